@@ -4,7 +4,7 @@ import { type Caller, isPermitted, type Permission } from '../domain/api-token.t
 import type { Document, DocumentDefinition } from '../domain/document.ts';
 import { userGroupId } from '../domain/field.ts';
 import type { Precondition } from '../domain/precondition.ts';
-import { type BodyType, invalidField, valueCheck } from '../domain/request-body.ts';
+import { type BodyType, refuseFields, valueCheck } from '../domain/request-body.ts';
 import type { Secret } from '../domain/secret.ts';
 import { documentIdParameter, type pathParameters } from '../http/request/path-parameter.ts';
 import type { Context } from '../operations/context.ts';
@@ -16,9 +16,22 @@ import {
 } from '../operations/document/document.ts';
 import { Problem } from '../problem.ts';
 import { problemSummary, textField } from './fields.ts';
-import { type Form, type Members, readForm } from './form.ts';
+import { type Form, findViolations, type Members, readForm } from './form.ts';
 import { formPages, formView } from './form-pages.ts';
-import { buttonTo, definitions, type Html, html, type Insertion, NO_HTML, pathTo, time } from './html.ts';
+import {
+  type ButtonKind,
+  buttonTo,
+  copyButton,
+  definitions,
+  type Html,
+  heading,
+  html,
+  type Insertion,
+  identifier,
+  NO_HTML,
+  pathTo,
+  time,
+} from './html.ts';
 import { notice, withNotice } from './notice.ts';
 import { ADMINS, type Page, type PageCall, type Redirect, type View } from './page.ts';
 import { nextPage, pageQuery } from './pagination.ts';
@@ -59,7 +72,7 @@ export interface DocumentPagesKind<Body> {
   /** `deleteDocument` if absent. */
   remove?(context: Context, caller: Caller, id: string, precondition: Precondition): Promise<void>;
   /** The stored fields. */
-  rows(document: Document): (readonly [name: string, value: Insertion])[];
+  rows(document: Document, call: PageCall): Rows | Promise<Rows>;
   /** The rest of the page of a document. */
   more?(document: Document, call: PageCall): Promise<Html>;
   /** Links and forms beside "Edit" and "Delete". */
@@ -69,6 +82,8 @@ export interface DocumentPagesKind<Body> {
   /** Consequences of deleting it. */
   consequences(document: Document, call: PageCall): Promise<Html>;
 }
+
+type Rows = (readonly [name: string, value: Insertion])[];
 
 interface EditedForm {
   /** null for a new document, whose form has a field for it. */
@@ -93,7 +108,7 @@ export interface DocumentList extends Pick<DocumentPagesKind<unknown>, 'definiti
   newPath?: string;
   /** Links beside it. */
   actions?: Html;
-  table(documents: readonly Document[]): Html;
+  table(documents: readonly Document[], call: PageCall): Html | Promise<Html>;
 }
 
 /** All documents of one kind, page by page. */
@@ -105,15 +120,15 @@ export function documentList({ definition, path, readers, title, hint, table, ..
     permissions: readers,
     purpose: `list ${definition.noun}s`,
     access: 'read',
-    handle: async ({ context, caller, query }) => {
+    handle: async (call) => {
+      const { context, caller, query } = call;
       const { documents, nextCursor } = await listDocuments(context, caller, definition, pageQuery(query));
       return {
         title,
-        main: html`<h1>${title}</h1>
+        main: html`${heading(title, isPermitted(caller, ADMINS) ? html`${actions} ${newLink(start, definition, 'primary')}` : NO_HTML)}
 ${notice(query, { deleted: 'Deleted.' })}
 ${hint === undefined ? '' : html`<p class="hint">${hint}</p>`}
-${isPermitted(caller, ADMINS) ? html`<div class="actions">${newLink(start, definition)} ${actions}</div>` : ''}
-${table(documents)}
+${await table(documents, call)}
 ${nextPage(pathTo(...path), nextCursor)}`,
       };
     },
@@ -121,8 +136,8 @@ ${nextPage(pathTo(...path), nextCursor)}`,
 }
 
 /** Leads to the form for a new document. */
-export function newLink(path: string, { noun }: DocumentDefinition): Html {
-  return buttonTo(path, `New ${noun}`);
+export function newLink(path: string, { noun }: DocumentDefinition, kind: ButtonKind = 'plain'): Html {
+  return buttonTo(path, `New ${noun}`, kind);
 }
 
 export class DocumentPages<Body> {
@@ -175,19 +190,19 @@ export class DocumentPages<Body> {
     const document = await this.read(call);
     const { id, version, createdAt, updatedAt } = document;
     const { rows, notices, more } = this.#kind;
-    const title = `${capitalized(this.#noun)} ${id}`;
+    const noun = capitalized(this.#noun);
+    const actions = isPermitted(call.caller, ADMINS) ? this.#actions(document, call) : NO_HTML;
     return {
-      title,
-      main: html`<h1>${title}</h1>
+      title: `${noun} ${id}`,
+      main: html`${heading(html`${noun} ${identifier(id)}`, actions)}
 ${notice(call.query, { saved: 'Saved.', ...notices })}
 ${problemSummary(problem)}
 ${definitions([
-  ['Id', html`<code>${id}</code>`],
-  ...rows(document),
+  ['Id', html`<code>${id}</code>${copyButton(id, 'id')}`],
+  ...(await rows(document, call)),
   ['Created', time(createdAt)],
   ['Updated', html`${time(updatedAt)} (version ${version})`],
 ])}
-${isPermitted(call.caller, ADMINS) ? this.#actions(document, call) : ''}
 ${more === undefined ? '' : await more(document, call)}`,
     };
   }
@@ -208,9 +223,9 @@ ${more === undefined ? '' : await more(document, call)}`,
   }
 
   #actions(document: Document, call: PageCall): Html {
-    return html`<div class="actions">${buttonTo(this.documentPath(document.id, 'edit'), 'Edit')}
+    return html`${buttonTo(this.documentPath(document.id, 'delete'), 'Delete', 'danger')}
 ${this.#kind.actions?.(document, call) ?? ''}
-${buttonTo(this.documentPath(document.id, 'delete'), 'Delete')}</div>`;
+${buttonTo(this.documentPath(document.id, 'edit'), 'Edit', 'primary')}`;
   }
 
   /** The id in the path. */
@@ -256,7 +271,11 @@ ${fields(edited.form, problem, document)}`,
   async #create(call: PageCall): Promise<View | Redirect> {
     const id = call.form.text('id');
     const violation = idViolation(id);
-    if (violation !== null) throw invalidField('/id', violation);
+    if (violation !== null) {
+      const { body, members } = this.#kind;
+      const others = await findViolations(() => readForm(call.context, call.form, body, members));
+      refuseFields([{ pointer: '/id', detail: violation }, ...others]);
+    }
     return this.#save(call, id);
   }
 

@@ -70,7 +70,7 @@ export function formView(
   return {
     title,
     main: html`<h1>${heading}</h1>
-<div class="text">${text}</div>
+${text}
 ${actionForm(
   session,
   action,

@@ -4,11 +4,11 @@
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../domain/field.ts';
 import { parseStrictJson } from '../domain/json/strict-json.ts';
-import type { BodyType } from '../domain/request-body.ts';
+import { type BodyType, refuseFields } from '../domain/request-body.ts';
 import { checkMediaType } from '../http/request/media-type.ts';
 import type { Context } from '../operations/context.ts';
 import { GRACE_MS } from '../operations/machinery/cpu-queue.ts';
-import { Problem } from '../problem.ts';
+import { Problem, type Violation } from '../problem.ts';
 
 /** More than the largest user group: percent-encoding triples its text, and a form repeats the keys of its properties. */
 export const MAX_FORM_BYTES = 8 * limits.bodyBytes;
@@ -83,10 +83,10 @@ export class Form {
   }
 }
 
-/** The members of a body as JSON; one that is undefined is absent. */
-export type Members = Readonly<Record<string, string | undefined>>;
+/** The members of a body as JSON, or what is wrong with the text of one; one that is undefined is absent. */
+export type Members = Readonly<Record<string, string | readonly Violation[] | undefined>>;
 
-/** Throws `invalid_json`, `invalid_request` and `unknown_field`. */
+/** Throws `invalid_request` with all errors of the form, and `unknown_field`. */
 export async function readForm<Body>(
   { cpu }: Pick<Context, 'cpu'>,
   form: Form,
@@ -94,8 +94,29 @@ export async function readForm<Body>(
   toMembers: (form: Form) => Members,
 ): Promise<Body> {
   await cpu.turn(form.size, GRACE_MS);
-  const members = Object.entries(toMembers(form)).filter(([, value]) => value !== undefined);
-  return type.read(Buffer.from(`{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`)}}`));
+  const members = Object.entries(toMembers(form));
+  const texts = members.filter(([, value]) => typeof value === 'string');
+  const invalid = members.flatMap(([name, value]) => (Array.isArray(value) ? [{ name, errors: value }] : []));
+  const body = Buffer.from(`{${texts.map(([name, value]) => `${JSON.stringify(name)}:${value}`)}}`);
+  if (invalid.length > 0) {
+    const isAnother = ({ pointer }: Violation) => invalid.every(({ name }) => pointer !== `/${name}`);
+    refuseFields([
+      ...invalid.flatMap(({ errors }) => errors),
+      ...(await findViolations(async () => type.read(body))).filter(isAnother),
+    ]);
+  }
+  return type.read(body);
+}
+
+/** What is wrong with what is read; empty if nothing. */
+export async function findViolations(read: () => Promise<unknown>): Promise<readonly Violation[]> {
+  try {
+    await read();
+    return [];
+  } catch (error) {
+    if (error instanceof Problem && error.errors.length > 0) return error.errors;
+    throw error;
+  }
 }
 
 export function textMember(form: Form, name: string): string | undefined {
@@ -109,8 +130,8 @@ export function numberMember(form: Form, name: string): string | undefined {
   return /^-?(?:0|[1-9]\d*)$/.test(text) ? text : textMember(form, name);
 }
 
-/** JSON as it was typed. Throws `invalid_json` with the place in the field, unless it is exactly one value. */
-export function jsonMember(form: Form, name: string): string | undefined {
+/** JSON as it was typed; violations with the place in the field, unless it is exactly one value. */
+export function jsonMember(form: Form, name: string): string | readonly Violation[] | undefined {
   const text = form.text(name);
   if (text.trim() === '') return undefined;
   try {
@@ -118,8 +139,6 @@ export function jsonMember(form: Form, name: string): string | undefined {
     return text;
   } catch (problem) {
     if (!(problem instanceof Problem)) throw problem;
-    const errors = problem.errors.map((error) => ({ ...error, pointer: `/${name}${error.pointer}` }));
-    const details = errors.map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`);
-    throw new Problem('invalid_json', `${details.join('; ')}.`, { errors });
+    return problem.errors.map((error) => ({ ...error, pointer: `/${name}${error.pointer}` }));
   }
 }

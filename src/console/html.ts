@@ -41,7 +41,7 @@ export function copyButton(text: string, what: string): Html {
 }
 
 /** The first heading of a page, with its actions beside it. */
-export function heading(title: string, actions: Html = NO_HTML): Html {
+export function heading(title: string | Html, actions: Html = NO_HTML): Html {
   if (actions.markup === '') return html`<h1>${title}</h1>`;
   return html`<div class="head"><h1>${title}</h1><div class="actions">${actions}</div></div>`;
 }

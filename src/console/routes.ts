@@ -43,8 +43,10 @@ import { show, showToken } from './user-group/show.ts';
 import { resume, suspension } from './user-group/suspend.ts';
 import { mintTest, view } from './user-group/view-as.ts';
 import { redeliverEvent, testEndpoint } from './webhook-endpoint/deliver.ts';
+import { showDelivery } from './webhook-endpoint/delivery.ts';
 import { webhookEndpointPages } from './webhook-endpoint/endpoint.ts';
 import { listWebhookEndpoints } from './webhook-endpoint/list.ts';
+import { redeliverFailedForm } from './webhook-endpoint/redeliver-failed.ts';
 import { secretRotation } from './webhook-endpoint/rotate.ts';
 import { WorkspaceNames } from './workspace-names.ts';
 
@@ -106,6 +108,9 @@ export const pages: readonly Page[] = [
   ...webhookEndpointPages.all,
   ...secretRotation,
   testEndpoint,
+  ...redeliverFailedForm,
+  // /console/webhooks/{webhook_endpoint_id}/deliveries/{event_id}
+  showDelivery,
   redeliverEvent,
   // /console/api-tokens
   listOfApiTokens,

@@ -162,7 +162,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
     await tenant.waitFor('crm', ({ attempts }) => attempts === 1);
     assert.match(
       textOf(await browser.get(page)),
-      /webhook_endpoint\.tested evt_\w+ pending 1 .*the receiver returned 503 Deliver again/,
+      /webhook_endpoint\.tested evt_\w+ \w+ pending 1 .*the receiver returned 503 Deliver again/,
     );
   });
 
@@ -173,7 +173,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
     await tenant.createGroup('acme');
     const { event_id } = await tenant.waitFor('crm', ({ state }) => state === 'delivered');
     const page = `${LIST}/crm`;
-    assert.match(textOf(await browser.get(page)), /user_group\.created evt_\w+ delivered 1 .* none 200/);
+    assert.match(textOf(await browser.get(page)), /user_group\.created evt_\w+ \w+ delivered 1 .* none 200/);
     const response = await browser.submit(page, `${page}/deliveries/${event_id}/redeliver`);
     assert.match(textOf(await browser.follow(response)), /delivered again/);
     await advance(service, 0);
@@ -184,6 +184,68 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
     });
     assert.equal(unknown.status, 404);
     assert.match(textOf(unknown), /has no delivery of an event with this id/);
+  });
+
+  it('shows the health of each endpoint: one that fails is not green', async () => {
+    await using receiver = await Receiver.start();
+    const { tenant, browser } = await newWorkspace();
+    await tenant.endpoint('works', receiver.url);
+    await tenant.createGroup('acme');
+    await tenant.waitFor('works', ({ state }) => state === 'delivered');
+    assert.match(textOf(await browser.get(LIST)), /works http\S+ 1 healthy \d{4}-.* UTC 0 /);
+    receiver.respond = respondWith(503);
+    await tenant.createGroup('globex');
+    await tenant.waitFor('works', ({ attempts, state }) => attempts === 1 && state === 'pending');
+    const page = await browser.get(LIST);
+    assert.match(textOf(page), /works http\S+ 1 failing since \d{4}-.* UTC .* UTC 1 /);
+    assert.doesNotMatch(page.text, /badge good/);
+  });
+
+  it('shows each attempt of a delivery with its status and duration, and the payload', async () => {
+    await using receiver = await Receiver.start(respondWith(503));
+    const { tenant, browser } = await newWorkspace();
+    await tenant.endpoint('crm', receiver.url);
+    await tenant.createGroup('acme');
+    await tenant.waitFor('crm', ({ attempts }) => attempts === 1);
+    receiver.respond = respondWith(204);
+    await advance(service, 10_000);
+    const { event_id } = await tenant.waitFor('crm', ({ state }) => state === 'delivered');
+    const page = textOf(await browser.get(`${LIST}/crm/deliveries/${event_id}`));
+    assert.match(page, /delivered .*Attempts .* UTC 204 \d+ ms .* UTC the receiver returned 503 \d+ ms/);
+    assert.match(page, new RegExp(`Payload .*"event_id": "${event_id}".*"name"`));
+    assert.equal((await browser.get(`${LIST}/crm/deliveries/evt_unknown`)).status, 404);
+  });
+
+  it('filters deliveries by state', async () => {
+    await using receiver = await Receiver.start();
+    const { tenant, browser } = await newWorkspace();
+    await tenant.endpoint('crm', receiver.url);
+    await tenant.createGroup('acme');
+    await tenant.waitFor('crm', ({ state }) => state === 'delivered');
+    const list = async (state: string) => textOf(await browser.get(`${LIST}/crm?state=${state}`));
+    assert.match(await list('delivered'), /evt_\w+ \w+ delivered 1/);
+    assert.match(await list('failed'), /None is failed\./);
+  });
+
+  it('delivers all that failed since a time again, and nothing else', async () => {
+    await using receiver = await Receiver.start(respondWith(410));
+    const { tenant, browser } = await newWorkspace();
+    await tenant.endpoint('crm', receiver.url);
+    await tenant.createGroup('acme');
+    await tenant.waitFor('crm', ({ state }) => state === 'failed');
+    receiver.received.length = 0;
+    receiver.respond = respondWith(204);
+    await tenant.endpoint('crm', receiver.url);
+    const [page, form] = [`${LIST}/crm`, `${LIST}/crm/redeliver-failed`];
+    const later = await browser.submit(form, form, { since: '2999-01-01T00:00' });
+    assert.match(textOf(await browser.follow(later)), /No delivery since then has failed/);
+    const wrong = await browser.submit(form, form, { since: 'yesterday' });
+    assert.match(errorOf(wrong, 'since') ?? '', /must be a date and a time/);
+    const again = await browser.submit(form, form);
+    assert.equal(again.headers.location, page);
+    assert.match(textOf(await browser.follow(again)), /are delivered again/);
+    await tenant.waitFor('crm', ({ state }) => state === 'delivered');
+    assert.equal(receiver.received.length, 1);
   });
 
   it('refuses to send to a disabled endpoint, and says so on its page', async () => {

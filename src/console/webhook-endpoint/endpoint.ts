@@ -1,6 +1,6 @@
 import type { Document } from '../../domain/document.ts';
 import { eventTypes } from '../../domain/event/event.ts';
-import type { Delivery, DeliveryState } from '../../domain/webhook-endpoint/delivery.ts';
+import { type Delivery, type DeliveryState, deliveryStates } from '../../domain/webhook-endpoint/delivery.ts';
 import {
   ALL_EVENTS,
   parseWebhookEndpoint,
@@ -12,15 +12,16 @@ import {
   deleteWebhookEndpoint,
   listDeliveries,
   putWebhookEndpoint as put,
+  readHealth,
 } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { DocumentPages } from '../document-pages.ts';
-import { actionForm, checkField, choicesField, submit, textField } from '../fields.ts';
+import { actionForm, checkField, choiceField, choicesField, submit, textField } from '../fields.ts';
 import { type Form, textMember } from '../form.ts';
-import { badge, buttonTo, type Html, html, type Insertion, pathTo, table, time } from '../html.ts';
+import { buttonTo, type Html, html, identifier, link, none, pathTo, table, time } from '../html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
 import { nextPage, pageQuery } from '../pagination.ts';
-
-export const WEBHOOKS = ['webhooks'] as const;
+import { deliveryPath, redeliverForm, responseText, stateBadges, WEBHOOKS } from './delivery.ts';
+import { healthText, lastSuccess, pendingText } from './health.ts';
 
 const EVENT_TYPES = 'event_types';
 const choices = [
@@ -66,12 +67,15 @@ ${choicesField({
 ${checkField({ name: 'enabled', label: 'Enabled', isChecked: form.has('enabled'), problem })}`,
   put,
   remove: deleteWebhookEndpoint,
-  rows: (document) => {
+  rows: async (document, { context, caller }) => {
     const { url, event_types, enabled } = parseWebhookEndpoint(document);
+    const health = await readHealth(context, caller, document.id);
     return [
       ['URL', url],
       ['Events', event_types.map((type) => (type === ALL_EVENTS ? 'all' : type)).join(', ')],
-      ['Status', enabledBadge(enabled)],
+      ['Status', healthText(enabled, health)],
+      ['Last success', lastSuccess(health)],
+      ['Pending', pendingText(health)],
     ];
   },
   actions: ({ id }, { session }) => html`${buttonTo(pathTo(...WEBHOOKS, id, 'rotate'), 'Rotate the secret')}
@@ -80,6 +84,11 @@ ${actionForm(session, pathTo(...WEBHOOKS, id, 'test'), submit('Send a test', 'pl
   notices: {
     tested: 'A test event is on its way: see the deliveries.',
     redelivered: 'The event is delivered again: see the deliveries.',
+    redelivered_failed:
+      'The failed deliveries since then are delivered again, as fast as the receiver accepts them.',
+    redelivered_some:
+      'The first failed deliveries since then are delivered again. There may be more: repeat it when these have arrived.',
+    none_failed: 'No delivery since then has failed.',
   },
   consequences: async (document) => {
     const { url } = parseWebhookEndpoint(document);
@@ -87,45 +96,54 @@ ${actionForm(session, pathTo(...WEBHOOKS, id, 'test'), submit('Send a test', 'pl
   },
 });
 
-export function enabledBadge(isEnabled: boolean): Html {
-  return isEnabled ? badge('good', 'enabled') : badge('bad', 'disabled');
-}
-
 function checkedTypes(form: Form): string {
   return JSON.stringify(choices.map(([type]) => type).filter((type) => form.has(`${EVENT_TYPES}.${type}`)));
 }
 
-const stateBadges = {
-  pending: badge('neutral', 'pending'),
-  delivered: badge('good', 'delivered'),
-  failed: badge('bad', 'failed'),
-} as const satisfies Record<DeliveryState, Html>;
-
 async function deliveries({ id }: Document, call: PageCall): Promise<Html> {
   const { context, caller, session, query } = call;
-  const { deliveries, nextCursor } = await listDeliveries(context, caller, id, pageQuery(query));
-  const redelivery = ({ eventId }: Delivery) =>
-    actionForm(
-      session,
-      pathTo(...WEBHOOKS, id, 'deliveries', eventId, 'redeliver'),
-      html`<button type="submit">Deliver again<span class="hidden"> ${eventId}</span></button>`,
-    );
-  const rows = deliveries.map((delivery) => [
-    html`${delivery.eventType} <code>${delivery.eventId}</code>`,
+  const state = deliveryStates.find((each) => each === query.get('state'));
+  const page = await listDeliveries(context, caller, id, { ...pageQuery(query), ...(state && { state }) });
+  const rows = page.deliveries.map((delivery) => [
+    deliveryLink(id, delivery),
     stateBadges[delivery.state],
     delivery.attempts,
     time(delivery.lastAttemptAt, 'none'),
     time(delivery.nextAttemptAt, 'none'),
-    deliveryResponse(delivery),
-    redelivery(delivery),
+    responseText(delivery),
+    redeliverForm(session, id, delivery),
   ]);
   const columns = ['Event', 'State', 'Attempts', 'Last attempt', 'Next attempt', 'Response', 'Action'];
-  return html`<h2>Deliveries</h2>
-${table('Deliveries', columns, rows, 'None yet.')}
-${nextPage(pathTo(...WEBHOOKS, id), nextCursor)}`;
+  const isFiltered = state !== undefined || query.has('cursor');
+  return html`<h2 id="deliveries">Deliveries</h2>
+${rows.length === 0 && !isFiltered ? '' : stateFilter(id, state)}
+${rows.length === 0 ? noDeliveries(state, page.nextCursor) : table('Deliveries', columns, rows)}
+${nextPage(pathTo(...WEBHOOKS, id), page.nextCursor, { state: state ?? '' })}`;
 }
 
-function deliveryResponse({ responseStatus, error }: Delivery): Insertion {
-  if (error !== null) return error;
-  return responseStatus === null ? html`<span class="none">none</span>` : responseStatus;
+function stateFilter(id: string, state: DeliveryState | undefined): Html {
+  return html`<form class="filters" role="search" method="get" action="${pathTo(...WEBHOOKS, id)}">
+${choiceField({
+  name: 'state',
+  label: 'State',
+  value: state ?? '',
+  choices: [['', 'any'], ...deliveryStates.map((each) => [each, each] as const)],
+})}
+<div class="actions"><button type="submit">Filter</button>
+${buttonTo(pathTo(...WEBHOOKS, id, 'redeliver-failed'), 'Deliver failed ones again')}</div>
+</form>`;
+}
+
+/** With a state, a page may be empty although more follow. */
+function noDeliveries(state: DeliveryState | undefined, nextCursor: string | null): Html {
+  if (state === undefined) return none('None yet.');
+  return none(
+    nextCursor === null
+      ? `None is ${state}.`
+      : `None of those that were looked through is ${state}: continue.`,
+  );
+}
+
+function deliveryLink(id: string, { eventId, eventType }: Delivery): Html {
+  return html`${link(deliveryPath(id, eventId), eventType)}<p class="hint">${identifier(eventId)}</p>`;
 }

@@ -4,10 +4,12 @@ import {
   parseWebhookEndpoint,
   webhookEndpointDefinition,
 } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
+import { readHealth } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { documentList } from '../document-pages.ts';
-import { type Html, link, pathTo, table, time } from '../html.ts';
-import { ADMINS } from '../page.ts';
-import { enabledBadge, WEBHOOKS } from './endpoint.ts';
+import { type Html, idLink, pathTo, table } from '../html.ts';
+import { ADMINS, type PageCall } from '../page.ts';
+import { WEBHOOKS } from './delivery.ts';
+import { healthText, lastSuccess, pendingText } from './health.ts';
 
 export const listWebhookEndpoints = documentList({
   definition: webhookEndpointDefinition,
@@ -18,19 +20,22 @@ export const listWebhookEndpoints = documentList({
   table: endpointTable,
 });
 
-function endpointTable(documents: readonly Document[]): Html {
+async function endpointTable(documents: readonly Document[], { context, caller }: PageCall): Promise<Html> {
+  const healths = await Promise.all(documents.map(({ id }) => readHealth(context, caller, id)));
   return table(
     'Webhook endpoints',
-    ['Id', 'URL', 'Events', 'Status', 'Updated'],
-    documents.map((document) => {
+    ['Id', 'URL', 'Events', 'Status', 'Last success', 'Pending'],
+    documents.map((document, index) => {
       const { id, url, event_types, enabled } = parseWebhookEndpoint(document);
       const events = event_types.includes(ALL_EVENTS) ? 'all' : `${event_types.length}`;
+      const health = healths[index]!;
       return [
-        link(pathTo(...WEBHOOKS, id), id),
+        idLink(pathTo(...WEBHOOKS, id), id),
         url,
         events,
-        enabledBadge(enabled),
-        time(document.updatedAt),
+        healthText(enabled, health),
+        lastSuccess(health),
+        pendingText(health),
       ];
     }),
     'No webhook endpoints.',

@@ -1,0 +1,87 @@
+// One delivery: its attempts, and what the receiver gets.
+
+import { type Delivery, type DeliveryState, parseAttempts } from '../../domain/webhook-endpoint/delivery.ts';
+import { documentIdParameter } from '../../http/request/path-parameter.ts';
+import { readDelivery } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
+import { nameOfType } from '../event/table.ts';
+import { actionForm } from '../fields.ts';
+import {
+  absent,
+  badge,
+  code,
+  copyButton,
+  definitions,
+  type Html,
+  heading,
+  html,
+  type Insertion,
+  none,
+  pathTo,
+  table,
+  time,
+} from '../html.ts';
+import { prettyJson } from '../json.ts';
+import { ADMINS, type Page } from '../page.ts';
+import type { Session } from '../session.ts';
+
+export const WEBHOOKS = ['webhooks'] as const;
+
+export const stateBadges = {
+  pending: badge('warning', 'pending'),
+  delivered: badge('good', 'delivered'),
+  failed: badge('bad', 'failed'),
+} as const satisfies Record<DeliveryState, Html>;
+
+export const showDelivery: Page = {
+  method: 'GET',
+  path: '/webhooks/:webhook_endpoint_id/deliveries/:event_id',
+  permissions: ADMINS,
+  purpose: 'read webhook endpoints',
+  access: 'read',
+  handle: async ({ context, caller, request, session }) => {
+    const id = documentIdParameter(request, 'webhook_endpoint_id');
+    const eventId = documentIdParameter(request, 'event_id');
+    const { delivery, payload } = await readDelivery(context, caller, id, eventId);
+    return {
+      title: `Delivery of ${eventId} to ${id}`,
+      main: html`${heading(`Delivery: ${nameOfType(delivery.eventType)}`, redeliverForm(session, id, delivery))}
+${definitions([
+  ['Event', html`<code>${eventId}</code>${copyButton(eventId, 'id of the event')}`],
+  ['About', html`<code>${delivery.target.id}</code>`],
+  ['State', stateBadges[delivery.state]],
+  ['Created', time(delivery.createdAt)],
+  ['Next attempt', time(delivery.nextAttemptAt, 'none')],
+])}
+<h2>Attempts</h2>
+${attemptTable(delivery)}
+<h2>Payload</h2>
+${payload === null ? none('The event is no longer kept.') : code(prettyJson(payload))}`,
+    };
+  },
+};
+
+/** The newest first. */
+function attemptTable({ attemptLog, attempts }: Delivery): Html {
+  const rows = parseAttempts(attemptLog)
+    .toReversed()
+    .map((attempt) => [time(attempt.at), responseText(attempt), html`${attempt.durationMs} ms`]);
+  const ifEmpty = attempts === 0 ? 'None yet.' : 'Not logged: they were made by an earlier version.';
+  return table('Attempts', ['Ended', 'Response', 'Duration'], rows, ifEmpty);
+}
+
+export function responseText({
+  responseStatus,
+  error,
+}: Pick<Delivery, 'responseStatus' | 'error'>): Insertion {
+  if (error !== null) return error;
+  return responseStatus ?? absent('none');
+}
+
+export function deliveryPath(id: string, eventId: string): string {
+  return pathTo(...WEBHOOKS, id, 'deliveries', eventId);
+}
+
+export function redeliverForm(session: Session, id: string, { eventId }: Delivery): Html {
+  const button = html`<button type="submit">Deliver again<span class="hidden"> ${eventId}</span></button>`;
+  return actionForm(session, `${deliveryPath(id, eventId)}/redeliver`, button);
+}

@@ -1,0 +1,50 @@
+import { parseInstant } from '../../domain/instant.ts';
+import { invalidField } from '../../domain/request-body.ts';
+import { readHealth, redeliverFailed } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
+import { problemSummary, textField } from '../fields.ts';
+import { formPages, formView } from '../form-pages.ts';
+import { html } from '../html.ts';
+import { withNotice } from '../notice.ts';
+import { ADMINS } from '../page.ts';
+import { webhookEndpointPages as pages } from './endpoint.ts';
+
+const DAY_MS = 86_400_000;
+
+export const redeliverFailedForm = formPages({
+  path: '/webhooks/:webhook_endpoint_id/redeliver-failed',
+  permissions: ADMINS,
+  purpose: 'redeliver webhooks',
+  /** Since the receiver fails, otherwise since yesterday. */
+  initial: async (call) => {
+    const { failingSince } = await readHealth(call.context, call.caller, pages.documentId(call));
+    const since = failingSince ?? call.context.clock() - DAY_MS;
+    return { since: new Date(since).toISOString().slice(0, 'YYYY-MM-DDTHH:MM'.length) };
+  },
+  act: async (call) => {
+    const id = pages.documentId(call);
+    const since = parseInstant(`${call.form.text('since')}:00Z`);
+    if (since === null) throw invalidField('/since', 'must be a date and a time, such as 2026-03-02T09:30');
+    const { redelivered, hasMore } = await redeliverFailed(call.context, call.caller, id, since);
+    const done = hasMore ? 'redelivered_some' : redelivered === 0 ? 'none_failed' : 'redelivered_failed';
+    return { location: withNotice(pages.documentPath(id), done) };
+  },
+  view: async (call, form, problem) => {
+    const { id } = await pages.read(call);
+    return formView(call, {
+      title: `Deliver failed webhooks to ${id} again`,
+      text: html`${problemSummary(problem)}
+<p>Every delivery that was given up is pending again, with all its retries. The receiver gets them as fast as it accepts them: one at a time while it fails.</p>`,
+      action: pages.documentPath(id, 'redeliver-failed'),
+      fields: textField({
+        ...form.field('since'),
+        label: 'Of events since (UTC)',
+        type: 'datetime-local',
+        size: 'small',
+        isRequired: true,
+        problem,
+      }),
+      button: 'Deliver again',
+      back: pages.documentPath(id),
+    });
+  },
+});
