@@ -7,7 +7,7 @@ import { findActiveApiToken } from '../operations/api-token/authenticate.ts';
 import type { Context } from '../operations/context.ts';
 import { isSecure, requestSessions } from './browser.ts';
 import { actionForm, hidden } from './fields.ts';
-import { badge, buttonTo, type Html, html, pathTo, table } from './html.ts';
+import { badge, buttonTo, type Html, heading, html, pathTo, table } from './html.ts';
 import type { Page, PageCall } from './page.ts';
 import { type Session, SLOTS, sessionCookie } from './session.ts';
 
@@ -39,10 +39,9 @@ export const sessions: Page = {
     }
     return {
       title: 'Switch workspace or environment',
-      main: html`<h1>Switch workspace or environment</h1>
+      main: html`${heading('Switch workspace or environment', buttonTo('/console/sign-in?another=1', 'Sign in with another API token', 'primary'))}
 <p class="hint">The API tokens that you have signed in with in this browser, at most ${SLOTS.length}. Signing out ends all of them.</p>
-${table('Sessions', ['Workspace', 'Environment', 'API token', 'Permission', 'Session'], rows)}
-<div class="actions">${buttonTo('/console/sign-in?another=1', 'Sign in with another API token')}</div>`,
+${table('Sessions', ['Workspace', 'Environment', 'API token', 'Permission', 'Session'], rows)}`,
     };
   },
 };

@@ -1,7 +1,7 @@
 // A secret in the response to the action that created it, and in no other.
 
 import type { Secret } from '../domain/secret.ts';
-import { buttonTo, type Html, html, NO_HTML } from './html.ts';
+import { buttonTo, copyButton, type Html, html, NO_HTML } from './html.ts';
 import type { View } from './page.ts';
 
 /** Masked, with a button that shows it; without JavaScript, as text that has to be opened. */
@@ -9,7 +9,7 @@ export function shownOnce(label: string, secret: Secret): Html {
   const text = secret.reveal();
   return html`<div class="secret" data-secret><label for="secret">${label}</label>
 <input id="secret" type="password" value="${text}" readonly autocomplete="off" spellcheck="false">
-<button type="button" hidden aria-pressed="false">Show</button></div>
+<button type="button" hidden aria-pressed="false">Show</button>${copyButton(text, label)}</div>
 <noscript><details><summary>Show</summary><p><code>${text}</code></p></details></noscript>`;
 }
 
@@ -25,6 +25,6 @@ export function issuedView(
 <div class="notice" role="status"><p>${done} Store it where it is used: it is not shown again.</p></div>
 ${shownOnce(label, secret)}
 ${more}
-<p class="actions">${buttonTo(next, 'Continue')}</p>`,
+<p class="actions">${buttonTo(next, 'Continue', 'primary')}</p>`,
   };
 }

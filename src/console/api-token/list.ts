@@ -1,6 +1,6 @@
 import type { ApiToken } from '../../domain/api-token.ts';
 import { listApiTokens } from '../../operations/api-token/api-token.ts';
-import { buttonTo, type Html, html, link, pathTo, table, time } from '../html.ts';
+import { buttonTo, type Html, heading, html, link, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
 import { nextPage, pageQuery } from '../pagination.ts';
@@ -17,10 +17,9 @@ export const listOfApiTokens: Page = {
     const { apiTokens, nextCursor } = await listApiTokens(context, caller, pageQuery(query));
     return {
       title: 'API tokens',
-      main: html`<h1>API tokens</h1>
+      main: html`${heading('API tokens', buttonTo(NEW_API_TOKEN_PATH, 'New API token', 'primary'))}
 ${notice(query, { revoked: 'Revoked: it is rejected from now on.' })}
 <p class="hint">Of this workspace, for the environment ${caller.environment}.</p>
-<div class="actions">${buttonTo(NEW_API_TOKEN_PATH, 'New API token')}</div>
 ${apiTokenTable(call, apiTokens)}
 ${nextPage(pathTo(API_TOKENS), nextCursor)}`,
     };

@@ -6,7 +6,7 @@ import {
 } from '../../domain/api-token.ts';
 import { apiTokenIdParameter } from '../../http/request/path-parameter.ts';
 import { readApiToken } from '../../operations/api-token/api-token.ts';
-import { badge, buttonTo, definitions, type Html, html, pathTo, time } from '../html.ts';
+import { badge, buttonTo, definitions, type Html, heading, html, NO_HTML, pathTo, time } from '../html.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
 
 export const API_TOKENS = 'api-tokens';
@@ -25,7 +25,7 @@ export const showApiToken: Page = {
     const title = `API token ${apiTokenName(apiToken)}`;
     return {
       title,
-      main: html`<h1>${title}</h1>
+      main: html`${heading(title, apiTokenStatus(apiToken, now) === 'active' ? actions(apiToken) : NO_HTML)}
 ${definitions([
   ['Number', apiToken.apiTokenId],
   ['Permission', apiToken.permission],
@@ -36,8 +36,7 @@ ${definitions([
   ['Expires', time(apiToken.expiresAt)],
   ...(apiToken.revokedAt === null ? [] : [['Revoked', time(apiToken.revokedAt)] as const]),
   ...(until === null ? [] : [['Replaced text valid until', time(until)] as const]),
-])}
-${apiTokenStatus(apiToken, now) === 'active' ? actions(apiToken) : ''}`,
+])}`,
     };
   },
 };
@@ -66,6 +65,6 @@ export function statusBadge(call: PageCall, apiToken: ApiToken): Html {
 }
 
 function actions({ apiTokenId }: ApiToken): Html {
-  return html`<div class="actions">${buttonTo(pathTo(API_TOKENS, apiTokenId, 'rotate'), 'Rotate')}
-${buttonTo(pathTo(API_TOKENS, apiTokenId, 'revoke'), 'Revoke')}</div>`;
+  return html`${buttonTo(pathTo(API_TOKENS, apiTokenId, 'revoke'), 'Revoke', 'danger')}
+${buttonTo(pathTo(API_TOKENS, apiTokenId, 'rotate'), 'Rotate', 'primary')}`;
 }

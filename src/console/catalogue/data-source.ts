@@ -8,7 +8,7 @@ import { listUserGroups } from '../../operations/user-group/list.ts';
 import { DocumentPages } from '../document-pages.ts';
 import { areaField, nameField, textField } from '../fields.ts';
 import { jsonMember, textMember } from '../form.ts';
-import { code, type Html, html, joined, link, none, pathTo, table } from '../html.ts';
+import { code, type Html, html, idLink, joined, link, none, pathTo, table } from '../html.ts';
 import { editableJson, prettyJson } from '../json.ts';
 import { environmentConfig, type PageCall, READERS } from '../page.ts';
 
@@ -122,7 +122,7 @@ export function dataSourceTable(dataSources: readonly DataSourceRow[]): Html {
 }
 
 export function dataSourceLink(providedId: string): Html {
-  return link(pathTo(...DATA_SOURCES, providedId), providedId);
+  return idLink(pathTo(...DATA_SOURCES, providedId), providedId);
 }
 
 export function dataSourceName({ json }: DataSource): string {
@@ -130,11 +130,11 @@ export function dataSourceName({ json }: DataSource): string {
 }
 
 function userGroupLink(userGroupId: string): Html {
-  return link(pathTo('user-groups', userGroupId), userGroupId);
+  return idLink(pathTo('user-groups', userGroupId), userGroupId);
 }
 
 function schemaLink(schemaId: string): Html {
-  return link(pathTo('catalogue', 'schemas', schemaId), schemaId);
+  return idLink(pathTo('catalogue', 'schemas', schemaId), schemaId);
 }
 
 interface Referring {

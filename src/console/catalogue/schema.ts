@@ -6,7 +6,7 @@ import { putSchema as put } from '../../operations/catalogue/catalogue.ts';
 import { DocumentPages, newPath } from '../document-pages.ts';
 import { checkField, nameField, textField } from '../fields.ts';
 import { type Form, numberMember, textMember } from '../form.ts';
-import { buttonTo, type Html, html, link, pathTo, table, time } from '../html.ts';
+import { buttonTo, type Html, html, idLink, pathTo, table, time } from '../html.ts';
 import { ADMINS, environmentConfig, type PageCall, READERS } from '../page.ts';
 import { DATA_SOURCES, type DataSourceRow, dataSourceName, dataSourceTable } from './data-source.ts';
 
@@ -101,7 +101,7 @@ export function schemaTable(documents: readonly Document[]): Html {
     documents.map((document) => {
       const { name, default_data_source: reference } = schemaFields(document);
       return [
-        link(pathTo(...SCHEMAS, document.id), document.id),
+        idLink(pathTo(...SCHEMAS, document.id), document.id),
         name,
         reference === null ? NONE : html`<code>${reference}</code>`,
         time(document.updatedAt),

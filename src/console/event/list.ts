@@ -114,6 +114,6 @@ ${textField({ name: 'field', label: 'Changed field', hint: 'Such as name or mapp
 ${textField({ name: 'actor', label: 'Who', hint: 'Number of the API token.', value: actor, size: 'small' })}
 ${textField({ name: 'since', label: 'From (UTC)', value: since, type: 'date' })}
 ${textField({ name: 'until', label: 'To (UTC)', value: until, type: 'date' })}
-<button type="submit" class="primary">Filter</button>
+<button type="submit">Filter</button>
 </form>`;
 }

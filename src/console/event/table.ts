@@ -5,7 +5,18 @@ import type { Actor, EventTarget, EventType, TargetType } from '../../domain/eve
 import { type JsonObject, parseTree, treeText } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { EventsPage } from '../../operations/event/list.ts';
-import { type Html, html, type Insertion, link, NO_HTML, pathTo, table, time } from '../html.ts';
+import {
+  type Html,
+  html,
+  type Insertion,
+  identifier,
+  idLink,
+  link,
+  NO_HTML,
+  pathTo,
+  table,
+  time,
+} from '../html.ts';
 import { ADMINS, WRITERS } from '../page.ts';
 import { type Change, changeList, changesText, isRestorable } from './changes.ts';
 
@@ -88,8 +99,8 @@ function about(caller: Caller, { type, target }: EventFields): Html {
   const path = pathOfTarget(caller, target);
   const isGone = type.endsWith('.deleted') || type.endsWith('.revoked');
   if (target.type === 'user_group' && isGone)
-    return link(pathTo('user-groups', target.id, 'events'), target.id);
-  return path === null || isGone ? html`<code>${target.id}</code>` : link(path, target.id);
+    return idLink(pathTo('user-groups', target.id, 'events'), target.id);
+  return path === null || isGone ? identifier(target.id) : idLink(path, target.id);
 }
 
 /** null if there is no page that this person may see. */

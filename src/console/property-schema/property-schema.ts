@@ -67,7 +67,7 @@ ${areaField({
 ${choiceField({ ...edited.form.field('mode'), label: 'Mode', choices: modeChoices })}`,
       button: 'Save',
       back: pathTo('catalogue'),
-      more: stored === null ? NO_HTML : buttonTo(DELETE_PATH, 'Delete'),
+      more: stored === null ? NO_HTML : buttonTo(DELETE_PATH, 'Delete', 'danger'),
     });
   },
 });

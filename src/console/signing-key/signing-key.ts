@@ -11,7 +11,19 @@ import { findKeySet, rotateKeySet, type StoredKeySet } from '../../operations/si
 import { checkField } from '../fields.ts';
 import { readForm } from '../form.ts';
 import { formPages, formView } from '../form-pages.ts';
-import { badge, buttonTo, definitions, type Html, html, none, pathTo, table, time } from '../html.ts';
+import {
+  badge,
+  buttonTo,
+  definitions,
+  type Html,
+  heading,
+  html,
+  NO_HTML,
+  none,
+  pathTo,
+  table,
+  time,
+} from '../html.ts';
 import { notice, withNotice } from '../notice.ts';
 import { ADMINS, type Page } from '../page.ts';
 import { confirmationProblem, documentVersion, keptVersionField, preconditionIn } from '../version.ts';
@@ -30,7 +42,7 @@ export const listSigningKeys: Page = {
     const stored = await findKeySet(context, caller);
     return {
       title: 'Signing keys',
-      main: html`<h1>Signing keys</h1>
+      main: html`${heading('Signing keys', stored === null ? NO_HTML : buttonTo(ROTATE_PATH, 'Rotate'))}
 ${notice(query, { rotated: 'Rotated.', revoked: 'Rotated. The previous keys are revoked.' })}
 ${stored === null ? NO_KEYS : keySet(context, stored)}`,
     };
@@ -92,6 +104,5 @@ ${definitions([
   ['JWKS URL', html`<code>${issuer}/.well-known/jwks.json</code>`],
 ])}
 ${publicUrl === '' ? html`<p class="hint">UGS_PUBLIC_URL is not set, so these are not complete URLs.</p>` : ''}
-${table('Signing keys', ['Key id', 'Algorithm', 'Status', 'Signs from', 'Published until'], rows)}
-<div class="actions">${buttonTo(ROTATE_PATH, 'Rotate')}</div>`;
+${table('Signing keys', ['Key id', 'Algorithm', 'Status', 'Signs from', 'Published until'], rows)}`;
 }

@@ -2,7 +2,7 @@ import { isPermitted } from '../../domain/api-token.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { listUserGroups } from '../../operations/user-group/list.ts';
 import { demoOffer } from '../demo/create.ts';
-import { alert, badge, buttonTo, type Html, html, link, pathTo, table, time } from '../html.ts';
+import { alert, badge, buttonTo, type Html, heading, html, idLink, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
 import { type Page, READERS, WRITERS } from '../page.ts';
 import { CREATE_PATH } from './create.ts';
@@ -35,9 +35,8 @@ export const list: Page = {
     const progress = progressAfter(step, page, null);
     return {
       title: 'User groups',
-      main: html`<h1>User groups</h1>
+      main: html`${heading('User groups', html`${buttonTo(FIND_PATH, 'Find by token')} ${isPermitted(caller, WRITERS) ? buttonTo(CREATE_PATH, 'Create', 'primary') : ''}`)}
 ${notice(query, NOTICES)}
-<div class="actions">${isPermitted(caller, WRITERS) ? buttonTo(CREATE_PATH, 'Create') : ''} ${buttonTo(FIND_PATH, 'Find by token')}</div>
 ${query.has('token_in_search') ? TOKEN_IN_SEARCH : ''}
 ${searchForm(search)}
 <p id="${STATUS}" class="hidden" role="status">${statusText(progress)}</p>
@@ -62,7 +61,7 @@ function results(userGroups: readonly UserGroup[]): Html {
     'User groups',
     ['Id', 'Name', 'Status', 'Last seen', 'Updated'],
     userGroups.map((userGroup) => [
-      link(pathTo('user-groups', userGroup.providedId), userGroup.providedId),
+      idLink(pathTo('user-groups', userGroup.providedId), userGroup.providedId),
       userGroup.name,
       userGroup.suspendedAt === null ? badge('good', 'active') : badge('bad', 'suspended'),
       time(userGroup.lastSeenAt),

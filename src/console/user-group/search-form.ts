@@ -62,6 +62,6 @@ ${choiceField({
 })}
 ${textField({ name: 'seen_before', label: 'Not seen since', value: seen_before, type: 'date' })}
 </div></details>
-<button type="submit" class="primary">Search</button>
+<button type="submit">Search</button>
 </form>`;
 }

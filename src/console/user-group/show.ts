@@ -8,7 +8,21 @@ import type { Problem } from '../../problem.ts';
 import { dataSourceLink, dataSourceName } from '../catalogue/data-source.ts';
 import { lastEvents } from '../event/last.ts';
 import { actionForm, submit } from '../fields.ts';
-import { badge, buttonTo, code, definitions, type Html, html, link, none, pathTo, time } from '../html.ts';
+import {
+  type ButtonKind,
+  badge,
+  buttonTo,
+  code,
+  copyButton,
+  definitions,
+  type Html,
+  heading,
+  html,
+  link,
+  none,
+  pathTo,
+  time,
+} from '../html.ts';
 import { prettyJson } from '../json.ts';
 import { notice } from '../notice.ts';
 import { environmentConfig, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
@@ -77,10 +91,9 @@ export async function showView(
   await context.cpu.turn(valuesLength(userGroup));
   return {
     title: name,
-    main: html`<h1>${name}</h1>
+    main: html`${heading(name, actions(call, userGroup))}
 ${notice(query, NOTICES)}${confirmationProblem('user group', problem)}
 ${await verdict(call, userGroup)}
-${actions(call, userGroup)}
 ${identity(call, userGroup, token)}
 <h2>Data sources</h2>
 ${dataSources(userGroup, catalogue)}
@@ -96,21 +109,22 @@ ${events}
 
 function actions({ caller, session }: PageCall, userGroup: UserGroup): Html {
   const group = pathTo('user-groups', userGroup.providedId);
-  const button = (action: string, text: string) => buttonTo(`${group}/${action}`, text);
+  const button = (action: string, text: string, kind?: ButtonKind) =>
+    buttonTo(`${group}/${action}`, text, kind);
   const viewAs = button('view-as', 'View as');
-  if (!isPermitted(caller, WRITERS)) return html`<div class="actions">${viewAs}</div>`;
+  if (!isPermitted(caller, WRITERS)) return viewAs;
   const version = versionField(versionTag(userGroup));
-  return html`<div class="actions">${viewAs} ${button('edit', 'Edit')} ${button('rotate', 'Rotate token')} ${
+  return html`${viewAs} ${button('rename', 'Rename')} ${button('rotate', 'Rotate token')} ${
     userGroup.suspendedAt === null
       ? button('suspend', 'Suspend')
       : actionForm(session, `${group}/resume`, html`${version}${submit('Resume', 'plain')}`)
-  } ${button('rename', 'Rename')} ${button('delete', 'Delete')}</div>`;
+  } ${button('delete', 'Delete', 'danger')} ${button('edit', 'Edit', 'primary')}`;
 }
 
 function identity(call: PageCall, userGroup: UserGroup, token: Secret | null): Html {
   const { providedId, teamId, version, suspendedAt, lastSeenAt, createdAt, updatedAt } = userGroup;
   return definitions([
-    ['Id', html`<code>${providedId}</code>`],
+    ['Id', html`<code>${providedId}</code>${copyButton(providedId, 'id')}`],
     [
       'Status',
       suspendedAt === null
@@ -138,7 +152,7 @@ function tokenRows(
   const value =
     token === null
       ? actionForm(session, `${group}/token`, submit('Show token', 'plain'))
-      : html`<code>${token.reveal()}</code> ${link(group, 'Hide')}`;
+      : html`<code>${token.reveal()}</code>${copyButton(token.reveal(), 'token')} ${link(group, 'Hide')}`;
   return [['Token', value], ...rows];
 }
 
