@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { printTable } from '../../src/commands/output.ts';
+import { debianPackages } from './debian.ts';
 import { descriptions } from './description.ts';
 import { executables } from './executable.ts';
 import { sha256 } from './file.ts';
 import { npmPackages } from './npm-package.ts';
+import { ociImage } from './oci.ts';
 import type { Builder, Release } from './release.ts';
 import { DEBIAN_PACKAGES, isInstalled, ReleaseRefused } from './run.ts';
 import { sbom } from './sbom.ts';
@@ -16,7 +18,7 @@ import { headCommit, refuseChanges, refuseUnreleased, releasedVersion } from './
 import { writeSums } from './sums.ts';
 
 const OUTPUT = 'release';
-const builders: readonly Builder[] = [sbom, descriptions, npmPackages, executables];
+const builders: readonly Builder[] = [sbom, descriptions, npmPackages, executables, debianPackages, ociImage];
 const kinds = builders.map(({ kind }) => kind);
 
 interface Options {

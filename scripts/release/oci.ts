@@ -1,0 +1,133 @@
+// The OCI image of the executable, as an archive with one image per architecture: no daemon builds it, because two
+// layers and three JSON documents are all that it is. The layout is that of the Dockerfile.
+
+import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { executableFor } from './executable.ts';
+import { gzip, sha256, tar, writeTo } from './file.ts';
+import { ARCHITECTURES, type Architecture, architectures, type Builder, type Release } from './release.ts';
+import { run } from './run.ts';
+
+/** Debian of the official images of Node. */
+const SUITE = 'bookworm';
+/** The libraries that Node is linked with. */
+const PACKAGES = ['libatomic1', 'libc6', 'libgcc-s1', 'libstdc++6'];
+/** Of the Dockerfile: the user `node` of the official images. */
+const USER = 1000;
+const HOME = 'var/lib/user-group-service';
+const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
+const MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
+
+interface Descriptor {
+  mediaType: string;
+  digest: string;
+  size: number;
+}
+
+export const ociImage: Builder = {
+  kind: 'oci',
+  what: 'OCI image',
+  peers: ['mmdebstrap', 'tar'],
+  build: async (release) => {
+    const layout = join(release.work, 'oci');
+    const manifests = [];
+    for (const architecture of architectures) manifests.push(await image(layout, architecture, release));
+    writeTo(join(layout, 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }));
+    writeTo(join(layout, 'index.json'), JSON.stringify({ schemaVersion: 2, manifests }));
+    const archive = join(release.output, `user-group-service-${release.version}-oci.tar`);
+    tar(archive, { folder: layout, epoch: release.epoch });
+  },
+};
+
+/** Writes the blobs of an image, and returns its entry in the index. */
+async function image(layout: string, architecture: Architecture, release: Release): Promise<object> {
+  const layers = [systemLayer(architecture, release), await programLayer(architecture, release)];
+  const platform = { architecture: ARCHITECTURES[architecture], os: 'linux' };
+  const created = new Date(release.epoch * 1_000).toISOString();
+  const config = {
+    ...platform,
+    created,
+    config: {
+      User: `${USER}:${USER}`,
+      ExposedPorts: { '8080/tcp': {} },
+      Env: ['PATH=/usr/bin', 'NODE_ENV=production', 'HOST=0.0.0.0'],
+      Entrypoint: ['/usr/bin/user-group-service'],
+      Cmd: ['serve'],
+      WorkingDir: `/${HOME}`,
+      StopSignal: 'SIGTERM',
+      Labels: labels(release, created),
+    },
+    rootfs: { type: 'layers', diff_ids: layers.map((path) => digest(gunzipSync(readFileSync(path)))) },
+    history: ['Debian packages', 'user-group-service'].map((comment) => ({ created, comment })),
+  };
+  const manifest = {
+    schemaVersion: 2,
+    mediaType: MANIFEST,
+    config: add(layout, 'application/vnd.oci.image.config.v1+json', JSON.stringify(config)),
+    layers: layers.map((path) => add(layout, LAYER, readFileSync(path))),
+    annotations: labels(release, created),
+  };
+  const annotations = { 'org.opencontainers.image.ref.name': release.version };
+  return { ...add(layout, MANIFEST, JSON.stringify(manifest)), platform, annotations };
+}
+
+function labels({ version, commit }: Release, created: string): Record<string, string> {
+  const named = {
+    title: 'User Group Service',
+    description: 'Issues a token per customer and tells your dashboards who is viewing.',
+    licenses: 'MIT',
+    version,
+    revision: commit,
+    created,
+  };
+  return Object.fromEntries(
+    Object.entries(named).map(([name, value]) => [`org.opencontainers.image.${name}`, value]),
+  );
+}
+
+function add(layout: string, mediaType: string, content: string | Buffer): Descriptor {
+  const bytes = Buffer.from(content);
+  const name = sha256(bytes);
+  writeTo(join(layout, 'blobs/sha256', name), bytes);
+  return { mediaType, digest: `sha256:${name}`, size: bytes.length };
+}
+
+function digest(bytes: Buffer): string {
+  return `sha256:${sha256(bytes)}`;
+}
+
+/** The files of some Debian packages, with the users of the image. No script of them runs, whatever the architecture. */
+function systemLayer(architecture: Architecture, { work, epoch }: Release): string {
+  const folder = join(work, 'system', architecture);
+  mkdirSync(folder, { recursive: true });
+  const options = [
+    '--variant=extract',
+    `--architectures=${ARCHITECTURES[architecture]}`,
+    `--include=${PACKAGES.join(',')}`,
+    '--dpkgopt=path-exclude=/usr/share/locale/*',
+  ];
+  run('mmdebstrap', ['--quiet', ...options, SUITE, folder], { env: { SOURCE_DATE_EPOCH: String(epoch) } });
+  for (const unused of ['var/cache', 'var/lib/apt', 'var/lib/dpkg', 'var/log', 'etc/apt', 'dev'])
+    rmSync(join(folder, unused), { recursive: true, force: true });
+  writeTo(join(folder, 'etc/passwd'), `root:x:0:0::/:/\nnode:x:${USER}:${USER}::/${HOME}:/\n`);
+  writeTo(join(folder, 'etc/group'), `root:x:0:\nnode:x:${USER}:\n`);
+  mkdirSync(join(folder, 'tmp'), { recursive: true });
+  return layer(folder, epoch);
+}
+
+async function programLayer(architecture: Architecture, release: Release): Promise<string> {
+  const { path, licenses } = await executableFor(architecture, release);
+  const folder = join(release.work, 'program', architecture);
+  mkdirSync(join(folder, 'usr/bin'), { recursive: true });
+  copyFileSync(path, join(folder, 'usr/bin/user-group-service'));
+  writeTo(join(folder, 'usr/share/doc/user-group-service/copyright'), licenses);
+  mkdirSync(join(folder, HOME, 'data'), { recursive: true });
+  return layer(folder, release.epoch, { path: `${HOME}/data`, user: USER });
+}
+
+function layer(folder: string, epoch: number, owned?: { path: string; user: number }): string {
+  const archive = `${folder}.tar`;
+  tar(archive, { folder, epoch, ...(owned && { owned }) });
+  return gzip(archive);
+}
