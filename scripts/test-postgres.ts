@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { Command } from 'commander';
-import { installPostgres, postgresVersions } from '../test/support/postgres/embedded.ts';
+import { postgresVersions } from '../test/support/postgres/embedded.ts';
 
 const known = Object.keys(postgresVersions);
 const program = new Command('npm run test:postgres --')
@@ -18,7 +18,6 @@ const unknown = versions.filter((version) => !known.includes(version));
 if (unknown.length > 0) program.error(`unknown version ${unknown.join(', ')}; known: ${known.join(', ')}`);
 
 const failed = versions.filter((version) => {
-  installPostgres(version);
   console.log(`PostgreSQL ${version}`);
   const env = { ...process.env, TEST_POSTGRES: version };
   const runs = [[], globSync('test/postgres/*.test.ts')].map(

