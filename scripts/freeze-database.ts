@@ -4,7 +4,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { postgres, sqlite, type TestDatabase } from '../test/support/database.ts';
-import { FROZEN, type FrozenContents, type FrozenGroup, freeze } from '../test/support/frozen-database.ts';
+import {
+  FROZEN,
+  type FrozenAdministration,
+  type FrozenContents,
+  type FrozenGroup,
+  freeze,
+} from '../test/support/frozen-database.ts';
 import { OtherVersion } from '../test/support/other-version.ts';
 import { startPostgres } from '../test/support/postgres/server.ts';
 import { createApiToken, Folder, PROGRAM, run, type Service, serve } from '../test/support/process.ts';
@@ -12,14 +18,32 @@ import { columnsOf, runSql } from '../test/support/sql.ts';
 import { schemaOf } from './dump-schema.ts';
 
 const IMPORTS_SINCE = 3;
+const ADMINISTRATION_SINCE = { sqlite: 4, postgres: 5 };
 const IMPORTED = { user_group_id: 'imported', name: 'Imported', token: 'a-token-of-another-system' };
 const GRACE_PERIOD = { grace_period_seconds: 3_600 };
+/** A document of each kind. The secret of an integration is encrypted with the key ring. */
+const CONFIGURATION = {
+  version: 1,
+  schemas: { orders: { name: 'Orders', default_data_source: 'shared' } },
+  data_sources: { shared: { schema_id: 'orders', name: 'Shared', attributes: { database: 'shared' } } },
+  mapping_policy: { mode: 'report' },
+  property_schema: { schema: { type: 'object', properties: { id: { type: 'string' } } }, mode: 'enforce' },
+  integrations: {
+    metabase: {
+      type: 'metabase',
+      settings: { url: 'https://bi.example.com', resources: [{ dashboard: 7 }], properties: ['id'] },
+      claims: { id: { property: 'id' } },
+      secret: '0123456789abcdef0123456789abcdef',
+    },
+  },
+  webhook_endpoints: { crm: { url: 'https://example.com/hook', event_types: ['*'], enabled: false } },
+};
 
 async function freezeDatabase(engine: 'sqlite' | 'postgres', program: string): Promise<void> {
   using folder = new Folder();
   const database = await { sqlite, postgres }[engine].create();
   try {
-    const contents = await fill(folder, database, program);
+    const contents = await fill(folder, database, program, ADMINISTRATION_SINCE[engine]);
     const file = join(FROZEN, `${engine}-${String(await schemaNumberOf(database)).padStart(4, '0')}.sql`);
     writeFileSync(file, freeze(contents, [...(await schemaOf(database)), ...(await rowsOf(database))]));
     console.log(`wrote ${file}`);
@@ -29,7 +53,12 @@ async function freezeDatabase(engine: 'sqlite' | 'postgres', program: string): P
 }
 
 /** Creates groups in every way, with calls that every version knows. */
-async function fill(folder: Folder, database: TestDatabase, program: string): Promise<FrozenContents> {
+async function fill(
+  folder: Folder,
+  database: TestDatabase,
+  program: string,
+  administrationSince: number,
+): Promise<FrozenContents> {
   const tokenKeys = (await run(folder, ['key', 'generate'])).stdout.trim();
   const options = { env: { ...database.env, UGS_TOKEN_KEYS: tokenKeys }, program };
   const { token: apiToken } = await createApiToken(folder, [], options);
@@ -37,11 +66,29 @@ async function fill(folder: Folder, database: TestDatabase, program: string): Pr
     writeFileSync(folder.join('groups.ndjson'), JSON.stringify(IMPORTED));
     await run(folder, ['import', 'groups.ndjson', '--workspace', 'default'], options);
   }
+  const isAdministered = (await schemaNumberOf(database)) >= administrationSince;
+  const admin = isAdministered ? await createApiToken(folder, ['--permission', 'admin'], options) : null;
   await using service = await serve(folder, options);
   const userGroups = await callEach(service, apiToken);
+  const administration = admin ? await administer(service, admin.token) : undefined;
   service.signal('SIGTERM');
   await service.exit();
-  return { tokenKeys, apiToken, userGroups };
+  return { tokenKeys, apiToken, userGroups, ...(administration && { administration }) };
+}
+
+async function administer(service: Service, apiToken: string): Promise<FrozenAdministration> {
+  const call = async (method: string, path: string, body?: object) => {
+    const { status, json } = await service.call(apiToken, method, path, body);
+    if (status >= 300) throw new Error(`${method} ${path} got ${status}`);
+    return json;
+  };
+  const properties = { id: 'suspended' };
+  const group = { user_group_id: 'suspended', name: 'Suspended', properties };
+  const { user_group } = await call('POST', '/v1/user-groups', group);
+  await call('POST', '/v1/user-groups/suspended/suspend');
+  await call('PUT', '/v1/config', CONFIGURATION);
+  const configuration = await call('GET', '/v1/config');
+  return { apiToken, configuration, suspendedToken: user_group.token };
 }
 
 async function callEach(service: Service, apiToken: string): Promise<FrozenContents['userGroups']> {

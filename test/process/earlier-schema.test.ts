@@ -5,8 +5,14 @@ import assert from 'node:assert/strict';
 import { globSync, renameSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { type DatabaseKind, postgres, sqlite, type TestDatabase } from '../support/database.ts';
-import { type FrozenDatabase, frozenDatabases, thaw } from '../support/frozen-database.ts';
-import { Folder, run, serve } from '../support/process.ts';
+import {
+  countGroups,
+  type FrozenAdministration,
+  type FrozenDatabase,
+  frozenDatabases,
+  thaw,
+} from '../support/frozen-database.ts';
+import { Folder, run, type Service, serve } from '../support/process.ts';
 
 const ENGINES = [
   { kind: sqlite, engine: 'sqlite', migrations: 'src/store/sqlite/schema/migrations/*.sql' },
@@ -50,7 +56,7 @@ for (const { kind, engine, migrations } of ENGINES) {
             ]),
             [
               ['schema', pending === 0 ? 'ok' : 'warning', pending === 0 ? undefined : String(pending)],
-              ['keys', 'ok', String(database.contents.userGroups.length)],
+              ['keys', 'ok', String(countGroups(database.contents))],
             ],
           );
         }));
@@ -61,10 +67,10 @@ for (const { kind, engine, migrations } of ENGINES) {
           const { stdout, code } = await run(folder, ['key', 'list', '--json'], { env });
           assert.equal(code, 0);
           const [{ registered, tokens }] = JSON.parse(stdout);
-          assert.deepEqual([registered, tokens], [true, database.contents.userGroups.length]);
+          assert.deepEqual([registered, tokens], [true, countGroups(database.contents)]);
         }));
 
-      it('is migrated by serve, which logs each migration, and keeps every group and token', () =>
+      it('is migrated by serve, which logs each migration, and keeps every group, token and document', () =>
         withThawed(database, kind, async ({ env }) => {
           using folder = new Folder();
           const log = await assertServes(folder, env, database);
@@ -94,9 +100,11 @@ for (const { kind, engine, migrations } of ENGINES) {
           using folder = new Folder();
           renameSync(url.slice('sqlite:'.length), folder.join('backup'));
           const { code, stdout, stderr } = await run(folder, ['restore', 'backup'], { env });
-          const { length } = database.contents.userGroups;
           assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-          assert.equal(stdout, `Restored ${length} user groups to ${url.slice('sqlite:'.length)}.\n`);
+          assert.equal(
+            stdout,
+            `Restored ${countGroups(database.contents)} user groups to ${url.slice('sqlite:'.length)}.\n`,
+          );
           await assertServes(folder, env, database);
         }));
     });
@@ -130,5 +138,16 @@ async function assertServes(
     const read = await service.call(contents.apiToken, 'GET', `/v1/user-groups/${provided_id}`);
     assert.equal(read.json.user_group.token, token);
   }
+  if (contents.administration) await assertAdministered(service, contents.administration);
   return service.stdout.trimEnd().split('\n');
+}
+
+async function assertAdministered(
+  service: Service,
+  { apiToken, configuration, suspendedToken }: FrozenAdministration,
+): Promise<void> {
+  const { json } = await service.call(apiToken, 'GET', '/v1/config');
+  assert.partialDeepStrictEqual(json, configuration);
+  const { status } = await service.call(apiToken, 'POST', '/v1/resolve', { token: suspendedToken });
+  assert.equal(status, 404);
 }

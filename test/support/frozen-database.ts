@@ -21,12 +21,28 @@ export interface FrozenContents {
   tokenKeys: string;
   apiToken: string;
   userGroups: FrozenGroup[];
+  /** What versions since the schema that has it stored besides. */
+  administration?: FrozenAdministration;
+}
+
+export interface FrozenAdministration {
+  /** With the permission `admin`. */
+  apiToken: string;
+  /** The documents of each kind, as `GET /v1/config` returned them. */
+  configuration: object;
+  /** The token of a suspended group. */
+  suspendedToken: string;
 }
 
 export interface FrozenGroup {
   provided_id: string;
   name: string;
   token: string;
+}
+
+/** How many groups it has, and so tokens. */
+export function countGroups({ userGroups, administration }: FrozenContents): number {
+  return userGroups.length + (administration ? 1 : 0);
 }
 
 const PREFIX = '-- ';

@@ -1,4 +1,4 @@
--- {"tokenKeys":"535926ae:e-HnAcP4OFcLsSFa4Wy977KZIolbdDh6SqPXawLa57g","apiToken":"uga_JhnuPP5aOhqR3Xwn5D79gYGM6IHp4yig2DaKlXxhk5426Vk1e","userGroups":[{"provided_id":"created","name":"The group created","token":"ugt_36YqlGDETHI9TUbz7JSMjytVOYduMiH3iv6Bu4xnKR1owd3IUC26"},{"provided_id":"imported","name":"Imported","token":"a-token-of-another-system"},{"provided_id":"rotated","name":"The group rotated","token":"ugt_1iyUQukoPuefLxlZY7qKljkasj0ie67TxYSnueQKv3iZuo2wVOAK"},{"provided_id":"updated","name":"Updated","token":"ugt_26Pxhh1oVT9ybJcfTifldyv1SNiMgIx4udu63TH7NyWnYA47zkog"}]}
+-- {"tokenKeys":"c9449c5b:3Sn4ZuS7stZTbTGGVhulFWMc9oMjpkMYfKM1OvfwkQw","apiToken":"uga_gr33CmOfHqAVAqcoEdSWPDh03gYjySHee8Sr7FPrtQI4Gsjyj","userGroups":[{"provided_id":"created","name":"The group created","token":"ugt_36Ya4oTmu2lS14aBMUCThDulzztQhshW534gYATE9S8AGt1eF0a9"},{"provided_id":"imported","name":"Imported","token":"a-token-of-another-system"},{"provided_id":"rotated","name":"The group rotated","token":"ugt_1iyiugzJPxhbEpdwpz2bujtM7aiikBoauBeALgYgi6j3Kv0L34qg"},{"provided_id":"updated","name":"Updated","token":"ugt_26Pm99TfdaOl2YSUy0XIMOTHu2OtRN7FunGFXSGgvOmsmI3YHuxd"}],"administration":{"apiToken":"uga_2TgNPUSV6QjuoFzeUvBPmdGPNAnmMHSw09VPkS9vcVv0fAeq6","configuration":{"success":1,"config":{"version":1,"schemas":{"orders":{"name":"Orders","default_data_source":"shared"}},"data_sources":{"shared":{"schema_id":"orders","name":"Shared","attributes":{"database":"shared"}}},"mapping_policy":{"mode":"report"},"property_schema":{"schema":{"type":"object","properties":{"id":{"type":"string"}}},"mode":"enforce"},"integrations":{"metabase":{"type":"metabase","settings":{"url":"https://bi.example.com","resources":[{"dashboard":7}],"properties":["id"]},"claims":{"id":{"property":"id"}},"secret":{"environment":"INTEGRATION_METABASE_SECRET"}}},"webhook_endpoints":{"crm":{"url":"https://example.com/hook","event_types":["*"],"enabled":false}}},"config_version":1},"suspendedToken":"ugt_1eexa7SgkiAkVDZsHTjT05soCrsTRSnHn3vHPbF4M5ffgi3E2mio"}}
 
 create table api_tokens (
   api_token_id bigint not null,
@@ -183,66 +183,106 @@ CREATE INDEX user_groups_workspace_id_environment_name_provided_id ON user_group
 
 CREATE INDEX user_groups_workspace_id_environment_provided_id ON user_groups USING btree (workspace_id, environment, provided_id);
 
-insert into api_tokens values ('1', '1', 'Customer', 'read-write', NULL, 'GMDUjMK6vJRxERO0oob32EWxAvNJE07UppEg-2s1aIQ', '1795581598055', NULL, NULL, NULL, NULL, '1795579200000');
+insert into api_tokens values ('1', '1', 'Customer', 'read-write', NULL, 'AZJS22hGdO1dB9y7H3xXedQVSinkGyfT3qfpADKWbdU', '1795582039853', NULL, NULL, NULL, NULL, '1795579200000');
 
-insert into event_positions values ('true', '0', '7711964169923944879', '0');
+insert into api_tokens values ('2', '1', 'Customer', 'admin', NULL, '4Ry84uDwk3TbjLuQzkpP0tygem1biYMnQYWnO5qP8do', '1795582043707', NULL, NULL, NULL, NULL, '1795579200000');
 
-insert into events values ('2302', '1', 'Customer', 'api_token', '1', 'evt_01a21100d9690000982d0afab6915ad3', '783360', 'api_token.created', '1795581598057', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"read-write","expires_at":null}}');
+insert into documents values ('1', 'Customer', 'schema', 'orders', '1', '{"name":"Orders","default_data_source":"shared"}', NULL, NULL, '1795582049798', '1795582049798');
 
-insert into events values ('16047', '1', 'Customer', 'user_group', 'imported', 'evt_01a21100df4a000056f55e248cea0511', '787456', 'user_group.created', '1795581599562', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, '1', '{"from":null,"to":{"name":"Imported"}}');
+insert into documents values ('1', 'Customer', 'data_source', 'shared', '1', '{"data_source_id":1,"schema_id":"orders","name":"Shared","attributes":{"database":"shared"}}', NULL, NULL, '1795582049798', '1795582049798');
 
-insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a21100ec940000434a247d935ca277', '791552', 'user_group.created', '1795581602964', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'cnfL4Cpo-1', '1', '{"from":null,"to":{"name":"The group rotated","mapping":{"main":"db-1"},"properties":{"id":"rotated"}}}');
+insert into documents values ('1', 'Customer', 'mapping_policy', 'default', '1', '{"mode":"report"}', NULL, NULL, '1795582049798', '1795582049798');
 
-insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a21100ecbe0000b583387c17d30b7f', '793600', 'user_group.created', '1795581603006', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'cnfL4Cpo-2', '1', '{"from":null,"to":{"name":"The first name","mapping":{"main":"db-1"},"properties":{"id":"updated"}}}');
+insert into documents values ('1', 'Customer', 'property_schema', 'default', '1', '{"schema":{"type":"object","properties":{"id":{"type":"string"}}},"mode":"enforce"}', NULL, NULL, '1795582049798', '1795582049798');
 
-insert into events values ('11938', '1', 'Customer', 'user_group', 'created', 'evt_01a21100ecd6000078c9f89ff1787529', '794624', 'user_group.created', '1795581603030', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'cnfL4Cpo-3', '1', '{"from":null,"to":{"name":"The group created","mapping":{"main":"db-1"},"properties":{"id":"created"}}}');
+insert into documents values ('1', 'Customer', 'integration', 'metabase', '1', '{"type":"metabase","ttl_seconds":300,"settings":{"url":"https://bi.example.com","resources":[{"dashboard":7}],"properties":["id"]},"claims":{"id":{"property":"id"}},"unrestricted":false}', 'c9449c5b', 'KEsv7tjGuoTmqC6anrnPoXPLBTRWF-owZ5PU-0YVRXRDOFyZP8JzvDftw905nOB3KRhCIrg8cbO3tdsa', '1795582049798', '1795582049798');
 
-insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a21100ecdf00008640e64a58f99810', '795648', 'user_group.token_rotated', '1795581603039', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'cnfL4Cpo-5', '2', NULL);
+insert into documents values ('1', 'Customer', 'webhook_endpoint', 'crm', '1', '{"url":"https://example.com/hook","event_types":["*"],"enabled":false}', 'c9449c5b', 'Wm8MtsC5UG3CrAh5jTL57j7eEg91CzlWhxX_tlQ6BW6-0TcXbZtGa5pgFsTIYfV2uFD8gHTbMhyaJ5Ok8HLS91Np5aRYH4YpOM5fcZvr', '1795582049798', '1795582049798');
 
-insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a21100ece30000118f2827a3987e63', '796672', 'user_group.updated', '1795581603043', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'cnfL4Cpo-6', '2', '{"from":{"name":"The first name"},"to":{"name":"Updated"}}');
+insert into environments values ('1', 'Customer', '1');
 
-insert into id_blocks values ('data_source_id', '1');
+insert into event_positions values ('true', '0', '7711966050919290130', '0');
+
+insert into events values ('2302', '1', 'Customer', 'api_token', '1', 'evt_01a21107973600001f93de0179ec5957', '783360', 'api_token.created', '1795582039862', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"read-write","expires_at":null}}');
+
+insert into events values ('16047', '1', 'Customer', 'user_group', 'imported', 'evt_01a211079d9d00008c717272d47d6753', '787456', 'user_group.created', '1795582041501', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, '1', '{"from":null,"to":{"name":"Imported"}}');
+
+insert into events values ('9591', '1', 'Customer', 'api_token', '2', 'evt_01a21107a63e000032b79ba11f63583b', '790528', 'api_token.created', '1795582043710', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"admin","expires_at":null}}');
+
+insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a21107bc3c000049d465ee5429c429', '793600', 'user_group.created', '1795582049340', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'rjlZIAU9-1', '1', '{"from":null,"to":{"name":"The group rotated","mapping":{"main":"db-1"},"properties":{"id":"rotated"}}}');
+
+insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a21107bc610000055cfc6d1132b0bd', '795648', 'user_group.created', '1795582049377', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'rjlZIAU9-2', '1', '{"from":null,"to":{"name":"The first name","mapping":{"main":"db-1"},"properties":{"id":"updated"}}}');
+
+insert into events values ('11938', '1', 'Customer', 'user_group', 'created', 'evt_01a21107bc75000090ae6ab115ea2005', '796672', 'user_group.created', '1795582049397', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'rjlZIAU9-3', '1', '{"from":null,"to":{"name":"The group created","mapping":{"main":"db-1"},"properties":{"id":"created"}}}');
+
+insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a21107bc8600004b6a6db00d1cd8e7', '797696', 'user_group.token_rotated', '1795582049414', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'rjlZIAU9-5', '2', NULL);
+
+insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a21107bc990000a31afffde1f1f2ac', '798720', 'user_group.updated', '1795582049433', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'rjlZIAU9-6', '2', '{"from":{"name":"The first name"},"to":{"name":"Updated"}}');
+
+insert into events values ('6364', '1', 'Customer', 'user_group', 'suspended', 'evt_01a21107bcaf0000d9e155dc17238434', '799744', 'user_group.created', '1795582049455', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'rjlZIAU9-7', '1', '{"from":null,"to":{"name":"Suspended","properties":{"id":"suspended"}}}');
+
+insert into events values ('6364', '1', 'Customer', 'user_group', 'suspended', 'evt_01a21107bcb700001249311c9bba26bb', '800768', 'user_group.updated', '1795582049463', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'rjlZIAU9-8', '2', '{"from":{"suspended":false},"to":{"suspended":true}}');
+
+insert into events values ('14325', '1', 'Customer', 'schema', 'orders', 'evt_01a21107be060000b2a1218552550f24', '802816', 'schema.created', '1795582049798', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'rjlZIAU9-9', '1', '{"from":null,"to":{"name":"Orders","default_data_source":"shared"}}');
+
+insert into events values ('7161', '1', 'Customer', 'data_source', 'shared', 'evt_01a21107be060001ca7680c770b65455', '802816', 'data_source.created', '1795582049798', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'rjlZIAU9-9', '1', '{"from":null,"to":{"data_source_id":1,"schema_id":"orders","name":"Shared","attributes":{"database":"shared"}}}');
+
+insert into events values ('8554', '1', 'Customer', 'mapping_policy', 'default', 'evt_01a21107be060002e52f47042886a2f1', '802816', 'mapping_policy.created', '1795582049798', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'rjlZIAU9-9', '1', '{"from":null,"to":{"mode":"report"}}');
+
+insert into events values ('8554', '1', 'Customer', 'property_schema', 'default', 'evt_01a21107be06000366a45bd1fda4e0be', '802816', 'property_schema.created', '1795582049798', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'rjlZIAU9-9', '1', '{"from":null,"to":{"schema":{"type":"object","properties":{"id":{"type":"string"}}},"mode":"enforce"}}');
+
+insert into events values ('3891', '1', 'Customer', 'integration', 'metabase', 'evt_01a21107be0600049deeec9327d24004', '802816', 'integration.created', '1795582049798', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'rjlZIAU9-9', '1', '{"from":null,"to":{"type":"metabase","ttl_seconds":300,"settings":{"url":"https://bi.example.com","resources":[{"dashboard":7}],"properties":["id"]},"claims":{"id":{"property":"id"}},"unrestricted":false}}');
+
+insert into events values ('16079', '1', 'Customer', 'webhook_endpoint', 'crm', 'evt_01a21107be060005c3d1654e030a8812', '802816', 'webhook_endpoint.created', '1795582049798', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'rjlZIAU9-9', '1', '{"from":null,"to":{"url":"https://example.com/hook","event_types":["*"],"enabled":false}}');
 
 insert into id_blocks values ('workspace_id', '2');
 
-insert into id_blocks values ('api_token_id', '2');
+insert into id_blocks values ('api_token_id', '3');
 
 insert into id_blocks values ('team_id', '4001');
 
-insert into id_leases values ('5812e9ed-6e5a-4afe-9340-d975c2db85c1');
+insert into id_blocks values ('data_source_id', '2');
 
-insert into id_leases values ('9f9af831-4982-429e-bc43-06be9a3ab6b3');
+insert into id_leases values ('8a79b63c-a64c-4a08-a0d0-214c1071ac1d');
 
-insert into id_leases values ('b50c8e68-01ea-4641-af72-d62a613a4bc1');
+insert into id_leases values ('37c9ea1b-e124-420c-82de-073adaceca86');
 
-insert into id_leases values ('505b18f5-0e3c-4d57-a206-d35291b6af37');
+insert into id_leases values ('8be89203-b621-4b54-b3fb-eb2beefe047e');
 
-insert into id_leases values ('253db8d2-410c-49be-a731-9982d34c74c8');
+insert into id_leases values ('b6dfdabd-546b-4499-81cf-76eb634a811b');
 
-insert into id_leases values ('9bc0dc78-0bf0-47be-9f23-ad26493a2295');
+insert into id_leases values ('c9c36c06-82b3-42ed-9fae-a837f73499a2');
+
+insert into id_leases values ('203a6f3f-982d-4f7d-83b6-d2f319c85a79');
+
+insert into id_leases values ('c9cf138a-2e25-43a2-87c7-8c0e1c21a34b');
+
+insert into id_leases values ('5140020a-b023-4e0b-9125-ae37f171e850');
 
 insert into imported_tokens values ('~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', '16047');
 
-insert into schema_migrations values ('1', '0001-user-groups.sql', '1795581597489');
+insert into schema_migrations values ('1', '0001-user-groups.sql', '1795582039265');
 
-insert into schema_migrations values ('2', '0002-lists.sql', '1795581597599');
+insert into schema_migrations values ('2', '0002-lists.sql', '1795582039361');
 
-insert into schema_migrations values ('3', '0003-imported-tokens.sql', '1795581597625');
+insert into schema_migrations values ('3', '0003-imported-tokens.sql', '1795582039381');
 
-insert into schema_migrations values ('4', '0004-id-leases.sql', '1795581597644');
+insert into schema_migrations values ('4', '0004-id-leases.sql', '1795582039391');
 
-insert into schema_migrations values ('5', '0005-administration.sql', '1795581597676');
+insert into schema_migrations values ('5', '0005-administration.sql', '1795582039425');
 
-insert into schema_migrations values ('6', '0006-usage.sql', '1795581597835');
+insert into schema_migrations values ('6', '0006-usage.sql', '1795582039485');
 
-insert into token_keys values ('535926ae', '1795581599527');
+insert into token_keys values ('c9449c5b', '1795582041440');
 
-insert into user_groups values ('16047', '1', 'Customer', 'imported', '1', 'Imported', NULL, NULL, '1', '~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', '535926ae', 'Dhpozu1CaIa-ukAes_edgk1LHlG3rTDqkLT7BxnhlTcOU5zJl6QLwKU0zjMLsLJGujHdHRA', NULL, NULL, '1795581599562', '1795581599562', NULL, NULL);
+insert into user_groups values ('16047', '1', 'Customer', 'imported', '1', 'Imported', NULL, NULL, '1', '~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', 'c9449c5b', 'yC1AZBu3RvgAU3UFMPjnksdTb2gUofeNIZAQikGaKOsXo7MHTJFLCyL9CLKayMftdouGctw', NULL, NULL, '1795582041501', '1795582041501', NULL, NULL);
 
-insert into user_groups values ('11938', '1', 'Customer', 'created', '2003', 'The group created', '{"main":"db-1"}', '{"id":"created"}', '1', 'rwvcDb9T0w38USnIB6DYWcySpym6JpMgcw5JYtjKAGY', '535926ae', 'z07-pvz4p_n0_-v48t3oDR3xXVGon4UjxS78kUiePmZhjcxVjFdIdqGAguZkjdbM5kt1byIRvG_K-ueLFCHFuiCBE3mwaQ17JQYIWfZzawbZChiA', NULL, NULL, '1795581603030', '1795581603030', NULL, NULL);
+insert into user_groups values ('11938', '1', 'Customer', 'created', '2003', 'The group created', '{"main":"db-1"}', '{"id":"created"}', '1', 'PIyuBdX4WbfOiMFTvxYjwiCHMYd_RQvgQkreScLXY78', 'c9449c5b', 'W3LZK0VX2LbAiPKipp1Unh93ywAfVdaK1EJ0mMotJTI92ZKIYRHfwmE8_LKspbVrZw3MiI7W04kR3t7iD8QgaFev7g8diTw_A7cUTxP9EAmuVm8S', NULL, NULL, '1795582049397', '1795582049397', NULL, NULL);
 
-insert into user_groups values ('6632', '1', 'Customer', 'rotated', '2001', 'The group rotated', '{"main":"db-1"}', '{"id":"rotated"}', '2', 'KM_Ghx0Uf9klTfruM-CNkU0EsqBupbOf9rcmyk_uTC0', '535926ae', 'Fyoc42dpq--lkY0K7_ad_-quFxj1inP-ImwFtSCuggLYhzuMWF1-N3t3FiTai0_K57Jd_bSOtbW7HAvzaSXMpdhvMnnJk9uW17rcZ-ZOkAEbCrSA', '293Qm8snypgjliaeKM5Fe95sjp5NfOygtta139gzU6A', '1795585203039', '1795581602964', '1795581603039', NULL, NULL);
+insert into user_groups values ('6632', '1', 'Customer', 'rotated', '2001', 'The group rotated', '{"main":"db-1"}', '{"id":"rotated"}', '2', 'fdtAIo3FZiSgiSLTGJKR0xcRJuzZ9jd9UNwTTs4tQjY', 'c9449c5b', 'BsGtDv-mhgxA2MzNh70ZI4COW8TTC0waHgbgDmlZn3hCgcy_f7jogmXp1tLOLuw_kVPkNG0qxummmCVd0i6wxDIEQ2nPUmc9kT78j5LCOqTtaAXe', 'b-0VnNmZoiqN9TvXEbUxJSWPlu1YbcLuPzH3ver2bpU', '1795585649414', '1795582049340', '1795582049414', NULL, NULL);
 
-insert into user_groups values ('8085', '1', 'Customer', 'updated', '2002', 'Updated', '{"main":"db-1"}', '{"id":"updated"}', '2', 'oahjhrmbxb2-ZEc58rA_-hVboxOGX1dOuiNYhqUQ9DU', '535926ae', 'Spe66cTLzuubAsplDWO53zFIhj32bZO5Zy3Xhtxn4W8I_SXtqUdr3R6Jn6CpA_sMTxEAx4aWEgDsy_ejHkmVtfDVak6HncAXX1OFV0J3E9IUHaYo', NULL, NULL, '1795581603006', '1795581603043', NULL, NULL);
+insert into user_groups values ('8085', '1', 'Customer', 'updated', '2002', 'Updated', '{"main":"db-1"}', '{"id":"updated"}', '2', 'H7iV2bfoYuUiyV0M9y5UmwtU_DN40ELzIOkgeSGZv3I', 'c9449c5b', 'hZbxmO1koRZ5u6VhkupssTCPKVbuFKOi_NYlvCRND0swCSbipIJCc6hRCVOgiDzi_zuqZFkEQ-gpBP2mZE_hrtU97SjIiTQ0HXyvxU0wWEAhBXfr', NULL, NULL, '1795582049377', '1795582049433', NULL, NULL);
 
-insert into workspaces values ('1', 'default', '1795581598024');
+insert into user_groups values ('6364', '1', 'Customer', 'suspended', '2004', 'Suspended', NULL, '{"id":"suspended"}', '2', 'ocR0Q_JqZ-9n4Tekbb-4IJyk7mPAx4yYhakWUILHeyY', 'c9449c5b', 'ckQXV4TKJRdExhGJRSCwbnJDa6wt4fEnpvVFAT7IFdsMRmChiBWrRp4Dk8aAJXbK2K3L1-6uje242RstQRv7VPfEl_fW8BIN2jp7AZvH47lZFPqm', NULL, NULL, '1795582049455', '1795582049463', '1795582049463', NULL);
+
+insert into workspaces values ('1', 'default', '1795582039777');

@@ -1,4 +1,4 @@
--- {"tokenKeys":"34007355:2JqLtrO1YFfwD_2RJvYPa1Tz8rxNFZXgHi6Dk3us3Yk","apiToken":"uga_n1VJGtnPGPL8uneNqxHXHYG9bn2MKinWYIFd4X0cncy3EJ7j8","userGroups":[{"provided_id":"created","name":"The group created","token":"ugt_36Ya1uccozXuK3uKOunsSDr2pcUdyhBq7UrB1uUEH94ra8299CUX"},{"provided_id":"imported","name":"Imported","token":"a-token-of-another-system"},{"provided_id":"rotated","name":"The group rotated","token":"ugt_1iy7EYQ0vjBjMPPhvWLsooinc7TutK3e6VlkUZNExiEfuV4J9OJs"},{"provided_id":"updated","name":"Updated","token":"ugt_26P47C3kD9dIN4weuSD5iZyZ4GJjr3fiys6Rb7CzGG6XcK4QQg2X"}]}
+-- {"tokenKeys":"f517caa8:H263GbdChFtTxkLNtptHZ_oWHPgS3tROIMjX-ksF-HQ","apiToken":"uga_qjf2gjBRS28w6ovOI80HpW40WrYkQ7s39OdMXduiDxp3TbYLi","userGroups":[{"provided_id":"created","name":"The group created","token":"ugt_36YYOM3i5Wd72cwOAqSvkEsHesjDFFBCpzICQHq2LRp3f02ZL6qm"},{"provided_id":"imported","name":"Imported","token":"a-token-of-another-system"},{"provided_id":"rotated","name":"The group rotated","token":"ugt_1iyQooPpi04enuuJ7qwyfAKnyPzcYGo1nYQvb3TfpbCixP3DeqE5"},{"provided_id":"updated","name":"Updated","token":"ugt_26PumMSE8Dk1hgLKTQNPLSph6HlmwDChXGtoqGn4nzCDG63RFMky"}],"administration":{"apiToken":"uga_HF4ANWjL1KXlnRCmT4Y5eBfpr2jZxWIUc2TzaINvCLJ49pHMG","configuration":{"success":1,"config":{"version":1,"schemas":{"orders":{"name":"Orders","default_data_source":"shared"}},"data_sources":{"shared":{"schema_id":"orders","name":"Shared","attributes":{"database":"shared"}}},"mapping_policy":{"mode":"report"},"property_schema":{"schema":{"type":"object","properties":{"id":{"type":"string"}}},"mode":"enforce"},"integrations":{"metabase":{"type":"metabase","settings":{"url":"https://bi.example.com","resources":[{"dashboard":7}],"properties":["id"]},"claims":{"id":{"property":"id"}},"secret":{"environment":"INTEGRATION_METABASE_SECRET"}}},"webhook_endpoints":{"crm":{"url":"https://example.com/hook","event_types":["*"],"enabled":false}}},"config_version":1},"suspendedToken":"ugt_1eezfCY6JAgaj6MFAdygP5vM3UFKg2NHffrkoh8cjhzpXQ2ka4Xx"}}
 
 CREATE TABLE api_tokens (
   api_token_id integer not null primary key,
@@ -169,52 +169,88 @@ CREATE TABLE workspaces (
   created_at integer not null
 ) strict;
 
-insert into api_tokens values (1, 1, 'Customer', 'read-write', NULL, 'dzbTMF3d1I56FMW6jGdURHmRQr9vY07WUnfENkgvb8w', 1795581587753, NULL, NULL, NULL, NULL, 1795579200000);
+insert into api_tokens values (1, 1, 'Customer', 'read-write', NULL, 'Fhy1xVd0ttsLJZViVSBGEvOx2upo-hxYxhwax3wx8eg', 1795582027798, NULL, NULL, NULL, NULL, 1795579200000);
 
-insert into events values (1, 2302, 1, 'Customer', 'api_token', '1', 'evt_01a21100b1290000cb959c42a8029695', 'api_token.created', 1795581587753, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"read-write","expires_at":null}}');
+insert into api_tokens values (2, 1, 'Customer', 'admin', NULL, 'uTD-Jipl369Q8Uxit_EFluCptOYodDxWNVlzBwR7LbQ', 1795582029885, NULL, NULL, NULL, NULL, 1795579200000);
 
-insert into events values (2, 16047, 1, 'Customer', 'user_group', 'imported', 'evt_01a21100b7b0000093505f4b4f8d7676', 'user_group.created', 1795581589424, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, 1, '{"from":null,"to":{"name":"Imported"}}');
+insert into documents values (1, 'Customer', 'data_source', 'shared', 1, '{"data_source_id":1,"schema_id":"orders","name":"Shared","attributes":{"database":"shared"}}', NULL, NULL, 1795582033353, 1795582033353);
 
-insert into events values (3, 6632, 1, 'Customer', 'user_group', 'rotated', 'evt_01a21100c40600008496d7038d095622', 'user_group.created', 1795581592582, '{"type":"api_token","id":1,"name":null,"via":"api"}', '67Eddo4N-1', 1, '{"from":null,"to":{"name":"The group rotated","mapping":{"main":"db-1"},"properties":{"id":"rotated"}}}');
+insert into documents values (1, 'Customer', 'integration', 'metabase', 1, '{"type":"metabase","ttl_seconds":300,"settings":{"url":"https://bi.example.com","resources":[{"dashboard":7}],"properties":["id"]},"claims":{"id":{"property":"id"}},"unrestricted":false}', 'f517caa8', 'OhwRHF4qNadWzF-uwW5JbDnQk2LaHG5v0t1bEH1vbplg3kzTyZsApEXyJFKO48YedCSJbEhp2aFa0fts', 1795582033353, 1795582033353);
 
-insert into events values (4, 8085, 1, 'Customer', 'user_group', 'updated', 'evt_01a21100c43200003ed0d5808a148d98', 'user_group.created', 1795581592626, '{"type":"api_token","id":1,"name":null,"via":"api"}', '67Eddo4N-2', 1, '{"from":null,"to":{"name":"The first name","mapping":{"main":"db-1"},"properties":{"id":"updated"}}}');
+insert into documents values (1, 'Customer', 'mapping_policy', 'default', 1, '{"mode":"report"}', NULL, NULL, 1795582033353, 1795582033353);
 
-insert into events values (5, 11938, 1, 'Customer', 'user_group', 'created', 'evt_01a21100c43f0000987ddb09846a836a', 'user_group.created', 1795581592639, '{"type":"api_token","id":1,"name":null,"via":"api"}', '67Eddo4N-3', 1, '{"from":null,"to":{"name":"The group created","mapping":{"main":"db-1"},"properties":{"id":"created"}}}');
+insert into documents values (1, 'Customer', 'property_schema', 'default', 1, '{"schema":{"type":"object","properties":{"id":{"type":"string"}}},"mode":"enforce"}', NULL, NULL, 1795582033353, 1795582033353);
 
-insert into events values (6, 6632, 1, 'Customer', 'user_group', 'rotated', 'evt_01a21100c4480000520271876a939244', 'user_group.token_rotated', 1795581592648, '{"type":"api_token","id":1,"name":null,"via":"api"}', '67Eddo4N-5', 2, NULL);
+insert into documents values (1, 'Customer', 'schema', 'orders', 1, '{"name":"Orders","default_data_source":"shared"}', NULL, NULL, 1795582033353, 1795582033353);
 
-insert into events values (7, 8085, 1, 'Customer', 'user_group', 'updated', 'evt_01a21100c45c0000658252daa4fb2781', 'user_group.updated', 1795581592668, '{"type":"api_token","id":1,"name":null,"via":"api"}', '67Eddo4N-6', 2, '{"from":{"name":"The first name"},"to":{"name":"Updated"}}');
+insert into documents values (1, 'Customer', 'webhook_endpoint', 'crm', 1, '{"url":"https://example.com/hook","event_types":["*"],"enabled":false}', 'f517caa8', '5V2GvG7a2Pcp1QM5g-_jrWqV5cTJ32Zh1H18U7GtRXUN1t_qouqJ2UouFoEsvnbNq37R-MpYAxCMpQuU7IivVqDgd7wF4ATJbEP3iPHp', 1795582033353, 1795582033353);
+
+insert into environments values (1, 'Customer', 1);
+
+insert into events values (1, 2302, 1, 'Customer', 'api_token', '1', 'evt_01a21107681600003a554a789d33ee58', 'api_token.created', 1795582027798, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"read-write","expires_at":null}}');
+
+insert into events values (2, 16047, 1, 'Customer', 'user_group', 'imported', 'evt_01a211076cd60000a5b00ad3697f6434', 'user_group.created', 1795582029014, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, 1, '{"from":null,"to":{"name":"Imported"}}');
+
+insert into events values (3, 9591, 1, 'Customer', 'api_token', '2', 'evt_01a21107703e000082d18bfd313b7296', 'api_token.created', 1795582029886, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"admin","expires_at":null}}');
+
+insert into events values (4, 6632, 1, 'Customer', 'user_group', 'rotated', 'evt_01a211077c270000a169f9e66a882b36', 'user_group.created', 1795582032935, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'LehnoVNK-1', 1, '{"from":null,"to":{"name":"The group rotated","mapping":{"main":"db-1"},"properties":{"id":"rotated"}}}');
+
+insert into events values (5, 8085, 1, 'Customer', 'user_group', 'updated', 'evt_01a211077c570000797fc02dfd5a28d8', 'user_group.created', 1795582032983, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'LehnoVNK-2', 1, '{"from":null,"to":{"name":"The first name","mapping":{"main":"db-1"},"properties":{"id":"updated"}}}');
+
+insert into events values (6, 11938, 1, 'Customer', 'user_group', 'created', 'evt_01a211077c86000047feb53d32d7aa39', 'user_group.created', 1795582033030, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'LehnoVNK-3', 1, '{"from":null,"to":{"name":"The group created","mapping":{"main":"db-1"},"properties":{"id":"created"}}}');
+
+insert into events values (7, 6632, 1, 'Customer', 'user_group', 'rotated', 'evt_01a211077cbd0000a9501b9c9be7b0bf', 'user_group.token_rotated', 1795582033085, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'LehnoVNK-5', 2, NULL);
+
+insert into events values (8, 8085, 1, 'Customer', 'user_group', 'updated', 'evt_01a211077cc900003235fc5812e5ba5e', 'user_group.updated', 1795582033097, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'LehnoVNK-6', 2, '{"from":{"name":"The first name"},"to":{"name":"Updated"}}');
+
+insert into events values (9, 6364, 1, 'Customer', 'user_group', 'suspended', 'evt_01a211077ce100006d5e161f8da7b525', 'user_group.created', 1795582033121, '{"type":"api_token","id":2,"name":null,"via":"api"}', 'LehnoVNK-7', 1, '{"from":null,"to":{"name":"Suspended","properties":{"id":"suspended"}}}');
+
+insert into events values (10, 6364, 1, 'Customer', 'user_group', 'suspended', 'evt_01a211077d080000aebee8234209b793', 'user_group.updated', 1795582033160, '{"type":"api_token","id":2,"name":null,"via":"api"}', 'LehnoVNK-8', 2, '{"from":{"suspended":false},"to":{"suspended":true}}');
+
+insert into events values (11, 14325, 1, 'Customer', 'schema', 'orders', 'evt_01a211077dc900003e3414a8578451b9', 'schema.created', 1795582033353, '{"type":"api_token","id":2,"name":null,"via":"api"}', 'LehnoVNK-9', 1, '{"from":null,"to":{"name":"Orders","default_data_source":"shared"}}');
+
+insert into events values (12, 7161, 1, 'Customer', 'data_source', 'shared', 'evt_01a211077dc9000106b38cf9e830c85e', 'data_source.created', 1795582033353, '{"type":"api_token","id":2,"name":null,"via":"api"}', 'LehnoVNK-9', 1, '{"from":null,"to":{"data_source_id":1,"schema_id":"orders","name":"Shared","attributes":{"database":"shared"}}}');
+
+insert into events values (13, 8554, 1, 'Customer', 'mapping_policy', 'default', 'evt_01a211077dc900022f3727c2d18de708', 'mapping_policy.created', 1795582033353, '{"type":"api_token","id":2,"name":null,"via":"api"}', 'LehnoVNK-9', 1, '{"from":null,"to":{"mode":"report"}}');
+
+insert into events values (14, 8554, 1, 'Customer', 'property_schema', 'default', 'evt_01a211077dc90003f810772ecf114c56', 'property_schema.created', 1795582033353, '{"type":"api_token","id":2,"name":null,"via":"api"}', 'LehnoVNK-9', 1, '{"from":null,"to":{"schema":{"type":"object","properties":{"id":{"type":"string"}}},"mode":"enforce"}}');
+
+insert into events values (15, 3891, 1, 'Customer', 'integration', 'metabase', 'evt_01a211077dc900041ef806cdb69b402d', 'integration.created', 1795582033353, '{"type":"api_token","id":2,"name":null,"via":"api"}', 'LehnoVNK-9', 1, '{"from":null,"to":{"type":"metabase","ttl_seconds":300,"settings":{"url":"https://bi.example.com","resources":[{"dashboard":7}],"properties":["id"]},"claims":{"id":{"property":"id"}},"unrestricted":false}}');
+
+insert into events values (16, 16079, 1, 'Customer', 'webhook_endpoint', 'crm', 'evt_01a211077dc9000580598facb9660c27', 'webhook_endpoint.created', 1795582033353, '{"type":"api_token","id":2,"name":null,"via":"api"}', 'LehnoVNK-9', 1, '{"from":null,"to":{"url":"https://example.com/hook","event_types":["*"],"enabled":false}}');
 
 insert into id_blocks values ('team_id', 4001);
 
 insert into id_blocks values ('workspace_id', 2);
 
-insert into id_blocks values ('api_token_id', 2);
+insert into id_blocks values ('api_token_id', 3);
 
-insert into id_blocks values ('data_source_id', 1);
+insert into id_blocks values ('data_source_id', 2);
 
 insert into imported_tokens values ('~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', 16047);
 
-insert into schema_migrations values (1, '0001-user-groups.sql', 1795581587680);
+insert into schema_migrations values (1, '0001-user-groups.sql', 1795582027723);
 
-insert into schema_migrations values (2, '0002-lists.sql', 1795581587687);
+insert into schema_migrations values (2, '0002-lists.sql', 1795582027725);
 
-insert into schema_migrations values (3, '0003-imported-tokens.sql', 1795581587697);
+insert into schema_migrations values (3, '0003-imported-tokens.sql', 1795582027727);
 
-insert into schema_migrations values (4, '0004-administration.sql', 1795581587701);
+insert into schema_migrations values (4, '0004-administration.sql', 1795582027732);
 
-insert into schema_migrations values (5, '0005-usage.sql', 1795581587710);
+insert into schema_migrations values (5, '0005-usage.sql', 1795582027743);
 
-insert into sqlite_sequence values ('events', 7);
+insert into sqlite_sequence values ('events', 16);
 
-insert into token_keys values ('34007355', 1795581589248);
+insert into token_keys values ('f517caa8', 1795582028951);
 
-insert into user_groups values (16047, 1, 'Customer', 'imported', 1, 'Imported', NULL, NULL, 1, '~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', '34007355', '1wUBA0AvsCUxJNpxaiZsTCO781yyk0_KXepkVkZIMGNn_xH7G6ZZ3-rtecQ_vpHew5k-j0w', NULL, NULL, 1795581589424, 1795581589424, NULL, NULL);
+insert into user_groups values (16047, 1, 'Customer', 'imported', 1, 'Imported', NULL, NULL, 1, '~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', 'f517caa8', 'kvqkQbrwyLdjgrtJrIQKnFWaEQIc_6-lQ9DSgD83WLnthDUdvyeMVr5SVPf7ofsr4YIhO-Y', NULL, NULL, 1795582029014, 1795582029014, NULL, NULL);
 
-insert into user_groups values (6632, 1, 'Customer', 'rotated', 2001, 'The group rotated', '{"main":"db-1"}', '{"id":"rotated"}', 2, 'Q590X2jfIAaTPIRiHIPjTzFbjFHeSScxy-LlDwqSPz8', '34007355', 'oTHShrAq_gOjo_WKwhAJHoHFLq_SFv_xzvgEPbiRw3YZSjVPmofDP2hc3uNVuxmn_PcAdQJVjZuv_SmEZOhMVss7oYvFUMoRZrhaO2aZM_e5gH6X', 'ICTooWovc2L8JpEprhnOkp6dIVpCgD_FGj2qd0w_FL8', 1795585192648, 1795581592582, 1795581592648, NULL, NULL);
+insert into user_groups values (6632, 1, 'Customer', 'rotated', 2001, 'The group rotated', '{"main":"db-1"}', '{"id":"rotated"}', 2, '2kR3BFHKIPBWG5Sg0h88hxzzFX-SyX0aVGsiubxBnsY', 'f517caa8', 'w_QDJOg3vlBb82kbwrRCjL1FVppCXXzzg9-iW_s1lq0y_dyOitGtqEPYOeGquM1KyLs_ye4cDDIKaGq0SD5DvzUf3BioxqqFmlnDheZAWJw7gXF0', '3dr6svT-ec6AjEKjrejnvr_iv-gscKtVKMIU15Hk2PE', 1795585633084, 1795582032935, 1795582033084, NULL, NULL);
 
-insert into user_groups values (8085, 1, 'Customer', 'updated', 2002, 'Updated', '{"main":"db-1"}', '{"id":"updated"}', 2, 'D6jG5p6OKT4mG9pkGFi-WNxOBrO3sFcW7bYLZj1oVUA', '34007355', 'yaoQE9Jd5Cjsy4XDOXmz-IR3ko23wzK7Ad3qDNKV8cEedEZPlh5k0rKO25WVSM4FfndCRBzd74CbHiv5D3fsrYlwJwx39HrPBVOxj9d4TYBR5BAZ', NULL, NULL, 1795581592626, 1795581592668, NULL, NULL);
+insert into user_groups values (8085, 1, 'Customer', 'updated', 2002, 'Updated', '{"main":"db-1"}', '{"id":"updated"}', 2, 'gum5YPjvxloN91y_hh3txERwqtJHN-QPZwz7tdMme9w', 'f517caa8', 'uk8P4QGOgm6uYEX-cWvm0qCX5L_ZwGN197Onaf9wJBC25wsSaPQ5SjfidoUL2gkMSc3ZFStiW-RvXS42edi2VggUHLDGL_pW17nNx8KqE9VjfK-7', NULL, NULL, 1795582032983, 1795582033097, NULL, NULL);
 
-insert into user_groups values (11938, 1, 'Customer', 'created', 2003, 'The group created', '{"main":"db-1"}', '{"id":"created"}', 1, 'QO8MzFmbhA6qxoTUvrcfSzWHLtaXAUaJEgAy_DwbNgM', '34007355', 'm5kfMYp3UrIVCKF2M_KMbRG15ND3_560pKsY4o-D3XLeWhGMylig0dS_FEZZNF00EctavJJds2XDis8AbqpV03NTdzmGT-MVLVv5mzuM8ijSRNfp', NULL, NULL, 1795581592639, 1795581592639, NULL, NULL);
+insert into user_groups values (11938, 1, 'Customer', 'created', 2003, 'The group created', '{"main":"db-1"}', '{"id":"created"}', 1, 'LT5ZNINQmFG8s4D6VMrJ46E3tb-q-HiJ42IKlCq0-Sg', 'f517caa8', 'VyusrbfrlXk6TuyFNss7ytmc7Cwrn2sCxLi1EhcfOaRtsZKE9Zgh2X2di6_H2GdG7fR58mRpf-9Lz0HI-DeuFI6P8zlAljBAPE0W7OKnNmxW_sZK', NULL, NULL, 1795582033030, 1795582033030, NULL, NULL);
 
-insert into workspaces values (1, 'default', 1795581587727);
+insert into user_groups values (6364, 1, 'Customer', 'suspended', 2004, 'Suspended', NULL, '{"id":"suspended"}', 2, 'GBXSGqcqhlV7LN3d2vIPS4eKVoZCn6yDTChfW1ZHdKo', 'f517caa8', '3UEA61GK0Kd96r04G47K_187HJnavEWDRop_hvypAd6ZwEwXUrnpSCTr6Fr9rdmeblONY5bXL1jdXFV9v82lls6UwW9WqUBe7q1LWdezIlhBi2eb', NULL, NULL, 1795582033121, 1795582033160, 1795582033160, NULL);
+
+insert into workspaces values (1, 'default', 1795582027760);
