@@ -31,7 +31,8 @@ export class Breadcrumbs {
 
   #findCrumb(path: string, part: string): Breadcrumb[] {
     const pages = this.#pages.filter(({ pattern }) => pattern.test(path));
-    if (pages.length === 0) return [];
+    // `-` is in the place of an id.
+    if (pages.length === 0 || part === '-') return [];
     const isId = pages.every(({ isOfId }) => isOfId);
     return [{ path, text: isId ? idInPath(decoded(part)) : nameOfPart(part) }];
   }

@@ -58,6 +58,8 @@ export function addPage(app: FastifyInstance, options: ConsoleOptions, page: Pag
   const config = { operationId: `console ${page.method} ${page.path}` };
   const handler = (request: FastifyRequest, reply: FastifyReply) =>
     tracked(options, async () => {
+      const location = withoutSlash(request);
+      if (location !== null) return redirect(reply, location);
       if (!options.context.store.admits(page.access)) throw overloaded;
       request.params = withIds(request.params as Record<string, string>);
       const query = queryParameters(request);
@@ -172,6 +174,12 @@ const NOT_DONE = new Problem(
   'origin_not_allowed',
   'You have signed in again since this form was opened, so nothing was done. Check it, and send it again.',
 );
+
+/** The address without a slash at the end of its path; null if it has none. */
+function withoutSlash({ method, url }: FastifyRequest): string | null {
+  const [, path, query = ''] = /^(\/console[^?]*?)\/+(\?.*)?$/.exec(url) ?? [];
+  return path === undefined || method !== 'GET' ? null : path + query;
+}
 
 /** The parameters of the path as ids, see `pathTo`. */
 function withIds(params: Readonly<Record<string, string>>): Record<string, string> {
@@ -290,9 +298,9 @@ export async function beforeNotFound(
   reply: FastifyReply,
 ): Promise<boolean> {
   if (request.method !== 'GET') return false;
-  const [, path, query = ''] = /^(\/console[^?]*?)\/+(\?.*)?$/.exec(request.url) ?? [];
-  if (path !== undefined) {
-    redirect(reply, path + query);
+  const location = withoutSlash(request);
+  if (location !== null) {
+    redirect(reply, location);
     return true;
   }
   if (options.context.store.admits('read')) await findSignedIn(options, request, reply);

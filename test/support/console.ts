@@ -69,6 +69,11 @@ export class ConsoleBrowser {
     else this.#cookies.set(name, value);
   }
 
+  /** The header of its requests. */
+  get cookie(): string {
+    return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  }
+
   /** Forgets the cookies, like a browser after they expire. */
   forgetCookies(): void {
     this.#cookies.clear();
@@ -81,7 +86,7 @@ export class ConsoleBrowser {
       path,
       body,
       headers: {
-        cookie: [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        cookie: this.cookie,
         'sec-fetch-site': 'same-origin',
         ...(method === 'POST' && {
           origin: url,

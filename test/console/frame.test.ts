@@ -1,0 +1,131 @@
+// The frame of every page of the console: navigation, breadcrumbs, the page of a problem, errors of forms, compression.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
+import { checkMarkup, errorOf, textOf } from '../support/console-page.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { elementsOf, textOfElement } from '../support/html.ts';
+import { send } from '../support/http.ts';
+import { TestService } from '../support/service.ts';
+
+const LIST = '/console/user-groups';
+
+describeOnEachDatabase('The frame of the console', (database) => {
+  let service: TestService;
+  let browser: ConsoleBrowser;
+  before(async () => {
+    service = await TestService.start(database);
+    const { token } = await service.apiToken({ permission: 'admin', name: 'support' });
+    browser = await ConsoleBrowser.signIn(service, token);
+    await service.get({ user_group_id: 'acme', name: 'Acme' });
+  });
+  after(() => service.end());
+
+  /** Texts and paths of the breadcrumbs. */
+  async function trail(path: string): Promise<string[]> {
+    const elements = elementsOf((await browser.get(path)).text);
+    const start = elements.findIndex(({ attributes }) => attributes.class === 'trail');
+    const end = elements.findIndex(({ name }, index) => index > start && name === 'h1');
+    const links = start === -1 ? [] : elements.slice(start, end).filter(({ name }) => name === 'a');
+    return links.map(({ text, attributes }) => `${text} ${attributes.href}`);
+  }
+
+  it('leads from every page to the pages above it', async () => {
+    assert.deepEqual(await trail(LIST), []);
+    assert.deepEqual(await trail(`${LIST}/acme/edit`), [`User groups ${LIST}`, `acme ${LIST}/acme`]);
+    assert.deepEqual(await trail('/console/catalogue/schemas/-/new'), [
+      'Catalogue /console/catalogue',
+      'Schemas /console/catalogue/schemas',
+    ]);
+    assert.deepEqual(await trail('/console/integrations/-/signing-keys/rotate'), [
+      'Integrations /console/integrations',
+      'Signing keys /console/integrations/-/signing-keys',
+    ]);
+    assert.deepEqual(await trail(`${LIST}/nobody/edit`), [`User groups ${LIST}`, `nobody ${LIST}/nobody`]);
+  });
+
+  it('is around the page of a problem, also where nothing is', async () => {
+    for (const path of [`${LIST}/nobody`, '/console/no/such/page']) {
+      const page = await browser.get(path);
+      assert.equal(page.status, 404, path);
+      checkMarkup(page);
+      assert.match(page.text, /<nav id="navigation"/, path);
+      assert.match(textOfElement(page.text, 'title'), /^Error: .* · default, Customer · /, path);
+    }
+    const anonymous = await send(service.url, { path: '/console/no/such/page' });
+    assert.equal(anonymous.status, 404);
+    assert.doesNotMatch(anonymous.text, /<nav/);
+  });
+
+  it('redirects a path with a slash at its end, and nothing to another site', async () => {
+    for (const [path, location] of [
+      [`${LIST}/?search=a%2F`, `${LIST}?search=a%2F`],
+      ['/console/', '/console'],
+      ['/console//evil.example/', '/console//evil.example'],
+    ] as const) {
+      const { status, headers } = await browser.get(path);
+      assert.deepEqual([status, headers.location], [303, location], path);
+    }
+  });
+
+  it('reaches the user groups with the ids . and .., and those that look like their addresses', async () => {
+    for (const id of ['.', '..', '~.', '~..', '~', '...']) {
+      await service.get({ user_group_id: id, name: `Named ${id}` });
+      const list = await browser.get(`${LIST}?search=${encodeURIComponent(id)}`);
+      const links = elementsOf(list.text).filter(({ name, text }) => name === 'a' && text === id);
+      const path = new URL(links[0]!.attributes.href!, service.url).pathname;
+      assert.equal(textOfElement((await browser.get(path)).text, 'h1'), `Named ${id}`, path);
+    }
+  });
+
+  it('lists every error of a rejected form, with a link to it', async () => {
+    const form = '/console/catalogue/data-sources/-/new';
+    const page = await browser.submit(form, form, { id: ' ', name: '', attributes: '{', schema_id: '' });
+    assert.equal(page.status, 400);
+    assert.match(textOfElement(page.text, 'title'), /^Error: /);
+    const elements = elementsOf(page.text);
+    const targets = elements.flatMap(({ attributes }) =>
+      attributes.href?.startsWith('#at/') ? [attributes.href.slice(1)] : [],
+    );
+    for (const field of ['id', 'schema_id', 'name', 'attributes']) {
+      assert.notEqual(errorOf(page, field), undefined, field);
+      assert.ok(
+        targets.some((target) => target.startsWith(`at/${field}`)),
+        field,
+      );
+    }
+    const ids = elements.flatMap(({ attributes }) => attributes.id ?? []);
+    assert.deepEqual(
+      targets.filter((target) => !ids.includes(target)),
+      [],
+    );
+  });
+
+  it('says how long a secret must be that is too short', async () => {
+    const form = '/console/integrations/-/new';
+    const page = await browser.submit(`${form}?type=metabase`, form, { id: 'm', secret: 'short' });
+    assert.match(errorOf(page, 'secret') ?? '', /16/);
+    assert.doesNotMatch(page.text, /short/);
+  });
+
+  it('compresses pages, with another token in each form', async () => {
+    const page = await browser.get(`${LIST}/acme`);
+    const again = await browser.get(`${LIST}/acme`);
+    const [one, two] = [page, again].map(({ text }) => fieldsOf(text, '/console/sign-out').csrf!);
+    assert.notEqual(one, two);
+    for (const csrf of [`${one}x`, one!.slice(1), two!.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))])
+      assert.equal((await browser.post(`${LIST}/acme/token`, { csrf })).status, 403);
+    const headers = { cookie: browser.cookie, 'accept-encoding': 'gzip' };
+    const compressed = await fetch(`${service.url}${LIST}/acme`, { headers });
+    assert.equal(compressed.headers.get('content-encoding'), 'gzip');
+    assert.equal(compressed.headers.get('vary'), 'accept-encoding');
+    assert.match(await compressed.text(), /<h1>Acme<\/h1>/);
+  });
+
+  it('has one row for the workspace, the environment and the person', async () => {
+    const page = await browser.get(LIST);
+    assert.match(textOfElement(page.text, 'header'), /default\s+Customer\s+support/);
+    assert.match(textOf(page), /User groups/);
+  });
+});
