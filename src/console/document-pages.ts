@@ -125,7 +125,7 @@ export function documentList({ definition, path, readers, title, hint, table, ..
       const { documents, nextCursor } = await listDocuments(context, caller, definition, pageQuery(query));
       return {
         title,
-        main: html`${heading(title, isPermitted(caller, ADMINS) ? html`${actions} ${newLink(start, definition, 'primary')}` : NO_HTML)}
+        main: html`${heading(title, isPermitted(caller, ADMINS) ? html`${newLink(start, definition, 'primary')} ${actions}` : NO_HTML)}
 ${notice(query, { deleted: 'Deleted.' })}
 ${hint === undefined ? '' : html`<p class="hint">${hint}</p>`}
 ${await table(documents, call)}
@@ -223,9 +223,9 @@ ${more === undefined ? '' : await more(document, call)}`,
   }
 
   #actions(document: Document, call: PageCall): Html {
-    return html`${buttonTo(this.documentPath(document.id, 'delete'), 'Delete', 'danger')}
+    return html`${buttonTo(this.documentPath(document.id, 'edit'), 'Edit', 'primary')}
 ${this.#kind.actions?.(document, call) ?? ''}
-${buttonTo(this.documentPath(document.id, 'edit'), 'Edit', 'primary')}`;
+${buttonTo(this.documentPath(document.id, 'delete'), 'Delete', 'danger')}`;
   }
 
   /** The id in the path. */

@@ -65,6 +65,6 @@ export function statusBadge(call: PageCall, apiToken: ApiToken): Html {
 }
 
 function actions({ apiTokenId }: ApiToken): Html {
-  return html`${buttonTo(pathTo(API_TOKENS, apiTokenId, 'revoke'), 'Revoke', 'danger')}
-${buttonTo(pathTo(API_TOKENS, apiTokenId, 'rotate'), 'Rotate', 'primary')}`;
+  return html`${buttonTo(pathTo(API_TOKENS, apiTokenId, 'rotate'), 'Rotate', 'primary')}
+${buttonTo(pathTo(API_TOKENS, apiTokenId, 'revoke'), 'Revoke', 'danger')}`;
 }

@@ -35,7 +35,7 @@ export const list: Page = {
     const progress = progressAfter(step, page, null);
     return {
       title: 'User groups',
-      main: html`${heading('User groups', html`${buttonTo(FIND_PATH, 'Find by token')} ${isPermitted(caller, WRITERS) ? buttonTo(CREATE_PATH, 'Create', 'primary') : ''}`)}
+      main: html`${heading('User groups', html`${isPermitted(caller, WRITERS) ? buttonTo(CREATE_PATH, 'Create', 'primary') : ''} ${buttonTo(FIND_PATH, 'Find by token')}`)}
 ${notice(query, NOTICES)}
 ${query.has('token_in_search') ? TOKEN_IN_SEARCH : ''}
 ${searchForm(search)}

@@ -114,11 +114,11 @@ function actions({ caller, session }: PageCall, userGroup: UserGroup): Html {
   const viewAs = button('view-as', 'View as');
   if (!isPermitted(caller, WRITERS)) return viewAs;
   const version = versionField(versionTag(userGroup));
-  return html`${viewAs} ${button('rename', 'Rename')} ${button('rotate', 'Rotate token')} ${
+  return html`${button('edit', 'Edit', 'primary')} ${viewAs} ${button('rename', 'Rename')} ${button('rotate', 'Rotate token')} ${
     userGroup.suspendedAt === null
       ? button('suspend', 'Suspend')
       : actionForm(session, `${group}/resume`, html`${version}${submit('Resume', 'plain')}`)
-  } ${button('delete', 'Delete', 'danger')} ${button('edit', 'Edit', 'primary')}`;
+  } ${button('delete', 'Delete', 'danger')}`;
 }
 
 function identity(call: PageCall, userGroup: UserGroup, token: Secret | null): Html {
