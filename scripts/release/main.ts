@@ -14,7 +14,7 @@ import { ociImage } from './oci.ts';
 import type { Builder, Release } from './release.ts';
 import { DEBIAN_PACKAGES, isInstalled, ReleaseRefused } from './run.ts';
 import { sbom } from './sbom.ts';
-import { headCommit, refuseChanges, refuseUnreleased, releasedVersion } from './state.ts';
+import { headCommit, refuseChanges, refuseUnpromised, refuseUnreleased, releasedVersion } from './state.ts';
 import { writeSums } from './sums.ts';
 
 const OUTPUT = 'release';
@@ -51,7 +51,10 @@ async function release({ rehearsal, skip, only = kinds, verify, minisignKey }: O
   refuseMissingPeers(chosen, minisignKey !== undefined);
   const version = releasedVersion();
   refuseChanges();
-  if (!rehearsal) refuseUnreleased(version);
+  if (!rehearsal) {
+    refuseUnreleased(version);
+    refuseUnpromised();
+  }
   const built = { version, ...headCommit() };
   await build(chosen, { ...built, output: resolve(OUTPUT) });
   if (verify) await verifyBytes(chosen, built);

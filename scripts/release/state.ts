@@ -34,6 +34,11 @@ export function refuseUnreleased(version: string): void {
   }
 }
 
+/** Throws `ReleaseRefused` if the version has something that `npm run snapshot` has not promised. */
+export function refuseUnpromised(): void {
+  run('npm', ['run', '--silent', 'snapshot', '--', '--check']);
+}
+
 export function headCommit(): { commit: string; epoch: number } {
   const [commit = '', epoch = ''] = run('git', ['log', '-1', '--format=%H %ct']).toString().trim().split(' ');
   return { commit, epoch: Number(epoch) };
