@@ -27,6 +27,8 @@ COPY --from=build /build/package.json /build/LICENSE ./
 COPY --from=build /build/bin bin
 COPY --from=dependencies /dependencies/node_modules node_modules
 COPY --from=build /build/dist dist
+# A command in PATH for docker exec and kubectl exec.
+RUN ln -s /app/bin/user-group-service.js /usr/bin/user-group-service
 # Holds the SQLite database, on a volume. With PostgreSQL nothing is written, and the file system can be read-only.
 WORKDIR /var/lib/user-group-service
 COPY --from=build --chown=node:node /build/data data
