@@ -17,6 +17,7 @@ const PACKAGES = ['libatomic1', 'libc6', 'libgcc-s1', 'libstdc++6'];
 const USER = 1000;
 const HOME = 'var/lib/user-group-service';
 const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
+const INDEX = 'application/vnd.oci.image.index.v1+json';
 const MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
 
 interface Descriptor {
@@ -31,10 +32,14 @@ export const ociImage: Builder = {
   peers: ['mmdebstrap', 'tar'],
   build: async (release) => {
     const layout = join(release.work, 'oci');
-    const manifests = [];
+    const manifests: object[] = [];
     for (const architecture of architectures) manifests.push(await image(layout, architecture, release));
+    // An index of the architectures within that of the layout: tools take the one that they need.
+    const images = add(layout, INDEX, JSON.stringify({ schemaVersion: 2, mediaType: INDEX, manifests }));
+    const annotations = { 'org.opencontainers.image.ref.name': release.version };
+    const index = { schemaVersion: 2, mediaType: INDEX, manifests: [{ ...images, annotations }] };
+    writeTo(join(layout, 'index.json'), JSON.stringify(index));
     writeTo(join(layout, 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }));
-    writeTo(join(layout, 'index.json'), JSON.stringify({ schemaVersion: 2, manifests }));
     const archive = join(release.output, `user-group-service-${release.version}-oci.tar`);
     tar(archive, { folder: layout, epoch: release.epoch });
   },
@@ -68,8 +73,7 @@ async function image(layout: string, architecture: Architecture, release: Releas
     layers: layers.map((path) => add(layout, LAYER, readFileSync(path))),
     annotations: labels(release, created),
   };
-  const annotations = { 'org.opencontainers.image.ref.name': release.version };
-  return { ...add(layout, MANIFEST, JSON.stringify(manifest)), platform, annotations };
+  return { ...add(layout, MANIFEST, JSON.stringify(manifest)), platform };
 }
 
 function labels({ version, commit }: Release, created: string): Record<string, string> {
