@@ -11,7 +11,6 @@ import { Folder, Program } from '../../test/support/process.ts';
 const RELEASE = resolve('release');
 /** A commit whose `npm start` made a data directory that this version must be able to use. */
 const EARLIER = 'a54e7b1';
-const LIBRARIES = ['/lib', '/lib64', '/usr/lib'];
 const DEBIAN_SUITE = 'bookworm';
 const LIMIT_MS = 120_000;
 
@@ -48,7 +47,7 @@ function unpackExecutable(folder: Folder, architecture: string): string {
     artefact(`-linux-${architecture}.tar.gz`),
     '--directory',
     folder.path,
-    '--strip-components=1',
+    '--strip-components=2',
   );
   return folder.join('user-group-service');
 }
@@ -77,20 +76,22 @@ async function assertFirstRequest(url: string, token: string, isNew = true): Pro
   assert.deepEqual(json.user_group.properties, body.properties);
 }
 
+/** In a root directory that has nothing but the executable and the libraries that it is linked with. */
 async function tryExecutable(folder: Folder): Promise<void> {
   const path = unpackExecutable(folder, 'x64');
-  const libraries = LIBRARIES.flatMap((each) => ['--ro-bind', each, each]);
-  const root = [...libraries, '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'];
-  const site = ['--ro-bind', path, '/program', '--bind', folder.path, '/site', '--chdir', '/site'];
-  const environment = ['--clearenv', '--setenv', 'PORT', '0'];
-  await start(folder, 'bwrap', [...root, ...site, ...environment, '/program', 'start']);
+  const root = folder.join('root');
+  const libraries = Array.from(shell('ldd', path).matchAll(/\/\S+/g), ([library]) => library);
+  mkdirSync(root);
+  shell('cp', '--dereference', '--parents', ...libraries, root);
+  cpSync(path, join(root, 'program'));
+  symlinkSync(join(root, 'data'), folder.join('data'));
+  await start(folder, 'chroot', [root, '/program', 'start']);
 }
 
 async function tryArm64(folder: Folder): Promise<void> {
   const path = unpackExecutable(folder, 'arm64');
-  const root = folder.join('root');
-  unpackImage(folder, root, 'arm64');
-  await start(folder, 'qemu-aarch64-static', ['-L', root, path, 'start']);
+  const libraries = join(unpackImage(folder, 'arm64'), 'rootfs');
+  await start(folder, 'qemu-aarch64-static', ['-L', libraries, path, 'start']);
 }
 
 async function tryUpgrade(folder: Folder): Promise<void> {
@@ -103,7 +104,8 @@ async function tryUpgrade(folder: Folder): Promise<void> {
   await start(folder, path, ['start'], false);
 }
 
-function unpackImage(folder: Folder, root: string, architecture: string): string {
+/** Returns the bundle, whose folder `rootfs` has the files of the image. */
+function unpackImage(folder: Folder, architecture: string): string {
   const layout = folder.join('oci');
   mkdirSync(layout, { recursive: true });
   shell('tar', '-xf', artefact('-oci.tar'), '--directory', layout);
@@ -111,13 +113,12 @@ function unpackImage(folder: Folder, root: string, architecture: string): string
   const image = ['--override-os=linux', `--override-arch=${architecture}`];
   shell('skopeo', ...image, 'copy', '--quiet', `oci:${layout}`, `oci:${folder.join('one')}:one`);
   shell('umoci', 'unpack', '--image', `${folder.join('one')}:one`, bundle);
-  cpSync(join(bundle, 'rootfs'), root, { recursive: true, verbatimSymlinks: true });
   return bundle;
 }
 
 /** crun with what umoci derives from the image: user, environment, working directory. */
 async function tryImage(folder: Folder): Promise<void> {
-  const bundle = unpackImage(folder, folder.join('root'), 'amd64');
+  const bundle = unpackImage(folder, 'amd64');
   const path = join(bundle, 'config.json');
   const config = JSON.parse(readFileSync(path, 'utf8'));
   const data = folder.join('data');
