@@ -35,6 +35,7 @@ const PAGES: readonly (readonly [path: string, topic: string])[] = [
   ['docs/back-up.md', 'backups, restores and the drill'],
   ['docs/administer.md', 'keys, API tokens, workspaces, imports, and moving to another database'],
   ['docs/upgrade.md', 'upgrading without an outage, and going back'],
+  ['docs/release.md', 'building, checking and publishing a version'],
   ['docs/versions.md', 'what later versions keep, what may change, and which versions run side by side'],
   ['docs/troubleshoot.md', 'what each log message means, and how to check a deployment'],
   ['docs/scaling.md', 'how far each database scales'],
