@@ -109,9 +109,7 @@ async function bundle(output: string): Promise<void> {
 
 /** By the names that `src/system/program-file.ts` reads them under. */
 function programFiles(): Record<string, string> {
-  const files = globSync(['src/store/*/schema/migrations/*.sql', 'src/{http/docs,console}/*.{css,js}'], {
-    cwd: ROOT,
-  });
+  const files = globSync('src/**/*.*', { cwd: ROOT }).filter((path) => !path.endsWith('.ts'));
   const names = new Map(files.map((path) => [relative('src', path), path]));
   names.set('../package.json', 'package.json');
   for (const path of DEPENDENCY_FILES) names.set(path, join('node_modules', path));
