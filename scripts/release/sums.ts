@@ -1,9 +1,10 @@
 // The digests of the artefacts, and their signature.
 
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256 } from './file.ts';
-import { run } from './run.ts';
+import { ReleaseRefused } from './run.ts';
 
 const SUMS = 'SHA256SUMS';
 
@@ -13,7 +14,13 @@ export function writeSums(folder: string, minisignKey: string | undefined): stri
   const lines = names.map((name) => `${sha256(readFileSync(join(folder, name)))}  ${name}\n`);
   writeFileSync(join(folder, SUMS), lines.join(''));
   if (minisignKey === undefined) return [...names, SUMS];
-  const comment = ['-t', 'SHA256SUMS of the User Group Service'];
-  run('minisign', ['-S', '-s', minisignKey, '-m', join(folder, SUMS), ...comment]);
+  sign(join(folder, SUMS), minisignKey);
   return [...names, SUMS, `${SUMS}.minisig`];
+}
+
+/** On the terminal, because minisign asks for the password of the key. */
+function sign(path: string, key: string): void {
+  const comment = ['-t', 'SHA256SUMS of the User Group Service'];
+  const { status } = spawnSync('minisign', ['-S', '-s', key, '-m', path, ...comment], { stdio: 'inherit' });
+  if (status !== 0) throw new ReleaseRefused(`minisign did not sign ${path} with ${key}`);
 }

@@ -2,16 +2,21 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { dependencies, refuseLicenses } from '../../scripts/release/dependency.ts';
 import { eventSchema } from '../../scripts/release/description.ts';
+import { isInstalled } from '../../scripts/release/run.ts';
+import { releasedVersion } from '../../scripts/release/state.ts';
 import { copyCheckout } from '../support/clone.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { Folder } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
+
+const VERSION = releasedVersion();
 
 interface Result {
   status: number | null;
@@ -97,6 +102,84 @@ describe('npm run release', () => {
       const [digest = '', name = ''] = line.split('  ');
       assert.match(stdout, new RegExp(`^${name} +[0-9.]+ MB +${digest}$`, 'm'));
     }
+  });
+});
+
+describe('The digests of a release', () => {
+  const skip = !isInstalled('minisign') && 'minisign is not installed';
+
+  it('are signed with the key of the maintainer, and the signature is verified as documented', {
+    skip,
+  }, () => {
+    using checkout = new Checkout();
+    const keys = ['-p', '../user-group-service.pub', '-s', '../key'];
+    assert.equal(checkout.run('minisign', ['-G', '-W', ...keys]).status, 0);
+    const args = ['--rehearsal', '--only', 'descriptions', '--minisign-key', '../key'];
+    assert.equal(checkout.release(args).status, 0);
+    const verify = ['-V', '-p', '../user-group-service.pub', '-m', 'release/SHA256SUMS'];
+    assert.equal(checkout.run('minisign', verify).status, 0);
+    writeFileSync(`${checkout.root}/release/SHA256SUMS`, 'changed');
+    assert.notEqual(checkout.run('minisign', verify).status, 0);
+  });
+});
+
+describe('The npm packages', () => {
+  let checkout: Checkout;
+  before(() => {
+    checkout = new Checkout();
+    const { status, stderr } = checkout.release(['--rehearsal', '--only', 'npm']);
+    assert.equal(status, 0, stderr);
+  });
+  after(() => checkout[Symbol.dispose]());
+
+  /** The files, without the folder `package/`. */
+  function contents(name: string): string[] {
+    const { stdout } = checkout.run('tar', ['--list', '--file', `release/${name}-${VERSION}.tgz`]);
+    return stdout
+      .trim()
+      .split('\n')
+      .map((path) => path.slice('package/'.length))
+      .sort();
+  }
+
+  /** The compiled files of the TypeScript files in a folder. */
+  function compiled(folder: string, extensions: readonly string[]): string[] {
+    const modules = globSync('**/*.ts', { cwd: join(checkout.root, folder) });
+    return modules.flatMap((path) => extensions.map((each) => `dist/${path.replace(/\.ts$/, each)}`)).sort();
+  }
+
+  it('contain the compiled client with its types, and nothing else', () => {
+    const texts = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
+    const code = compiled('client/src', ['.js', '.d.ts']);
+    assert.deepEqual(contents('user-group-service-client'), [...texts, ...code].sort());
+  });
+
+  it('contain the code of the service without tests, types and source maps', () => {
+    const files = contents('user-group-service');
+    const scripts = /^dist\/(?:http\/docs\/(?:setup|swagger-ui\/.*)|console\/console)\.js$/;
+    const code = files.filter((path) => /^dist\/.*\.js$/.test(path) && !scripts.test(path));
+    assert.deepEqual(code, compiled('src', ['.js']));
+    const folders = new Set(files.map((path) => path.split('/')[0]!));
+    const texts = [
+      'bin',
+      'dist',
+      'docs',
+      'deploy',
+      'examples',
+      'client',
+      'bench',
+      'LICENSE',
+      'compose.yaml',
+      'package.json',
+    ];
+    assert.deepEqual(
+      [...folders].filter((each) => !texts.includes(each) && !/^[A-Z_]+\.md$/.test(each)),
+      [],
+    );
+    assert.deepEqual(
+      files.filter((path) => /\.(?:map|d\.ts|test\.ts)$/.test(path)),
+      [],
+    );
   });
 });
 
