@@ -243,6 +243,17 @@ describeOnEachDatabase('The client', (database) => {
     }
   });
 
+  it('renames a user group, and the call can be repeated', async () => {
+    const { user_group, etag } = await client.getOrCreate({ user_group_id: 'to/rename', name: 'R' });
+    await client.getOrCreate({ user_group_id: 'taken', name: 'T' });
+    await assert.rejects(client.rename('to/rename', 'taken'), failsWith('user_group_exists'));
+    const renamed = await client.rename('to/rename', 'renamed', { ifMatch: etag });
+    assert.equal(renamed.user_group.token, user_group.token);
+    assert.deepEqual(await client.rename('to/rename', 'renamed'), renamed);
+    assert.equal((await client.resolve(user_group.token)).user_group.provided_id, 'renamed');
+    await assert.rejects(client.rename('unknown', 'other'), failsWith('user_group_not_found'));
+  });
+
   it('suspends and resumes a user group', async () => {
     const { user_group, etag } = await client.getOrCreate({ user_group_id: 'suspended', name: 'S' });
     const suspended = await client.suspend('suspended', { ifMatch: etag });

@@ -241,6 +241,20 @@ describe('A lost response of the database', () => {
       assert.deepEqual([target_id, events, versions], [target_id, version, version]);
   });
 
+  it('to a rename causes a 503, after which the repeated call returns the renamed group', async () => {
+    const { token } = (await site.get('rename', 'Lost')).json.user_group;
+    const body = { user_group_id: 'renamed' };
+    const rename = () => site.call({ method: 'POST', path: '/v1/user-groups/rename/rename', body });
+    const lost = site.proxy.once('commit', { responseBytes: 0 });
+    assert.equal((await rename()).status, 503);
+    await lost;
+    const repeated = await rename();
+    assertVersion(repeated, 2);
+    assert.equal(repeated.json.user_group.token, token);
+    const events = await site.call({ method: 'GET', path: '/v1/events?type=user_group.renamed' });
+    assert.equal(events.json.events.length, 1);
+  });
+
   async function importGroup(group: object): Promise<void> {
     writeFileSync(site.folder.join('group.ndjson'), JSON.stringify(group));
     const env = { ...site.env, DATABASE_URL: site.database.url };
