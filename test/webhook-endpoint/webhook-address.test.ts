@@ -145,7 +145,7 @@ describe('The URL of a webhook endpoint', () => {
         const response = await put(url);
         assertProblem(response, 'invalid_request');
         assert.equal(response.json.errors[0].pointer, '/url', url);
-        assert.match(response.json.detail, /must have a public address/, url);
+        assert.match(response.json.detail, /must have a public address.*UGS_WEBHOOK_ALLOW_PRIVATE/, url);
       }
       assert.equal(urlViolation(`https://${host}/`, true), null, host);
     }
