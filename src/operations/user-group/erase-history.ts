@@ -19,8 +19,8 @@ export class HistoryErasures {
   readonly #erasures = new Map<string, Promise<number>>();
 
   /**
-   * Returns the position up to which no event of the newest part has values, nor any of the others. Throws `overloaded` if that is not so when the
-   * request has to end.
+   * Returns the position up to which no event of the newest part has values; nor has one of the others. Throws `overloaded`
+   * if that is not so when the request has to end.
    */
   async run(store: BatchingStore, key: UserGroupKey, parts: readonly HistoryPart[]): Promise<number> {
     const name = keyToString(key);
