@@ -141,7 +141,7 @@ function errorId(pointer: string): string {
 function fieldName(pointer: string): string {
   const parts = pointer.split('/').slice(1);
   const [first = '', ...others] = parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const words = first.replaceAll('_', ' ');
+  const words = first.replaceAll('_', ' ').replace(/^(?:api|url)\b/, (word) => word.toUpperCase());
   return [(words[0] ?? '').toUpperCase() + words.slice(1), ...others].join(' › ');
 }
 

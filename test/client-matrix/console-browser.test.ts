@@ -39,6 +39,8 @@ const PAGES = {
   'integration-new': '/console/integrations/-/types',
   'signing-keys': '/console/integrations/-/signing-keys',
   webhooks: '/console/webhooks',
+  'webhook-redeliver': '/console/webhooks/crm/redeliver-failed',
+  sessions: '/console/sessions',
   webhook: '/console/webhooks/crm',
   'webhook-new': '/console/webhooks/-/new',
   'api-tokens': '/console/api-tokens',
@@ -54,6 +56,8 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
   let service: TestService;
   let browser: Browser;
   let adminToken: string;
+  /** Each has another value. */
+  let conflicts = 0;
   before(async () => {
     service = await TestService.start(sqlite);
     ({ token: adminToken } = await service.apiToken({ permission: 'admin', name: 'support' }));
@@ -102,6 +106,78 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     });
   }
 
+  it('needs no scrolling to the side at a zoom of 400 per cent, and has a header of one row', async () => {
+    const { context, page } = await open({ viewport: { width: 320, height: 256 } });
+    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+    for (const [name, path] of Object.entries(PAGES)) {
+      await page.goto(path);
+      assert.equal(await page.evaluate(overflow), 0, name);
+      const height = (await page.locator('header').boundingBox())!.height;
+      assert.ok(height <= 56, `${name}: ${height}`);
+    }
+    await context.close();
+  });
+
+  it('opens the navigation of a small screen with a button, and prints neither', async () => {
+    const { context, page } = await open(PHONE);
+    const link = page.getByRole('link', { name: 'Webhooks', exact: true });
+    assert.equal(await link.isVisible(), false);
+    await page.getByRole('button', { name: 'Menu' }).click();
+    assert.deepEqual(await violationsOf(page), []);
+    await link.click();
+    await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
+    await page.emulateMedia({ media: 'print' });
+    assert.equal(await page.locator('header').isVisible(), false);
+    assert.equal(await page.getByRole('link', { name: 'New webhook endpoint' }).isVisible(), false);
+    await context.close();
+  });
+
+  it('moves the focus to the summary of errors, from there to a field, and announces a refused sign-in', async () => {
+    const { context, page } = await open();
+    await page.goto('/console/webhooks/-/new');
+    await page.getByLabel('URL').evaluate((input) => input.removeAttribute('required'));
+    await page.getByLabel('Id', { exact: true }).fill('another');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').waitFor();
+    assert.match(await page.title(), /^Error: /);
+    assert.equal(await page.evaluate("document.activeElement.getAttribute('role')"), 'alert');
+    await page.getByRole('alert').getByRole('link', { name: 'URL' }).click();
+    assert.equal(await page.evaluate('document.activeElement.name'), 'url');
+    const red = await page.evaluate("getComputedStyle(document.querySelector('[name=url]')).borderColor");
+    assert.match(String(red), /^rgb\((?:19\d|2\d\d), [1-9]\d, [1-9]\d\)$/);
+    await context.clearCookies();
+    await page.goto('/console/sign-in');
+    await page.getByLabel('API token').fill('wrong');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('is not valid').first().waitFor();
+    assert.equal(await page.evaluate("document.activeElement.getAttribute('role')"), 'alert');
+    await context.close();
+  });
+
+  it('shows the mark as icon, and nothing from elsewhere', async () => {
+    const { context, page } = await open();
+    const icon = await page.locator('link[rel=icon]').getAttribute('href');
+    const response = await page.request.get(icon!);
+    assert.equal(response.headers()['content-type'], 'image/svg+xml; charset=utf-8');
+    assert.match(await response.text(), /^<svg/);
+    await context.close();
+  });
+
+  it('paints the first page within 300 milliseconds, and sends at most 80 KB for any', async () => {
+    const { context, page } = await open();
+    const paints: number[] = [];
+    for (const path of Object.values(PAGES)) {
+      await page.goto(path);
+      const script = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0";
+      const size = "performance.getEntriesByType('navigation')[0].transferSize";
+      paints.push((await page.evaluate(script)) as number);
+      assert.ok(((await page.evaluate(size)) as number) < 80_000, path);
+    }
+    const median = paints.sort((one, other) => one - other)[Math.floor(paints.length / 2)]!;
+    assert.ok(median <= 300, `${median} ms`);
+    await context.close();
+  });
+
   /** Accessible, and as wide as the window. */
   async function check(page: Page, name: string, screen: string): Promise<void> {
     for (const colorScheme of ['dark', 'light'] as const) {
@@ -118,7 +194,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     assert.equal(await page.evaluate(overflow), 0, name);
   }
 
-  /** The pages that are responses to forms; the group is unchanged at the end. */
+  /** The pages that are responses to forms. */
   async function* editWithConflict(page: Page): AsyncGenerator<string> {
     await page.goto('/console/user-groups/acme');
     await page.getByRole('button', { name: 'Show token' }).click();
@@ -134,8 +210,8 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await page.getByRole('button', { name: 'Review changes' }).click();
     await page.getByRole('heading', { name: 'Review changes' }).waitFor();
     yield 'user-group-review';
-    for (const name of ['Acme Inc.', 'Acme'])
-      await service.call('PATCH', '/v1/user-groups/acme', { name }, { token: adminToken });
+    const properties = { plan: 'gold', seats: 27 + conflicts++ };
+    await service.call('PATCH', '/v1/user-groups/acme', { properties }, { token: adminToken });
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Changed in the meantime' }).waitFor();
     yield 'user-group-conflict';
@@ -151,7 +227,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     yield 'webhook-rejected';
     await page.getByLabel('all, including').check();
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('is taken').waitFor();
+    await page.getByText('is taken').first().waitFor();
     yield 'webhook-taken';
     await page.goto('/console/catalogue/schemas/40/edit');
     for (const name of ['Sales', 'Orders'])
