@@ -1,12 +1,13 @@
-// Contract: the console shows every id, name, key and value as the text that it is, and sends it back unchanged.
+// Contract: the console shows every id, name, key and value as the text that it is, and sends it back unchanged. One
+// database is enough: rendering does not depend on it, and test/bad-input/odd-value.test.ts stores such texts on both.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { markup, pathLike } from '../support/bad-input/markup.ts';
 import { oddKeys, oddNames, oddNumbers, oddTexts } from '../support/bad-input/odd-value.ts';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { checkMarkup } from '../support/console-page.ts';
-import { describeOnEachDatabase } from '../support/database.ts';
+import { sqlite } from '../support/database.ts';
 import { elementsOf, textOfElement } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
 import { mapConcurrently } from '../support/http.ts';
@@ -18,11 +19,11 @@ const LIST = '/console/user-groups';
 const MAX_LENGTH = 250;
 /** Entries of a mapping, and members of properties. */
 const MAX_ENTRIES = 100;
-describeOnEachDatabase('markup in the console', (database) => {
+describe('markup in the console', () => {
   let service: TestService;
   let browser: ConsoleBrowser;
   before(async () => {
-    service = await TestService.start(database);
+    service = await TestService.start(sqlite);
     const { token } = await service.apiToken({ permission: 'read-write', name: markup[0]! });
     browser = await ConsoleBrowser.signIn(service, token);
     const admin = await service.apiToken({ permission: 'admin' });

@@ -1,11 +1,12 @@
 // Contract: the pages of settings show every id, name, key and value as the text that it is, and send it back unchanged.
+// One database is enough, as in markup.test.ts.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { joined, markup, pathLike } from '../support/bad-input/markup.ts';
 import { ConsoleBrowser } from '../support/console.ts';
 import { checkMarkup } from '../support/console-page.ts';
-import { describeOnEachDatabase } from '../support/database.ts';
+import { sqlite } from '../support/database.ts';
 import { textOfElement } from '../support/html.ts';
 import { TestService } from '../support/service.ts';
 
@@ -43,12 +44,12 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-describeOnEachDatabase('markup in settings of the console', (database) => {
+describe('markup in settings of the console', () => {
   let service: TestService;
   let browser: ConsoleBrowser;
   let token: string;
   before(async () => {
-    service = await TestService.start(database);
+    service = await TestService.start(sqlite);
     ({ token } = await service.apiToken({ permission: 'admin', name: markup[0]! }));
     browser = await ConsoleBrowser.signIn(service, token);
   });
