@@ -35,7 +35,7 @@ export type ProblemCode =
   | 'database_unavailable'
   | 'shutting_down';
 
-/** An invalid field: an RFC 6901 pointer into the body, and what is wrong with it. */
+/** A field that breaks a rule: an RFC 6901 pointer into the body, and the rule. */
 export interface Violation {
   pointer: string;
   detail: string;

@@ -55,7 +55,7 @@ function checkedColumns(names: readonly string[]): readonly string[] {
   return names;
 }
 
-/** The line of an import, whose own rules say what is wrong with it. */
+/** The line of an import, whose own rules find its violations. */
 function recordJson(columns: readonly string[], record: readonly string[]): JsonText {
   const fields = new Map<string, JsonText>();
   const objects = { mapping: new Map<string, JsonText>(), properties: new Map<string, JsonText>() };

@@ -209,7 +209,7 @@ interface Input {
   size: number | null;
 }
 
-/** The input. If it is read again, what is not a file is copied to a temporary one. */
+/** The input. If it is read again and is not a file, it is copied to a temporary one. */
 class Source implements Disposable {
   readonly #path: string;
   readonly #format: Format;

@@ -83,7 +83,7 @@ export class Form {
   }
 }
 
-/** The members of a body as JSON, or what is wrong with the text of one; one that is undefined is absent. */
+/** Members of a body as JSON, or the violation of the text of one; a member that is undefined is absent. */
 export type Members = Readonly<Record<string, string | readonly Violation[] | undefined>>;
 
 /** Throws `invalid_request` with all errors of the form, and `unknown_field`. */
@@ -108,7 +108,7 @@ export async function readForm<Body>(
   return type.read(body);
 }
 
-/** What is wrong with what is read; empty if nothing. */
+/** Violations of the fields that are read. */
 export async function findViolations(read: () => Promise<unknown>): Promise<readonly Violation[]> {
   try {
     await read();

@@ -1,5 +1,5 @@
 // Creates the demo in one environment, by the operations behind the API. What exists is left as it is, so a repeated
-// call completes an earlier one and overwrites nobody's data.
+// call completes an earlier one and overwrites no other data.
 
 import type { Caller } from '../domain/api-token.ts';
 import { integrationBody } from '../domain/embed-token/mint.ts';

@@ -235,7 +235,7 @@ export class Catalogue {
 
   /**
    * Violations by the entries of a mapping, and by schemas without an entry whose default is reserved for another group.
-   * A default that leads nowhere for every group is none: the mapping cannot help it.
+   * A default that is dangling for every group is none: the mapping cannot help it.
    */
   violations({ providedId, mapping }: Mapped): MappingViolation[] {
     const mapped = parse(mapping);

@@ -163,13 +163,13 @@ export function invalidField(pointer: string, detail: string): Problem {
   return invalid('invalid_request', [{ pointer, detail }]);
 }
 
-/** A check of a single value, such as a parameter: returns what is wrong with it, or null. */
+/** A check of a single value, such as a parameter: returns the detail of its violation, or null. */
 export function valueCheck(schema: object): (value: unknown) => string | null {
   const check = ajv.compile(schema);
   return (value) => (check(value) ? null : toViolation(check.errors!.find(isViolation)!).detail);
 }
 
-/** A check of a part of a body by another schema: returns what is wrong with the value at the path. */
+/** A check of a part of a body by another schema: returns the violations of the value at the path. */
 export function partCheck(schema: object): (value: unknown, path: readonly string[]) => Violation[] {
   const check = ajv.compile(schema);
   return (value, path) => {

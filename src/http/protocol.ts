@@ -19,7 +19,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Protocols by the first part of the path. */
     pathProtocols: Map<string, Protocol>;
-    /** By the first part of the path: returns whether it has responded itself. */
+    /** Keyed by the first part of the path. Returns whether it has responded itself. */
     beforeNotFound: Map<string, (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>>;
   }
 }

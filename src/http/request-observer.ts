@@ -15,7 +15,7 @@ declare module 'fastify' {
   }
 }
 
-/** Called when processing starts, after earlier requests of the connection. Returns what is called at the end. */
+/** Called when processing starts, after earlier requests of the connection. Returns the function to call at the end. */
 export type RequestObserver = (request: FastifyRequest) => RequestEnd;
 
 /** `status` is null if the client disconnected before the response was sent. `durationMs` counts from the arrival. */

@@ -282,7 +282,7 @@ interface Commands {
   };
   /** Deletes up to `limit` deliveries to the endpoint; returns their number. */
   deleteDeliveries: { command: { endpoint: WebhookEndpointKey; limit: number }; result: number };
-  /** Keeps the time of an earlier failure; null: the endpoint has succeeded. Returns what is stored then. */
+  /** Keeps the time of an earlier failure; null: the endpoint has succeeded. Returns the stored time. */
   setFailingSince: { command: { endpoint: WebhookEndpointKey; since: number | null }; result: number | null };
   /** Stores renames of another database unchanged; skips those whose key exists. */
   copyRenames: { command: { renames: readonly Rename[] }; result: null };
@@ -427,7 +427,7 @@ export interface ClaimedDeliveries {
   failingSince: number | null;
 }
 
-/** `before` is what is stored; null for a new document. `after` is null for one that is deleted. */
+/** `before` is the stored document; null for a new one. `after` is null for one that is deleted. */
 export interface DocumentChange extends Recorded {
   before: Document | null;
   after: Document | null;

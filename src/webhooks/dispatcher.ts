@@ -71,7 +71,7 @@ export class WebhookDispatcher {
     this.#schedule(0, FIRST_POLL_MS, () => this.poll());
   }
 
-  /** Sends what is due to the endpoint. */
+  /** Sends the due deliveries of the endpoint. */
   wake(endpoint: WebhookEndpointKey): void {
     if (this.#isStopping) return;
     const name = endpointKeyToString(endpoint);
@@ -135,7 +135,7 @@ export class WebhookDispatcher {
     this.#timers[index] = setTimeout(() => void run(), jittered).unref();
   }
 
-  /** Sends what is due. Returns when to poll again, in milliseconds. */
+  /** Sends the due deliveries. Returns when to poll again, in milliseconds. */
   async poll(): Promise<number> {
     const isAnyPending = await this.#pending.visit(({ endpoint, dueAt }) => {
       if (dueAt <= this.#context.clock()) this.wake(endpoint);

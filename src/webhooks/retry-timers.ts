@@ -7,7 +7,7 @@ import { endpointKeyToString, type WebhookEndpointKey } from '../domain/webhook-
 const SOON_MS = 10_000;
 /** Retries to one endpoint within this time share a timer. */
 const SLOT_MS = 100;
-/** Polls find what is beyond it. */
+/** Polls find later retries. */
 const MAX_TIMERS = 10_000;
 
 export class RetryTimers {

@@ -149,7 +149,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'the headers of the response are too long',
 };
 
-/** Shown to callers: says nothing about the network of the service. */
+/** Text for callers, which reveals nothing about the network of the service. */
 function failure(error: unknown): Outcome {
   return { status: null, error: failureText(error) };
 }

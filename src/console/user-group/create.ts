@@ -53,7 +53,7 @@ export const creationAgain: Page = {
   },
 };
 
-/** As the form shows it; what is not valid as it was typed. */
+/** The group that the form shows; invalid values stay as they were typed. */
 function typedIn({ query, form }: PageCall, id: string, config: EnvironmentConfig): TypedGroup {
   const typed = readGroup(form, config);
   try {

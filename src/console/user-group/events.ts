@@ -4,7 +4,7 @@ import { eventTableOfOne } from '../event/table.ts';
 import { html, link, pathTo } from '../html.ts';
 import { type Page, READERS } from '../page.ts';
 
-/** Those of deleted groups with this id too, so the group need not exist. */
+/** Events include those of deleted groups with this id, so the group need not exist. */
 export const events: Page = {
   method: 'GET',
   path: '/user-groups/:user_group_id/events',

@@ -118,7 +118,7 @@ export function differences(stored: UserGroup, fields: GroupFields): Change[] {
   return changes === null ? [] : changeList(memberChanges(changes));
 }
 
-/** Where the form is: what it needs besides what is typed. */
+/** The context of the form, besides the typed values. */
 interface FormPlace {
   config: EnvironmentConfig;
   /** null for a new group. */
@@ -143,7 +143,7 @@ ${propertyFields(properties, problem)}
 /** Name of the button, and of the parameter in an address. */
 const AS = 'as';
 
-/** The same as texts that a form sends on. `base` is what is stored at the version of the form. */
+/** The same as texts that a form sends on. `base` has the stored values at the version of the form. */
 export function hiddenFields({ name, mapping, properties }: GroupFields, base: GroupFields): Html {
   return html`${hidden('name', name)}${hidden('mapping', mapping ?? '')}${hidden('properties', properties ?? '')}
 ${hidden(BASE, textOfGroup(base))}`;

@@ -19,7 +19,7 @@ interface Input {
   schemaId: string;
   /** JSON of the stored reference; empty if the schema has none. */
   stored: string;
-  /** As chosen: JSON of a reference. As searched: the id or the name of a data source. Empty: the default. */
+  /** JSON of a chosen reference; the id or name of a data source that was searched for; empty for the default. */
   value: string;
   isSearched: boolean;
 }

@@ -46,7 +46,7 @@ export function isStale({ form }: PageCall, { stored }: Submission): boolean {
   return versionIn(form) !== versionTag(stored);
 }
 
-/** What was typed, with what others have changed since: to decide about, if both changed the same field. */
+/** The typed fields and the changes of other people since: the person decides where both changed a field. */
 export async function mergeView(call: PageCall, { stored, fields, base }: Submission): Promise<View> {
   const merge = mergeGroup(base, fields, stored);
   if (merge.conflicts.length > 0) return conflictView(call, stored, merge);
@@ -76,7 +76,7 @@ ${actionForm(session, `${group}/save`, content)}`,
   };
 }
 
-/** What others have changed since the form was opened. */
+/** Changes of other people since the form was opened. */
 export function othersText(others: readonly Change[]): Html {
   if (others.length === 0) return NO_HTML;
   return html`<p>Others have changed this user group since you opened the form. These changes stay:</p>

@@ -17,7 +17,7 @@ export const ROWS = 'rows';
 export const STATUS = 'search-status';
 const SEARCH_FORM = 'form.search';
 
-/** What the steps before this one have done, as the URL of the page says. */
+/** Progress of the earlier steps, which the URL of the page carries. */
 export interface Step {
   /** Rows that the page has already. */
   shown: number;

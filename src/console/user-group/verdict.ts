@@ -1,4 +1,4 @@
-// One sentence about a user group: what the dashboards of this customer see now, and what is wrong.
+// Verdict on a user group in one sentence: whether the dashboards of this customer work, and why not.
 
 import type { EffectiveMapping } from '../../domain/catalogue.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';

@@ -80,7 +80,7 @@ export const integrationBody = bodyType({
   convert: parseIntegration,
 });
 
-/** Throws `invalid_request` with the pointers of what is wrong. */
+/** Throws `invalid_request` with the violations. */
 function parseIntegration({
   value,
   members,

@@ -1,5 +1,5 @@
 // Narrows a token for one viewer: some values of its user group instead of all. The values come from the caller, so they
-// must be part of what is stored, and the rest of the service reads the narrowed group as if it was the stored one.
+// must be parts of the stored ones, and the rest of the service reads the narrowed group as if it was the stored one.
 
 import type { Violation } from '../../problem.ts';
 import { claimInvalid, violation } from '../integration.ts';

@@ -55,7 +55,7 @@ export function isOfGroup({ source }: Template): boolean {
 }
 
 /**
- * Whether the value says nothing. Tools treat such a value as the absence of a restriction, so it is never part of a
+ * Whether the value is empty. Tools treat such a value as the absence of a restriction, so it is never part of a
  * token.
  */
 export function isEmpty(value: JsonText): boolean {

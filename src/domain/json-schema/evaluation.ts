@@ -1,4 +1,4 @@
-// One evaluation of a value: where it is, and what is wrong with it.
+// One evaluation of a value: its place, and its violations.
 
 import type { Violation } from '../../problem.ts';
 import { jsonPointer } from '../json/strict-json.ts';

@@ -166,7 +166,7 @@ export function statusOfSigningKey(key: SigningKey, keySet: KeySet, now: number)
   return key.signsFrom > now ? 'pending' : 'retiring';
 }
 
-/** Identifies what is published: a key that is no longer published changes it, too. */
+/** Identifies the published keys: it also changes when a key is no longer published. */
 export function publicationTag(document: Document, published: readonly SigningKey[]): VersionTag {
   const { createdAt, version } = document;
   return documentTag({ createdAt, version: version * 1_000 + published.length });

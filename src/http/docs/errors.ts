@@ -29,7 +29,7 @@ function section(code: ProblemCode): Html {
 <p>${inline(remedy)}</p>`;
 }
 
-/** Shows what is between backticks as code. */
+/** Shows text between backticks as code. */
 function inline(text: string): Html {
   const parts = text.split('`');
   return html`${parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`;

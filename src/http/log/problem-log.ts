@@ -46,7 +46,7 @@ export class ProblemLog {
     }
   }
 
-  /** Logs what is still being counted. */
+  /** Logs the counts that are not logged yet. */
   close(): void {
     this.#authenticationFailures.flush();
   }

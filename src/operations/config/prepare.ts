@@ -1,4 +1,4 @@
-// From a sent entry of each section to what is stored, with the checks of the call for a single one.
+// Converts a sent entry of each section to its stored form, with the checks of the call for a single one.
 
 import type { Caller } from '../../domain/api-token.ts';
 import { readDataSourceId } from '../../domain/catalogue.ts';

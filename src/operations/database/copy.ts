@@ -223,7 +223,7 @@ const renameTable: Table<Rename> = {
   rows: 'renames of user groups',
   page: (store, after, limit) => store.read({ kind: 'scanRenames', after, limit }),
   add: (store, renames) => store.write({ kind: 'copyRenames', renames }),
-  // Of the event.
+  // Position of the event.
   comparedContent: ({ position: _, ...rename }) => rename,
 };
 

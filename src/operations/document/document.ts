@@ -25,7 +25,7 @@ export type DocumentContext = Pick<
 >;
 
 export interface NewDocument {
-  /** May depend on what is stored. */
+  /** May depend on the stored document. */
   body: JsonText | ((stored: Document | null) => JsonText);
   /** For a document that is created. */
   secret?: SealedToken | null;
@@ -122,7 +122,7 @@ export async function putDocument(
     if (result === 'documents_limit_reached') throw limitReached(definition, 'documents');
     if (result === 'bytes_limit_reached') throw limitReached(definition, 'bytes');
     if (result !== 'version_mismatch') return result;
-    // It was created, changed or deleted in between.
+    // Another call created, changed or deleted the document in between.
     reader = { ...caller, configVersion: null };
   }
   throw new Problem('overloaded', `This ${definition.noun} is being changed too often. Retry later.`, {

@@ -1,5 +1,5 @@
 // The documents of an environment, kept in memory under the version of its configuration. Every request reads that
-// version together with its API token, so what is kept is either right or not used.
+// version together with its API token, so a kept document is either right or not used.
 
 import type { Caller } from '../../domain/api-token.ts';
 import { Catalogue } from '../../domain/catalogue.ts';

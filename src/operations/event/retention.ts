@@ -57,7 +57,7 @@ export class EventRetention {
     return this.#oldestAt === null ? 0 : Math.max(0, this.#before - this.#oldestAt);
   }
 
-  /** Deletes what is older than the retention, of each environment. Reports a failure, and throws it. */
+  /** Deletes the rows of each environment that are older than the retention. Reports a failure, and throws it. */
   async run(): Promise<Purged> {
     try {
       const purged = await this.#purge();

@@ -53,7 +53,7 @@ export async function putIntegration(
   const secret = sealedSecret(context, documentKey(caller, definition, id), body, stored);
   const { text } = body;
   if (secret === undefined)
-    // It must not be created again in between, without a secret.
+    // Another call must not create the integration without a secret in between.
     return putDocument(context, caller, definition, id, { body: text }, { ifMatch: '*', ...precondition });
   if (secret === null) await ensureKeySet(context, caller);
   return putDocument(

@@ -22,7 +22,7 @@ interface Tally {
   day: Day;
   kind: UsageKind;
   integration: string;
-  /** By team id, which is compared faster than a key. */
+  /** Keyed by team id, which is compared faster than the key of a group. */
   uses: Map<number, Uses>;
 }
 

@@ -36,7 +36,7 @@ const NOUN = 'key set';
 /** Each attempt fails only if another process created or rotated the keys at that moment. */
 const MAX_ATTEMPTS = 20;
 
-/** A document and what is derived from it. Documents never change: another version is another document. */
+/** A document and the values that derive from it. Documents never change: another version is another document. */
 export interface StoredKeySet {
   document: Document;
   keySet: KeySet;

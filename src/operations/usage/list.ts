@@ -38,7 +38,7 @@ export interface UsageEntry {
   resolves: number;
   introspections: number;
   forward_authentications: number;
-  /** By the id of the integration. */
+  /** Keyed by the id of the integration. */
   embedTokens: Map<string, number>;
 }
 
@@ -47,7 +47,7 @@ export interface UsagePage {
   nextCursor: string | null;
 }
 
-/** Where a page continues: after this user group in the period that starts on this day. `to` of the first page applies. */
+/** Continuation of a list: after this user group in the period that starts on this day. `to` of the first page applies. */
 interface Place {
   start: Day;
   to: Day;
@@ -64,7 +64,7 @@ export const DEFAULT_USAGE_DAYS = 30;
 export const MAX_USAGE_DAYS = 400;
 /** Counts that are read at once, divided among the days of a period. */
 const READ = 4_000;
-/** Of one page; then it ends early. */
+/** Maximum of one page, which then ends early. */
 const MAX_READS = 62;
 const PLACE = /^(\d{1,6}) (\d{1,6}) (\P{Cc}*)$/u;
 
@@ -158,7 +158,7 @@ async function readPeriod(
   }
 }
 
-/** Of all user groups, one result for each day; of one user group, one result. */
+/** One result for each day of all user groups, or one result of a single user group. */
 function readCounts(
   { store, tenant, userGroupId }: Reading,
   { start, end }: Period,

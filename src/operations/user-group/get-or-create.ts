@@ -13,7 +13,7 @@ import { checkPolicies } from './violations.ts';
 
 export interface GetOrCreateResult extends OpenUserGroup {
   created: boolean;
-  /** The sent fields that differ from what is stored. */
+  /** The sent fields that differ from the stored ones. */
   drift: ('name' | 'mapping' | 'properties')[];
 }
 

@@ -1,4 +1,4 @@
-// Where the events of a user group are. Each stays under the id that the group had then, and renames connect the parts.
+// Places of the events of a user group. Each event stays under the id that the group had then, and renames connect the parts.
 
 import type { PositionRange, Tenant } from '../../domain/event/event.ts';
 import { userGroupKey } from '../../domain/user-group/user-group.ts';

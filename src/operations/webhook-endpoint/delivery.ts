@@ -1,4 +1,4 @@
-// The rules of webhook deliveries: what is due, what an attempt changes, and when an endpoint is disabled.
+// Rules of webhook deliveries: when one is due, how an attempt changes it, and when an endpoint is disabled.
 
 import { operator } from '../../domain/api-token.ts';
 import { documentTag, UNLIMITED } from '../../domain/document.ts';
@@ -27,7 +27,7 @@ export type DeliveryContext = Pick<
   'store' | 'keyRing' | 'clock' | 'configs' | 'origin' | 'keepsEvents' | 'cpu'
 >;
 
-/** An attempt takes less: nobody else attempts the same delivery meanwhile. */
+/** An attempt takes less, so no other process attempts the same delivery meanwhile. */
 const CLAIM_MS = 20_000;
 const CHANGED_PER_COMMAND = 1_000;
 const GONE = 410;

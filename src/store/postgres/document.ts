@@ -202,7 +202,7 @@ export async function copyDocuments(
   return null;
 }
 
-/** Increments the version even if nothing changes in the end: only what is kept under it is read again. */
+/** Increments the version even if nothing changes in the end: only documents that are kept under it are read again. */
 async function lock(session: Session, tenant: Tenant): Promise<void> {
   await session.query(INCREMENT, TENANT.cells(tenant));
 }

@@ -1,4 +1,4 @@
-// API tokens in responses: what is written, its schema, and an example.
+// API tokens in responses: members, schema and example.
 
 import { type ApiToken, apiTokenStatus, permissions, previousTextUntil } from '../../../domain/api-token.ts';
 import type { Secret } from '../../../domain/secret.ts';

@@ -1,4 +1,4 @@
-// The data sources of a resolved user group: what is written, and its schema.
+// The data sources of a resolved user group: members and schema.
 
 import { dataSourceFields, type EffectiveMapping, unresolvedReasons } from '../../../domain/catalogue.ts';
 import { refuseLargeResolution } from '../../../operations/catalogue/catalogue.ts';

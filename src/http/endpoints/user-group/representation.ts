@@ -1,4 +1,4 @@
-// User groups in responses: what is written, its schema, and an example.
+// User groups in responses: members, schema and example.
 
 import * as field from '../../../domain/field.ts';
 import type { Secret } from '../../../domain/secret.ts';

@@ -23,7 +23,7 @@ export interface Check {
   properties: readonly string[] | null;
 }
 
-/** `stalled`: without processor time, a check says nothing about its schema. Neither does a thread that fails. */
+/** `stalled`: a check without processor time is no verdict on its schema; nor is a failed thread. */
 export type Outcome = { spentMs: number } & (
   | Verdict
   | { exceeded: 'memory' }

@@ -118,7 +118,7 @@ function isUndecided(outcome: Outcome): boolean {
   return 'exceeded' in outcome || 'stalled' in outcome;
 }
 
-/** Throws `PropertySchemaInvalid`, and another error if the outcome says nothing about the schema. */
+/** Throws `PropertySchemaInvalid`, and another error if the outcome is not the fault of the schema. */
 function violationsIn(outcome: Outcome, isRepeated = false): Violation[][] {
   if ('violations' in outcome) return outcome.violations;
   if ('stalled' in outcome) throw OVERLOADED;

@@ -83,7 +83,7 @@ async function deleteOrExplain(
   return explainUnapplied(session, commands, results, whyLeft);
 }
 
-/** null if what is stored now does not explain it. */
+/** null if the stored group does not explain it. */
 function whyLeft({ precondition }: UserGroupDeletion, stored: UserGroup | null): Result | null {
   if (stored === null) return 'not_found';
   return isMet(precondition, stored) ? null : 'version_mismatch';

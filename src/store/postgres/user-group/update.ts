@@ -97,7 +97,7 @@ async function update(
   });
 }
 
-/** null if what is stored now does not explain it. */
+/** null if the stored group does not explain it. */
 function whyUntouched(command: UserGroupUpdate, stored: UserGroup | null): Result | null {
   if (stored === null) return 'not_found';
   if (!isMet(command.precondition, stored)) return 'version_mismatch';

@@ -127,8 +127,8 @@ export async function applyOrConflict<Command extends { key: UserGroupKey }>(
 }
 
 /**
- * Stores in `results` why a statement did not apply commands, judging by what is stored now. Returns those without an
- * explanation, whose group was created or changed between the two statements.
+ * Stores in `results` why a statement did not apply commands, judging by the group that is stored now. Returns those
+ * without an explanation, whose group was created or changed between the two statements.
  */
 export async function explainUnapplied<Command extends { key: UserGroupKey }, Result>(
   session: Session,

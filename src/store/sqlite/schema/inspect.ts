@@ -90,7 +90,7 @@ export class SqliteInspection implements Inspection {
     return this.#rows(sql, keyId, limit).map((row) => STORED_TOKEN.read(row));
   }
 
-  /** Reads the complete file. Returns what is wrong with it; null if it is intact. */
+  /** Reads the complete file. Returns the first corruption; null if it is intact. */
   findCorruption(): string | null {
     const found = String(this.#rows('pragma integrity_check(1)')[0]![0]);
     return found === 'ok' ? null : found.replaceAll('\n', ' ');
