@@ -189,7 +189,7 @@ function inputField(
     problem,
     pointer: jsonPointer(['mapping', schemaId]),
   };
-  const fault = faultText(input, config.catalogue, userGroupId);
+  const violation = violationText(input, config.catalogue, userGroupId);
   const control = isSearched
     ? html`${textField({ ...options, list: `${name}-list`, hint: `The id or the name of one of ${offered.length} data sources; empty: ${defaultText(config.catalogue, schemaId, userGroupId)}.` })}
 <datalist id="${name}-list">${offered.slice(0, suggestions).map((each) => html`<option value="${each.providedId}">${dataSourceName(each)}</option>`)}</datalist>
@@ -197,7 +197,7 @@ ${hidden(`${name}-searched`, '1')}`
     : choiceField({ ...options, choices: choicesFor(input, offered, config.catalogue, userGroupId) });
   return html`${hidden(`${name}-schema`, schemaId)}${hidden(`${name}-stored`, stored)}
 ${control}
-${fault === '' ? '' : html`<p class="error">${fault}</p>`}`;
+${violation === '' ? '' : html`<p class="error">${violation}</p>`}`;
 }
 
 /** The default first, then the data sources, and the stored reference if it is none of them. */
@@ -235,7 +235,11 @@ function defaultText(catalogue: Catalogue, schemaId: string, userGroupId: string
 }
 
 /** Empty unless dashboards of the group show an error for the schema. */
-function faultText({ schemaId, stored }: Input, catalogue: Catalogue, userGroupId: string | null): string {
+function violationText(
+  { schemaId, stored }: Input,
+  catalogue: Catalogue,
+  userGroupId: string | null,
+): string {
   const mapping = stored === '' ? null : (`{${JSON.stringify(schemaId)}:${stored}}` as JsonText);
   const effective = catalogue.effective({ providedId: userGroupId ?? '', mapping });
   if (effective.dataSources.has(schemaId)) return '';

@@ -12,31 +12,31 @@ const NAMED = 3;
 
 export async function verdict({ context, caller }: PageCall, userGroup: UserGroup): Promise<Html> {
   const config = await environmentConfig({ context, caller });
-  const faults = groupFaults(config, userGroup);
+  const reasons = brokenReasons(config, userGroup);
   const [violations = []] = await violationsOfProperties(context, caller, config, [userGroup]);
   if (violations.length > 0)
-    faults.push(
+    reasons.push(
       `${violations.length === 1 ? 'a property violates' : 'properties violate'} the property schema`,
     );
-  if (faults.length > 0)
-    return html`<p class="verdict">${badge('bad', 'wrong')} Dashboards of this customer: ${faults.join('; ')}.</p>`;
+  if (reasons.length > 0)
+    return html`<p class="verdict">${badge('bad', 'wrong')} Dashboards of this customer: ${reasons.join('; ')}.</p>`;
   const seen = config.catalogue.isEmpty
     ? 'get its mapping and properties as they are stored'
     : dataSourcesText(config.catalogue.effective(userGroup));
   return html`<p class="verdict">${badge('good', 'as configured')} Dashboards of this customer ${seen}.</p>`;
 }
 
-function groupFaults({ catalogue }: EnvironmentConfig, userGroup: UserGroup): string[] {
-  const faults: string[] = [];
-  if (userGroup.suspendedAt !== null) faults.push('nothing is shown, because the user group is suspended');
-  if (catalogue.isEmpty) return faults;
+function brokenReasons({ catalogue }: EnvironmentConfig, userGroup: UserGroup): string[] {
+  const reasons: string[] = [];
+  if (userGroup.suspendedAt !== null) reasons.push('nothing is shown, because the user group is suspended');
+  if (catalogue.isEmpty) return reasons;
   const effective = catalogue.effective(userGroup);
   const unresolved = effective.unresolved.map(({ schemaId }) => schemaId);
-  if (unresolved.length > 0) faults.push(`an error is shown for ${named(unresolved)}`);
+  if (unresolved.length > 0) reasons.push(`an error is shown for ${named(unresolved)}`);
   const unmapped = catalogue.unmapped(effective);
   if (unmapped.length > 0)
-    faults.push(`${named(unmapped)} ${unmapped.length === 1 ? 'has' : 'have'} no data source`);
-  return faults;
+    reasons.push(`${named(unmapped)} ${unmapped.length === 1 ? 'has' : 'have'} no data source`);
+  return reasons;
 }
 
 function dataSourcesText({ dataSources }: EffectiveMapping): string {

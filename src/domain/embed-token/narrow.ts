@@ -16,7 +16,7 @@ export function narrowed(userGroup: UserGroup, narrow: JsonText, properties: rea
   const errors = [...memberTrees(narrow)].flatMap(([key, value]): Violation[] => {
     const name = JSON.parse(key) as string;
     const detail = properties.includes(name)
-      ? narrowingFault(value, stored.get(key))
+      ? narrowingViolation(value, stored.get(key))
       : 'is not one of settings.properties of the integration';
     return detail === null ? [] : [violation(['narrow', name], detail)];
   });
@@ -33,7 +33,7 @@ export function withNarrowed(userGroup: UserGroup, narrow: JsonText): UserGroup 
 
 const NONE = '{}' as JsonText;
 
-function narrowingFault(value: JsonTree, stored: JsonTree | undefined): string | null {
+function narrowingViolation(value: JsonTree, stored: JsonTree | undefined): string | null {
   if (stored === undefined || stored === 'null') return 'is not a property of the user group';
   if (!(stored instanceof JsonArray))
     return orderedText(value) === orderedText(stored) ? null : 'is not equal to the stored value';
