@@ -32,16 +32,17 @@ type Entries = Readonly<Record<string, Json>>;
 
 /** Throws if the schema has an unsupported keyword or type. */
 export function valuesOf(schema: Schema, given: Given = {}): fc.Arbitrary<Json> {
-  return fc.oneof(...typesOf(schema).map((type) => generators[type].values(schema, given)));
+  return fc.oneof(...alternatives(schema).map(([type, each]) => generators[type].values(each, given)));
 }
 
 /** Values that violate the schema in one place. Throws like `valuesOf`. */
 export function violationsOf(schema: Schema, given: Given = {}): fc.Arbitrary<Violation> {
-  const types = typesOf(schema);
-  const others = Object.entries(samples).filter(([type]) => !types.includes(type as Type));
+  const each = alternatives(schema);
+  const types: string[] = each.map(([type]) => type);
+  const others = Object.entries(samples).filter(([type]) => !types.includes(type));
   return fc.oneof(
     breaking('type', fc.constantFrom(...others.map(([, value]) => value))),
-    ...types.flatMap((type) => generators[type].violations(schema, given)),
+    ...each.flatMap(([type, schemaOfType]) => generators[type].violations(schemaOfType, given)),
   );
 }
 
@@ -70,6 +71,13 @@ const generators: Record<Type, Generator> = {
   integer: { values: integers, violations: badIntegers },
   object: { values: objects, violations: badObjects },
 };
+
+/** The schema of each type that a value may have. */
+function alternatives(schema: Schema): [type: Type, schema: Schema][] {
+  const { anyOf, description: _, ...rest } = schema;
+  if (anyOf === undefined) return typesOf(schema).map((type) => [type, schema]);
+  return anyOf.flatMap((each) => alternatives({ ...rest, ...each }));
+}
 
 function typesOf(schema: Schema): Type[] {
   const unknown = Object.keys(schema).filter((key) => ![...KEYWORDS, ...ANNOTATIONS].includes(key));

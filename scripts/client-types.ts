@@ -12,7 +12,7 @@ const SCHEMAS = 'client/src/schemas.ts';
 const NAMES = [
   'NewApiToken',
   'TokenRotation',
-  'Schema',
+  'CatalogueSchema',
   'DataSource',
   'MappingPolicy',
   'PropertySchema',
@@ -45,7 +45,7 @@ export function clientTypes(schemas: Readonly<Record<string, Schema>>): Record<s
 
 function schemaTypes(schemas: Readonly<Record<string, Schema>>): string {
   const members = NAMES.map((name) => {
-    const schema = schemas[name]!;
+    const schema = withoutReferences(schemas[name]!, schemas);
     // Callers own what they receive.
     const array = 'success' in (schema.properties ?? {}) ? '' : 'readonly ';
     return `  ${name}: ${typeText(schema, array)};`;
@@ -59,6 +59,16 @@ export interface Schemas {
 ${members.join('\n')}
 }
 `);
+}
+
+const REFERENCE = '#/components/schemas/';
+
+function withoutReferences(schema: Schema, schemas: Readonly<Record<string, Schema>>): Schema {
+  return JSON.parse(JSON.stringify(schema), (_key, value) =>
+    value?.$ref?.startsWith?.(REFERENCE)
+      ? withoutReferences(schemas[value.$ref.slice(REFERENCE.length)]!, schemas)
+      : value,
+  );
 }
 
 function settingsTypes(): string {
@@ -75,8 +85,8 @@ ${members.join('\n')}
 }
 
 function typeText(schema: Schema, array: 'readonly ' | '' = 'readonly '): string {
-  const { type, enum: choices, const: constant, oneOf } = schema;
-  if (oneOf !== undefined) return oneOf.map((each) => typeText(each, array)).join(' | ');
+  const { type, enum: choices, const: constant, oneOf, anyOf = oneOf } = schema;
+  if (anyOf !== undefined) return anyOf.map((each) => typeText(each, array)).join(' | ');
   if (constant !== undefined) return JSON.stringify(constant);
   if (choices !== undefined) return choices.map((choice) => JSON.stringify(choice)).join(' | ');
   if (type === undefined) return 'JsonValue';

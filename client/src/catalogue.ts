@@ -2,7 +2,7 @@
 
 import type { Schemas } from './schemas.ts';
 
-export type SchemaRequest = Schemas['Schema'];
+export type SchemaRequest = Schemas['CatalogueSchema'];
 
 export type Schema = Schemas['StoredSchema']['schema'];
 

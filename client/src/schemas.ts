@@ -18,7 +18,7 @@ export interface Schemas {
     /** How long the replaced token still resolves. 0: dead immediately. */
     grace_period_seconds?: number | undefined;
   };
-  Schema: {
+  CatalogueSchema: {
     /** For people. Need not be unique. */
     name: string;
     /** The data source of user groups whose mapping has no entry for this schema, as in a mapping: its number, or your id of it. null: none. */
@@ -40,7 +40,7 @@ export interface Schemas {
   };
   PropertySchema: {
     /** A JSON Schema 2020-12 for `properties`, at most 64 KiB. Patterns are regular expressions of ECMAScript without lookaround or backreferences, numbers are compared exactly, `$ref` must refer to a place in the schema, and `format` is an annotation. */
-    schema: { readonly [name: string]: JsonValue | undefined } | boolean;
+    schema: JsonValue;
     /** `off`: nothing is checked. `report`: changes are accepted, and the response lists violations in the header `User-Group-Violations`. `enforce`: changes that violate the rule are rejected with 422. */
     mode: 'off' | 'report' | 'enforce';
   };

@@ -20,7 +20,7 @@ export interface DataSourceBody {
 }
 
 export const schemaBody = bodyType({
-  name: 'Schema',
+  name: 'CatalogueSchema',
   fields: schemaFields,
   required: ['name'],
   convert: ({ value }): SchemaBody => value,

@@ -4,6 +4,8 @@
 /** The keywords in use. */
 export interface Schema {
   readonly $ref?: string;
+  /** Name of a nested schema, which makes it a component of the API description. */
+  readonly title?: string;
   readonly type?: string | readonly string[];
   readonly description?: string;
   readonly const?: unknown;
@@ -29,6 +31,11 @@ export interface Schema {
   readonly minItems?: number;
   readonly uniqueItems?: boolean;
   readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+  readonly discriminator?: {
+    readonly propertyName: string;
+    readonly mapping: Readonly<Record<string, string>>;
+  };
 }
 
 /** A schema under `components` of the API description. */
@@ -50,6 +57,11 @@ export function successSchema(
 ): NamedSchema {
   const members = { success: { type: 'integer', const: 1 }, ...properties } as const;
   return { name, schema: objectSchema(members, optional) };
+}
+
+/** A nested schema that generated code names. */
+export function titled(title: string, schema: Schema): Schema {
+  return { title, ...schema };
 }
 
 /** Allows additional members: `/v1` grows, and clients must not break when it does. */

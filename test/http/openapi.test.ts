@@ -4,11 +4,15 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import fastify from 'fastify';
+import type { OpenAPIV3_1 } from 'openapi-types';
 import { permissions } from '../../src/domain/api-token.ts';
+import { eventTypes } from '../../src/domain/event/event.ts';
 import { environments } from '../../src/domain/user-group/user-group.ts';
+import { mintWebhookSecrets, webhookHeaders } from '../../src/domain/webhook-endpoint/webhook-signature.ts';
 import { BodyAdmission } from '../../src/http/limits/body-admission.ts';
 import { InFlight } from '../../src/http/limits/in-flight.ts';
 import { UnreadResponses } from '../../src/http/limits/response-backpressure.ts';
+import { componentSchemas } from '../../src/http/openapi/component-schemas.ts';
 import { openApi } from '../../src/http/openapi/document.ts';
 import { Prefetcher } from '../../src/http/prefetch.ts';
 import { problems } from '../../src/http/response/problem.ts';
@@ -86,6 +90,24 @@ describe('The description of the API', () => {
     }
   });
 
+  it('gives no value several types but null, which generators refuse', () => {
+    const mixed = JSON.stringify(document)
+      .match(/"type":\[[^\]]*\]/g)
+      ?.filter((types) => !/^"type":\["\w+","null"\]$/.test(types));
+    assert.deepEqual(mixed, []);
+  });
+
+  it('has a webhook for each type of event, with the body and the headers of a delivery', () => {
+    const { webhooks = {} } = document;
+    assert.deepEqual(Object.keys(webhooks), eventTypes);
+    const names = Object.keys(webhookHeaders(mintWebhookSecrets(), { id: 'evt_1', now: 0, body: '{}' }));
+    for (const { post } of Object.values(webhooks) as { post: OpenAPIV3_1.OperationObject }[])
+      assert.deepEqual(
+        post.parameters?.map((each) => 'name' in each && each.name),
+        names,
+      );
+  });
+
   it('allows null for the environment of a group in every response, as specified', () => {
     const tags = Object.entries(document.components!.schemas!).flatMap(([name, schema]) =>
       objectsIn(schema ?? {}, name).flatMap(
@@ -109,8 +131,9 @@ describe('The description of the API', () => {
       ...(body.schema === null ? [] : [{ name: body.name, schema: body.schema }]),
       ...Object.values(responses).flatMap(({ schema }) => schema ?? []),
     ]);
-    for (const { name, schema } of schemas) {
-      assert.deepEqual(document.components!.schemas![name], schema, name);
+    for (const each of schemas) {
+      const published = componentSchemas([each]);
+      assert.deepEqual(document.components!.schemas![each.name], published[each.name], each.name);
     }
   });
 

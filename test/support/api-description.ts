@@ -76,7 +76,7 @@ export class ApiDescription {
   constructor(document: OpenAPIV3_1.Document) {
     const { paths, components } = withInlineExamples(document);
     this.#components = components;
-    this.#ajv.addSchema({ schemas: closed(components.schemas) }, 'api');
+    this.#ajv.addSchema({ components: { schemas: closed(components.schemas) } }, 'api');
     this.operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({
         ...operation,
@@ -136,7 +136,7 @@ export class ApiDescription {
 
   /** Fails if the value violates the schema, or has a field that the schema does not define. */
   assertValid(schema: string, value: unknown): void {
-    const validate = this.#ajv.getSchema(`api#/schemas/${schema}`) as ValidateFunction;
+    const validate = this.#ajv.getSchema(`api#/components/schemas/${schema}`) as ValidateFunction;
     assert.ok(validate(value), `${schema}: ${this.#ajv.errorsText(validate.errors)}`);
   }
 

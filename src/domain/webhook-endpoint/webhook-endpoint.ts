@@ -36,7 +36,7 @@ export const webhookEndpointFields = {
     type: 'array',
     minItems: 1,
     uniqueItems: true,
-    items: { type: 'string', enum: [ALL_EVENTS, ...eventTypes] },
+    items: { title: 'SubscribedEventType', type: 'string', enum: [ALL_EVENTS, ...eventTypes] },
     description: `The types of event to deliver; \`${ALL_EVENTS}\` for all, including types that later versions add.`,
   },
   enabled: {

@@ -4,11 +4,12 @@ import type { OpenAPIV3_1 } from 'openapi-types';
 import { readVersion } from '../../version.ts';
 import { tags } from '../description.ts';
 import { responseHeaders } from '../response/response-header.ts';
-import type { NamedSchema } from '../schema.ts';
 import { about, authentications } from './about.ts';
+import { componentSchemas } from './component-schemas.ts';
 import { errorResponses, oauthProblemSchema, problemExamples, problemSchema } from './error-responses.ts';
 import { type ApiSurface, listOperations } from './operation.ts';
-import { pathItem, schemaObject } from './operation-object.ts';
+import { pathItem } from './operation-object.ts';
+import { webhooks } from './webhooks.ts';
 
 /** `surface` is the module `routes.ts`. */
 export function openApi(surface: ApiSurface): OpenAPIV3_1.Document {
@@ -32,20 +33,13 @@ export function openApi(surface: ApiSurface): OpenAPIV3_1.Document {
     servers: [{ url: '/', description: 'The service that serves this document.' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
+    webhooks: webhooks(),
     components: {
-      schemas: schemasByName([...requests, ...responses, problemSchema, oauthProblemSchema]),
+      schemas: componentSchemas([...requests, ...responses, problemSchema, oauthProblemSchema]),
       headers: responseHeaders,
       responses: errorResponses(paths),
       examples: problemExamples(),
       securitySchemes: authentications,
     },
   };
-}
-
-function schemasByName(
-  schemas: readonly (NamedSchema | undefined)[],
-): Record<string, OpenAPIV3_1.SchemaObject> {
-  const byName: Record<string, OpenAPIV3_1.SchemaObject> = {};
-  for (const each of schemas) if (each !== undefined) byName[each.name] ??= schemaObject(each.schema);
-  return byName;
 }

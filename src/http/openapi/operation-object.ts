@@ -1,12 +1,13 @@
 // Operations as OpenAPI objects.
 
-import type { OpenAPIV3, OpenAPIV3_1 } from 'openapi-types';
+import type { OpenAPIV3_1 } from 'openapi-types';
 import type { ResponseDescription } from '../description.ts';
 import { type AnyEndpoint, JSON_ONLY } from '../endpoint.ts';
 import { pathParameters } from '../request/path-parameter.ts';
 import { VIEWER_TOKEN_COOKIE, VIEWER_TOKEN_HEADER } from '../request/viewer-token.ts';
 import type { Schema } from '../schema.ts';
 import type { authentications } from './about.ts';
+import { schemaObject } from './component-schemas.ts';
 import { errorReferences, headerReferences, RATE_LIMIT_HEADERS } from './error-responses.ts';
 import type { Operation } from './operation.ts';
 
@@ -49,11 +50,6 @@ const viewerTokenParameters: readonly Parameter[] = [
     schema: { type: 'string' },
   },
 ];
-
-/** The type of openapi-types lacks keywords of JSON Schema 2020-12 and has some of OpenAPI 3.0. */
-export function schemaObject(schema: Schema): OpenAPIV3.SchemaObject {
-  return schema as unknown as OpenAPIV3.SchemaObject;
-}
 
 export function pathItem(operations: readonly Operation[]): OpenAPIV3_1.PathItemObject {
   return Object.fromEntries(

@@ -5,7 +5,7 @@ import type { Secret } from '../../../domain/secret.ts';
 import { environments } from '../../../domain/user-group/user-group.ts';
 import { type Json, jsonObject } from '../../json.ts';
 import { timestamp, timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
-import { objectSchema, type Schema, successSchema } from '../../schema.ts';
+import { objectSchema, type Schema, successSchema, titled } from '../../schema.ts';
 
 /** `token` is null except in the response to the call that issued it. */
 export function apiTokenJson(apiToken: ApiToken, token: Secret | null, now: number): Json {
@@ -68,7 +68,7 @@ const api_token_id = {
   description: 'Number of the API token. Not a secret; never reused.',
 } as const satisfies Schema;
 
-export const listedSchema = objectSchema({ api_token_id, ...schemas });
+export const listedSchema = titled('ApiToken', objectSchema({ api_token_id, ...schemas }));
 
 export const StoredApiToken = successSchema('StoredApiToken', { api_token: listedSchema });
 

@@ -8,7 +8,7 @@ import type { SchemaMembers } from '../../../domain/schema-value.ts';
 import type { EventQuery, EventsPage } from '../../../operations/event/list.ts';
 import { jsonArray, raw, successBody } from '../../json.ts';
 import { timestampSchema } from '../../response/timestamp.ts';
-import { objectSchema, type Schema, successSchema } from '../../schema.ts';
+import { objectSchema, type Schema, successSchema, titled } from '../../schema.ts';
 
 export const eventParameters = {
   order: {
@@ -71,12 +71,15 @@ export function eventPage({ events, nextCursor }: EventsPage): string {
   return successBody({ events: jsonArray(events.map(raw)), next_cursor: nextCursor });
 }
 
-const actorSchema = objectSchema({
-  type: { type: 'string', enum: ['api_token', 'command_line', 'service'] },
-  id: { type: ['integer', 'null'], description: 'Of the API token.' },
-  name: { type: ['string', 'null'], description: 'Of the API token.' },
-  via: { type: 'string', enum: ['api', 'console', 'command_line', 'service'] },
-});
+const actorSchema = titled(
+  'EventActor',
+  objectSchema({
+    type: { type: 'string', enum: ['api_token', 'command_line', 'service'] },
+    id: { type: ['integer', 'null'], description: 'Of the API token.' },
+    name: { type: ['string', 'null'], description: 'Of the API token.' },
+    via: { type: 'string', enum: ['api', 'console', 'command_line', 'service'] },
+  }),
+);
 
 const changesSchema: Schema = {
   type: ['object', 'null'],
@@ -90,22 +93,28 @@ const changesSchema: Schema = {
     'group was deleted.',
 };
 
-const eventSchema = objectSchema({
-  event_id: {
-    type: 'string',
-    description: 'Unique. Events can be delivered more than once: use it to recognize them.',
-  },
-  type: { type: 'string', description: 'One of the types of the parameter `type`. More may be added.' },
-  occurred_at: timestampSchema,
-  actor: actorSchema,
-  target: objectSchema({
-    type: { type: 'string', description: 'What changed. More types may be added.' },
-    id: { type: 'string', description: 'Its id. For a user group, your own.' },
+const eventSchema = titled(
+  'Event',
+  objectSchema({
+    event_id: {
+      type: 'string',
+      description: 'Unique. Events can be delivered more than once: use it to recognize them.',
+    },
+    type: { type: 'string', description: 'One of the types of the parameter `type`. More may be added.' },
+    occurred_at: timestampSchema,
+    actor: actorSchema,
+    target: titled(
+      'EventTarget',
+      objectSchema({
+        type: { type: 'string', description: 'What changed. More types may be added.' },
+        id: { type: 'string', description: 'Its id. For a user group, your own.' },
+      }),
+    ),
+    version: { type: ['integer', 'null'], description: 'Of the target after the change.' },
+    request_id: { type: ['string', 'null'], description: '`X-Request-Id` of the response.' },
+    changes: changesSchema,
   }),
-  version: { type: ['integer', 'null'], description: 'Of the target after the change.' },
-  request_id: { type: ['string', 'null'], description: '`X-Request-Id` of the response.' },
-  changes: changesSchema,
-});
+);
 
 export const EventPage = successSchema('EventPage', {
   events: { type: 'array', items: eventSchema },

@@ -14,7 +14,7 @@ import { UNKNOWN_TENANT } from '../../../scheduling/fair-queue.ts';
 import { withDeadline } from '../../endpoint.ts';
 import type { PublicCall, PublicEndpoint } from '../../public-endpoint.ts';
 import { readPrecondition, setVersionTag } from '../../response/entity-tag.ts';
-import { objectSchema } from '../../schema.ts';
+import { objectSchema, titled } from '../../schema.ts';
 
 const EXAMPLE_KEY = {
   kty: 'EC',
@@ -72,14 +72,17 @@ export const keySet: PublicEndpoint = {
           schema: objectSchema({
             keys: {
               type: 'array',
-              items: objectSchema(
-                Object.fromEntries(
-                  ['kid', 'alg', 'use', 'kty', 'crv', 'x', 'y', 'n', 'e'].map((name) => [
-                    name,
-                    { type: 'string' },
-                  ]),
+              items: titled(
+                'JsonWebKey',
+                objectSchema(
+                  Object.fromEntries(
+                    ['kid', 'alg', 'use', 'kty', 'crv', 'x', 'y', 'n', 'e'].map((name) => [
+                      name,
+                      { type: 'string' },
+                    ]),
+                  ),
+                  ['crv', 'x', 'y', 'n', 'e'],
                 ),
-                ['crv', 'x', 'y', 'n', 'e'],
               ),
             },
           }),

@@ -12,7 +12,7 @@ import type { Context } from '../../../operations/context.ts';
 import type { StoredKeySet } from '../../../operations/signing-key/key-set.ts';
 import { jsonArray, jsonObject, successBody } from '../../json.ts';
 import { timestamp, timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
-import { objectSchema, successSchema } from '../../schema.ts';
+import { objectSchema, successSchema, titled } from '../../schema.ts';
 
 export function signingKeysBody({ publicUrl, clock }: Context, stored: StoredKeySet | null): string {
   if (stored === null) return successBody({ issuer: null, jwks_url: null, signing_keys: jsonArray([]) });
@@ -40,22 +40,25 @@ export const SigningKeys = successSchema('SigningKeys', {
   jwks_url: { ...urlOrNull, description: 'Where tools fetch the public keys.' },
   signing_keys: {
     type: 'array',
-    items: objectSchema({
-      kid: { type: 'string', description: 'The id of the key in tokens and in the published key set.' },
-      algorithm: { type: 'string', enum: signatureAlgorithms },
-      status: {
-        type: 'string',
-        enum: ['pending', 'signing', 'retiring'],
-        description: 'All are published; `pending`: does not sign yet; `retiring`: does not sign any more.',
-      },
-      signs_from: timestampSchema,
-      published_until: {
-        type: ['string', 'null'],
-        format: 'date-time',
-        description: 'When it is removed; null if no other key follows it.',
-      },
-      public_key: { type: 'string', description: 'PEM, for tools that do not fetch keys.' },
-    }),
+    items: titled(
+      'SigningKey',
+      objectSchema({
+        kid: { type: 'string', description: 'The id of the key in tokens and in the published key set.' },
+        algorithm: { type: 'string', enum: signatureAlgorithms },
+        status: {
+          type: 'string',
+          enum: ['pending', 'signing', 'retiring'],
+          description: 'All are published; `pending`: does not sign yet; `retiring`: does not sign any more.',
+        },
+        signs_from: timestampSchema,
+        published_until: {
+          type: ['string', 'null'],
+          format: 'date-time',
+          description: 'When it is removed; null if no other key follows it.',
+        },
+        public_key: { type: 'string', description: 'PEM, for tools that do not fetch keys.' },
+      }),
+    ),
   },
 });
 

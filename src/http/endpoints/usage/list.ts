@@ -12,7 +12,7 @@ import { Problem } from '../../../problem.ts';
 import { endpoint } from '../../endpoint.ts';
 import { Json, jsonArray, jsonObject, successBody } from '../../json.ts';
 import { queryType } from '../../request/query.ts';
-import { objectSchema, successSchema } from '../../schema.ts';
+import { objectSchema, successSchema, titled } from '../../schema.ts';
 
 const date = {
   type: 'string',
@@ -74,18 +74,21 @@ function dayAt(name: string, text: string | undefined): Day | undefined {
 
 const count = { type: 'integer', minimum: 0 } as const;
 
-const usageSchema = objectSchema({
-  user_group_id: { type: 'string' },
-  date: { type: 'string', description: 'The day as `2026-03-05`, or the month as `2026-03`; in UTC.' },
-  resolves: { ...count, description: 'Tokens that `POST /v1/resolve` resolved.' },
-  introspections: { ...count, description: 'Tokens that `POST /oauth/introspect` found active.' },
-  forward_authentications: { ...count, description: 'Requests that forward authentication let through.' },
-  embed_tokens: {
-    type: 'object',
-    additionalProperties: count,
-    description: 'Embed tokens that were minted, by the id of the integration.',
-  },
-});
+const usageSchema = titled(
+  'Usage',
+  objectSchema({
+    user_group_id: { type: 'string' },
+    date: { type: 'string', description: 'The day as `2026-03-05`, or the month as `2026-03`; in UTC.' },
+    resolves: { ...count, description: 'Tokens that `POST /v1/resolve` resolved.' },
+    introspections: { ...count, description: 'Tokens that `POST /oauth/introspect` found active.' },
+    forward_authentications: { ...count, description: 'Requests that forward authentication let through.' },
+    embed_tokens: {
+      type: 'object',
+      additionalProperties: count,
+      description: 'Embed tokens that were minted, by the id of the integration.',
+    },
+  }),
+);
 
 export const UsagePage = successSchema('UsagePage', {
   usage: { type: 'array', items: usageSchema },

@@ -7,7 +7,7 @@ import { jsonObject, raw } from '../../json.ts';
 import { resolutionQuery } from '../../prefetch.ts';
 import { formType } from '../../request/form.ts';
 import { noQuery } from '../../request/query.ts';
-import { objectSchema } from '../../schema.ts';
+import { objectSchema, titled } from '../../schema.ts';
 import {
   effectiveMappingMembers,
   effectiveMappingNames,
@@ -92,36 +92,42 @@ export const introspect = endpoint({
           name: 'IntrospectedToken',
           schema: {
             oneOf: [
-              objectSchema({ active: { type: 'boolean', const: false } }),
-              objectSchema(
-                {
-                  active: { type: 'boolean', const: true },
-                  sub: { ...providedIdSchema, description: 'The `user_group_id` of the user group.' },
-                  iss: {
-                    type: 'string',
-                    description: 'The URL of the service, or the claim `iss` of an embed token.',
-                  },
-                  token_type: { type: 'string', const: 'Bearer' },
-                  exp: {
-                    type: 'integer',
-                    description:
-                      'When the token stops working, in seconds since 1970. Absent if it does not expire.',
-                  },
-                  user_group: objectSchema(
-                    {
-                      id: teamIdSchema,
-                      provided_id: providedIdSchema,
-                      name: field.name,
-                      environment: { type: 'string', enum: environments },
-                      version: { type: 'integer', minimum: 1 },
-                      mapping: field.mapping,
-                      properties: field.properties,
-                      ...effectiveMappingSchemas,
+              titled('InactiveToken', objectSchema({ active: { type: 'boolean', const: false } })),
+              titled(
+                'ActiveToken',
+                objectSchema(
+                  {
+                    active: { type: 'boolean', const: true },
+                    sub: { ...providedIdSchema, description: 'The `user_group_id` of the user group.' },
+                    iss: {
+                      type: 'string',
+                      description: 'The URL of the service, or the claim `iss` of an embed token.',
                     },
-                    effectiveMappingNames,
-                  ),
-                },
-                ['exp'],
+                    token_type: { type: 'string', const: 'Bearer' },
+                    exp: {
+                      type: 'integer',
+                      description:
+                        'When the token stops working, in seconds since 1970. Absent if it does not expire.',
+                    },
+                    user_group: titled(
+                      'IntrospectedUserGroup',
+                      objectSchema(
+                        {
+                          id: teamIdSchema,
+                          provided_id: providedIdSchema,
+                          name: field.name,
+                          environment: { type: 'string', enum: environments },
+                          version: { type: 'integer', minimum: 1 },
+                          mapping: field.mapping,
+                          properties: field.properties,
+                          ...effectiveMappingSchemas,
+                        },
+                        effectiveMappingNames,
+                      ),
+                    ),
+                  },
+                  ['exp'],
+                ),
               ),
             ],
           },

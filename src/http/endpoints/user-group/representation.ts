@@ -6,7 +6,7 @@ import { environments, type UserGroup } from '../../../domain/user-group/user-gr
 import type { OpenUserGroup } from '../../../operations/context.ts';
 import { type Json, jsonObject, raw } from '../../json.ts';
 import { timestamp, timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
-import { objectSchema, type Schema, successSchema } from '../../schema.ts';
+import { objectSchema, type Schema, successSchema, titled } from '../../schema.ts';
 
 /** The members that every operation of the specification returns, in its order. */
 export function identityMembers({ userGroup, token }: OpenUserGroup) {
@@ -87,7 +87,7 @@ const storedSchemas = {
   },
 } as const satisfies Record<string, Schema>;
 
-export const listedSchema = objectSchema({ team_id: teamIdSchema, ...storedSchemas });
+export const listedSchema = titled('UserGroup', objectSchema({ team_id: teamIdSchema, ...storedSchemas }));
 
 export const StoredUserGroup = successSchema('StoredUserGroup', {
   user_group: objectSchema(

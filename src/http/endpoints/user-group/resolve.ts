@@ -8,7 +8,7 @@ import { jsonObject, raw, successBody } from '../../json.ts';
 import { resolutionQuery } from '../../prefetch.ts';
 import { noQuery } from '../../request/query.ts';
 import { timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
-import { objectSchema, type Schema, successSchema } from '../../schema.ts';
+import { objectSchema, type Schema, successSchema, titled } from '../../schema.ts';
 import {
   effectiveMappingMembers,
   effectiveMappingNames,
@@ -33,15 +33,27 @@ const tokenState: Schema = {
   description:
     'Whether the token is current, a replaced one in its grace period, or an embed token of the type `jwt`.',
   oneOf: [
-    objectSchema({ status: { type: 'string', const: 'current' }, expires_at: { type: 'null' } }),
-    objectSchema({
-      status: { type: 'string', const: 'embed' },
-      expires_at: { ...timestampSchema, description: 'When the embed token expires. RFC 3339, UTC.' },
-    }),
-    objectSchema({
-      status: { type: 'string', const: 'retiring' },
-      expires_at: { ...timestampSchema, description: 'When it stops resolving. RFC 3339, UTC.' },
-    }),
+    titled(
+      'CurrentTokenState',
+      objectSchema({
+        status: { type: 'string', const: 'current' },
+        expires_at: { type: ['string', 'null'], const: null },
+      }),
+    ),
+    titled(
+      'EmbedTokenState',
+      objectSchema({
+        status: { type: 'string', const: 'embed' },
+        expires_at: { ...timestampSchema, description: 'When the embed token expires. RFC 3339, UTC.' },
+      }),
+    ),
+    titled(
+      'RetiringTokenState',
+      objectSchema({
+        status: { type: 'string', const: 'retiring' },
+        expires_at: { ...timestampSchema, description: 'When it stops resolving. RFC 3339, UTC.' },
+      }),
+    ),
   ],
 };
 

@@ -10,7 +10,7 @@ import { documentSchema } from '../../document-endpoints.ts';
 import { type Json, jsonObject } from '../../json.ts';
 import { pathParameters } from '../../request/path-parameter.ts';
 import { timestamp, timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
-import { objectSchema, type Schema } from '../../schema.ts';
+import { objectSchema, type Schema, titled } from '../../schema.ts';
 
 export const idParameter = 'webhook_endpoint_id';
 
@@ -55,35 +55,38 @@ export function deliveryJson(delivery: Delivery): Json {
 
 const instantOrNull = { ...timestampSchema, type: ['string', 'null'] } as const;
 
-export const deliverySchema = objectSchema({
-  event_id: {
-    type: 'string',
-    description: 'The id of the event, which is the `webhook-id` of every attempt.',
-  },
-  event_type: { type: 'string', enum: eventTypes },
-  state: {
-    type: 'string',
-    enum: deliveryStates,
-    description:
-      '`pending`: not delivered yet; `delivered`: the receiver returned 2xx; `failed`: given up after the last retry, or ' +
-      'because the endpoint is disabled.',
-  },
-  attempts: { type: 'integer', minimum: 0, description: 'Since the event, or since the last redelivery.' },
-  next_attempt_at: {
-    ...instantOrNull,
-    description: 'Null unless pending. While an attempt runs: when another process would take over.',
-  },
-  last_attempt_at: instantOrNull,
-  response_status: {
-    type: ['integer', 'null'],
-    description: 'The HTTP status of the last attempt; null if there was no response.',
-  },
-  error: {
-    type: ['string', 'null'],
-    description: 'Why the last attempt failed; null after a success, or before the first attempt.',
-  },
-  created_at: timestampSchema,
-});
+export const deliverySchema = titled(
+  'WebhookDelivery',
+  objectSchema({
+    event_id: {
+      type: 'string',
+      description: 'The id of the event, which is the `webhook-id` of every attempt.',
+    },
+    event_type: { type: 'string', enum: eventTypes },
+    state: {
+      type: 'string',
+      enum: deliveryStates,
+      description:
+        '`pending`: not delivered yet; `delivered`: the receiver returned 2xx; `failed`: given up after the last retry, or ' +
+        'because the endpoint is disabled.',
+    },
+    attempts: { type: 'integer', minimum: 0, description: 'Since the event, or since the last redelivery.' },
+    next_attempt_at: {
+      ...instantOrNull,
+      description: 'Null unless pending. While an attempt runs: when another process would take over.',
+    },
+    last_attempt_at: instantOrNull,
+    response_status: {
+      type: ['integer', 'null'],
+      description: 'The HTTP status of the last attempt; null if there was no response.',
+    },
+    error: {
+      type: ['string', 'null'],
+      description: 'Why the last attempt failed; null after a success, or before the first attempt.',
+    },
+    created_at: timestampSchema,
+  }),
+);
 
 export const exampleDelivery = {
   event_id: pathParameters.event_id.example,

@@ -1,0 +1,88 @@
+// JSON Schemas in the form that code generators understand: a nested schema with a title is a component of its own, which
+// gets a name in the generated code, and a value of several types is a choice between schemas of one type.
+
+import type { OpenAPIV3 } from 'openapi-types';
+import type { NamedSchema, Schema } from '../schema.ts';
+
+type SchemaObject = OpenAPIV3.SchemaObject;
+type Components = Record<string, SchemaObject>;
+
+/** The type of openapi-types lacks keywords of JSON Schema 2020-12 and has some of OpenAPI 3.0. */
+export function schemaObject(schema: Schema): SchemaObject {
+  return schema as unknown as SchemaObject;
+}
+
+export function componentSchemas(schemas: readonly (NamedSchema | undefined)[]): Components {
+  const components: Components = {};
+  for (const each of schemas) if (each !== undefined) addComponent(each, components);
+  return components;
+}
+
+function addComponent({ name, schema }: NamedSchema, components: Components): void {
+  if (name in components) return;
+  // Reserves the place before the components that it contains.
+  components[name] = {};
+  components[name] = schemaObject(withReferences(schema, components));
+}
+
+/** Replaces what is nested in a schema. */
+function withReferences(schema: Schema, components: Components): Schema {
+  const published: Schema = splitTypes(schema);
+  const nested = (each: Schema) => reference(each, components);
+  const { properties, additionalProperties, items, oneOf, anyOf } = published;
+  return {
+    ...published,
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([key, each]) => [key, nested(each)])),
+    }),
+    ...(typeof additionalProperties === 'object' && { additionalProperties: nested(additionalProperties) }),
+    ...(items && { items: nested(items) }),
+    ...(oneOf && choice(oneOf, components)),
+    ...(anyOf && { anyOf: anyOf.map(nested) }),
+  };
+}
+
+function reference(schema: Schema, components: Components): Schema {
+  if (schema.title === undefined) return withReferences(schema, components);
+  const { title, ...named } = schema;
+  addComponent({ name: title, schema: named }, components);
+  return { $ref: `#/components/schemas/${title}` };
+}
+
+/** A choice has a discriminator if every alternative has a name and a text of its own in the same member. */
+function choice(alternatives: readonly Schema[], components: Components): Schema {
+  const oneOf = alternatives.map((each) => reference(each, components));
+  const [first] = alternatives;
+  const propertyName = Object.keys(first?.properties ?? {}).find((name) =>
+    alternatives.every((each) => each.title && typeof each.properties?.[name]?.const === 'string'),
+  );
+  if (propertyName === undefined) return { oneOf };
+  const mapping = alternatives.map(({ properties }, index) => [
+    properties![propertyName]!.const,
+    oneOf[index]!.$ref,
+  ]);
+  return { oneOf, discriminator: { propertyName, mapping: Object.fromEntries(mapping) } };
+}
+
+/** Keywords that only apply to values of one type. */
+const keywords = {
+  string: ['minLength', 'maxLength'],
+  integer: ['minimum', 'maximum'],
+} as const satisfies Record<string, readonly (keyof Schema)[]>;
+
+/** A type and null is one type, which every generator knows. */
+function splitTypes(schema: Schema): Schema {
+  const types = [schema.type ?? []].flat();
+  if (types.filter((type) => type !== 'null').length < 2) return schema;
+  const { type: _, ...common } = schema;
+  // No generator has a type for an object or a boolean.
+  if (types.includes('object')) return common;
+  const own = Object.values(keywords).flat() as string[];
+  const shared = Object.fromEntries(Object.entries(common).filter(([name]) => !own.includes(name)));
+  return { ...shared, anyOf: types.map((type) => ({ type, ...pick(schema, type) })) };
+}
+
+function pick(schema: Schema, type: string): Schema {
+  const names: readonly string[] = keywords[type as keyof typeof keywords] ?? [];
+  return Object.fromEntries(Object.entries(schema).filter(([name]) => names.includes(name)));
+}
