@@ -15,6 +15,7 @@ import { catalogue } from './catalogue.ts';
 import { crash } from './crash.ts';
 import { fuzz } from './fuzz.ts';
 import { fuzzParser, propertyCount } from './fuzz-parser.ts';
+import { type Generator, generators, runGenerator } from './generators.ts';
 import {
   brokenPromises as brokenByHostileSchemas,
   type SchemaFigures,
@@ -271,6 +272,16 @@ const program = new Command('node reliability/main.ts')
       .option('--python <command>', 'a Python that has apache-superset', 'python3')
       .addOption(databaseOption())
       .action(runSuperset),
+  )
+  .addCommand(
+    rig('generators', 'generate clients from the API description, and call the service with each')
+      .addOption(
+        new Option('--generators <generators...>', 'run only these generators')
+          .choices(generators)
+          .default(generators),
+      )
+      .addOption(databaseOption())
+      .action(runGenerators),
   );
 
 interface CrashFlags extends DatabaseFlags {
@@ -546,6 +557,23 @@ async function runSuperset(flags: RigFlags & DatabaseFlags & { python: string })
   await runOn('superset', flags, ['customers', customerCount], ({ kind }, onCustomer) =>
     viewInSuperset({ kind, python, version, onCustomer }),
   );
+}
+
+async function runGenerators({
+  generators: only,
+  database,
+  json,
+}: RigFlags & DatabaseFlags & { generators: Generator[] }): Promise<void> {
+  await using provided = await provide(database);
+  using bar = progressBar('generators', only.length);
+  const figures = [];
+  for (const generator of only) {
+    figures.push(await runGenerator(provided.kind, generator));
+    bar.show(figures.length);
+  }
+  bar.end();
+  for (const each of json ? figures : []) printJson({ rig: 'generators', database, ...each });
+  if (!json) showTable(figures);
 }
 
 function endWith(brokenPromises: readonly string[]): void {
