@@ -179,9 +179,9 @@ async function assertShowsDocs(url: string): Promise<void> {
 }
 
 const CODE =
-  /^(?:bin|dist)\/.*\.(?:js|sql|css)$|^dist\/http\/docs\/swagger-ui\/.*(?:LICENSE|NOTICE|LICENSE\.txt)$/;
+  /^(?:bin|dist)\/.*\.(?:1|js|sql|css)$|^dist\/http\/docs\/swagger-ui\/.*(?:LICENSE|NOTICE|LICENSE\.txt)$/;
 const DOCUMENTATION =
-  /^(?:docs|deploy|examples|client|bench)\/|^[A-Z]+\.md$|^LICENSE$|^compose\.yaml$|^package\.json$/;
+  /^(?:docs|deploy|examples|client|bench)\/|^[A-Z_]+\.md$|^LICENSE$|^compose\.yaml$|^package\.json$/;
 
 function assertContents(folder: Folder): void {
   const exclude = ({ name }: { name: string }) => name === 'node_modules';
