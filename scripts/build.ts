@@ -2,8 +2,9 @@
 // file remains.
 
 import { execFileSync } from 'node:child_process';
-import { cpSync, globSync, rmSync } from 'node:fs';
+import { cpSync, globSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { MAN_PAGE, manPage } from './man-page.ts';
 
 const SWAGGER_UI = 'node_modules/swagger-ui-dist';
 
@@ -23,3 +24,4 @@ for (const name of [
 ]) {
   cpSync(join(SWAGGER_UI, name), join('dist/http/docs/swagger-ui', name));
 }
+writeFileSync(MAN_PAGE, manPage());

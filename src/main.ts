@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { apiTokenCommand } from './commands/api-token.ts';
 import { backupCommand } from './commands/backup.ts';
 import { checkCommand } from './commands/check.ts';
+import { completionCommand } from './commands/completion.ts';
 import { configCommand } from './commands/config.ts';
 import { copyCommand } from './commands/copy.ts';
 import { doctorCommand } from './commands/doctor/doctor.ts';
@@ -75,6 +76,7 @@ export function program(): Command {
     .addCommand(exportCommand())
     .addCommand(usageCommand())
     .addCommand(checkCommand())
+    .addCommand(completionCommand())
     .addCommand(helpCommand())
     .addHelpText('after', `\nExit codes:\n${codes.join('\n')}`);
   inheritSettings(command);

@@ -55,6 +55,7 @@ const commands = [
   ['copy'],
   ['import'],
   ['export'],
+  ['completion'],
   ['help'],
 ];
 

@@ -1,0 +1,80 @@
+// Completion scripts in the real shells, and the manual page.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { before, describe, it } from 'node:test';
+import { manPage } from '../../scripts/man-page.ts';
+import { Folder, run } from '../support/process.ts';
+
+/** Prints what the shell offers for the words, of which the last one is unfinished. */
+const shells = {
+  bash: (words: string[]) =>
+    `source ./script; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); ` +
+    `COMP_CWORD=${words.length - 1}; _user_group_service; printf '%s\\n' "\${COMPREPLY[@]}"`,
+  // The functions of the completion system replace only its display.
+  zsh: (words: string[]) =>
+    `compdef() { :; }; _files() { :; }; compadd() { shift; print -l -- \${(M)@:#$PREFIX*}; }; source ./script; ` +
+    `words=(${words.map((word) => `'${word}'`).join(' ')}); CURRENT=${words.length}; PREFIX='${words.at(-1)}'; ` +
+    '_user_group_service',
+  fish: (words: string[]) => `source ./script; complete -C '${words.join(' ')}' | string split -f1 \\t; true`,
+};
+
+function offers(shell: keyof typeof shells, folder: Folder, words: string[]): string[] {
+  const args = [...(shell === 'zsh' ? ['-f'] : []), '-c', shells[shell](words)];
+  const { status, stdout, stderr } = spawnSync(shell, args, { cwd: folder.path, encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  assert.equal(stderr, '');
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .toSorted();
+}
+
+function isMissing(command: string): string | false {
+  return spawnSync(command, ['--version']).error === undefined ? false : `${command} is not installed`;
+}
+
+for (const shell of ['bash', 'zsh', 'fish'] as const) {
+  describe(`Completion in ${shell}`, { skip: isMissing(shell) }, () => {
+    const folder = new Folder();
+    before(async () => {
+      const { stdout } = await run(folder, ['completion', shell]);
+      writeFileSync(folder.join('script'), stdout);
+    });
+
+    it('offers the commands, and the subcommands of one', () => {
+      assert.deepEqual(offers(shell, folder, ['user-group-service', 'do']), ['doctor']);
+      assert.deepEqual(offers(shell, folder, ['user-group-service', 'api-token', 'cr']), ['create']);
+    });
+
+    it('offers the options of a command, after other options too', () => {
+      const words = ['user-group-service', 'api-token', 'create', '--json', '--permi'];
+      assert.deepEqual(offers(shell, folder, words), ['--permission']);
+    });
+
+    it('offers the values of an option', () => {
+      const words = ['user-group-service', 'api-token', 'create', '--permission', 're'];
+      assert.deepEqual(offers(shell, folder, words), ['read-only', 'read-write', 'resolve']);
+    });
+  });
+}
+
+describe('The manual page', () => {
+  it('is accepted by mandoc without a warning', { skip: isMissing('mandoc') }, () => {
+    const { stdout } = spawnSync('mandoc', ['-T', 'lint', '-W', 'warning'], {
+      input: manPage(),
+      encoding: 'utf8',
+    });
+    // The page has no date, because a build must not depend on the day.
+    assert.match(stdout, /^(?:mandoc: <stdin>:1:\d+: WARNING: missing date[^\n]*\n)?$/);
+  });
+
+  it('shows the commands, the settings and the exit codes', { skip: isMissing('groff') }, () => {
+    const args = ['-man', '-ww', '-Tutf8', '-P-c', '-P-b', '-P-u'];
+    const { stdout, stderr } = spawnSync('groff', args, { input: manPage(), encoding: 'utf8' });
+    assert.equal(stderr, '');
+    for (const part of ['api-token create', 'DATABASE_URL', 'EXIT STATUS'])
+      assert.ok(stdout.includes(part), part);
+  });
+});
