@@ -190,6 +190,7 @@ export function createServing({
       clearTimeout(deadline);
       // Requests whose client has disconnected may still be running.
       await running.allEnded();
+      await context.figures.stop();
       await Promise.all([context.lastUse.write(), context.usage.write()]);
       await context.timedOutSchemas.recorded;
     },

@@ -10,6 +10,7 @@ import { loadKeyRing } from '../key-ring-source.ts';
 import type { Context } from '../operations/context.ts';
 import { openStoredToken } from '../operations/database/open-stored-token.ts';
 import { atCurrentConfig, EnvironmentConfigs } from '../operations/document/environment-config.ts';
+import { PropertyValidator } from '../operations/property-schema/validator/validator.ts';
 import { deleteUserGroup } from '../operations/user-group/delete.ts';
 import { HistoryErasures } from '../operations/user-group/erase-history.ts';
 import { type ListQuery, userGroupPages } from '../operations/user-group/list.ts';
@@ -101,13 +102,19 @@ async function list(store: BatchingStore, options: ListOptions): Promise<void> {
   if (conditions.match !== undefined && conditions.search === undefined)
     throw new UsageError('--match requires --search');
   const caller = await atCurrentConfig(store, await findCaller(store, options));
-  const pages = userGroupPages({ store, configs: new EnvironmentConfigs() }, caller, {
+  const propertyValidator = new PropertyValidator();
+  const context = { store, configs: new EnvironmentConfigs(), propertyValidator };
+  const pages = userGroupPages(context, caller, {
     limit: LIST_PAGE,
     ...conditions,
     ...(suspended !== undefined && { suspended: suspended === 'true' }),
   });
-  if (json) return printJsonPages(pages, (userGroup) => groupJson(userGroup, options));
-  return printTablePages(['ID', 'STATUS', 'LAST SEEN', 'CREATED', 'NAME'], pages, toRow);
+  try {
+    if (json) await printJsonPages(pages, (userGroup) => groupJson(userGroup, options));
+    else await printTablePages(['ID', 'STATUS', 'LAST SEEN', 'CREATED', 'NAME'], pages, toRow);
+  } finally {
+    await propertyValidator.close();
+  }
 }
 
 function toRow({ providedId, name, suspendedAt, lastSeenAt, createdAt }: UserGroup): string[] {

@@ -163,6 +163,24 @@ export class Catalogue {
     return { references, schemaIds: defaults.map(([schemaId]) => schemaId) };
   }
 
+  /** The numbers of the data sources that a mapping refers to, or that are defaults of schemas without an entry in it. */
+  dataSourcesUsedBy(mapping: JsonText | null): Set<number> {
+    const mapped = parse(mapping);
+    const used = new Set<number>();
+    const use = (reference: Reference): void => {
+      const document = this.#findDocument(reference);
+      if (document !== undefined) used.add(readDataSourceId(document));
+    };
+    for (const schemaId of Object.keys(mapped)) use(mapped[schemaId]!);
+    for (const [schemaId, reference] of this.#defaults) if (!Object.hasOwn(mapped, schemaId)) use(reference);
+    return used;
+  }
+
+  /** How many schemas have a default: each may be one more data source of a user group. */
+  get defaultCount(): number {
+    return this.#defaults.length;
+  }
+
   effective({ providedId, mapping }: Mapped): EffectiveMapping {
     const unreserved = this.#unreserved(mapping);
     const isForGroup = unreserved.owners.every((owner) => owner === providedId);

@@ -16,6 +16,7 @@ import type {
 import type {
   FailingEndpoint,
   NewUserGroup,
+  StoredFigures,
   TenantWithEvents,
   TenantWithUsage,
   UserGroupSummary,
@@ -304,6 +305,12 @@ export const USAGE_POSITION = new RowShape<UsagePosition>({
 
 /** Sorts before every count. */
 export const FIRST_USAGE = { workspaceId: 0, environment: '' } as unknown as UsagePosition;
+
+export const STORED_FIGURES = new Entity<StoredFigures>((column) => ({
+  countingUntil: column.bigint('counting_until'),
+  countedAt: column.bigint('counted_at'),
+  figures: column.text('figures'),
+}));
 
 export const TENANT_WITH_USAGE = new Entity<TenantWithUsage>((column) => ({
   workspaceId: column.bigint('workspace_id'),

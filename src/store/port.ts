@@ -153,6 +153,8 @@ interface Queries {
   scanUsage: { query: { after: UsagePosition | null; limit: number }; result: UsageCount[] };
   /** The first environment after `after` that has usage; null if there is none. */
   findNextTenantWithUsage: { query: { after: Tenant | null }; result: TenantWithUsage | null };
+  /** What was counted of the environment; null if nothing was. */
+  findFigures: { query: { tenant: Tenant }; result: StoredFigures | null };
   /** The first environment after `after` that has events; null if there is none. */
   findNextTenant: { query: { after: Tenant | null }; result: TenantWithEvents | null };
   /** The number of the schema. Fails if the database does not respond. */
@@ -260,6 +262,16 @@ interface Commands {
   copyUsage: { command: { counts: readonly UsageCount[] }; result: null };
   /** Deletes up to `limit` counts of days before this one; returns their number. */
   deleteOldUsage: { command: { tenant: Tenant; before: Day; limit: number }; result: number };
+  /** Stores when another process may count, and what was counted, if the former is still `expected`; returns whether it was. */
+  putFigures: {
+    command: {
+      tenant: Tenant;
+      expected: number | null;
+      countingUntil: number;
+      counted: CountedFigures | null;
+    };
+    result: boolean;
+  };
   /** Records an event that changes nothing. */
   recordEvent: { command: { event: NewEvent }; result: null };
   /** Takes up to `limit` due deliveries, the first due first: until `until` no other process does. */
@@ -339,6 +351,20 @@ export interface TenantWithEvents extends Tenant {
 
 export interface TenantWithUsage extends Tenant {
   firstDay: Day;
+}
+
+/** Figures of an environment as JSON. */
+export interface CountedFigures {
+  countedAt: number;
+  figures: JsonText;
+}
+
+export interface StoredFigures {
+  /** Until then a process may be counting. */
+  countingUntil: number;
+  /** null if nothing was counted yet. */
+  countedAt: number | null;
+  figures: JsonText | null;
 }
 
 /** The disk of a database that is a file. */

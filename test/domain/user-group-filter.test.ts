@@ -4,20 +4,24 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Catalogue } from '../../src/domain/catalogue.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
-import { compileFilter, type UserGroupFilter } from '../../src/domain/user-group/user-group-filter.ts';
+import {
+  compileFilter,
+  EVERY_GROUP,
+  type UserGroupFilter,
+} from '../../src/domain/user-group/user-group-filter.ts';
 
-const none: UserGroupFilter = { contains: null, dataSource: null, suspended: null, seenBefore: null };
 const group = {
   providedId: 'Customer-Straße',
   name: 'ΟΔΟΣ \u212aelvin',
   mapping: '{"40":213,"41":"eu"}' as JsonText,
   properties:
     '{"Plan":"Gold plus","seats":25,"big":9007199254740993,"regions":["EMEA","\\u00c4ther"],"a":{"b":"gold"}}' as JsonText,
+  createdAt: 500,
   suspendedAt: null,
   lastSeenAt: 1_000,
 };
 const isMatch = (filter: Partial<UserGroupFilter>, changes: Partial<typeof group> | object = {}) =>
-  compileFilter({ ...none, ...filter }, new Catalogue([]))({ ...group, ...changes });
+  compileFilter({ ...EVERY_GROUP, ...filter }, new Catalogue([]))({ ...group, ...changes });
 
 describe('a filter of user groups', () => {
   it('without a condition has every group', () => {
@@ -71,7 +75,10 @@ describe('a filter of user groups', () => {
       document('data_source', 'us', '{"data_source_id":7,"schema_id":"40","name":"US","attributes":{}}'),
     ]);
     const uses = (dataSource: string, mapping: string | null) =>
-      compileFilter({ ...none, dataSource }, catalogue)({ ...group, mapping: mapping as JsonText | null });
+      compileFilter(
+        { ...EVERY_GROUP, dataSource },
+        catalogue,
+      )({ ...group, mapping: mapping as JsonText | null });
     for (const dataSource of ['eu', '213']) {
       for (const mapping of ['{"40":"eu"}', '{"40":213}', '{"40":"213"}', '{"41":1}', '{}', null])
         assert.equal(uses(dataSource, mapping), true, `${dataSource} ${mapping}`);
@@ -105,6 +112,23 @@ describe('a filter of user groups', () => {
     assert.equal(isMatch({ seenBefore: 1_001 }), true);
     assert.equal(isMatch({ seenBefore: 1_000 }), false);
     assert.equal(isMatch({ seenBefore: 0 }, { lastSeenAt: null }), true);
+  });
+
+  it('never seen has no group that was seen, and by creation those created at the instant or later', () => {
+    assert.equal(isMatch({ neverSeen: true }), false);
+    assert.equal(isMatch({ neverSeen: true }, { lastSeenAt: null }), true);
+    assert.equal(isMatch({ createdSince: 500 }), true);
+    assert.equal(isMatch({ createdSince: 501 }), false);
+  });
+
+  it('by an invalid mapping finds dangling references, unless there is no catalogue', () => {
+    const filter = { ...EVERY_GROUP, invalid: 'mapping' } as const;
+    const catalogue = new Catalogue([
+      document('schema', '41', '{"name":"Sales","default_data_source":null}'),
+    ]);
+    assert.equal(compileFilter(filter, catalogue)(group), true);
+    assert.equal(compileFilter(filter, catalogue)({ ...group, mapping: null }), false);
+    assert.equal(compileFilter(filter, new Catalogue([]))(group), false);
   });
 
   it('with several conditions has the groups that meet all', () => {

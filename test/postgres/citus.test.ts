@@ -69,6 +69,7 @@ describe('a Citus cluster', { skip }, () => {
         ['api_tokens', 'reference', '<none>'],
         ['deliveries', 'distributed', 'bucket'],
         ['documents', 'reference', '<none>'],
+        ['environment_figures', 'reference', '<none>'],
         ['environments', 'reference', '<none>'],
         ['event_positions', 'reference', '<none>'],
         ['events', 'distributed', 'bucket'],

@@ -14,34 +14,65 @@ export interface UserGroupFilter {
   suspended: boolean | null;
   /** Last seen before this instant (milliseconds since 1970), or never. */
   seenBefore: number | null;
+  /** Never seen; null: seen or not. */
+  neverSeen: true | null;
+  /** Created at this instant or later. */
+  createdSince: number | null;
+  /** Fields that violate a rule of the environment, whatever its policies: the catalogue or the property schema. */
+  invalid: InvalidField | null;
 }
+
+export const invalidFields = ['mapping', 'properties'] as const;
+export type InvalidField = (typeof invalidFields)[number];
+
+/** No condition. */
+export const EVERY_GROUP: UserGroupFilter = {
+  contains: null,
+  dataSource: null,
+  suspended: null,
+  seenBefore: null,
+  neverSeen: null,
+  createdSince: null,
+  invalid: null,
+};
 
 type Filterable = Pick<
   UserGroup,
-  'providedId' | 'name' | 'mapping' | 'properties' | 'suspendedAt' | 'lastSeenAt'
+  'providedId' | 'name' | 'mapping' | 'properties' | 'createdAt' | 'suspendedAt' | 'lastSeenAt'
 >;
 
 /** Whether the filter reads mappings and properties, which may be large. */
-export function fieldsReadBy({ contains, dataSource }: UserGroupFilter): {
+export function fieldsReadBy({ contains, dataSource, invalid }: UserGroupFilter): {
   withMappings: boolean;
   withProperties: boolean;
 } {
   return {
-    withMappings: dataSource !== null,
-    withProperties: contains !== null && propertyConditionIn(contains) !== null,
+    withMappings: dataSource !== null || invalid === 'mapping',
+    withProperties: invalid === 'properties' || (contains !== null && propertyConditionIn(contains) !== null),
   };
 }
 
-/** Prepares a test of many groups against the filter. */
+/** Prepares a test of many groups against the filter; the property schema is not part of it, because that takes threads. */
 export function compileFilter(filter: UserGroupFilter, catalogue: Catalogue): (group: Filterable) => boolean {
-  const { suspended, seenBefore } = filter;
+  const { suspended, seenBefore, neverSeen, createdSince, invalid } = filter;
   const hasText = filter.contains === null ? null : textTest(filter.contains);
   const usesDataSource = filter.dataSource === null ? null : dataSourceTest(filter.dataSource, catalogue);
   return (group) =>
     (suspended === null || suspended === (group.suspendedAt !== null)) &&
     (seenBefore === null || group.lastSeenAt === null || group.lastSeenAt < seenBefore) &&
+    (neverSeen === null || group.lastSeenAt === null) &&
+    (createdSince === null || group.createdAt >= createdSince) &&
     (hasText === null || hasText(group)) &&
-    (usesDataSource === null || usesDataSource(group.mapping));
+    (usesDataSource === null || usesDataSource(group.mapping)) &&
+    (invalid !== 'mapping' || hasInvalidMapping(group, catalogue));
+}
+
+/** Without a catalogue, mappings refer to data sources that others keep. */
+export function hasInvalidMapping(
+  group: Pick<Filterable, 'providedId' | 'mapping'>,
+  catalogue: Catalogue,
+): boolean {
+  return !catalogue.isEmpty && catalogue.violations(group).length > 0;
 }
 
 function textTest(contains: string): (group: Filterable) => boolean {

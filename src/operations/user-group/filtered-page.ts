@@ -1,8 +1,9 @@
 // Pages of a filtered list: reads summaries of the groups in the order of the list, evaluates the filter, and fetches the
 // groups that match.
 
-import type { Catalogue } from '../../domain/catalogue.ts';
-import { type Position, positionAfter, startOfNextOrder, type UserGroupList } from '../../domain/cursor.ts';
+import type { Caller } from '../../domain/api-token.ts';
+import { Catalogue } from '../../domain/catalogue.ts';
+import { type Position, positionAfter, type UserGroupList } from '../../domain/cursor.ts';
 import { limits } from '../../domain/field.ts';
 import { type UserGroup, userGroupKey } from '../../domain/user-group/user-group.ts';
 import {
@@ -11,16 +12,20 @@ import {
   type UserGroupFilter,
 } from '../../domain/user-group/user-group-filter.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
-import type { QueryResult, UserGroupSummary } from '../../store/port.ts';
+import type { UserGroupSummary } from '../../store/port.ts';
+import type { Context } from '../context.ts';
+import { readSummaries } from './summaries.ts';
+import { violationsOfProperties } from './violations.ts';
 
 /** Bounds of a page, so that it is fast in any list: it ends with fewer groups than its limit, or none. */
 const MAX_SCANNED = 5_000;
 const MAX_SCAN_MS = 500;
-/** Bounds of one query, so that lookups are fast beside it: a scan of many groups is many queries, which are paced. */
-const SUMMARIES = 2_000;
-/** SQLite skips stored JSON, which takes time too; mappings and properties are transferred and parsed. */
-const SKIPPED_BYTES = 8 * 1024 * 1024;
-const PARSED_BYTES = 1024 * 1024;
+
+export type ListContext = Pick<Context, 'store' | 'configs' | 'propertyValidator'>;
+
+export interface FilteredList extends UserGroupList {
+  filter: UserGroupFilter;
+}
 
 export interface PageBounds {
   limit: number;
@@ -43,40 +48,58 @@ interface Match {
   scanned: number;
 }
 
-interface Scan {
-  list: UserGroupList & { filter: UserGroupFilter };
-  matches: (group: UserGroupSummary) => boolean;
-}
+type Selection = <Group extends Omit<UserGroupSummary, 'bytes'>>(
+  groups: readonly Group[],
+) => Promise<Group[]>;
 
 /** The groups from `start` on that match the filter of the list. */
 export async function filteredPage(
-  store: BatchingStore,
-  list: Scan['list'],
-  catalogue: Catalogue,
+  context: ListContext,
+  caller: Caller,
+  list: FilteredList,
   start: Position,
   bounds: PageBounds,
 ): Promise<FilteredPage> {
-  const matches = compileFilter(list.filter, catalogue);
-  const { found, next, scanned } = await scan(store, { list, matches }, start, bounds);
+  const { store } = context;
+  const select = await prepareSelection(context, caller, list.filter);
+  const { found, next, scanned } = await scan(store, { list, select }, start, bounds);
   const page = found.slice(0, countFitting(found, bounds.limit));
   const userGroups = await fetchGroups(store, list, page);
   const last = page.at(-1);
   return {
     // A group may have been changed since.
-    userGroups: userGroups.filter(matches),
+    userGroups: await select(userGroups),
     ...(page.length < found.length ? { next: last!.after, scanned: last!.scanned } : { next, scanned }),
+  };
+}
+
+const NO_CATALOGUE = new Catalogue([]);
+
+/** Returns the groups that meet the filter. */
+export async function prepareSelection(
+  { store, configs, propertyValidator }: ListContext,
+  caller: Caller,
+  filter: UserGroupFilter,
+): Promise<Selection> {
+  const needsConfig = filter.dataSource !== null || filter.invalid !== null;
+  const config = needsConfig ? await configs.of(store, caller) : null;
+  const matches = compileFilter(filter, config?.catalogue ?? NO_CATALOGUE);
+  return async (groups) => {
+    const matching = groups.filter(matches);
+    if (filter.invalid !== 'properties' || matching.length === 0) return matching;
+    const violations = await violationsOfProperties({ propertyValidator }, caller, config!, matching);
+    return matching.filter((_, index) => violations[index]!.length > 0);
   };
 }
 
 /** Gives more matches than fit on the page, if there are more within the bounds. */
 async function scan(
   store: BatchingStore,
-  { list, matches }: Scan,
+  { list, select }: { list: FilteredList; select: Selection },
   start: Position,
   { limit, scanMs }: PageBounds,
 ): Promise<{ found: Match[]; next: Position | null; scanned: number }> {
   const fields = fieldsReadBy(list.filter);
-  const maxBytes = fields.withMappings || fields.withProperties ? PARSED_BYTES : SKIPPED_BYTES;
   const maxScanned = scanMs === undefined ? MAX_SCANNED : Number.POSITIVE_INFINITY;
   const endBy = performance.now() + (scanMs ?? MAX_SCAN_MS);
   const found: Match[] = [];
@@ -84,22 +107,16 @@ async function scan(
   let scanned = 0;
   while (from && scanned < maxScanned && countFitting(found, limit) === found.length) {
     if (scanned > 0 && performance.now() >= endBy) break;
-    const { order }: Position = from;
-    const { summaries, isEnd }: QueryResult<'listUserGroupSummaries'> = await store.read({
-      kind: 'listUserGroupSummaries',
-      list,
-      from,
-      ...fields,
-      limit: Math.min(SUMMARIES, maxScanned - scanned),
-      maxBytes,
-    });
+    const read = await readSummaries(store, list, from, { ...fields, limit: maxScanned - scanned });
+    const { order, summaries } = read;
+    const matching = new Set(await select(summaries));
     for (const summary of summaries) {
       scanned++;
       const isListedById = order === 'name' && summary.providedId.startsWith(list.search);
-      if (!isListedById && matches(summary))
+      if (!isListedById && matching.has(summary))
         found.push({ summary, after: positionAfter(order, summary), scanned });
     }
-    from = isEnd ? startOfNextOrder(order, list) : positionAfter(order, summaries.at(-1)!);
+    from = read.next;
   }
   return { found, next: from, scanned };
 }

@@ -1,5 +1,4 @@
 import type { Caller } from '../../domain/api-token.ts';
-import { Catalogue } from '../../domain/catalogue.ts';
 import {
   cursorPosition,
   listCursor,
@@ -12,12 +11,11 @@ import {
 } from '../../domain/cursor.ts';
 import { limits } from '../../domain/field.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
-import type { UserGroupFilter } from '../../domain/user-group/user-group-filter.ts';
+import type { InvalidField, UserGroupFilter } from '../../domain/user-group/user-group-filter.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult } from '../../store/port.ts';
-import type { Context } from '../context.ts';
 import { cursorOfAnotherList } from '../list-cursor.ts';
-import { filteredPage } from './filtered-page.ts';
+import { filteredPage, type ListContext } from './filtered-page.ts';
 
 export interface Page {
   userGroups: UserGroup[];
@@ -38,6 +36,10 @@ export interface ListQuery {
   suspended?: boolean;
   /** Milliseconds since 1970. */
   seenBefore?: number;
+  neverSeen?: boolean;
+  /** Milliseconds since 1970. */
+  createdSince?: number;
+  invalid?: InvalidField;
   /** Reads groups for this long, instead of a small number of them, until the page is full. */
   scanMs?: number | undefined;
 }
@@ -48,15 +50,13 @@ export interface ListQuery {
  */
 const MAX_READS = 16;
 
-const NO_CATALOGUE = new Catalogue([]);
-
 /**
  * Keyset pagination: the next groups of the caller's workspace and environment, from the cursor on. A group that exists
  * throughout is listed exactly once, whatever else changes; in a search by name, only if its name is unchanged. Throws
  * `invalid_request` for a cursor of another list.
  */
 export async function listUserGroups(
-  { store, configs }: Pick<Context, 'store' | 'configs'>,
+  context: ListContext,
   caller: Caller,
   { limit, cursor, scanMs, ...conditions }: ListQuery,
 ): Promise<Page> {
@@ -64,24 +64,20 @@ export async function listUserGroups(
   const start = cursor === undefined ? listStart(list) : readCursor(list, cursor);
   const { filter } = list;
   if (filter === undefined) {
-    const { userGroups, next } = await completePage(store, list, start, limit);
+    const { userGroups, next } = await completePage(context.store, list, start, limit);
     return { userGroups, nextCursor: next && listCursor(list, next), scanned: userGroups.length };
   }
-  const catalogue = filter.dataSource === null ? NO_CATALOGUE : (await configs.of(store, caller)).catalogue;
-  const bounds = { limit, scanMs };
-  const { userGroups, next, scanned } = await filteredPage(
-    store,
-    { ...list, filter },
-    catalogue,
-    start,
-    bounds,
-  );
+  const filtered = { ...list, filter };
+  const { userGroups, next, scanned } = await filteredPage(context, caller, filtered, start, {
+    limit,
+    scanMs,
+  });
   return { userGroups, nextCursor: next && listCursor(list, next), scanned };
 }
 
 /** Yields all groups of the list, page by page; no page is empty. */
 export async function* userGroupPages(
-  context: Pick<Context, 'store' | 'configs'>,
+  context: ListContext,
   caller: Caller,
   query: ListQuery,
 ): AsyncGenerator<UserGroup[]> {
@@ -107,6 +103,9 @@ function describeList(
     dataSource: conditions.dataSource ?? null,
     suspended: conditions.suspended ?? null,
     seenBefore: conditions.seenBefore ?? null,
+    neverSeen: conditions.neverSeen || null,
+    createdSince: conditions.createdSince ?? null,
+    invalid: conditions.invalid ?? null,
   };
   return Object.values(filter).every((condition) => condition === null) ? list : { ...list, filter };
 }

@@ -10,6 +10,7 @@ import { changeConfig, copyDocuments, deleteDocument, putDocument, resealDocumen
 import { copyEvents } from './event/copy.ts';
 import { deleteOldEvents, eraseChanges, recordAtCommit } from './event/event.ts';
 import { recordEvent } from './event/single-event.ts';
+import { putFigures } from './figures.ts';
 import { gatherStatistics } from './gather-statistics.ts';
 import { leaseIds } from './lease-ids.ts';
 import { pingWrite } from './ping.ts';
@@ -77,6 +78,8 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   addUsage: { ...singly(addUsage), isRepeatable: false },
   copyUsage: { ...singly(copyUsage), isTransaction: () => true },
   deleteOldUsage: { ...singly(deleteOldUsage), isTransaction: () => true },
+  // A repeated attempt would find what the first one stored.
+  putFigures: { ...singly(putFigures), isRepeatable: false },
   putDocument: { ...singly(putDocument), isRepeatable: false },
   deleteDocument: { ...singly(deleteDocument), isRepeatable: false },
   changeConfig: { ...singly(changeConfig), isRepeatable: false },

@@ -7,6 +7,7 @@ import type { ConnectionPool, Session } from './client/pool.ts';
 import { findConfig, findConfigVersion, findDocument, scanDocuments } from './document.ts';
 import { findNextTenant, hasMoreEvents, listEvents } from './event/event.ts';
 import { findEvents } from './event/single-event.ts';
+import { findFigures } from './figures.ts';
 import { ping } from './ping.ts';
 import { listTokenKeyIds } from './token-key.ts';
 import { findNextTenantWithUsage, listUsageOfDay, listUsageOfUserGroup, scanUsage } from './usage.ts';
@@ -78,6 +79,7 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   countPendingDeliveries: singly(countPendingDeliveries),
   findEndpointHealth: singly(findEndpointHealth),
   findNextTenant: singly(findNextTenant),
+  findFigures: singly(findFigures),
   listUsageOfDay: singly(listUsageOfDay),
   listUsageOfUserGroup: singly(listUsageOfUserGroup),
   scanUsage: singly(scanUsage),

@@ -56,6 +56,7 @@ const TABLES = [
   'api_tokens',
   'documents',
   'environments',
+  'environment_figures',
   'deliveries',
   'failing_webhook_endpoints',
   'user_group_renames',

@@ -6,6 +6,7 @@ import { changeConfig, copyDocuments, deleteDocument, putDocument, resealDocumen
 import { copyEvents } from './event/copy.ts';
 import { deleteOldEvents, eraseChanges } from './event/event.ts';
 import { recordEvent } from './event/single-event.ts';
+import { putFigures } from './figures.ts';
 import type { Connection } from './file/connection.ts';
 import { leaseIds } from './lease-ids.ts';
 import { pingWrite } from './ping.ts';
@@ -57,6 +58,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   addUsage,
   copyUsage,
   deleteOldUsage,
+  putFigures,
   putDocument,
   deleteDocument,
   changeConfig,

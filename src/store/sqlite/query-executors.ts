@@ -7,6 +7,7 @@ import { findApiToken, findApiTokenById, listApiTokens } from './api-token.ts';
 import { findConfig, findConfigVersion, findDocument, scanDocuments } from './document.ts';
 import { findNextTenant, hasMoreEvents, listEvents } from './event/event.ts';
 import { findEvent } from './event/single-event.ts';
+import { findFigures } from './figures.ts';
 import type { Connection } from './file/connection.ts';
 import { ping } from './ping.ts';
 import { listTokenKeyIds } from './token-key.ts';
@@ -73,6 +74,7 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   countPendingDeliveries,
   findEndpointHealth,
   findNextTenant,
+  findFigures,
   listUsageOfDay,
   listUsageOfUserGroup,
   scanUsage,

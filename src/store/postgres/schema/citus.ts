@@ -15,6 +15,7 @@ const DISTRIBUTE: Record<string, string> = {
   environments: "select create_reference_table('environments')",
   documents: "select create_reference_table('documents')",
   event_positions: "select create_reference_table('event_positions')",
+  environment_figures: "select create_reference_table('environment_figures')",
   failing_webhook_endpoints: "select create_reference_table('failing_webhook_endpoints')",
   user_groups: "select create_distributed_table('user_groups', 'bucket')",
   events: "select create_distributed_table('events', 'bucket', colocate_with => 'user_groups')",

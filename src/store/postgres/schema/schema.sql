@@ -49,6 +49,14 @@ create table documents (
   updated_at bigint not null,
   constraint documents_pkey PRIMARY KEY (workspace_id, environment, kind, document_id));
 
+create table environment_figures (
+  workspace_id bigint not null,
+  environment text collate "C" not null,
+  counting_until bigint not null,
+  counted_at bigint,
+  figures text,
+  constraint environment_figures_pkey PRIMARY KEY (workspace_id, environment));
+
 create table environments (
   workspace_id bigint not null,
   environment text collate "C" not null,

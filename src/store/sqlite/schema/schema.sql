@@ -53,6 +53,15 @@ CREATE TABLE documents (
   primary key (workspace_id, environment, kind, document_id)
 ) strict, without rowid;
 
+CREATE TABLE environment_figures (
+  workspace_id integer not null,
+  environment text not null,
+  counting_until integer not null,
+  counted_at integer,
+  figures text,
+  primary key (workspace_id, environment)
+) strict, without rowid;
+
 CREATE TABLE environments (
   workspace_id integer not null,
   environment text not null,

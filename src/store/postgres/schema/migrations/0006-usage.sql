@@ -1,3 +1,13 @@
+-- Figures about an environment, which one process counts at a time: until counting_until, no other one starts.
+create table environment_figures (
+  workspace_id bigint not null,
+  environment text collate "C" not null,
+  counting_until bigint not null,
+  counted_at bigint,
+  figures text,
+  primary key (workspace_id, environment)
+);
+
 -- How often the tokens of a user group were used on a UTC day, counted from 1970. `integration` is empty except for embed
 -- tokens. Rows outlive the user group.
 create table usage_counts (

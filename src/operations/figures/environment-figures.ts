@@ -1,0 +1,246 @@
+// Figures about environments, which are stored, so that no page scans user groups. They are counted in the background when
+// a page wants them and they are old: an environment that no person looks at costs nothing.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Caller } from '../../domain/api-token.ts';
+import { listStart } from '../../domain/cursor.ts';
+import type { Tenant } from '../../domain/event/event.ts';
+import { type Figures, UserGroupTally } from '../../domain/figures.ts';
+import { jsonText } from '../../domain/json/json-tree.ts';
+import type { BatchingStore } from '../../store/batching-store.ts';
+import { type StoredFigures, StoreUnavailable } from '../../store/port.ts';
+import type { Context } from '../context.ts';
+import type { EnvironmentConfig } from '../document/environment-config.ts';
+import { OVERLOADED } from '../property-schema/validator/validator.ts';
+import { readSummaries } from '../user-group/summaries.ts';
+import { violationsOfProperties } from '../user-group/violations.ts';
+import { countChanges, countResolves } from './day-counts.ts';
+
+/** Figures are old after this many times as long as they took to count: counting takes a hundredth of the time at most. */
+const AGE_FACTOR = 100;
+/** The same if the configuration has changed, on which they depend. */
+const CHANGED_AGE_FACTOR = 10;
+const MIN_AGE_MS = 5_000;
+const MAX_AGE_MS = 3_600_000;
+/** A page waits for a count that takes no longer. */
+const MAX_WAIT_MS = 150;
+/** Another process takes over if this one was killed. Extended while it counts. */
+const CLAIM_MS = 60_000;
+const MAX_PAUSE_MS = 100;
+/** Environments that wait in this process. */
+const MAX_WAITING = 100;
+/** User groups times their data sources that are added up in one turn of the event loop. */
+const MAX_ADDED = 100_000;
+
+export interface CountedFigures extends Figures {
+  countedAt: number;
+}
+
+type FiguresContext = Pick<Context, 'clock' | 'configs' | 'propertyValidator'>;
+
+export class EnvironmentFigures {
+  readonly #store: BatchingStore;
+  readonly #context: FiguresContext;
+  readonly #stopped = new AbortController();
+  /** By environment; one is counted at a time. */
+  readonly #counting = new Map<string, Promise<void>>();
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(store: BatchingStore, context: FiguresContext) {
+    this.#store = store;
+    this.#context = context;
+  }
+
+  /** Stored figures, which may be old; counted now if that is fast; null if they are not known yet. */
+  async of(store: BatchingStore, caller: Caller): Promise<CountedFigures | null> {
+    const tenant = onlyTenant(caller);
+    const stored = await store.read({ kind: 'findFigures', tenant });
+    const figures = figuresIn(stored);
+    if (!this.#isOld(figures, caller)) return figures;
+    const counting = this.#count(caller);
+    if (counting === null || (figures?.tookMs ?? 0) > MAX_WAIT_MS) return figures;
+    const isCounted = await isSettled(counting, MAX_WAIT_MS);
+    return isCounted ? (figuresIn(await store.read({ kind: 'findFigures', tenant })) ?? figures) : figures;
+  }
+
+  /** Resolves when nothing is counted any more. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await Promise.all(this.#counting.values());
+  }
+
+  #isOld(figures: CountedFigures | null, { configVersion }: Caller): boolean {
+    if (figures === null) return true;
+    const isChanged = configVersion !== null && configVersion !== figures.configVersion;
+    const factor = isChanged ? CHANGED_AGE_FACTOR : AGE_FACTOR;
+    const minAgeMs = isChanged ? 0 : MIN_AGE_MS;
+    const maxAgeMs = Math.min(Math.max(figures.tookMs * factor, minAgeMs), MAX_AGE_MS);
+    const ageMs = this.#context.clock() - figures.countedAt;
+    return ageMs < 0 || ageMs > maxAgeMs;
+  }
+
+  /** Returns null if too many wait. */
+  #count(caller: Caller): Promise<void> | null {
+    const name = `${caller.workspaceId}/${caller.environment}`;
+    const known = this.#counting.get(name);
+    if (known !== undefined) return known;
+    if (this.#counting.size === MAX_WAITING || this.#stopped.signal.aborted) return null;
+    const counting = this.#last
+      .then(() => this.#countClaimed(caller))
+      .catch(ignoreOutage)
+      .finally(() => this.#counting.delete(name));
+    this.#last = counting.catch(() => {});
+    this.#counting.set(name, counting);
+    return counting;
+  }
+
+  async #countClaimed(caller: Caller): Promise<void> {
+    const tenant = onlyTenant(caller);
+    const store = this.#store.of(caller.workspaceId);
+    const stored = await store.read({ kind: 'findFigures', tenant });
+    const now = this.#context.clock();
+    if (stored !== null && stored.countingUntil > now && stored.countingUntil <= now + CLAIM_MS) return;
+    const claim = new Claim(store, tenant, this.#context.clock);
+    if (!(await claim.take(stored))) return;
+    const figures = await this.#figures(store, caller, stored, claim);
+    await claim.end({ countedAt: now, figures: jsonText(figures) });
+  }
+
+  async #figures(
+    store: BatchingStore,
+    caller: Caller,
+    stored: StoredFigures | null,
+    claim: Claim,
+  ): Promise<Figures> {
+    const startedAt = performance.now();
+    const tenant = onlyTenant(caller);
+    const now = this.#context.clock();
+    const config = await this.#context.configs.of(store, { ...caller, configVersion: null });
+    let resumedAt = startedAt;
+    const pause = async () => {
+      await this.#pause(claim, performance.now() - resumedAt);
+      resumedAt = performance.now();
+    };
+    const userGroups = await this.#tally(store, tenant, config, { now, pause });
+    const before = figuresIn(stored);
+    const days = { store, tenant, now, pause };
+    const resolves = await countResolves({
+      ...days,
+      before: before && { ...before, counts: before.resolves },
+    });
+    const changes = await countChanges({ ...days, before: before && { ...before, counts: before.changes } });
+    const tookMs = Math.round(performance.now() - startedAt);
+    return { ...userGroups, configVersion: config.version, tookMs, resolves, changes };
+  }
+
+  async #tally(
+    store: BatchingStore,
+    tenant: Tenant,
+    config: EnvironmentConfig,
+    { now, pause }: { now: number; pause: () => Promise<void> },
+  ): Promise<UserGroupTally['figures']> {
+    const { catalogue, propertySchema } = config;
+    const tally = new UserGroupTally(catalogue, now);
+    const list = { ...tenant, search: '' };
+    const reading = {
+      withMappings: !catalogue.isEmpty,
+      withProperties: propertySchema !== null,
+      limit: Math.ceil(MAX_ADDED / (1 + catalogue.defaultCount)),
+    };
+    for (let from: ReturnType<typeof listStart> | null = listStart(list); from !== null; ) {
+      const { summaries, next } = await readSummaries(store, list, from, reading);
+      const violations = await violationsOfProperties(this.#context, tenant, config, summaries);
+      for (const [index, summary] of summaries.entries()) tally.add(summary, violations[index]!.length > 0);
+      from = next;
+      await pause();
+    }
+    return tally.figures;
+  }
+
+  /** As long as the work took: others have half of the time, also those that the store does not know of. */
+  async #pause(claim: Claim, workedMs: number): Promise<void> {
+    this.#stopped.signal.throwIfAborted();
+    await claim.extend();
+    await sleep(Math.min(workedMs, MAX_PAUSE_MS), undefined, { signal: this.#stopped.signal });
+  }
+}
+
+/** The right to count an environment, which one process has at a time. */
+class Claim {
+  readonly #store: BatchingStore;
+  readonly #tenant: Tenant;
+  readonly #clock: () => number;
+  #until: number | null = null;
+
+  constructor(store: BatchingStore, tenant: Tenant, clock: () => number) {
+    this.#store = store;
+    this.#tenant = tenant;
+    this.#clock = clock;
+  }
+
+  /** Returns whether no other process was faster. */
+  async take(stored: StoredFigures | null): Promise<boolean> {
+    return this.#put(stored?.countingUntil ?? null, this.#clock() + CLAIM_MS, null);
+  }
+
+  /** Throws if another process has taken it over. */
+  async extend(): Promise<void> {
+    const until = this.#clock() + CLAIM_MS;
+    if (this.#until === null || until - this.#until < CLAIM_MS / 2) return;
+    if (!(await this.#put(this.#until, until, null))) throw new TakenOver();
+  }
+
+  async end(counted: { countedAt: number; figures: ReturnType<typeof jsonText> }): Promise<void> {
+    await this.#put(this.#until, 0, counted);
+  }
+
+  async #put(
+    expected: number | null,
+    countingUntil: number,
+    counted: { countedAt: number; figures: ReturnType<typeof jsonText> } | null,
+  ): Promise<boolean> {
+    const isPut = await this.#store.write({
+      kind: 'putFigures',
+      tenant: this.#tenant,
+      expected,
+      countingUntil,
+      counted,
+    });
+    if (isPut) this.#until = countingUntil;
+    return isPut;
+  }
+}
+
+class TakenOver extends Error {
+  override readonly name = 'TakenOver';
+}
+
+function figuresIn(stored: StoredFigures | null): CountedFigures | null {
+  if (stored === null || stored.countedAt === null || stored.figures === null) return null;
+  return { ...(JSON.parse(stored.figures) as Figures), countedAt: stored.countedAt };
+}
+
+/** The next page that wants the figures tries again. */
+function ignoreOutage(error: unknown): void {
+  const isExpected =
+    error instanceof StoreUnavailable ||
+    error instanceof TakenOver ||
+    error === OVERLOADED ||
+    (error instanceof Error && error.name === 'AbortError');
+  if (!isExpected) throw error;
+}
+
+/** Whether it is fulfilled within this time. Rejects if the promise does. */
+async function isSettled(promise: Promise<void>, ms: number): Promise<boolean> {
+  const timeout = new AbortController();
+  try {
+    const late = sleep(ms, false, { signal: timeout.signal }).catch(() => false);
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    timeout.abort();
+  }
+}
+
+function onlyTenant({ workspaceId, environment }: Tenant): Tenant {
+  return { workspaceId, environment };
+}

@@ -1,0 +1,42 @@
+// Reads what filters and figures need of many user groups, in queries that are small enough to be fast beside lookups.
+
+import { type Position, positionAfter, startOfNextOrder, type UserGroupList } from '../../domain/cursor.ts';
+import type { BatchingStore } from '../../store/batching-store.ts';
+import type { QueryResult, UserGroupSummary } from '../../store/port.ts';
+
+/** Bounds of one query: a scan of many groups is many of them, which are paced. */
+const SUMMARIES = 2_000;
+/** SQLite skips stored JSON, which takes time too; mappings and properties are transferred and parsed. */
+const SKIPPED_BYTES = 8 * 1024 * 1024;
+const PARSED_BYTES = 1024 * 1024;
+
+export interface ReadFields {
+  withMappings: boolean;
+  withProperties: boolean;
+}
+
+export interface Summaries {
+  order: Position['order'];
+  summaries: readonly UserGroupSummary[];
+  /** Where the next ones start; null at the end of the list. */
+  next: Position | null;
+}
+
+export async function readSummaries(
+  store: BatchingStore,
+  list: UserGroupList,
+  from: Position,
+  { limit = SUMMARIES, ...fields }: ReadFields & { limit?: number },
+): Promise<Summaries> {
+  const { order } = from;
+  const { summaries, isEnd }: QueryResult<'listUserGroupSummaries'> = await store.read({
+    kind: 'listUserGroupSummaries',
+    list,
+    from,
+    ...fields,
+    limit: Math.min(limit, SUMMARIES),
+    maxBytes: fields.withMappings || fields.withProperties ? PARSED_BYTES : SKIPPED_BYTES,
+  });
+  const next = isEnd ? startOfNextOrder(order, list) : positionAfter(order, summaries.at(-1)!);
+  return { order, summaries, next };
+}

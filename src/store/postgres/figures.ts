@@ -1,0 +1,43 @@
+// Figures about an environment.
+
+import { STORED_FIGURES, TENANT } from '../entities.ts';
+import type { Command, Query, StoredFigures } from '../port.ts';
+import type { Session, Statement } from './client/pool.ts';
+
+const OF_TENANT = 'workspace_id = $1 and environment = $2';
+
+export const FIND: Statement = {
+  name: 'find_figures',
+  sql: `select ${STORED_FIGURES.names} from environment_figures where ${OF_TENANT}`,
+};
+
+export const START: Statement = {
+  name: 'start_figures',
+  sql: `insert into environment_figures (workspace_id, environment, counting_until) values ($1, $2, $3)
+    on conflict do nothing returning workspace_id`,
+};
+
+export const UPDATE: Statement = {
+  name: 'update_figures',
+  sql: `update environment_figures
+    set counting_until = $3, counted_at = coalesce($4, counted_at), figures = coalesce($5, figures)
+    where ${OF_TENANT} and counting_until = $6 returning workspace_id`,
+};
+
+export async function findFigures(
+  session: Session,
+  { tenant }: Query<'findFigures'>,
+): Promise<StoredFigures | null> {
+  const [row] = await session.query(FIND, TENANT.cells(tenant));
+  return row === undefined ? null : STORED_FIGURES.read(row);
+}
+
+export async function putFigures(
+  session: Session,
+  { tenant, expected, countingUntil, counted }: Command<'putFigures'>,
+): Promise<boolean> {
+  const key = [...TENANT.cells(tenant), countingUntil];
+  if (expected === null) return (await session.query(START, key)).length === 1;
+  const { countedAt = null, figures = null } = counted ?? {};
+  return (await session.query(UPDATE, [...key, countedAt, figures, expected])).length === 1;
+}

@@ -1,0 +1,28 @@
+// Figures about an environment.
+
+import { STORED_FIGURES, TENANT } from '../entities.ts';
+import type { Command, Query, StoredFigures } from '../port.ts';
+import type { Connection } from './file/connection.ts';
+
+const OF_TENANT = 'workspace_id = ? and environment = ?';
+const FIND = `select ${STORED_FIGURES.names} from environment_figures where ${OF_TENANT}`;
+const START = `insert into environment_figures (workspace_id, environment, counting_until) values (?, ?, ?)
+  on conflict do nothing`;
+const UPDATE = `update environment_figures
+  set counting_until = ?, counted_at = coalesce(?, counted_at), figures = coalesce(?, figures)
+  where ${OF_TENANT} and counting_until = ?`;
+
+export function findFigures(connection: Connection, { tenant }: Query<'findFigures'>): StoredFigures | null {
+  const row = connection.get(FIND, TENANT.cells(tenant));
+  return row === undefined ? null : STORED_FIGURES.read(row);
+}
+
+export function putFigures(
+  connection: Connection,
+  { tenant, expected, countingUntil, counted }: Command<'putFigures'>,
+): boolean {
+  const key = TENANT.cells(tenant);
+  if (expected === null) return connection.run(START, [...key, countingUntil]) === 1;
+  const { countedAt = null, figures = null } = counted ?? {};
+  return connection.run(UPDATE, [countingUntil, countedAt, figures, ...key, expected]) === 1;
+}
