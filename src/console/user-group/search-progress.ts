@@ -2,7 +2,7 @@
 // itself and adds its rows to the page; without, a link leads to it.
 
 import type { Page as ListPage } from '../../operations/user-group/list.ts';
-import { withSeparators } from '../demo/chart.ts';
+import { withSeparators } from '../chart.ts';
 import { type Html, html, none } from '../html.ts';
 import type { PageCall } from '../page.ts';
 import { nextPage, PAGE_SIZE, pageQuery, pageUrl } from '../pagination.ts';

@@ -1,6 +1,6 @@
 // A bar chart as SVG, and the same numbers as a table.
 
-import { type Html, html, table } from '../html.ts';
+import { type Html, html, table } from './html.ts';
 
 export interface Bar {
   name: string;
