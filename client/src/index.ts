@@ -384,10 +384,22 @@ export class UserGroupClient {
 
   /** Returns one page of `list`. It may have fewer groups than `limit`, or none, although more follow. */
   async listPage<P extends object = Properties>(
-    { search, match, data_source, suspended, seen_before, limit, cursor }: ListQuery = {},
+    {
+      search,
+      match,
+      data_source,
+      suspended,
+      seen_before,
+      never_seen,
+      created_since,
+      invalid,
+      limit,
+      cursor,
+    }: ListQuery = {},
     options: CallOptions = {},
   ): Promise<Page<P>> {
-    const sent = { search, match, data_source, suspended, seen_before, limit, cursor };
+    const filters = { data_source, suspended, seen_before, never_seen, created_since, invalid };
+    const sent = { search, match, ...filters, limit, cursor };
     const path = `/v1/user-groups${queryString(sent)}`;
     const { body } = await this.#call<Page<P>>({ method: 'GET', path }, options);
     return { user_groups: body.user_groups, next_cursor: body.next_cursor };

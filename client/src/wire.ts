@@ -84,6 +84,12 @@ export interface ListQuery {
   suspended?: boolean | undefined;
   /** Only groups last seen before this time (RFC 3339), or never. */
   seen_before?: string | undefined;
+  /** Only groups that were never seen, or only the others. */
+  never_seen?: boolean | undefined;
+  /** Only groups created at this time (RFC 3339) or later. */
+  created_since?: string | undefined;
+  /** Only groups whose mapping or properties violate a rule of the environment, whatever its modes. */
+  invalid?: 'mapping' | 'properties' | undefined;
   /** Groups per page, 1 to 1000. Default: 50. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page. */

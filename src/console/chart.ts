@@ -8,6 +8,8 @@ export interface Bar {
 }
 
 interface ChartTexts {
+  /** Of elements in it; `chart` if absent. */
+  id?: string;
   title: string;
   /** For screen readers. */
   description: string;
@@ -19,31 +21,47 @@ const WIDTH = 400;
 const HEIGHT = 220;
 /** Above the highest bar for its value, and below all bars for their names. */
 const MARGIN = 28;
+/** Bars that have a label each. */
+const MAX_LABELLED = 8;
 /** Between bars, of the width of one. */
 const GAP = 0.3;
 
-export function barChart({ title, description, columns }: ChartTexts, bars: readonly Bar[]): Html {
+export function barChart(
+  { id = 'chart', title, description, columns }: ChartTexts,
+  bars: readonly Bar[],
+): Html {
   const highest = Math.max(1, ...bars.map(({ value }) => value));
   const step = WIDTH / bars.length;
+  const isDense = bars.length > MAX_LABELLED;
   const shapes = bars.map(({ name, value }, index) => {
     const height = (Math.max(0, value) / highest) * (HEIGHT - 2 * MARGIN);
     const top = HEIGHT - MARGIN - height;
     const left = (index + GAP / 2) * step;
     const middle = rounded((index + 0.5) * step);
-    return html`<rect x="${rounded(left)}" y="${rounded(top)}" width="${rounded(step * (1 - GAP))}" height="${rounded(height)}"/>
-<text x="${middle}" y="${rounded(top - 8)}" text-anchor="middle">${withSeparators(value)}</text>
+    const bar = html`<rect x="${rounded(left)}" y="${rounded(top)}" width="${rounded(step * (1 - GAP))}" height="${rounded(height)}"/>
+`;
+    if (isDense) return bar;
+    return html`${bar}<text x="${middle}" y="${rounded(top - 8)}" text-anchor="middle">${withSeparators(value)}</text>
 <text x="${middle}" y="${HEIGHT - 8}" text-anchor="middle">${name}</text>
 `;
   });
-  return html`<svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="chart-title chart-description">
-<title id="chart-title">${title}</title><desc id="chart-description">${description}</desc>
-${shapes}</svg>
+  return html`<svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="${id}-title ${id}-description">
+<title id="${id}-title">${title}</title><desc id="${id}-description">${description}</desc>
+${shapes}${isDense ? edges(bars, highest) : ''}</svg>
 <details><summary>As a table</summary>
 ${table(
   title,
   columns,
   bars.map(({ name, value }) => [name, withSeparators(value)]),
 )}</details>`;
+}
+
+/** The labels of a chart whose bars have no room for theirs: the first and last name, and the highest value. */
+function edges(bars: readonly Bar[], highest: number): Html {
+  return html`<text x="0" y="${HEIGHT - 8}">${bars[0]!.name}</text>
+<text x="${WIDTH}" y="${HEIGHT - 8}" text-anchor="end">${bars.at(-1)!.name}</text>
+<text x="0" y="${MARGIN - 8}">${withSeparators(highest)}</text>
+`;
 }
 
 export function withSeparators(value: number): string {

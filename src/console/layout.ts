@@ -8,6 +8,7 @@ import { ADMINS, READERS, type View } from './page.ts';
 import type { Session } from './session.ts';
 
 const navigation: readonly { path: string; text: string; permissions: readonly Permission[] }[] = [
+  { path: '/console', text: 'Overview', permissions: READERS },
   { path: '/console/user-groups', text: 'User groups', permissions: READERS },
   { path: '/console/events', text: 'Events', permissions: READERS },
   { path: '/console/catalogue', text: 'Catalogue', permissions: READERS },
@@ -77,7 +78,7 @@ function header(path: string, signedIn: SignedIn): Html {
 <a class="home" href="/console"><span class="mark"></span><span class="product">User Group Service</span></a>
 <nav id="navigation" aria-label="Main" popover>${links.map(
     (each) =>
-      html`<a href="${each.path}" ${path.startsWith(each.path) ? html`aria-current="page"` : ''}>${each.text}</a>`,
+      html`<a href="${each.path}" ${isCurrent(path, each.path) ? html`aria-current="page"` : ''}>${each.text}</a>`,
   )}</nav>
 <p class="place" title="Workspace ${workspace}"><span class="workspace">${workspace}</span> <span class="environment">${caller.environment}</span></p>
 ${account(signedIn)}
@@ -96,4 +97,9 @@ function account({ caller, session }: SignedIn): Html {
 function trail(breadcrumbs: readonly Breadcrumb[]): Html {
   const links = breadcrumbs.map(({ path, text }) => html`<li>${idLink(path, text)}</li>`);
   return html`<nav class="trail" aria-label="Breadcrumbs"><ol>${links}</ol></nav>`;
+}
+
+/** The overview is above all others. */
+function isCurrent(path: string, section: string): boolean {
+  return section === '/console' ? /^\/console(?:\?|$)/.test(path) : path.startsWith(section);
 }

@@ -15,13 +15,14 @@ import { apiTokenRotation } from './api-token/rotate.ts';
 import { showApiToken } from './api-token/show.ts';
 import { Breadcrumbs } from './breadcrumbs.ts';
 import { dataSourcePages } from './catalogue/data-source.ts';
-import { listDataSources, listSchemas, overview } from './catalogue/overview.ts';
+import { catalogueOverview, listDataSources, listSchemas } from './catalogue/overview.ts';
 import { schemaPages } from './catalogue/schema.ts';
 import { createDemoData } from './demo/create.ts';
 import { list as listEvents } from './event/list.ts';
 import { integrationPages } from './integration/integration.ts';
 import { chooseIntegrationType, listIntegrations } from './integration/list.ts';
 import { mappingPolicyPages } from './mapping-policy/mapping-policy.ts';
+import { overview } from './overview/overview.ts';
 import type { Page } from './page.ts';
 import { propertySchemaPages } from './property-schema/property-schema.ts';
 import { addPage, beforeNotFound, type ConsoleOptions, redirect } from './serve.ts';
@@ -60,6 +61,8 @@ const files = {
 } as const;
 
 export const pages: readonly Page[] = [
+  // /console
+  overview,
   // /console/user-groups
   list,
   ...creation,
@@ -87,7 +90,7 @@ export const pages: readonly Page[] = [
   // /console/demo
   createDemoData,
   // /console/catalogue
-  overview,
+  catalogueOverview,
   ...mappingPolicyPages,
   ...propertySchemaPages,
   // /console/catalogue/schemas

@@ -23,7 +23,6 @@ export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
   const { context, assets } = options;
   const config = { operationId: 'console sign-in' };
   const page = { config, onRequest: pageLimiter(options) };
-  app.get('/console', page, (_request, reply) => redirect(reply, HOME));
 
   // Never a reload: the page that a link led to reloads once, to here.
   app.get(PATH, page, async (request, reply) => {

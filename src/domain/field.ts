@@ -178,6 +178,24 @@ export const suspended = {
   description: 'Only user groups that are suspended, or only those that are not.',
 } as const satisfies FieldSchema;
 
+export const neverSeen = {
+  type: 'boolean',
+  description: 'Only user groups that were never seen, or only those that were.',
+} as const satisfies FieldSchema;
+
+export const createdSince = {
+  type: 'string',
+  format: 'date-time',
+  description: 'Only user groups that were created at this instant (RFC 3339) or later.',
+} as const satisfies FieldSchema;
+
+export const invalid = {
+  type: 'string',
+  enum: ['mapping', 'properties'],
+  description:
+    'Only user groups whose mapping violates the catalogue, or whose properties violate the property schema, whatever the modes of the policies.',
+} as const satisfies FieldSchema;
+
 export const seenBefore = {
   type: 'string',
   format: 'date-time',

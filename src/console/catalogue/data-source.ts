@@ -5,12 +5,16 @@ import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { putDataSource as put } from '../../operations/catalogue/catalogue.ts';
 import { listUserGroups } from '../../operations/user-group/list.ts';
+import { withSeparators } from '../chart.ts';
 import { DocumentPages } from '../document-pages.ts';
 import { areaField, nameField, textField } from '../fields.ts';
+import { countedAt, countedFigures } from '../figures.ts';
 import { jsonMember, textMember } from '../form.ts';
 import { code, type Html, html, idLink, joined, link, none, pathTo, table } from '../html.ts';
 import { editableJson, prettyJson } from '../json.ts';
 import { environmentConfig, type PageCall, READERS } from '../page.ts';
+import { pageUrl } from '../pagination.ts';
+import { LIST_PATH } from '../user-group/search-form.ts';
 
 export const DATA_SOURCES = ['catalogue', 'data-sources'] as const;
 
@@ -68,6 +72,7 @@ ${textField({
       ['Reserved for', reservedFor === null ? none('Any user group.') : userGroupLink(reservedFor)],
     ];
   },
+  more: used,
   consequences: async (document, call) => {
     const { dataSourceId } = dataSourceFields(document);
     const references = [...new Set([document.id, String(dataSourceId)])];
@@ -135,6 +140,18 @@ function userGroupLink(userGroupId: string): Html {
 
 function schemaLink(schemaId: string): Html {
   return idLink(pathTo('catalogue', 'schemas', schemaId), schemaId);
+}
+
+/** How many user groups use it, also as a default. */
+async function used(document: Document, call: PageCall): Promise<Html> {
+  const figures = await countedFigures(call);
+  const count = figures?.dataSources[String(dataSourceFields(document).dataSourceId)] ?? 0;
+  const url = pageUrl(LIST_PATH, { data_source: document.id });
+  const text =
+    figures === null
+      ? html`${link(url, 'User groups that use it')} <span class="hint">(being counted)</span>`
+      : html`Used by ${link(url, `${withSeparators(count)} user ${count === 1 ? 'group' : 'groups'}`)}, with defaults, ${countedAt(figures)}`;
+  return html`<p id="used-by">${text}</p>`;
 }
 
 interface Referring {

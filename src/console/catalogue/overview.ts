@@ -13,7 +13,7 @@ import { DATA_SOURCES, dataSourceFields, dataSourceTable } from './data-source.t
 import { SCHEMAS, schemaTable } from './schema.ts';
 
 /** The start of both lists, and the rules about user groups. */
-export const overview: Page = {
+export const catalogueOverview: Page = {
   method: 'GET',
   path: '/catalogue',
   permissions: READERS,

@@ -3,8 +3,8 @@
 import type { Dashboard, DashboardError } from '../../demo/dashboard.ts';
 import { demoCustomers } from '../../demo/sample-data.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
-import { code, definitions, type Html, html, joined, link, none, pathTo } from '../html.ts';
 import { barChart, withSeparators } from '../chart.ts';
+import { code, definitions, type Html, html, joined, link, none, pathTo } from '../html.ts';
 
 export function dashboardSection(userGroup: UserGroup, dashboard: Dashboard | DashboardError): Html {
   return html`<section aria-labelledby="dashboard"><h2 id="dashboard">Sample dashboard</h2>

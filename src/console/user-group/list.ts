@@ -2,6 +2,7 @@ import { isPermitted } from '../../domain/api-token.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { listUserGroups } from '../../operations/user-group/list.ts';
 import { demoOffer } from '../demo/create.ts';
+import { countedFigures } from '../figures.ts';
 import { alert, badge, buttonTo, type Html, heading, html, idLink, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
 import { type Page, READERS, WRITERS } from '../page.ts';
@@ -32,7 +33,8 @@ export const list: Page = {
       ...listConditions(search),
       ...pageBounds(query, step),
     });
-    const progress = progressAfter(step, page, null);
+    const progress = progressAfter(step, page);
+    const total = progress.isDone ? null : ((await countedFigures(call))?.userGroups ?? null);
     return {
       title: 'User groups',
       main: html`${heading('User groups', html`${isPermitted(caller, WRITERS) ? buttonTo(CREATE_PATH, 'Create', 'primary') : ''} ${buttonTo(FIND_PATH, 'Find by token')}`)}
@@ -42,7 +44,7 @@ ${searchForm(search)}
 <p id="${STATUS}" class="hidden" role="status">${statusText(progress)}</p>
 <div id="results">
 ${results(page.userGroups)}
-${progressView(LIST_PATH, search, progress)}
+${progressView(LIST_PATH, search, progress, total)}
 </div>
 ${progress.shown === 0 && query.size === 0 ? demoOffer(call) : ''}`,
     };

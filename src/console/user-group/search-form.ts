@@ -2,6 +2,7 @@
 
 import { limits } from '../../domain/field.ts';
 import { parseInstant } from '../../domain/instant.ts';
+import { invalidFields } from '../../domain/user-group/user-group-filter.ts';
 import type { ListQuery } from '../../operations/user-group/list.ts';
 import { choiceField, textField } from '../fields.ts';
 import { type Html, html, pathTo } from '../html.ts';
@@ -12,7 +13,16 @@ export const LIST_PATH = pathTo('user-groups');
 
 /** The conditions as typed, in the URL of the page: so that a list can be shared and the browser can go back. */
 export type Search = Readonly<Record<(typeof NAMES)[number], string>>;
-const NAMES = ['search', 'match', 'data_source', 'suspended', 'seen_before'] as const;
+const NAMES = [
+  'search',
+  'match',
+  'data_source',
+  'suspended',
+  'seen',
+  'seen_before',
+  'created_since',
+  'invalid',
+] as const;
 
 export function readSearch(query: URLSearchParams): Search {
   const text = (name: string) => (query.get(name) ?? '').slice(0, limits.textCodePoints);
@@ -24,21 +34,36 @@ export function listConditions({
   match,
   data_source,
   suspended,
-  seen_before,
+  seen,
+  ...others
 }: Search): Omit<ListQuery, 'limit'> {
-  const seenBefore = seen_before === '' ? null : parseInstant(`${seen_before}T00:00:00Z`);
+  const seenBefore = startOfDay(others.seen_before);
+  const createdSince = startOfDay(others.created_since);
+  const invalid = invalidFields.find((field) => field === others.invalid);
   return {
     ...(search !== '' && { search, match: match === 'prefix' ? match : 'contains' }),
     ...(data_source !== '' && { dataSource: data_source }),
     ...(/^(yes|no)$/.test(suspended) && { suspended: suspended === 'yes' }),
+    ...(seen === 'never' && { neverSeen: true }),
     ...(seenBefore !== null && { seenBefore }),
+    ...(createdSince !== null && { createdSince }),
+    ...(invalid !== undefined && { invalid }),
   };
 }
 
+/** The date of a form; null for another text. */
+function startOfDay(date: string): number | null {
+  return date === '' ? null : parseInstant(`${date}T00:00:00Z`);
+}
+
 /** With JavaScript the list follows the typing, and a new search ends the one before; without, the button submits the form. */
-export function searchForm({ search, match, data_source, suspended, seen_before }: Search): Html {
+export function searchForm(search: Search): Html {
+  const { match, data_source, suspended, seen, seen_before, created_since, invalid } = search;
+  const isFiltered = [data_source, suspended, seen, seen_before, created_since, invalid].some(
+    (text) => text !== '',
+  );
   return html`<form class="search" role="search" method="get" action="${LIST_PATH}" data-find-by-token="${FIND_PATH}" hx-get="${LIST_PATH}" hx-trigger="input delay:200ms, submit" hx-target="#results" hx-select="#results" hx-select-oob="#${STATUS}:innerHTML" hx-swap="outerHTML" hx-sync="this:replace" hx-replace-url="true">
-${textField({ name: 'search', label: 'Id or name', hint: 'A part of it; or a property, such as “plan: gold”.', value: search, type: 'search' })}
+${textField({ name: 'search', label: 'Id or name', hint: 'A part of it; or a property, such as “plan: gold”.', value: search.search, type: 'search' })}
 ${choiceField({
   name: 'match',
   label: 'Match',
@@ -48,7 +73,7 @@ ${choiceField({
     ['prefix', 'from the start of the id or name'],
   ],
 })}
-<details ${data_source + suspended + seen_before === '' ? '' : 'open'}><summary>Filters</summary><div class="filters">
+<details ${isFiltered ? 'open' : ''}><summary>Filters</summary><div class="filters">
 ${textField({ name: 'data_source', label: 'Data source', hint: 'Its id or number; also as a default.', value: data_source })}
 ${choiceField({
   name: 'suspended',
@@ -60,7 +85,27 @@ ${choiceField({
     ['no', 'no'],
   ],
 })}
+${choiceField({
+  name: 'seen',
+  label: 'Seen',
+  value: seen,
+  choices: [
+    ['', 'ever or never'],
+    ['never', 'never'],
+  ],
+})}
 ${textField({ name: 'seen_before', label: 'Not seen since', value: seen_before, type: 'date' })}
+${textField({ name: 'created_since', label: 'Created since', value: created_since, type: 'date' })}
+${choiceField({
+  name: 'invalid',
+  label: 'Breaks a rule',
+  value: invalid,
+  choices: [
+    ['', 'yes or no'],
+    ['mapping', 'the mapping'],
+    ['properties', 'the properties'],
+  ],
+})}
 </div></details>
 <button type="submit">Search</button>
 </form>`;

@@ -56,8 +56,6 @@ export interface Progress {
   /** Rows on the page. */
   shown: number;
   searched: number;
-  /** About how many user groups there are; null if that is unknown. */
-  total: number | null;
   /** null at the end of the list. */
   nextCursor: string | null;
   /** Whether the page has no room for more rows, or the list has no more. */
@@ -67,13 +65,11 @@ export interface Progress {
 export function progressAfter(
   { shown, searched }: Step,
   { userGroups, scanned, nextCursor }: ListPage,
-  total: number | null,
 ): Progress {
   const rows = shown + userGroups.length;
   return {
     shown: rows,
     searched: searched + scanned,
-    total,
     nextCursor,
     isDone: nextCursor === null || rows >= PAGE_SIZE,
   };
@@ -86,14 +82,18 @@ export function statusText({ shown, isDone, nextCursor }: Progress): string {
   return shown === 1 ? '1 user group' : `${shown} user groups`;
 }
 
-/** Below the rows: the next step, or the next page. */
+/** Below the rows: the next step, or the next page. `total`: about how many user groups there are; null if unknown. */
 export function progressView(
   path: string,
   conditions: Readonly<Record<string, string>>,
   progress: Progress,
+  total: number | null,
 ): Html {
+  const step = progress.isDone
+    ? done(path, conditions, progress)
+    : goingOn(path, conditions, progress, total);
   return html`<div id="search-progress">
-<div id="search-step">${progress.isDone ? done(path, conditions, progress) : goingOn(path, conditions, progress)}</div>
+<div id="search-step">${step}</div>
 <button type="button" id="search-stop" hidden>Stop</button>
 </div>`;
 }
@@ -105,8 +105,13 @@ function done(path: string, conditions: Readonly<Record<string, string>>, progre
 }
 
 /** A step that fails, or is stopped, leaves the link. */
-function goingOn(path: string, conditions: Readonly<Record<string, string>>, progress: Progress): Html {
-  const { shown, searched, total, nextCursor } = progress;
+function goingOn(
+  path: string,
+  conditions: Readonly<Record<string, string>>,
+  progress: Progress,
+  total: number | null,
+): Html {
+  const { shown, searched, nextCursor } = progress;
   const url = pageUrl(path, {
     ...conditions,
     searched: String(searched),
@@ -114,12 +119,12 @@ function goingOn(path: string, conditions: Readonly<Record<string, string>>, pro
     cursor: nextCursor!,
   });
   const attributes = html`hx-get="${url}" hx-trigger="load, click" hx-target="#search-step" hx-select="#search-step" hx-swap="outerHTML" hx-select-oob="#${ROWS}:beforeend,#${STATUS}:innerHTML" hx-sync="${SEARCH_FORM}:queue last"`;
-  return html`<p>${searchedText(progress)}</p>
+  return html`<p>${searchedText(progress, total)}</p>
 ${total === null ? '' : html`<progress aria-label="Searched user groups" value="${Math.min(searched, total)}" max="${Math.max(total, 1)}"></progress>`}
 <p><a class="button" id="search-on" href="${url}" ${attributes}>Search on</a></p>`;
 }
 
-function searchedText({ shown, searched, total }: Progress): string {
+function searchedText({ shown, searched }: Progress, total: number | null): string {
   const all = total === null || total < searched ? '' : ` of about ${withSeparators(total)}`;
   const found = shown === 0 ? 'none found yet' : `${shown} found so far`;
   return `Searched ${withSeparators(searched)}${all} user groups: ${found}.`;

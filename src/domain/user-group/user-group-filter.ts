@@ -14,8 +14,7 @@ export interface UserGroupFilter {
   suspended: boolean | null;
   /** Last seen before this instant (milliseconds since 1970), or never. */
   seenBefore: number | null;
-  /** Never seen; null: seen or not. */
-  neverSeen: true | null;
+  neverSeen: boolean | null;
   /** Created at this instant or later. */
   createdSince: number | null;
   /** Fields that violate a rule of the environment, whatever its policies: the catalogue or the property schema. */
@@ -60,7 +59,7 @@ export function compileFilter(filter: UserGroupFilter, catalogue: Catalogue): (g
   return (group) =>
     (suspended === null || suspended === (group.suspendedAt !== null)) &&
     (seenBefore === null || group.lastSeenAt === null || group.lastSeenAt < seenBefore) &&
-    (neverSeen === null || group.lastSeenAt === null) &&
+    (neverSeen === null || neverSeen === (group.lastSeenAt === null)) &&
     (createdSince === null || group.createdAt >= createdSince) &&
     (hasText === null || hasText(group)) &&
     (usesDataSource === null || usesDataSource(group.mapping)) &&

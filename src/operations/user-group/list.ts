@@ -103,7 +103,7 @@ function describeList(
     dataSource: conditions.dataSource ?? null,
     suspended: conditions.suspended ?? null,
     seenBefore: conditions.seenBefore ?? null,
-    neverSeen: conditions.neverSeen || null,
+    neverSeen: conditions.neverSeen ?? null,
     createdSince: conditions.createdSince ?? null,
     invalid: conditions.invalid ?? null,
   };

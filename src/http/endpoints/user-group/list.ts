@@ -24,8 +24,12 @@ const query = queryType({
     data_source: field.dataSource,
     suspended: field.suspended,
     seen_before: field.seenBefore,
+    never_seen: field.neverSeen,
+    created_since: field.createdSince,
+    invalid: field.invalid,
   },
-  convert: ({ data_source, seen_before, limit = field.pageLimit.default, ...rest }): ListQuery => {
+  convert: ({ data_source, seen_before, never_seen, created_since, ...others }): ListQuery => {
+    const { limit = field.pageLimit.default, ...rest } = others;
     if (rest.match !== undefined && rest.search === undefined)
       throw new Problem('invalid_request', 'The parameter match requires the parameter search.');
     return {
@@ -33,6 +37,8 @@ const query = queryType({
       ...rest,
       ...(data_source !== undefined && { dataSource: data_source }),
       ...(seen_before !== undefined && { seenBefore: parseInstant(seen_before)! }),
+      ...(never_seen !== undefined && { neverSeen: never_seen }),
+      ...(created_since !== undefined && { createdSince: parseInstant(created_since)! }),
     };
   },
 });

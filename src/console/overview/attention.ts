@@ -1,0 +1,88 @@
+// What an administrator should look at: webhook endpoints that fail, and API tokens that expire soon or were never used.
+
+import { type ApiToken, apiTokenStatus } from '../../domain/api-token.ts';
+import { limits } from '../../domain/field.ts';
+import { listApiTokens } from '../../operations/api-token/api-token.ts';
+import { StoreUnavailable } from '../../store/port.ts';
+import { API_TOKENS, apiTokenName } from '../api-token/show.ts';
+import { badge, type Html, html, link, NO_HTML, none, pathTo, time } from '../html.ts';
+import { environmentConfig, type PageCall } from '../page.ts';
+import { WEBHOOKS } from '../webhook-endpoint/endpoint.ts';
+
+const SOON_MS = 14 * 86_400_000;
+/** A new API token may not be deployed yet. */
+const UNUSED_MS = 86_400_000;
+/** Of each kind; the list has all. */
+const NAMED = 10;
+
+/** Like lists, it is left out under load. */
+export async function attention(call: PageCall): Promise<Html> {
+  try {
+    const [endpoints, apiTokens] = await Promise.all([failingEndpoints(call), activeApiTokens(call)]);
+    const now = call.context.clock();
+    const items = [
+      ...endpoints,
+      ...named(apiTokens.filter((apiToken) => expiresSoon(apiToken, now)).map(expiring)),
+      ...named(apiTokens.filter((apiToken) => isUnused(apiToken, now)).map(unused)),
+    ];
+    return html`<section aria-labelledby="attention"><h2 id="attention">To look at</h2>
+${items.length === 0 ? none('No webhook endpoint fails, and no API token expires soon or is unused.') : html`<ul>${items.map((item) => html`<li>${item}</li>`)}</ul>`}
+</section>`;
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return NO_HTML;
+  }
+}
+
+async function failingEndpoints(call: PageCall): Promise<Html[]> {
+  const { store } = call.context;
+  const { workspaceId, environment } = call.caller;
+  const ids = [...(await environmentConfig(call)).ofKind('webhook_endpoint').keys()];
+  const healths = await Promise.all(
+    ids.map((endpointId) =>
+      store.read({
+        kind: 'findEndpointHealth',
+        endpoint: { workspaceId, environment, endpointId },
+        atMost: 1,
+      }),
+    ),
+  );
+  return ids.flatMap((id, index) => {
+    const { failingSince } = healths[index]!;
+    if (failingSince === null) return [];
+    return html`${badge('bad', 'failing')} Webhook endpoint ${link(pathTo(...WEBHOOKS, id), id)} since ${time(failingSince)}`;
+  });
+}
+
+async function activeApiTokens({ context, caller }: PageCall): Promise<ApiToken[]> {
+  const { apiTokens } = await listApiTokens(context, caller, { limit: limits.pageApiTokens });
+  const now = context.clock();
+  return apiTokens.filter((apiToken) => apiTokenStatus(apiToken, now) === 'active');
+}
+
+function expiresSoon({ expiresAt }: ApiToken, now: number): boolean {
+  return expiresAt !== null && expiresAt < now + SOON_MS;
+}
+
+function isUnused({ lastUsedAt, createdAt }: ApiToken, now: number): boolean {
+  return lastUsedAt === null && createdAt < now - UNUSED_MS;
+}
+
+function expiring(apiToken: ApiToken): Html {
+  return html`${badge('neutral', 'expires')} API token ${apiTokenLink(apiToken)} at ${time(apiToken.expiresAt)}`;
+}
+
+function unused(apiToken: ApiToken): Html {
+  return html`${badge('neutral', 'never used')} API token ${apiTokenLink(apiToken)}, created ${time(apiToken.createdAt)}`;
+}
+
+function apiTokenLink(apiToken: ApiToken): Html {
+  return link(pathTo(API_TOKENS, apiToken.apiTokenId), apiTokenName(apiToken));
+}
+
+function named(items: readonly Html[]): Html[] {
+  const more = items.length - NAMED;
+  return more <= 0
+    ? [...items]
+    : [...items.slice(0, NAMED), html`${more} more: see ${link(pathTo(API_TOKENS), 'API tokens')}`];
+}

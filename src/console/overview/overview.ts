@@ -1,0 +1,87 @@
+// The start of the console: figures about the environment, each with a link to what it counts.
+
+import { isPermitted } from '../../domain/api-token.ts';
+import { CHART_DAYS, type DayCounts } from '../../domain/figures.ts';
+import { dayDate, toDay } from '../../domain/usage.ts';
+import type { CountedFigures } from '../../operations/figures/environment-figures.ts';
+import { barChart, withSeparators } from '../chart.ts';
+import { countedAt, countedFigures } from '../figures.ts';
+import { definitions, type Html, html, link, none } from '../html.ts';
+import { ADMINS, type Page, type PageCall, READERS } from '../page.ts';
+import { pageUrl } from '../pagination.ts';
+import { LIST_PATH } from '../user-group/search-form.ts';
+import { attention } from './attention.ts';
+
+const PATH = '/console';
+
+export const overview: Page = {
+  method: 'GET',
+  path: '',
+  permissions: READERS,
+  purpose: 'see the overview',
+  access: 'read',
+  handle: async (call) => {
+    const figures = await countedFigures(call);
+    return {
+      title: 'Overview',
+      main: html`<h1>Overview</h1>
+${isPermitted(call.caller, ADMINS) ? await attention(call) : ''}
+<section id="figures" aria-labelledby="user-groups"><h2 id="user-groups">User groups</h2>
+${figures === null ? COUNTING : html`${userGroups(figures)}${charts(call, figures)}`}
+</section>`,
+    };
+  },
+};
+
+/** With JavaScript the figures appear by themselves. */
+const COUNTING = html`<div hx-get="${PATH}" hx-trigger="load delay:1s" hx-target="#figures" hx-select="#figures" hx-swap="outerHTML">
+${none('They are being counted. Reload this page in a moment.')}</div>`;
+
+function userGroups(figures: CountedFigures): Html {
+  const counted = (count: number, condition: Readonly<Record<string, string>>) =>
+    link(pageUrl(LIST_PATH, condition), withSeparators(count));
+  return html`<p>${countedAt(figures)}</p>
+${definitions([
+  ['In all', counted(figures.userGroups, {})],
+  ['New this week', counted(figures.created, { created_since: dateText(figures.createdSince) })],
+  ['Suspended', counted(figures.suspended, { suspended: 'yes' })],
+  ['Never seen', counted(figures.neverSeen, { seen: 'never' })],
+  ['Not seen for 30 days, or never', counted(figures.unseen, { seen_before: dateText(figures.seenBefore) })],
+  ['With a broken mapping', counted(figures.invalidMapping, { invalid: 'mapping' })],
+  ['With properties that violate the schema', counted(figures.invalidProperties, { invalid: 'properties' })],
+])}`;
+}
+
+function dateText(instant: number): string {
+  return dayDate(toDay(instant));
+}
+
+function charts(call: PageCall, { resolves, changes }: CountedFigures): Html {
+  const chart = (id: string, title: string, column: string, counts: DayCounts) =>
+    dayChart({ id, title, column, now: call.context.clock() }, counts);
+  return html`<div class="charts">${chart('resolves', 'Resolves per day', 'Resolves', resolves)}
+${chart('changes', 'Changes per day', 'Changes', changes)}</div>`;
+}
+
+/** Days that were not counted completely are left out. */
+function dayChart(
+  { id, title, column, now }: { id: string; title: string; column: string; now: number },
+  { counts, since }: DayCounts,
+): Html {
+  const today = toDay(now);
+  const first = Math.max(since, today - CHART_DAYS + 1);
+  const days = Array.from({ length: Math.max(0, today - first + 1) }, (_, index) => first + index);
+  const bars = days.map((day) => ({ name: dayDate(day), value: counts[day] ?? 0 }));
+  if (bars.length === 0) return html`<h3>${title}</h3>${none('Too many to count.')}`;
+  const total = bars.reduce((sum, { value }) => sum + value, 0);
+  return html`<section aria-labelledby="${id}"><h3 id="${id}">${title}</h3>
+${barChart(
+  {
+    id: `${id}-chart`,
+    title,
+    description: `A bar for each day (UTC) from ${bars[0]!.name} to ${bars.at(-1)!.name}; ${withSeparators(total)} in all.`,
+    columns: ['Day (UTC)', column],
+  },
+  bars,
+)}</section>`;
+}
