@@ -20,6 +20,7 @@ export type ProblemCode =
   | 'api_token_inactive'
   | 'user_group_exists'
   | 'limit_reached'
+  | 'in_use'
   | 'version_mismatch'
   | 'body_too_large'
   | 'unsupported_media_type'

@@ -7,6 +7,8 @@ import { entries, type PageRequest } from './page.ts';
 export interface ChangeOptions extends CallOptions {
   /** The expected `etag`. If it differs, the call fails with `version_mismatch` and changes nothing. */
   ifMatch?: string | undefined;
+  /** Only for schemas and data sources: deletes one, or the default of a schema, although user groups use it. */
+  force?: boolean | undefined;
 }
 
 export interface ReplaceOptions extends ChangeOptions {
@@ -34,9 +36,10 @@ export class Singleton<Kind extends string, Sent extends object, Stored = Sent> 
   /** Creates the document, or replaces all its fields. */
   put(
     document: Sent,
-    { ifMatch, ifNoneMatch, ...options }: ReplaceOptions = {},
+    { ifMatch, ifNoneMatch, force, ...options }: ReplaceOptions = {},
   ): Promise<StoredDocument<Kind, Stored>> {
-    return this.#call({ method: 'PUT', path: this.#path, body: document, ifMatch, ifNoneMatch }, options);
+    const path = this.#forced(force);
+    return this.#call({ method: 'PUT', path, body: document, ifMatch, ifNoneMatch }, options);
   }
 
   /** Fails with `not_found`. */
@@ -45,8 +48,12 @@ export class Singleton<Kind extends string, Sent extends object, Stored = Sent> 
   }
 
   /** Fails with `not_found`. */
-  async delete({ ifMatch, ...options }: ChangeOptions = {}): Promise<void> {
-    await call(this.#connection, { method: 'DELETE', path: this.#path, ifMatch }, options);
+  async delete({ ifMatch, force, ...options }: ChangeOptions = {}): Promise<void> {
+    await call(this.#connection, { method: 'DELETE', path: this.#forced(force), ifMatch }, options);
+  }
+
+  #forced(force: boolean | undefined): string {
+    return force ? `${this.#path}?force=true` : this.#path;
   }
 
   async #call(request: CallRequest, options: CallOptions): Promise<StoredDocument<Kind, Stored>> {
@@ -77,7 +84,7 @@ export class Collection<Kind extends string, Sent extends object, Stored> {
     return this.#at(id).read(options);
   }
 
-  /** Fails with `not_found`. */
+  /** Fails with `not_found`, and with `in_use` for a part of the catalogue that user groups use, unless `force` is set. */
   async delete(id: string, options: ChangeOptions = {}): Promise<void> {
     return this.#at(id).delete(options);
   }

@@ -7,6 +7,7 @@ import type { Precondition } from '../domain/precondition.ts';
 import { type BodyType, refuseFields, valueCheck } from '../domain/request-body.ts';
 import type { Secret } from '../domain/secret.ts';
 import { documentIdParameter, type pathParameters } from '../http/request/path-parameter.ts';
+import { isUsed, NO_USE, type Use, useText } from '../operations/catalogue/use.ts';
 import type { Context } from '../operations/context.ts';
 import {
   deleteDocument,
@@ -15,10 +16,11 @@ import {
   type StoredDocument,
 } from '../operations/document/document.ts';
 import { Problem } from '../problem.ts';
-import { problemSummary, textField } from './fields.ts';
+import { checkField, problemSummary, textField } from './fields.ts';
 import { type Form, findViolations, type Members, readForm } from './form.ts';
 import { formPages, formView } from './form-pages.ts';
 import {
+  alert,
   type ButtonKind,
   buttonTo,
   copyButton,
@@ -68,9 +70,16 @@ export interface DocumentPagesKind<Body> {
     id: string,
     body: Body,
     precondition: Precondition,
+    force: boolean,
   ): Promise<StoredDocument & { secret?: Secret | null }>;
   /** `deleteDocument` if absent. */
-  remove?(context: Context, caller: Caller, id: string, precondition: Precondition): Promise<void>;
+  remove?(
+    context: Context,
+    caller: Caller,
+    id: string,
+    precondition: Precondition,
+    force: boolean,
+  ): Promise<void>;
   /** The stored fields. */
   rows(document: Document, call: PageCall): Rows | Promise<Rows>;
   /** The rest of the page of a document. */
@@ -79,6 +88,8 @@ export interface DocumentPagesKind<Body> {
   actions?(document: Document, call: PageCall): Html;
   /** Texts by the value of `done` in the URL. */
   notices?: Readonly<Record<string, string>>;
+  /** Counts the user groups that use it, which makes the deletion ask once more. */
+  countUse?(document: Document, call: PageCall): Promise<Use>;
   /** Consequences of deleting it. */
   consequences(document: Document, call: PageCall): Promise<Html>;
 }
@@ -253,11 +264,12 @@ ${buttonTo(this.documentPath(document.id, 'delete'), 'Delete', 'danger')}`;
         : editedForm(this.#noun, stored, form, problem);
     return formView(call, {
       title: id === null ? `New ${this.#noun}` : `Edit ${this.#noun} ${id}`,
-      text: edited.text,
+      text: isInUse(problem) ? inUse(problem) : edited.text,
       action: id === null ? newPath(path) : this.documentPath(id, 'edit'),
       fields: html`${edited.hidden}
 ${id === null ? this.#idField(form) : ''}
-${fields(edited.form, problem, document)}`,
+${fields(edited.form, problem, document)}
+${isInUse(problem) ? forceField(form) : ''}`,
       button: 'Save',
       back: document === null ? pathTo(...path) : this.documentPath(document.id),
     });
@@ -287,6 +299,7 @@ ${fields(edited.form, problem, document)}`,
       id,
       await readForm(context, form, body, members),
       preconditionIn(form),
+      form.has(FORCE),
     );
     if (secret == null) return { location: withNotice(this.documentPath(id), 'saved') };
     return this.secretView(id, secret, 'Created.');
@@ -294,12 +307,15 @@ ${fields(edited.form, problem, document)}`,
 
   async #removeForm(call: PageCall, form: Form, problem?: Problem): Promise<View> {
     const document = await this.read(call);
+    const use = (await this.#kind.countUse?.(document, call)) ?? NO_USE;
     return formView(call, {
       title: `Delete ${this.#noun} ${document.id}?`,
-      text: html`${confirmationProblem(this.#noun, problem)}
+      text: html`${isInUse(problem) ? IN_USE : confirmationProblem(this.#noun, problem)}
+${this.#kind.countUse ? html`<p>${useText(use, 'it')}</p>` : ''}
 ${await this.#kind.consequences(document, call)}`,
       action: this.documentPath(document.id, 'delete'),
-      fields: keptVersionField(documentVersion(document), form, problem),
+      fields: html`${keptVersionField(documentVersion(document), form, problem)}
+${isUsed(use) ? forceField(form) : ''}`,
       button: 'Delete',
       isDangerous: true,
       back: this.documentPath(document.id),
@@ -310,10 +326,28 @@ ${await this.#kind.consequences(document, call)}`,
     const { definition, path, remove } = this.#kind;
     const { context, caller, form } = call;
     const id = this.documentId(call);
-    if (remove) await remove(context, caller, id, preconditionIn(form));
+    if (remove) await remove(context, caller, id, preconditionIn(form), form.has(FORCE));
     else await deleteDocument(context, caller, definition, id, preconditionIn(form));
     return { location: withNotice(pathTo(...path), 'deleted') };
   }
+}
+
+const FORCE = 'force';
+
+const IN_USE = alert('User groups use it, so nothing was changed. Confirm below.');
+
+/** With their number. */
+function inUse({ message }: Problem): Html {
+  return alert(`${message.split('.', 1)[0]}, so nothing was changed. Confirm below.`);
+}
+
+function isInUse(problem: Problem | undefined): problem is Problem {
+  return problem?.code === 'in_use';
+}
+
+/** After a refusal, which says how many user groups use it. */
+function forceField(form: Form): Html {
+  return checkField({ name: FORCE, label: 'Go on although user groups use it', isChecked: form.has(FORCE) });
 }
 
 function nullIfNotFound(error: unknown): null {

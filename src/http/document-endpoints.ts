@@ -18,7 +18,7 @@ import type { EndpointDescription, Example } from './description.ts';
 import { type AnyEndpoint, endpoint } from './endpoint.ts';
 import { Json, jsonArray, jsonObject, raw, successBody } from './json.ts';
 import { documentIdParameter, type pathParameters } from './request/path-parameter.ts';
-import { noQuery, queryType } from './request/query.ts';
+import { noQuery, type QueryType, queryType } from './request/query.ts';
 import { setVersionTag } from './response/entity-tag.ts';
 import { timestamp, timestampSchema } from './response/timestamp.ts';
 import { type NamedSchema, nextCursorSchema, objectSchema, type Schema, successSchema } from './schema.ts';
@@ -47,6 +47,7 @@ export interface DocumentKindApi<Body> {
     id: string,
     body: Body,
     precondition: Precondition | undefined,
+    force: boolean,
   ): Promise<StoredDocument & { secret?: Secret | null }>;
   /** `deleteDocument` if absent. */
   remove?(
@@ -54,7 +55,10 @@ export interface DocumentKindApi<Body> {
     caller: Caller,
     id: string,
     precondition: Precondition | undefined,
+    force: boolean,
   ): Promise<void>;
+  /** What `force` is for; absent if user groups do not use documents of this kind. */
+  force?: { put?: string; remove: string };
   /** Name of the secret that the response to a create shows. */
   secretSchema?: Schema;
   exampleSecret?: string;
@@ -114,6 +118,17 @@ export const pageQuery = queryType({
   convert: (values) => ({ limit: field.pageLimit.default, ...values }),
 });
 
+interface ForceQuery {
+  force?: boolean;
+}
+
+/** The parameter `force`; none without a description of what it is for. */
+function forceQuery(description: string | undefined): QueryType<ForceQuery | null> {
+  if (description === undefined) return noQuery;
+  const force = { type: 'boolean', default: false, description } as const;
+  return queryType({ parameters: { force }, convert: (values): ForceQuery => values });
+}
+
 export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEndpoints {
   const { definition, collection, name, tag, idParameter } = kind;
   const member = definition.kind;
@@ -125,19 +140,20 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
   const stored = { success: 1, [member]: kind.example };
   const shared = { access: 'read', query: noQuery, body: noBody } as const;
 
-  const put = endpoint<Body, null>({
+  const put = endpoint<Body, ForceQuery | null>({
     operationId: `put${name}`,
     method: 'PUT',
     paths: [path],
     permissions: kind.writePermissions,
     purpose: `change ${definition.noun}s`,
     access: 'write',
-    query: noQuery,
+    query: forceQuery(kind.force?.put),
     body: kind.body,
     isConditional: true,
-    handle: async ({ context, caller, body, precondition, request, reply }) => {
+    handle: async ({ context, caller, query, body, precondition, request, reply }) => {
       const id = documentIdParameter(request, idParameter);
-      const { created, document, secret } = await kind.put(context, caller, id, body, precondition);
+      const force = query?.force ?? false;
+      const { created, document, secret } = await kind.put(context, caller, id, body, precondition, force);
       if (created) reply.code(201);
       setVersionTag(reply, documentTag(document));
       return successBody({ [member]: writeDocument(document), secret: secret?.reveal() });
@@ -166,7 +182,7 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
           },
         },
       },
-      problems: ['limit_reached'],
+      problems: kind.force?.put === undefined ? ['limit_reached'] : ['limit_reached', 'in_use'],
     },
   });
 
@@ -241,8 +257,9 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
     },
   });
 
-  const remove = endpoint({
+  const remove = endpoint<null, ForceQuery | null>({
     ...shared,
+    query: forceQuery(kind.force?.remove),
     operationId: `delete${name}`,
     method: 'DELETE',
     paths: [path],
@@ -250,9 +267,10 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
     purpose: `delete ${definition.noun}s`,
     access: 'write',
     isConditional: true,
-    handle: async ({ context, caller, precondition, request, reply }) => {
+    handle: async ({ context, caller, query, precondition, request, reply }) => {
+      const force = query?.force ?? false;
       const id = documentIdParameter(request, idParameter);
-      if (kind.remove) await kind.remove(context, caller, id, precondition);
+      if (kind.remove) await kind.remove(context, caller, id, precondition, force);
       else await deleteDocument(context, caller, definition, id, precondition);
       reply.code(204);
       return undefined;
@@ -262,6 +280,7 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
       summary: `Delete a ${definition.noun}`,
       text: kind.texts.remove,
       responses: { 204: { description: `The ${definition.noun} is deleted.` } },
+      ...(kind.force !== undefined && { problems: ['in_use'] as const }),
     },
   });
 

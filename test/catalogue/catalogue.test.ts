@@ -139,7 +139,7 @@ describeOnEachDatabase('The catalogue', (database) => {
       await putSource('moving', { attributes: { host } });
       assert.equal((await resolve('moved', { 40: 'moving' })).data_sources[40].attributes.host, host);
     }
-    await service.call('DELETE', '/v1/data-sources/moving', undefined, { token: admin.token });
+    await service.call('DELETE', '/v1/data-sources/moving?force=true', undefined, { token: admin.token });
     assert.deepEqual((await resolve('moved', { 40: 'moving' })).unresolved.length, 1);
   });
 

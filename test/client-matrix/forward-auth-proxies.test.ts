@@ -137,7 +137,7 @@ for (const kind of forwardingProxies) {
         const { status, received } = await site.visit({ 'x-user-group-token': token });
         assert.deepEqual([status, received], [401, undefined]);
       } finally {
-        await embed.asAdmin('DELETE', '/v1/schemas/77');
+        await embed.asAdmin('DELETE', '/v1/schemas/77?force=true');
       }
       assert.equal((await site.visit({ 'x-user-group-token': token })).status, 200);
     });

@@ -118,7 +118,7 @@ describe('Demo data (SQLite)', () => {
       { 'content-type': 'application/merge-patch+json' },
     );
     await call('DELETE', '/v1/user-groups/demo-nordwind');
-    await call('DELETE', '/v1/data-sources/demo-orders-eu');
+    await call('DELETE', '/v1/data-sources/demo-orders-eu?force=true');
     rmSync(join(folder, 'orders-us.db'));
     const events = (await call('GET', '/v1/events?limit=100')).json.events.length;
     assert.equal((await browser.post('/console/demo', fields)).status, 303);
@@ -133,7 +133,7 @@ describe('Demo data (SQLite)', () => {
 
   it('shows an error if the data source is deleted', async () => {
     await create();
-    await call('DELETE', '/v1/data-sources/demo-orders-eu');
+    await call('DELETE', '/v1/data-sources/demo-orders-eu?force=true');
     await assertError(ALPENGLOW, /No data source of the schema demo-orders is called demo-orders-eu/);
     assert.equal(barsOn(await pageOf(REDWOOD))!.length, 6);
   });

@@ -37,7 +37,7 @@ describeOnEachDatabase('The documents of an environment', (database) => {
       putSource: (id: string, text: string, schemaId = '40') =>
         call('PUT', `/v1/data-sources/${id}`, { schema_id: schemaId, name: id, attributes: { text } }),
       putSchema: (id: string, source: string | null = null) =>
-        call('PUT', `/v1/schemas/${id}`, { name: id, default_data_source: source }),
+        call('PUT', `/v1/schemas/${id}?force=true`, { name: id, default_data_source: source }),
       /** Written without limits, as by `copy`: an environment of an earlier version. */
       async store(kind: DocumentKind, bodies: Record<string, object>): Promise<Document[]> {
         const documents = Object.entries(bodies).map(([id, body]) => ({

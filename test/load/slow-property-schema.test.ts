@@ -98,7 +98,7 @@ describeOnEachDatabase('A property schema', (database) => {
     await timeOut();
     assert.equal((await reports()).length, before + 2);
     await service.call('DELETE', path, undefined, { token: admin.token });
-    await service.call('DELETE', '/v1/schemas/40', undefined, { token: admin.token });
+    await service.call('DELETE', '/v1/schemas/40?force=true', undefined, { token: admin.token });
   });
 
   /** Latency of a request that is sent meanwhile, in milliseconds. */

@@ -178,7 +178,7 @@ describeOnEachDatabase('examples/express-chart', (database) => {
   it('shows an error if the data source does not exist or has no connection, never another one', async () => {
     const acme = await signIn('acme');
     await asAdmin('PUT', '/v1/schemas/orders', { name: 'Orders', default_data_source: 'globex-orders' });
-    await asAdmin('DELETE', '/v1/data-sources/acme-orders');
+    await asAdmin('DELETE', '/v1/data-sources/acme-orders?force=true');
     const dangling = await acme();
     assert.equal(dangling.status, 503);
     assertNoData(dangling);

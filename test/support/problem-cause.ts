@@ -127,6 +127,13 @@ export const causes = (database: DatabaseKind, service: () => TestService) =>
       await service().call('PUT', '/v1/property-schema', { schema, mode: 'enforce' }, { token });
       return service().get({ user_group_id: 'a', name: 'A' }, { token });
     },
+    in_use: async () => {
+      const { token } = await service().apiToken({ permission: 'admin' });
+      const dataSource = { schema_id: 'used', name: 'Used', attributes: {} };
+      await service().call('PUT', '/v1/data-sources/used', dataSource, { token });
+      await service().get({ user_group_id: 'user', name: 'User', mapping: { used: 'used' } });
+      return service().call('DELETE', '/v1/data-sources/used', undefined, { token });
+    },
     database_unavailable: async () => {
       await service().get({ user_group_id: 'unreadable', name: 'U' });
       await runSql(

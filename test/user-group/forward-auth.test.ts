@@ -148,7 +148,7 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
       assertProblem(await ask(token, {}, admin), 'user_group_not_forwardable');
       await asAdmin('PUT', '/v1/schemas/added', { name: 'Added', default_data_source: 'gone' });
       assertProblem(await ask(token, {}, admin), 'user_group_not_forwardable');
-      await asAdmin('DELETE', '/v1/schemas/added');
+      await asAdmin('DELETE', '/v1/schemas/added?force=true');
       assert.equal(viewerIn(await ask(token, {}, admin))['data-source-40'], 'acme-orders');
     });
 
@@ -156,7 +156,7 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
       await asAdmin('PUT', '/v1/data-sources/passing', { schema_id: '40', name: 'P' });
       const token = await viewerToken('passing', { 40: 'passing' });
       assert.equal(viewerIn(await ask(token, {}, admin))['data-source-40'], 'passing');
-      await asAdmin('DELETE', '/v1/data-sources/passing');
+      await asAdmin('DELETE', '/v1/data-sources/passing?force=true');
       assertProblem(await ask(token, {}, admin), 'user_group_not_forwardable');
     });
   });

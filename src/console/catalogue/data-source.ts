@@ -2,9 +2,8 @@ import { type DataSource, dataSourceDefinition } from '../../domain/catalogue.ts
 import { type DataSourceBody, dataSourceBody } from '../../domain/catalogue-body.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { putDataSource as put } from '../../operations/catalogue/catalogue.ts';
-import { listUserGroups } from '../../operations/user-group/list.ts';
+import { countDataSourceUse, deleteDataSource } from '../../operations/catalogue/use.ts';
 import { withSeparators } from '../chart.ts';
 import { DocumentPages } from '../document-pages.ts';
 import { areaField, nameField, textField } from '../fields.ts';
@@ -17,9 +16,6 @@ import { pageUrl } from '../pagination.ts';
 import { LIST_PATH } from '../user-group/search-form.ts';
 
 export const DATA_SOURCES = ['catalogue', 'data-sources'] as const;
-
-/** User groups that the question before a deletion names, of each way to refer to it. */
-const NAMED = 5;
 
 export const dataSourcePages = new DocumentPages<DataSourceBody>({
   definition: dataSourceDefinition,
@@ -62,6 +58,8 @@ ${textField({
   hint: 'Empty: any user group can be mapped to it. With an id, every other user group that is mapped to it gets an error, and never this data.',
 })}`,
   put,
+  remove: (context, caller, id, precondition, force) =>
+    deleteDataSource(context, caller, { id, precondition, force }),
   rows: (document) => {
     const { dataSourceId, schemaId, name, attributes, reservedFor } = dataSourceFields(document);
     return [
@@ -73,14 +71,12 @@ ${textField({
     ];
   },
   more: used,
+  countUse: (document, { context, caller }) => countDataSourceUse(context, caller, document),
   consequences: async (document, call) => {
-    const { dataSourceId } = dataSourceFields(document);
-    const references = [...new Set([document.id, String(dataSourceId)])];
     const { catalogue } = await environmentConfig(call);
-    const dataSource = catalogue.find(dataSourceId);
-    const schemaIds = dataSource === undefined ? [] : catalogue.schemasWithDefault(dataSource);
+    const { schemaIds } = catalogue.referencesTo(document.id);
     return html`<p>References to it are then dangling: dashboards report an error instead of the data of another data source. Its number is not used again.</p>
-${groupsText(references, await groupsWith(call, references))}
+<p>${link(usersUrl(document.id), 'The user groups that use it')}</p>
 ${schemaIds.length === 0 ? '' : html`<p>It is the default of: ${joined(schemaIds.map(schemaLink), ', ')}</p>`}`;
   },
 });
@@ -146,7 +142,7 @@ function schemaLink(schemaId: string): Html {
 async function used(document: Document, call: PageCall): Promise<Html> {
   const figures = await countedFigures(call);
   const count = figures?.dataSources[String(dataSourceFields(document).dataSourceId)] ?? 0;
-  const url = pageUrl(LIST_PATH, { data_source: document.id });
+  const url = usersUrl(document.id);
   const text =
     figures === null
       ? html`${link(url, 'User groups that use it')} <span class="hint">(being counted)</span>`
@@ -154,28 +150,6 @@ async function used(document: Document, call: PageCall): Promise<Html> {
   return html`<p id="used-by">${text}</p>`;
 }
 
-interface Referring {
-  userGroups: UserGroup[];
-  hasMore: boolean;
-}
-
-/** The first user groups whose mapping refers to the data source, by its id or by its number. */
-async function groupsWith(call: PageCall, references: readonly string[]): Promise<Referring> {
-  const pages = await Promise.all(
-    references.map((dataSource) => listUserGroups(call.context, call.caller, { dataSource, limit: NAMED })),
-  );
-  return {
-    userGroups: pages.flatMap(({ userGroups }) => userGroups),
-    hasMore: pages.some(({ nextCursor }) => nextCursor !== null),
-  };
-}
-
-function groupsText(references: readonly string[], { userGroups, hasMore }: Referring): Html {
-  if (userGroups.length === 0 && !hasMore) return html`<p>No user group refers to it.</p>`;
-  const named = userGroups.map(({ providedId }) => userGroupLink(providedId));
-  const searches = references.map((reference) => {
-    const query = new URLSearchParams({ data_source: reference });
-    return link(`${pathTo('user-groups')}?${query}`, `all that refer to ${reference}`);
-  });
-  return html`<p>User groups that refer to it: ${joined([...named, ...(hasMore ? searches : [])], ', ')}</p>`;
+function usersUrl(dataSource: string): string {
+  return pageUrl(LIST_PATH, { data_source: dataSource });
 }

@@ -3,6 +3,7 @@ import { type DataSource, schemaDefinition } from '../../domain/catalogue.ts';
 import { type SchemaBody, schemaBody } from '../../domain/catalogue-body.ts';
 import type { Document } from '../../domain/document.ts';
 import { putSchema as put } from '../../operations/catalogue/catalogue.ts';
+import { countSchemaUse, deleteSchema } from '../../operations/catalogue/use.ts';
 import { DocumentPages, newPath } from '../document-pages.ts';
 import { checkField, nameField, textField } from '../fields.ts';
 import { type Form, numberMember, textMember } from '../form.ts';
@@ -46,7 +47,11 @@ ${checkField({
   label: 'This is the number of the data source, not your id of it',
   isChecked: form.has('default_is_number'),
 })}`,
-  put,
+  put: (context, caller, id, body, precondition, force) =>
+    put(context, caller, id, body, { precondition, force }),
+  remove: (context, caller, id, precondition, force) =>
+    deleteSchema(context, caller, { id, precondition, force }),
+  countUse: (document, { context, caller }) => countSchemaUse(context, caller, document),
   rows: (document) => {
     const { name, default_data_source: reference } = schemaFields(document);
     return [

@@ -7,7 +7,7 @@ import { StoreUnavailable } from '../../store/port.ts';
 import { API_TOKENS, apiTokenName } from '../api-token/show.ts';
 import { badge, type Html, html, link, NO_HTML, none, pathTo, time } from '../html.ts';
 import { environmentConfig, type PageCall } from '../page.ts';
-import { WEBHOOKS } from '../webhook-endpoint/endpoint.ts';
+import { WEBHOOKS } from '../webhook-endpoint/delivery.ts';
 
 const SOON_MS = 14 * 86_400_000;
 /** A new API token may not be deployed yet. */

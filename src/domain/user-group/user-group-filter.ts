@@ -55,7 +55,7 @@ export function fieldsReadBy({ contains, dataSource, invalid }: UserGroupFilter)
 export function compileFilter(filter: UserGroupFilter, catalogue: Catalogue): (group: Filterable) => boolean {
   const { suspended, seenBefore, neverSeen, createdSince, invalid } = filter;
   const hasText = filter.contains === null ? null : textTest(filter.contains);
-  const usesDataSource = filter.dataSource === null ? null : dataSourceTest(filter.dataSource, catalogue);
+  const usesDataSource = filter.dataSource === null ? null : referenceTest(filter.dataSource, catalogue);
   return (group) =>
     (suspended === null || suspended === (group.suspendedAt !== null)) &&
     (seenBefore === null || group.lastSeenAt === null || group.lastSeenAt < seenBefore) &&
@@ -120,7 +120,10 @@ function foldCase(text: string): string {
 }
 
 /** A mapping that refers to the data source by its id or number, or has no entry for a schema whose default it is. */
-function dataSourceTest(dataSource: string, catalogue: Catalogue): (mapping: JsonText | null) => boolean {
+export function referenceTest(
+  dataSource: string,
+  catalogue: Catalogue,
+): (mapping: JsonText | null) => boolean {
   const { references, schemaIds } = catalogue.referencesTo(dataSource);
   return (mapping) => {
     if (mapping === null) return schemaIds.length > 0;
@@ -130,4 +133,9 @@ function dataSourceTest(dataSource: string, catalogue: Catalogue): (mapping: Jso
       schemaIds.some((schemaId) => !Object.hasOwn(entries, schemaId))
     );
   };
+}
+
+/** A mapping that has an entry for the schema. */
+export function schemaTest(schemaId: string): (mapping: JsonText | null) => boolean {
+  return (mapping) => mapping !== null && Object.hasOwn(JSON.parse(mapping) as object, schemaId);
 }

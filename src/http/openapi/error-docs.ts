@@ -4,6 +4,7 @@ import { limits } from '../../domain/field.ts';
 import { claimInvalid, claimMissing } from '../../domain/integration.ts';
 import { userGroupBody } from '../../domain/request-body.ts';
 import { Unauthenticated } from '../../operations/api-token/authenticate.ts';
+import { refuseIfUsed } from '../../operations/catalogue/use.ts';
 import {
   apiTokenInactive,
   apiTokenLimitReached,
@@ -212,6 +213,16 @@ export const problemDescriptions = {
       'contains.',
     remedy: '`detail` names the limit. Remove what is not used, or shorten the attributes of data sources.',
     example: apiTokenLimitReached(),
+  },
+  in_use: {
+    occurrence: 'named',
+    meaning:
+      'User groups use the data source, the schema or its default, which would be deleted; or there are too many user groups ' +
+      'to check that in time. Nothing was changed.',
+    remedy:
+      '`detail` says how many. Change their mappings first: `GET /v1/user-groups?data_source=` lists those of a data source. ' +
+      'Or send `force=true`: their references are then dangling.',
+    example: caught(() => refuseIfUsed({ count: 2_281, isBounded: false }, 'this data source')),
   },
   mapping_invalid: {
     occurrence: 'named',

@@ -42,6 +42,7 @@ export const problems = {
   api_token_inactive: { status: 409, title: 'The API token is revoked or expired' },
   user_group_exists: { status: 409, title: 'Another user group has the id' },
   limit_reached: { status: 409, title: 'There are as many as allowed' },
+  in_use: { status: 409, title: 'User groups use it' },
   version_mismatch: { status: 412, title: 'The resource has another version' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The media type of the body is not supported' },

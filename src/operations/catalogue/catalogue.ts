@@ -11,26 +11,33 @@ import {
   schemaDefinition,
 } from '../../domain/catalogue.ts';
 import type { DataSourceBody, SchemaBody } from '../../domain/catalogue-body.ts';
-import type { Document } from '../../domain/document.ts';
+import { type Document, documentTag } from '../../domain/document.ts';
 import { jsonText } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import type { Precondition } from '../../domain/precondition.ts';
+import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
 import { Problem } from '../../problem.ts';
 import { type DocumentContext, putDocument, type StoredDocument } from '../document/document.ts';
 import type { EnvironmentConfig } from '../document/environment-config.ts';
 import { leaseId } from '../machinery/id-lease.ts';
+import { versionMismatch } from '../refusals.ts';
+import { countDefaultUse, refuseIfUsed } from './use.ts';
 
-/** Throws `limit_reached`. */
+/** `force` removes a default that user groups use. Throws `limit_reached`, `in_use`, and `version_mismatch`. */
 export async function putSchema(
   context: DocumentContext,
   caller: Caller,
   id: string,
   sent: SchemaBody,
-  precondition: Precondition | undefined,
+  { precondition, force }: { precondition: Precondition | undefined; force: boolean },
 ): Promise<StoredDocument> {
   const body = schemaText(sent);
+  const config = await context.configs.of(context.store, caller);
   if ((sent.default_data_source ?? null) !== null) {
-    refuseLargeDefaults(await context.configs.of(context.store, caller), { kind: 'schema', id, body });
+    refuseLargeDefaults(config, { kind: 'schema', id, body });
+  } else if (!force && config.catalogue.defaultOf(id) !== null) {
+    const stored = config.ofKind('schema').get(id)!;
+    if (!isMetByTag(precondition, documentTag(stored))) throw versionMismatch('schema');
+    refuseIfUsed(await countDefaultUse(context, caller, id), 'the default of this schema');
   }
   return putDocument(context, caller, schemaDefinition, id, { body }, precondition);
 }

@@ -1,6 +1,7 @@
 import { dataSourceDefinition, dataSourceFields } from '../../../domain/catalogue.ts';
 import { dataSourceBody } from '../../../domain/catalogue-body.ts';
 import { putDataSource as put } from '../../../operations/catalogue/catalogue.ts';
+import { deleteDataSource } from '../../../operations/catalogue/use.ts';
 import { documentEndpoints } from '../../document-endpoints.ts';
 import type { Schema } from '../../schema.ts';
 
@@ -44,6 +45,9 @@ const endpoints = documentEndpoints({
     },
   },
   put,
+  remove: (context, caller, id, precondition, force) =>
+    deleteDataSource(context, caller, { id, precondition, force }),
+  force: { remove: 'Deletes it although user groups use it. Otherwise that is refused with `in_use`.' },
   texts: {
     put:
       'Stores a data source under your own id of it. Mappings refer to it by this id or by `data_source_id`, its number. ' +
@@ -52,7 +56,8 @@ const endpoints = documentEndpoints({
     read: 'Returns the data source.',
     list: 'The data sources of the workspace and environment. Request the next page with `next_cursor` until it is null.',
     remove:
-      'Deletes the data source. Mappings that refer to it are reported as unresolved from then on; none falls back to a ' +
+      'Deletes the data source, unless user groups use it, by their mapping or as the default of a schema. With `force=true` it ' +
+      'is deleted all the same. Mappings that refer to it are reported as unresolved from then on; none falls back to a ' +
       'default. Its number is not used again.',
   },
 });

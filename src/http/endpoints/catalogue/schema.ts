@@ -1,6 +1,7 @@
 import { schemaDefinition, schemaFields } from '../../../domain/catalogue.ts';
 import { schemaBody } from '../../../domain/catalogue-body.ts';
 import { putSchema as put } from '../../../operations/catalogue/catalogue.ts';
+import { deleteSchema } from '../../../operations/catalogue/use.ts';
 import { documentEndpoints } from '../../document-endpoints.ts';
 
 const example = {
@@ -30,14 +31,24 @@ const endpoints = documentEndpoints({
       value: { name: 'Reference data', default_data_source: 'shared' },
     },
   },
-  put,
+  put: (context, caller, id, body, precondition, force) =>
+    put(context, caller, id, body, { precondition, force }),
+  remove: (context, caller, id, precondition, force) =>
+    deleteSchema(context, caller, { id, precondition, force }),
+  force: {
+    put: 'Removes a default although user groups use it. Otherwise that is refused with `in_use`.',
+    remove: 'Deletes it although user groups use it. Otherwise that is refused with `in_use`.',
+  },
   texts: {
     put:
       'Stores a schema under the id that mappings use. `default_data_source` is the data source of user groups whose ' +
-      'mapping has no entry for this schema; it never replaces a dangling reference.',
+      'mapping has no entry for this schema; it never replaces a dangling reference. To remove one that user groups use is ' +
+      'refused without `force=true`.',
     read: 'Returns the schema.',
     list: 'The schemas of the workspace and environment. Request the next page with `next_cursor` until it is null.',
-    remove: 'Deletes the schema. Entries of mappings for it are reported as unresolved from then on.',
+    remove:
+      'Deletes the schema, unless user groups use it: their mapping has an entry for it, or they have its default. With ' +
+      '`force=true` it is deleted all the same. Entries of mappings for it are reported as unresolved from then on.',
   },
 });
 

@@ -1,0 +1,130 @@
+// Use of the catalogue by user groups: a data source, a schema or a default that is in use is deleted only by force.
+
+import type { Caller } from '../../domain/api-token.ts';
+import { dataSourceDefinition, schemaDefinition } from '../../domain/catalogue.ts';
+import { listStart, type Position } from '../../domain/cursor.ts';
+import { type Document, type DocumentDefinition, documentTag } from '../../domain/document.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
+import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
+import { referenceTest, schemaTest } from '../../domain/user-group/user-group-filter.ts';
+import { Problem } from '../../problem.ts';
+import type { Context } from '../context.ts';
+import { type DocumentContext, deleteDocument, readDocument } from '../document/document.ts';
+import { versionMismatch } from '../refusals.ts';
+import { readSummaries } from '../user-group/summaries.ts';
+
+/** User groups are counted up to this number. */
+const MAX_COUNTED = 5_000;
+/** A request is answered within seconds, also if nothing is found among a million user groups. */
+const MAX_COUNT_MS = 800;
+
+/** User groups that use a part of the catalogue. */
+export interface Use {
+  /** At most `MAX_COUNTED`. */
+  count: number;
+  /** Whether there may be more: there were too many to count, or too many to read in time. */
+  isBounded: boolean;
+}
+
+export const NO_USE: Use = { count: 0, isBounded: false };
+
+/** Whether user groups use it, or may. */
+export function isUsed({ count, isBounded }: Use): boolean {
+  return count > 0 || isBounded;
+}
+
+type UseContext = Pick<Context, 'store' | 'configs'>;
+type UseTest = (mapping: JsonText | null) => boolean;
+
+export interface Removal {
+  id: string;
+  precondition: Precondition | undefined;
+  /** Deletes it although it is in use. */
+  force: boolean;
+}
+
+/** Throws `not_found`, `version_mismatch` and `in_use`. */
+export function deleteDataSource(context: DocumentContext, caller: Caller, removal: Removal): Promise<void> {
+  return deleteUnused(context, caller, dataSourceDefinition, removal, countDataSourceUse);
+}
+
+/** Throws `not_found`, `version_mismatch` and `in_use`. */
+export function deleteSchema(context: DocumentContext, caller: Caller, removal: Removal): Promise<void> {
+  return deleteUnused(context, caller, schemaDefinition, removal, countSchemaUse);
+}
+
+async function deleteUnused(
+  context: DocumentContext,
+  caller: Caller,
+  definition: DocumentDefinition,
+  { id, precondition, force }: Removal,
+  countUse: (context: UseContext, caller: Caller, document: Document) => Promise<Use>,
+): Promise<void> {
+  if (!force) {
+    const document = await readDocument(context, caller, definition, id);
+    if (!isMetByTag(precondition, documentTag(document))) throw versionMismatch(definition.noun);
+    refuseIfUsed(await countUse(context, caller, document), `this ${definition.noun}`);
+  }
+  await deleteDocument(context, caller, definition, id, precondition);
+}
+
+/** Throws `in_use`. `what` completes "use …". */
+export function refuseIfUsed(use: Use, what: string): void {
+  if (!isUsed(use)) return;
+  throw new Problem('in_use', `${useText(use, what)} Nothing was changed. To go on anyway, send force=true.`);
+}
+
+/** A sentence; `what` completes "use …". */
+export function useText({ count, isBounded }: Use, what: string): string {
+  if (count === 0)
+    return isBounded
+      ? `There are too many user groups to check in time whether any uses ${what}: none of those that were read does.`
+      : `No user group uses ${what}.`;
+  const number = count.toLocaleString('en');
+  if (isBounded)
+    return `${count === MAX_COUNTED ? 'More than' : 'At least'} ${number} user groups use ${what}.`;
+  return count === 1 ? `1 user group uses ${what}.` : `${number} user groups use ${what}.`;
+}
+
+/** User groups whose mapping refers to it, or that have it as the default of a schema. */
+export async function countDataSourceUse(
+  context: UseContext,
+  caller: Caller,
+  { id }: Document,
+): Promise<Use> {
+  const { catalogue } = await context.configs.of(context.store, caller);
+  return countUse(context, caller, referenceTest(id, catalogue));
+}
+
+/** User groups whose mapping has an entry for it, or that have its default. */
+export async function countSchemaUse(context: UseContext, caller: Caller, document: Document): Promise<Use> {
+  const { default_data_source: reference } = JSON.parse(document.body) as { default_data_source: unknown };
+  return countUse(context, caller, reference === null ? schemaTest(document.id) : () => true);
+}
+
+/** User groups that have its default. */
+export function countDefaultUse(context: UseContext, caller: Caller, schemaId: string): Promise<Use> {
+  const hasEntry = schemaTest(schemaId);
+  return countUse(context, caller, (mapping) => !hasEntry(mapping));
+}
+
+async function countUse(
+  { store }: UseContext,
+  { workspaceId, environment }: Caller,
+  isUsedBy: UseTest,
+): Promise<Use> {
+  const list = { workspaceId, environment, search: '' };
+  const endBy = performance.now() + MAX_COUNT_MS;
+  let count = 0;
+  for (let from: Position | null = listStart(list); from !== null; ) {
+    if (performance.now() > endBy) return { count, isBounded: true };
+    const read = await readSummaries(store, list, from, { withMappings: true, withProperties: false });
+    for (const { mapping } of read.summaries) {
+      if (!isUsedBy(mapping)) continue;
+      if (count === MAX_COUNTED) return { count, isBounded: true };
+      count++;
+    }
+    from = read.next;
+  }
+  return { count, isBounded: false };
+}
