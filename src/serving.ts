@@ -18,6 +18,7 @@ import { addRoutes } from './http/routes.ts';
 import { createServer, type Phase } from './http/server.ts';
 import type { ThreadMetrics } from './metrics/metrics.ts';
 import { type Context, createContext } from './operations/context.ts';
+import { EnvironmentFigures } from './operations/figures/environment-figures.ts';
 import { SignatureQueue } from './operations/machinery/signature-queue.ts';
 import type { Validator } from './operations/property-schema/validator/validator.ts';
 import { Problem } from './problem.ts';
@@ -159,7 +160,8 @@ export function createServing({
   };
   addRoutes(server, options, { publicLimit, isReady });
   const demoDirectory = demoDirectoryPath(config.databaseUrl);
-  addConsole(server, { ...options, publicLimit, demoDirectory });
+  const figures = new EnvironmentFigures(store, context);
+  addConsole(server, { ...options, publicLimit, demoDirectory, figures });
   return {
     context,
     demoDirectory,
@@ -190,7 +192,7 @@ export function createServing({
       clearTimeout(deadline);
       // Requests whose client has disconnected may still be running.
       await running.allEnded();
-      await context.figures.stop();
+      await figures.stop();
       await Promise.all([context.lastUse.write(), context.usage.write()]);
       await context.timedOutSchemas.recorded;
     },

@@ -9,9 +9,10 @@ import type { PageCall } from './page.ts';
 export async function countedFigures({
   context,
   caller,
-}: Pick<PageCall, 'context' | 'caller'>): Promise<CountedFigures | null> {
+  figures,
+}: Pick<PageCall, 'context' | 'caller' | 'figures'>): Promise<CountedFigures | null> {
   try {
-    return await context.figures.of(context.store, caller);
+    return await figures.find(context.store, caller);
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
     return null;

@@ -5,6 +5,7 @@ import type { Caller, Permission } from '../domain/api-token.ts';
 import type { Html } from '../http/response/html.ts';
 import type { Context } from '../operations/context.ts';
 import type { EnvironmentConfig } from '../operations/document/environment-config.ts';
+import type { EnvironmentFigures } from '../operations/figures/environment-figures.ts';
 import type { Problem } from '../problem.ts';
 import type { Access } from '../store/admission.ts';
 import type { Form } from './form.ts';
@@ -22,6 +23,7 @@ export interface PageCall {
   reply: FastifyReply;
   /** Directory of the sample files; null if there can be none. */
   demoDirectory: string | null;
+  figures: EnvironmentFigures;
 }
 
 /** The configuration of the environment of the caller. */

@@ -15,6 +15,7 @@ import { pageHeaders } from '../http/response/page-headers.ts';
 import { httpStatus } from '../http/response/problem.ts';
 import { authenticate, Unauthenticated } from '../operations/api-token/authenticate.ts';
 import type { Context } from '../operations/context.ts';
+import type { EnvironmentFigures } from '../operations/figures/environment-figures.ts';
 import { overloaded, permit } from '../operations/refusals.ts';
 import { Problem } from '../problem.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
@@ -49,6 +50,7 @@ export interface ConsoleOptions {
   bodies: BodyAdmission;
   unread: UnreadResponses;
   demoDirectory: string | null;
+  figures: EnvironmentFigures;
   names: WorkspaceNames;
   breadcrumbs: Breadcrumbs;
   assets: () => Promise<PageAssets>;
@@ -252,8 +254,8 @@ function preparePageCall(
 ): PageCall {
   const bounded = withDeadline(options.context, request, caller.workspaceId);
   const context = { ...bounded, origin: { via: 'console', requestId: request.id } as const };
-  const { demoDirectory } = options;
-  const call = { context, caller, session, query, form, request, reply, demoDirectory };
+  const { demoDirectory, figures } = options;
+  const call = { context, caller, session, query, form, request, reply, demoDirectory, figures };
   takeNotice(call);
   return call;
 }

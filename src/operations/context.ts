@@ -9,7 +9,6 @@ import { Problem, type Violation } from '../problem.ts';
 import { TenantActivity } from '../scheduling/tenant-activity.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import { EnvironmentConfigs } from './document/environment-config.ts';
-import { EnvironmentFigures } from './figures/environment-figures.ts';
 import { CpuQueue } from './machinery/cpu-queue.ts';
 import { IdLease } from './machinery/id-lease.ts';
 import { KeyedMutex } from './machinery/keyed-mutex.ts';
@@ -38,7 +37,6 @@ export interface Context {
   /** Origin of this request. */
   origin: Origin;
   propertyValidator: Validator;
-  figures: EnvironmentFigures;
   timedOutSchemas: TimedOutSchemas;
   /** Rules that the change of this request violates, and that are only reported. */
   violations: Violation[];
@@ -75,16 +73,14 @@ export function createContext({
 }: ContextOptions): Context {
   const configs = new EnvironmentConfigs();
   const activity = new TenantActivity();
-  const propertyValidator = options.propertyValidator ?? new PropertyValidator();
   return {
     defaultGracePeriodSeconds: 0,
     keepsEvents,
     publicUrl: '',
     allowsPrivateWebhooks: false,
     signatures: new SignatureQueue(),
+    propertyValidator: new PropertyValidator(),
     ...options,
-    propertyValidator,
-    figures: new EnvironmentFigures(store, { clock, configs, propertyValidator }),
     store,
     clock,
     teamIds: new IdLease(store, 'team_id'),

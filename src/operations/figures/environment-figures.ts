@@ -52,7 +52,7 @@ export class EnvironmentFigures {
   }
 
   /** Stored figures, which may be old; counted now if that is fast; null if they are not known yet. */
-  async of(store: BatchingStore, caller: Caller): Promise<CountedFigures | null> {
+  async find(store: BatchingStore, caller: Caller): Promise<CountedFigures | null> {
     const tenant = onlyTenant(caller);
     const stored = await store.read({ kind: 'findFigures', tenant });
     const figures = figuresIn(stored);
