@@ -1,4 +1,4 @@
--- {"tokenKeys":"c9449c5b:3Sn4ZuS7stZTbTGGVhulFWMc9oMjpkMYfKM1OvfwkQw","apiToken":"uga_gr33CmOfHqAVAqcoEdSWPDh03gYjySHee8Sr7FPrtQI4Gsjyj","userGroups":[{"provided_id":"created","name":"The group created","token":"ugt_36Ya4oTmu2lS14aBMUCThDulzztQhshW534gYATE9S8AGt1eF0a9"},{"provided_id":"imported","name":"Imported","token":"a-token-of-another-system"},{"provided_id":"rotated","name":"The group rotated","token":"ugt_1iyiugzJPxhbEpdwpz2bujtM7aiikBoauBeALgYgi6j3Kv0L34qg"},{"provided_id":"updated","name":"Updated","token":"ugt_26Pm99TfdaOl2YSUy0XIMOTHu2OtRN7FunGFXSGgvOmsmI3YHuxd"}],"administration":{"apiToken":"uga_2TgNPUSV6QjuoFzeUvBPmdGPNAnmMHSw09VPkS9vcVv0fAeq6","configuration":{"success":1,"config":{"version":1,"schemas":{"orders":{"name":"Orders","default_data_source":"shared"}},"data_sources":{"shared":{"schema_id":"orders","name":"Shared","attributes":{"database":"shared"}}},"mapping_policy":{"mode":"report"},"property_schema":{"schema":{"type":"object","properties":{"id":{"type":"string"}}},"mode":"enforce"},"integrations":{"metabase":{"type":"metabase","settings":{"url":"https://bi.example.com","resources":[{"dashboard":7}],"properties":["id"]},"claims":{"id":{"property":"id"}},"secret":{"environment":"INTEGRATION_METABASE_SECRET"}}},"webhook_endpoints":{"crm":{"url":"https://example.com/hook","event_types":["*"],"enabled":false}}},"config_version":1},"suspendedToken":"ugt_1eexa7SgkiAkVDZsHTjT05soCrsTRSnHn3vHPbF4M5ffgi3E2mio"}}
+-- {"tokenKeys":"86ede01e:4xs6PJZZIWria1vDn5xRAQSyE5cV6YJ3i9nPvSksLkg","apiToken":"uga_PIDUkk7mnwFWP2rq1rgUCKc3oUVekd3qyO9N5Uka3P30bHW9m","userGroups":[{"provided_id":"created","name":"The group created","token":"ugt_36YJYkjuOmVl8HcPR9i6ZOvGVwPYlIbNttzbkM1rY8asOB05VW0M"},{"provided_id":"imported","name":"Imported","token":"a-token-of-another-system"},{"provided_id":"rotated","name":"The group rotated","token":"ugt_1iytPFLZL7fgaDRzhn4cxx9EiJxjluNI7rygm88FTsE4ZH2IePtZ"},{"provided_id":"updated","name":"Updated","token":"ugt_26Pj8cYj8pN5OWOksBgG8v0aoBm6RYH3uCizrwzkAM45zh2oJnRN"}],"administration":{"apiToken":"uga_hGiE1Q7sHzWxICIN0dR0vR8slllG0q8c5K0iiFK6E8L1Tgzof","configuration":{"success":1,"config":{"version":1,"schemas":{"orders":{"name":"Orders","default_data_source":"shared"}},"data_sources":{"shared":{"schema_id":"orders","name":"Shared","attributes":{"database":"shared"}}},"mapping_policy":{"mode":"report"},"property_schema":{"schema":{"type":"object","properties":{"id":{"type":"string"}}},"mode":"enforce"},"integrations":{"metabase":{"type":"metabase","settings":{"url":"https://bi.example.com","resources":[{"dashboard":7}],"properties":["id"]},"claims":{"id":{"property":"id"}},"secret":{"environment":"INTEGRATION_METABASE_SECRET"}}},"webhook_endpoints":{"crm":{"url":"https://example.com/hook","event_types":["*"],"enabled":false}}},"config_version":1},"suspendedToken":"ugt_1eeQEROL02WV99s4g9AmoHVkJqT7bM2hm23VyiKGTqGiwD0l0wuO"}}
 
 create table api_tokens (
   api_token_id bigint not null,
@@ -48,6 +48,14 @@ create table documents (
   created_at bigint not null,
   updated_at bigint not null,
   constraint documents_pkey PRIMARY KEY (workspace_id, environment, kind, document_id));
+
+create table environment_figures (
+  workspace_id bigint not null,
+  environment text collate "C" not null,
+  counting_until bigint not null,
+  counted_at bigint,
+  figures text,
+  constraint environment_figures_pkey PRIMARY KEY (workspace_id, environment));
 
 create table environments (
   workspace_id bigint not null,
@@ -183,57 +191,57 @@ CREATE INDEX user_groups_workspace_id_environment_name_provided_id ON user_group
 
 CREATE INDEX user_groups_workspace_id_environment_provided_id ON user_groups USING btree (workspace_id, environment, provided_id);
 
-insert into api_tokens values ('1', '1', 'Customer', 'read-write', NULL, 'AZJS22hGdO1dB9y7H3xXedQVSinkGyfT3qfpADKWbdU', '1795582039853', NULL, NULL, NULL, NULL, '1795579200000');
+insert into api_tokens values ('1', '1', 'Customer', 'read-write', NULL, 'FPD-DoCVTUO2kdbSYyS6E132aeyHNimawGyYqRHwir4', '1795582647420', NULL, NULL, NULL, NULL, '1795579200000');
 
-insert into api_tokens values ('2', '1', 'Customer', 'admin', NULL, '4Ry84uDwk3TbjLuQzkpP0tygem1biYMnQYWnO5qP8do', '1795582043707', NULL, NULL, NULL, NULL, '1795579200000');
+insert into api_tokens values ('2', '1', 'Customer', 'admin', NULL, 'b51qPWxd4rre5W6BYAkUCN-MDtJAdD8DpBCvda2kQcY', '1795582649153', NULL, NULL, NULL, NULL, '1795579200000');
 
-insert into documents values ('1', 'Customer', 'schema', 'orders', '1', '{"name":"Orders","default_data_source":"shared"}', NULL, NULL, '1795582049798', '1795582049798');
+insert into documents values ('1', 'Customer', 'schema', 'orders', '1', '{"name":"Orders","default_data_source":"shared"}', NULL, NULL, '1795582655573', '1795582655573');
 
-insert into documents values ('1', 'Customer', 'data_source', 'shared', '1', '{"data_source_id":1,"schema_id":"orders","name":"Shared","attributes":{"database":"shared"}}', NULL, NULL, '1795582049798', '1795582049798');
+insert into documents values ('1', 'Customer', 'data_source', 'shared', '1', '{"data_source_id":1,"schema_id":"orders","name":"Shared","attributes":{"database":"shared"}}', NULL, NULL, '1795582655573', '1795582655573');
 
-insert into documents values ('1', 'Customer', 'mapping_policy', 'default', '1', '{"mode":"report"}', NULL, NULL, '1795582049798', '1795582049798');
+insert into documents values ('1', 'Customer', 'mapping_policy', 'default', '1', '{"mode":"report"}', NULL, NULL, '1795582655573', '1795582655573');
 
-insert into documents values ('1', 'Customer', 'property_schema', 'default', '1', '{"schema":{"type":"object","properties":{"id":{"type":"string"}}},"mode":"enforce"}', NULL, NULL, '1795582049798', '1795582049798');
+insert into documents values ('1', 'Customer', 'property_schema', 'default', '1', '{"schema":{"type":"object","properties":{"id":{"type":"string"}}},"mode":"enforce"}', NULL, NULL, '1795582655573', '1795582655573');
 
-insert into documents values ('1', 'Customer', 'integration', 'metabase', '1', '{"type":"metabase","ttl_seconds":300,"settings":{"url":"https://bi.example.com","resources":[{"dashboard":7}],"properties":["id"]},"claims":{"id":{"property":"id"}},"unrestricted":false}', 'c9449c5b', 'KEsv7tjGuoTmqC6anrnPoXPLBTRWF-owZ5PU-0YVRXRDOFyZP8JzvDftw905nOB3KRhCIrg8cbO3tdsa', '1795582049798', '1795582049798');
+insert into documents values ('1', 'Customer', 'integration', 'metabase', '1', '{"type":"metabase","ttl_seconds":300,"settings":{"url":"https://bi.example.com","resources":[{"dashboard":7}],"properties":["id"]},"claims":{"id":{"property":"id"}},"unrestricted":false}', '86ede01e', 'tKY_TlrdMumT_WK6C0uvdT5jskWM022mtPJXZur-OpKMrCkWdKP_fimB8HKNHAVSROZvNXTeFOjTDHw6', '1795582655573', '1795582655573');
 
-insert into documents values ('1', 'Customer', 'webhook_endpoint', 'crm', '1', '{"url":"https://example.com/hook","event_types":["*"],"enabled":false}', 'c9449c5b', 'Wm8MtsC5UG3CrAh5jTL57j7eEg91CzlWhxX_tlQ6BW6-0TcXbZtGa5pgFsTIYfV2uFD8gHTbMhyaJ5Ok8HLS91Np5aRYH4YpOM5fcZvr', '1795582049798', '1795582049798');
+insert into documents values ('1', 'Customer', 'webhook_endpoint', 'crm', '1', '{"url":"https://example.com/hook","event_types":["*"],"enabled":false}', '86ede01e', 'NlDl_V0fjjsRJkTp3uTkdWmixx7Eix-eHNWLdAxJWsymDXY_Npktw_W_nzaV-GWvSC_scNq6cYZj01ZRNgw6JxbA2M45X3QLD3STIyDP', '1795582655573', '1795582655573');
 
 insert into environments values ('1', 'Customer', '1');
 
-insert into event_positions values ('true', '0', '7711966050919290130', '0');
+insert into event_positions values ('true', '0', '7711968671950686551', '0');
 
-insert into events values ('2302', '1', 'Customer', 'api_token', '1', 'evt_01a21107973600001f93de0179ec5957', '783360', 'api_token.created', '1795582039862', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"read-write","expires_at":null}}');
+insert into events values ('2302', '1', 'Customer', 'api_token', '1', 'evt_01a21110dc7e0000338d85a1b5b68e04', '783360', 'api_token.created', '1795582647422', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"read-write","expires_at":null}}');
 
-insert into events values ('16047', '1', 'Customer', 'user_group', 'imported', 'evt_01a211079d9d00008c717272d47d6753', '787456', 'user_group.created', '1795582041501', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, '1', '{"from":null,"to":{"name":"Imported"}}');
+insert into events values ('16047', '1', 'Customer', 'user_group', 'imported', 'evt_01a21110df9300001886af014aa4982f', '787456', 'user_group.created', '1795582648211', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, '1', '{"from":null,"to":{"name":"Imported"}}');
 
-insert into events values ('9591', '1', 'Customer', 'api_token', '2', 'evt_01a21107a63e000032b79ba11f63583b', '790528', 'api_token.created', '1795582043710', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"admin","expires_at":null}}');
+insert into events values ('9591', '1', 'Customer', 'api_token', '2', 'evt_01a21110e34a0000ecb7c3329bdcb528', '790528', 'api_token.created', '1795582649162', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"admin","expires_at":null}}');
 
-insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a21107bc3c000049d465ee5429c429', '793600', 'user_group.created', '1795582049340', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'rjlZIAU9-1', '1', '{"from":null,"to":{"name":"The group rotated","mapping":{"main":"db-1"},"properties":{"id":"rotated"}}}');
+insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a21110f9060000705d6ad7b5e1e136', '794624', 'user_group.created', '1795582654726', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'pOzzvOuI-1', '1', '{"from":null,"to":{"name":"The group rotated","mapping":{"main":"db-1"},"properties":{"id":"rotated"}}}');
 
-insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a21107bc610000055cfc6d1132b0bd', '795648', 'user_group.created', '1795582049377', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'rjlZIAU9-2', '1', '{"from":null,"to":{"name":"The first name","mapping":{"main":"db-1"},"properties":{"id":"updated"}}}');
+insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a21110f9780000bdb1430bbd6cf3eb', '795648', 'user_group.created', '1795582654840', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'pOzzvOuI-2', '1', '{"from":null,"to":{"name":"The first name","mapping":{"main":"db-1"},"properties":{"id":"updated"}}}');
 
-insert into events values ('11938', '1', 'Customer', 'user_group', 'created', 'evt_01a21107bc75000090ae6ab115ea2005', '796672', 'user_group.created', '1795582049397', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'rjlZIAU9-3', '1', '{"from":null,"to":{"name":"The group created","mapping":{"main":"db-1"},"properties":{"id":"created"}}}');
+insert into events values ('11938', '1', 'Customer', 'user_group', 'created', 'evt_01a21110f98c00006bd8e0d2ee6f09d4', '796672', 'user_group.created', '1795582654860', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'pOzzvOuI-3', '1', '{"from":null,"to":{"name":"The group created","mapping":{"main":"db-1"},"properties":{"id":"created"}}}');
 
-insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a21107bc8600004b6a6db00d1cd8e7', '797696', 'user_group.token_rotated', '1795582049414', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'rjlZIAU9-5', '2', NULL);
+insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a21110f9ba0000e01d70c3011d718c', '797696', 'user_group.token_rotated', '1795582654906', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'pOzzvOuI-5', '2', NULL);
 
-insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a21107bc990000a31afffde1f1f2ac', '798720', 'user_group.updated', '1795582049433', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'rjlZIAU9-6', '2', '{"from":{"name":"The first name"},"to":{"name":"Updated"}}');
+insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a21110f9c60000e3d47e7eec536d73', '798720', 'user_group.updated', '1795582654918', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'pOzzvOuI-6', '2', '{"from":{"name":"The first name"},"to":{"name":"Updated"}}');
 
-insert into events values ('6364', '1', 'Customer', 'user_group', 'suspended', 'evt_01a21107bcaf0000d9e155dc17238434', '799744', 'user_group.created', '1795582049455', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'rjlZIAU9-7', '1', '{"from":null,"to":{"name":"Suspended","properties":{"id":"suspended"}}}');
+insert into events values ('6364', '1', 'Customer', 'user_group', 'suspended', 'evt_01a21110f9dc0000bc904d02fcb19d8e', '799744', 'user_group.created', '1795582654940', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'pOzzvOuI-7', '1', '{"from":null,"to":{"name":"Suspended","properties":{"id":"suspended"}}}');
 
-insert into events values ('6364', '1', 'Customer', 'user_group', 'suspended', 'evt_01a21107bcb700001249311c9bba26bb', '800768', 'user_group.updated', '1795582049463', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'rjlZIAU9-8', '2', '{"from":{"suspended":false},"to":{"suspended":true}}');
+insert into events values ('6364', '1', 'Customer', 'user_group', 'suspended', 'evt_01a21110f9e5000094c50c5e62df76d0', '800768', 'user_group.updated', '1795582654949', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'pOzzvOuI-8', '2', '{"from":{"suspended":false},"to":{"suspended":true}}');
 
-insert into events values ('14325', '1', 'Customer', 'schema', 'orders', 'evt_01a21107be060000b2a1218552550f24', '802816', 'schema.created', '1795582049798', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'rjlZIAU9-9', '1', '{"from":null,"to":{"name":"Orders","default_data_source":"shared"}}');
+insert into events values ('14325', '1', 'Customer', 'schema', 'orders', 'evt_01a21110fc55000061457c27f8c0bcf2', '802816', 'schema.created', '1795582655573', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'pOzzvOuI-9', '1', '{"from":null,"to":{"name":"Orders","default_data_source":"shared"}}');
 
-insert into events values ('7161', '1', 'Customer', 'data_source', 'shared', 'evt_01a21107be060001ca7680c770b65455', '802816', 'data_source.created', '1795582049798', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'rjlZIAU9-9', '1', '{"from":null,"to":{"data_source_id":1,"schema_id":"orders","name":"Shared","attributes":{"database":"shared"}}}');
+insert into events values ('7161', '1', 'Customer', 'data_source', 'shared', 'evt_01a21110fc550001141ca97ba2d45f0e', '802816', 'data_source.created', '1795582655573', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'pOzzvOuI-9', '1', '{"from":null,"to":{"data_source_id":1,"schema_id":"orders","name":"Shared","attributes":{"database":"shared"}}}');
 
-insert into events values ('8554', '1', 'Customer', 'mapping_policy', 'default', 'evt_01a21107be060002e52f47042886a2f1', '802816', 'mapping_policy.created', '1795582049798', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'rjlZIAU9-9', '1', '{"from":null,"to":{"mode":"report"}}');
+insert into events values ('8554', '1', 'Customer', 'mapping_policy', 'default', 'evt_01a21110fc55000265e6e95f55f68183', '802816', 'mapping_policy.created', '1795582655573', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'pOzzvOuI-9', '1', '{"from":null,"to":{"mode":"report"}}');
 
-insert into events values ('8554', '1', 'Customer', 'property_schema', 'default', 'evt_01a21107be06000366a45bd1fda4e0be', '802816', 'property_schema.created', '1795582049798', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'rjlZIAU9-9', '1', '{"from":null,"to":{"schema":{"type":"object","properties":{"id":{"type":"string"}}},"mode":"enforce"}}');
+insert into events values ('8554', '1', 'Customer', 'property_schema', 'default', 'evt_01a21110fc550003c6f3ab1dbff5d3c3', '802816', 'property_schema.created', '1795582655573', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'pOzzvOuI-9', '1', '{"from":null,"to":{"schema":{"type":"object","properties":{"id":{"type":"string"}}},"mode":"enforce"}}');
 
-insert into events values ('3891', '1', 'Customer', 'integration', 'metabase', 'evt_01a21107be0600049deeec9327d24004', '802816', 'integration.created', '1795582049798', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'rjlZIAU9-9', '1', '{"from":null,"to":{"type":"metabase","ttl_seconds":300,"settings":{"url":"https://bi.example.com","resources":[{"dashboard":7}],"properties":["id"]},"claims":{"id":{"property":"id"}},"unrestricted":false}}');
+insert into events values ('3891', '1', 'Customer', 'integration', 'metabase', 'evt_01a21110fc5500041c920b40c2b0e780', '802816', 'integration.created', '1795582655573', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'pOzzvOuI-9', '1', '{"from":null,"to":{"type":"metabase","ttl_seconds":300,"settings":{"url":"https://bi.example.com","resources":[{"dashboard":7}],"properties":["id"]},"claims":{"id":{"property":"id"}},"unrestricted":false}}');
 
-insert into events values ('16079', '1', 'Customer', 'webhook_endpoint', 'crm', 'evt_01a21107be060005c3d1654e030a8812', '802816', 'webhook_endpoint.created', '1795582049798', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'rjlZIAU9-9', '1', '{"from":null,"to":{"url":"https://example.com/hook","event_types":["*"],"enabled":false}}');
+insert into events values ('16079', '1', 'Customer', 'webhook_endpoint', 'crm', 'evt_01a21110fc550005081499f2357c5747', '802816', 'webhook_endpoint.created', '1795582655573', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'pOzzvOuI-9', '1', '{"from":null,"to":{"url":"https://example.com/hook","event_types":["*"],"enabled":false}}');
 
 insert into id_blocks values ('workspace_id', '2');
 
@@ -243,46 +251,46 @@ insert into id_blocks values ('team_id', '4001');
 
 insert into id_blocks values ('data_source_id', '2');
 
-insert into id_leases values ('8a79b63c-a64c-4a08-a0d0-214c1071ac1d');
+insert into id_leases values ('575199f6-069a-469e-8bfa-adf0a496ef0b');
 
-insert into id_leases values ('37c9ea1b-e124-420c-82de-073adaceca86');
+insert into id_leases values ('0c32f5bd-a3db-4e42-aec1-82baf5a2d5c2');
 
-insert into id_leases values ('8be89203-b621-4b54-b3fb-eb2beefe047e');
+insert into id_leases values ('3f0852aa-8eef-439e-ba18-da3b46df58af');
 
-insert into id_leases values ('b6dfdabd-546b-4499-81cf-76eb634a811b');
+insert into id_leases values ('dfb19097-5759-44f9-ba22-2571f7c588a1');
 
-insert into id_leases values ('c9c36c06-82b3-42ed-9fae-a837f73499a2');
+insert into id_leases values ('4e3a6cc2-0496-4087-a29a-3dd45104835c');
 
-insert into id_leases values ('203a6f3f-982d-4f7d-83b6-d2f319c85a79');
+insert into id_leases values ('0f26445c-6099-45dc-8a52-2c2123936bc1');
 
-insert into id_leases values ('c9cf138a-2e25-43a2-87c7-8c0e1c21a34b');
+insert into id_leases values ('3bc2e913-1b62-4bb9-b328-25f928cdc645');
 
-insert into id_leases values ('5140020a-b023-4e0b-9125-ae37f171e850');
+insert into id_leases values ('3f996567-4f98-4938-8040-7bb9273cba05');
 
 insert into imported_tokens values ('~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', '16047');
 
-insert into schema_migrations values ('1', '0001-user-groups.sql', '1795582039265');
+insert into schema_migrations values ('1', '0001-user-groups.sql', '1795582647283');
 
-insert into schema_migrations values ('2', '0002-lists.sql', '1795582039361');
+insert into schema_migrations values ('2', '0002-lists.sql', '1795582647318');
 
-insert into schema_migrations values ('3', '0003-imported-tokens.sql', '1795582039381');
+insert into schema_migrations values ('3', '0003-imported-tokens.sql', '1795582647322');
 
-insert into schema_migrations values ('4', '0004-id-leases.sql', '1795582039391');
+insert into schema_migrations values ('4', '0004-id-leases.sql', '1795582647331');
 
-insert into schema_migrations values ('5', '0005-administration.sql', '1795582039425');
+insert into schema_migrations values ('5', '0005-administration.sql', '1795582647341');
 
-insert into schema_migrations values ('6', '0006-usage.sql', '1795582039485');
+insert into schema_migrations values ('6', '0006-usage.sql', '1795582647365');
 
-insert into token_keys values ('c9449c5b', '1795582041440');
+insert into token_keys values ('86ede01e', '1795582648186');
 
-insert into user_groups values ('16047', '1', 'Customer', 'imported', '1', 'Imported', NULL, NULL, '1', '~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', 'c9449c5b', 'yC1AZBu3RvgAU3UFMPjnksdTb2gUofeNIZAQikGaKOsXo7MHTJFLCyL9CLKayMftdouGctw', NULL, NULL, '1795582041501', '1795582041501', NULL, NULL);
+insert into user_groups values ('16047', '1', 'Customer', 'imported', '1', 'Imported', NULL, NULL, '1', '~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', '86ede01e', 'lGLPkSs_Hd3Xpi0qSRukzKfre0ZDFbldaG2QUrPynTGpv5yAp5qOFuJ7WPiU4WUfXqHNMvI', NULL, NULL, '1795582648211', '1795582648211', NULL, NULL);
 
-insert into user_groups values ('11938', '1', 'Customer', 'created', '2003', 'The group created', '{"main":"db-1"}', '{"id":"created"}', '1', 'PIyuBdX4WbfOiMFTvxYjwiCHMYd_RQvgQkreScLXY78', 'c9449c5b', 'W3LZK0VX2LbAiPKipp1Unh93ywAfVdaK1EJ0mMotJTI92ZKIYRHfwmE8_LKspbVrZw3MiI7W04kR3t7iD8QgaFev7g8diTw_A7cUTxP9EAmuVm8S', NULL, NULL, '1795582049397', '1795582049397', NULL, NULL);
+insert into user_groups values ('11938', '1', 'Customer', 'created', '2003', 'The group created', '{"main":"db-1"}', '{"id":"created"}', '1', '__jy-AP7xAxzDfs-Qm3_b0-Ca97h2kOZkJWdIa5x9HM', '86ede01e', 'drupTNL5ozp-iMAR74Q1GF0OU2cJ-DbxtgK_Id_mU-3Mc5ejx7O3sOrcoll9DI_vCjyWRiM99x7t-S67jmxM7WJFzu7-miRu6PeOuCQdKbPu6mq-', NULL, NULL, '1795582654860', '1795582654860', NULL, NULL);
 
-insert into user_groups values ('6632', '1', 'Customer', 'rotated', '2001', 'The group rotated', '{"main":"db-1"}', '{"id":"rotated"}', '2', 'fdtAIo3FZiSgiSLTGJKR0xcRJuzZ9jd9UNwTTs4tQjY', 'c9449c5b', 'BsGtDv-mhgxA2MzNh70ZI4COW8TTC0waHgbgDmlZn3hCgcy_f7jogmXp1tLOLuw_kVPkNG0qxummmCVd0i6wxDIEQ2nPUmc9kT78j5LCOqTtaAXe', 'b-0VnNmZoiqN9TvXEbUxJSWPlu1YbcLuPzH3ver2bpU', '1795585649414', '1795582049340', '1795582049414', NULL, NULL);
+insert into user_groups values ('6632', '1', 'Customer', 'rotated', '2001', 'The group rotated', '{"main":"db-1"}', '{"id":"rotated"}', '2', 'GapJR3Wmn1H1goKbJYykFt4ug-ZZ1-wE29cgFHLEfd8', '86ede01e', '9d2gWiiW2IZDiupP2fVrgHIcw6LZOAdEjgItukf0BpHQCZf8q4osGM9ATI8H5UM5PUip9tYFUSEQqWPF6SCATP5bSxXde7xAPAIQtYKrrnN28nWv', 'cXq5zxDzrxumtg8EXu4SUC1zokKX3VHwb-7ocfW8FwI', '1795586254906', '1795582654726', '1795582654906', NULL, NULL);
 
-insert into user_groups values ('8085', '1', 'Customer', 'updated', '2002', 'Updated', '{"main":"db-1"}', '{"id":"updated"}', '2', 'H7iV2bfoYuUiyV0M9y5UmwtU_DN40ELzIOkgeSGZv3I', 'c9449c5b', 'hZbxmO1koRZ5u6VhkupssTCPKVbuFKOi_NYlvCRND0swCSbipIJCc6hRCVOgiDzi_zuqZFkEQ-gpBP2mZE_hrtU97SjIiTQ0HXyvxU0wWEAhBXfr', NULL, NULL, '1795582049377', '1795582049433', NULL, NULL);
+insert into user_groups values ('8085', '1', 'Customer', 'updated', '2002', 'Updated', '{"main":"db-1"}', '{"id":"updated"}', '2', 'alUzg27hqGswRqUxcGCab0AKd0OMp7zxRnpOkKrLubU', '86ede01e', 'A1EDhp_DnqN-PYQDDwEpnVOK5JS9p9g77hk8fJivSg-3U7rQ8KqRegOIL7u-5nQlWiMPq6RC-p7U4rAXHsvusDuAVKWW4A8k9v6jYAWNpCzQ39kk', NULL, NULL, '1795582654840', '1795582654918', NULL, NULL);
 
-insert into user_groups values ('6364', '1', 'Customer', 'suspended', '2004', 'Suspended', NULL, '{"id":"suspended"}', '2', 'ocR0Q_JqZ-9n4Tekbb-4IJyk7mPAx4yYhakWUILHeyY', 'c9449c5b', 'ckQXV4TKJRdExhGJRSCwbnJDa6wt4fEnpvVFAT7IFdsMRmChiBWrRp4Dk8aAJXbK2K3L1-6uje242RstQRv7VPfEl_fW8BIN2jp7AZvH47lZFPqm', NULL, NULL, '1795582049455', '1795582049463', '1795582049463', NULL);
+insert into user_groups values ('6364', '1', 'Customer', 'suspended', '2004', 'Suspended', NULL, '{"id":"suspended"}', '2', 'DuAxoYTi2eoRE1m8bjyntSU2fs6pYURsYXOIv7s1vYg', '86ede01e', '55QH_8E4Un283ial0JbHTCae5DlZs_Nr9oVACWJB9Mov16SAx7yMD9IhiF3i7mCuuGsMuHy6C70pS7XYvjjb0Z_PR_LwhZHN7fw-MVFRP2FKc1lp', NULL, NULL, '1795582654940', '1795582654949', '1795582654949', NULL);
 
-insert into workspaces values ('1', 'default', '1795582039777');
+insert into workspaces values ('1', 'default', '1795582647404');
