@@ -1,5 +1,6 @@
 // The definition of a page or of an action of the console.
 
+import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, Permission } from '../domain/api-token.ts';
 import type { Html } from '../http/response/html.ts';
@@ -47,6 +48,13 @@ export interface Redirect {
   location: string;
 }
 
+/** A file that the browser stores, sent as fast as the browser reads it. */
+export interface Download {
+  fileName: string;
+  contentType: string;
+  content: Readable;
+}
+
 export interface Page {
   method: 'GET' | 'POST';
   /** Relative to /console. */
@@ -55,7 +63,7 @@ export interface Page {
   /** Completes the message for a person without permission: "may not …". */
   purpose: string;
   access: Access;
-  handle(call: PageCall): Promise<View | Redirect>;
+  handle(call: PageCall): Promise<View | Redirect | Download>;
   /** Shows the form again, with what was typed, if an action is rejected. */
   retry?(call: PageCall, problem: Problem): Promise<View>;
 }

@@ -33,6 +33,7 @@ import { creation, creationAgain } from './user-group/create.ts';
 import { deletion } from './user-group/delete.ts';
 import { edit, editAgain } from './user-group/edit.ts';
 import { events } from './user-group/events.ts';
+import { exportList } from './user-group/export.ts';
 import { findByToken } from './user-group/find.ts';
 import { list } from './user-group/list.ts';
 import { renaming } from './user-group/rename.ts';
@@ -40,6 +41,7 @@ import { restore } from './user-group/restore.ts';
 import { review } from './user-group/review.ts';
 import { rotation } from './user-group/rotate.ts';
 import { save } from './user-group/save.ts';
+import { applyToSelection, reviewSelection } from './user-group/selection.ts';
 import { show, showToken } from './user-group/show.ts';
 import { resume, suspension } from './user-group/suspend.ts';
 import { mintTest, view } from './user-group/view-as.ts';
@@ -65,6 +67,9 @@ export const pages: readonly Page[] = [
   overview,
   // /console/user-groups
   list,
+  exportList,
+  reviewSelection,
+  applyToSelection,
   ...creation,
   creationAgain,
   ...findByToken,

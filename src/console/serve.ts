@@ -33,7 +33,7 @@ import { Form, MAX_FORM_BYTES } from './form.ts';
 import { type Html, html, idInPath } from './html.ts';
 import { KEPT_FORM, keptForm, MAX_KEPT_BYTES, openKeptForm } from './kept-form.ts';
 import { document, type PageAssets, type SignedIn } from './layout.ts';
-import type { Page, PageCall, Redirect, View } from './page.ts';
+import type { Download, Page, PageCall, Redirect, View } from './page.ts';
 import { expiredCookie, isFormFor, isMasked } from './session.ts';
 import { signInView, signInWith } from './sign-in-form.ts';
 import type { WorkspaceNames } from './workspace-names.ts';
@@ -104,14 +104,22 @@ async function sendResult(
   options: ConsoleOptions,
   page: Page,
   call: PageCall,
-  result: View | Redirect,
+  result: View | Redirect | Download,
 ): Promise<FastifyReply | string | Buffer> {
   const { request, reply } = call;
   if ('location' in result) return redirect(reply, storeNotice(call, result.location));
+  if ('content' in result) return sendDownload(reply, result);
   const text = sendView(request, reply, await options.assets(), result);
   options.unread.count(call.caller.workspaceId, page.access, reply.raw, text);
   // Secrets are only in responses to forms, which other sites cannot send, and the token of a form is masked.
   return compressedFor(request, reply, text);
+}
+
+function sendDownload(reply: FastifyReply, { fileName, contentType, content }: Download): FastifyReply {
+  return reply
+    .headers(pageHeaders)
+    .headers({ 'content-type': contentType, 'content-disposition': `attachment; filename="${fileName}"` })
+    .send(content);
 }
 
 /** A form without a session: asks to sign in, and keeps what was typed. */
@@ -203,7 +211,7 @@ export async function tracked<Result>(
 }
 
 /** The handler, or the form again if it rejects what was typed. */
-async function perform(page: Page, call: PageCall): Promise<View | Redirect> {
+async function perform(page: Page, call: PageCall): Promise<View | Redirect | Download> {
   try {
     return await page.handle(call);
   } catch (error) {

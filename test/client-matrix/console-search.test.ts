@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
-import { DESKTOP, launchBrowser, skipsBrowser, violationsOf } from '../support/browser.ts';
+import { DESKTOP, launchBrowser, PHONE, skipsBrowser, violationsOf } from '../support/browser.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 import { storeUserGroups } from '../support/stored-user-group.ts';
@@ -34,8 +34,8 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
     await service?.end();
   });
 
-  async function open(): Promise<Page> {
-    const page = await browser.newPage({ ...DESKTOP, baseURL: service.url });
+  async function open(screen: BrowserContextOptions = DESKTOP): Promise<Page> {
+    const page = await browser.newPage({ ...screen, baseURL: service.url });
     await page.goto('/');
     await page.getByLabel('API token').fill(service.token);
     await page.keyboard.press('Enter');
@@ -112,4 +112,33 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
     assert.equal(await links(page), 1);
     await page.close();
   });
+
+  for (const [name, screen] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {
+    it(`shows the overview, and suspends checked rows, without an accessibility violation: ${name}`, async () => {
+      const page = await open(screen);
+      const check = async () => {
+        const violations = await violationsOf(page);
+        assert.deepEqual(
+          violations.map(({ id, nodes }) => `${id} ${nodes.map(({ html }) => html).join(' ')}`),
+          [],
+        );
+        const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+        assert.equal(await page.evaluate(overflow), 0, page.url());
+      };
+      await page.goto('/console');
+      // The figures appear by themselves, if they are not there yet.
+      await page.getByText('as of').waitFor();
+      await check();
+      await page.goto('/console/user-groups');
+      await page.getByLabel('Select customer-000001').check();
+      await page.getByRole('button', { name: 'Suspend checked' }).click();
+      await page.getByRole('heading', { name: 'Suspend 1 user group' }).waitFor();
+      await check();
+      await page.getByRole('button', { name: 'Suspend' }).click();
+      await page.getByRole('heading', { name: '1 of 1 suspended' }).waitFor();
+      await check();
+      await service.call('POST', '/v1/user-groups/customer-000001/resume');
+      await page.close();
+    });
+  }
 });

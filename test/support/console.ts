@@ -48,6 +48,15 @@ export class ConsoleBrowser {
     return this.#post(action, fields);
   }
 
+  /** The same for fields of which several have one name. */
+  postFields(action: string, fields: readonly (readonly [string, string])[]): Promise<TestResponse> {
+    return this.#send(
+      'POST',
+      action,
+      new URLSearchParams(fields.map(([name, text]) => [name, text])).toString(),
+    );
+  }
+
   /** Follows a redirect. */
   follow({ status, headers, text }: TestResponse): Promise<TestResponse> {
     assert.equal(status, 303, text);

@@ -2,11 +2,26 @@ import { isPermitted } from '../../domain/api-token.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { listUserGroups } from '../../operations/user-group/list.ts';
 import { demoOffer } from '../demo/create.ts';
+import { actionForm } from '../fields.ts';
 import { countedFigures } from '../figures.ts';
-import { alert, badge, buttonTo, type Html, heading, html, idLink, pathTo, table, time } from '../html.ts';
+import {
+  alert,
+  badge,
+  buttonTo,
+  type Html,
+  heading,
+  html,
+  idLink,
+  link,
+  pathTo,
+  table,
+  time,
+} from '../html.ts';
 import { notice } from '../notice.ts';
 import { type Page, READERS, WRITERS } from '../page.ts';
+import { pageUrl } from '../pagination.ts';
 import { CREATE_PATH } from './create.ts';
+import { EXPORT_PATH } from './export.ts';
 import { FIND_PATH } from './find.ts';
 import { LIST_PATH, listConditions, readSearch, searchForm } from './search-form.ts';
 import {
@@ -18,6 +33,7 @@ import {
   statusText,
   stepIn,
 } from './search-progress.ts';
+import { SELECTION_PATH, selectionButtons } from './selection.ts';
 
 export const list: Page = {
   method: 'GET',
@@ -26,7 +42,8 @@ export const list: Page = {
   purpose: 'list user groups',
   access: 'list',
   handle: async (call) => {
-    const { context, caller, query } = call;
+    const { context, caller, query, session } = call;
+    const isWriter = isPermitted(caller, WRITERS);
     const search = readSearch(query);
     const step = stepIn(call);
     const page = await listUserGroups(context, caller, {
@@ -37,13 +54,14 @@ export const list: Page = {
     const total = progress.isDone ? null : ((await countedFigures(call))?.userGroups ?? null);
     return {
       title: 'User groups',
-      main: html`${heading('User groups', html`${isPermitted(caller, WRITERS) ? buttonTo(CREATE_PATH, 'Create', 'primary') : ''} ${buttonTo(FIND_PATH, 'Find by token')}`)}
+      main: html`${heading('User groups', html`${isWriter ? buttonTo(CREATE_PATH, 'Create', 'primary') : ''} ${buttonTo(FIND_PATH, 'Find by token')}`)}
 ${notice(query, NOTICES)}
 ${query.has('token_in_search') ? TOKEN_IN_SEARCH : ''}
 ${searchForm(search)}
 <p id="${STATUS}" class="hidden" role="status">${statusText(progress)}</p>
 <div id="results">
-${results(page.userGroups)}
+${isWriter ? actionForm(session, SELECTION_PATH, html`${results(page.userGroups, true)}${selectionButtons}`) : results(page.userGroups, false)}
+<p>${link(pageUrl(EXPORT_PATH, search), 'Export all of this list as CSV')}</p>
 ${progressView(LIST_PATH, search, progress, total)}
 </div>
 ${progress.shown === 0 && query.size === 0 ? demoOffer(call) : ''}`,
@@ -58,11 +76,12 @@ const TOKEN_IN_SEARCH = alert(
 );
 
 /** The table is not visible without rows, which a search may still find. */
-function results(userGroups: readonly UserGroup[]): Html {
+function results(userGroups: readonly UserGroup[], canSelect: boolean): Html {
   return table(
     'User groups',
-    ['Id', 'Name', 'Status', 'Last seen', 'Updated'],
+    [...(canSelect ? ['Select'] : []), 'Id', 'Name', 'Status', 'Last seen', 'Updated'],
     userGroups.map((userGroup) => [
+      ...(canSelect ? [checkBox(userGroup)] : []),
       idLink(pathTo('user-groups', userGroup.providedId), userGroup.providedId),
       userGroup.name,
       userGroup.suspendedAt === null ? badge('good', 'active') : badge('bad', 'suspended'),
@@ -72,4 +91,8 @@ function results(userGroups: readonly UserGroup[]): Html {
     undefined,
     ROWS,
   );
+}
+
+function checkBox({ providedId }: UserGroup): Html {
+  return html`<input type="checkbox" name="id" value="${providedId}" aria-label="Select ${providedId}">`;
 }

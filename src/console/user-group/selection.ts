@@ -1,0 +1,178 @@
+// Suspending or resuming the checked rows of a list: one page to review them, and one that says what was done with each.
+
+import type { Caller } from '../../domain/api-token.ts';
+import { invalidField } from '../../domain/request-body.ts';
+import { toVersionTag, type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
+import type { Context } from '../../operations/context.ts';
+import { findUserGroup } from '../../operations/user-group/read.ts';
+import { resumeUserGroup, suspendUserGroup } from '../../operations/user-group/suspend.ts';
+import { Problem } from '../../problem.ts';
+import { hidden } from '../fields.ts';
+import type { Form } from '../form.ts';
+import { formView } from '../form-pages.ts';
+import { badge, buttonTo, type Html, html, link, pathTo, table, time } from '../html.ts';
+import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
+import { PAGE_SIZE } from '../pagination.ts';
+import { LIST_PATH } from './search-form.ts';
+
+export const SELECTION_PATH = '/console/user-groups/-/selection';
+const APPLY_PATH = `${SELECTION_PATH}/apply`;
+/** Changes at the same time. */
+const CONCURRENCY = 10;
+
+const actions = {
+  suspend: {
+    name: 'Suspend',
+    effect:
+      'Dashboards of these user groups show an error from the next request on, until they are resumed. They keep their tokens and all of their fields.',
+    apply: suspendUserGroup,
+    done: 'suspended',
+    isDangerous: true,
+  },
+  resume: {
+    name: 'Resume',
+    effect: 'The same tokens resolve again.',
+    apply: resumeUserGroup,
+    done: 'resumed',
+    isDangerous: false,
+  },
+} as const;
+type Action = keyof typeof actions;
+const ACTIONS = ['suspend', 'resume'] as const satisfies readonly Action[];
+
+/** Below the list: what can be done with its checked rows. */
+export const selectionButtons: Html = html`<div class="actions" id="selection">
+${ACTIONS.map((action) => html`<button type="submit" name="action" value="${action}">${actions[action].name} checked</button>`)}
+</div>`;
+
+const shared = { method: 'POST', permissions: WRITERS, purpose: 'change user groups' } as const;
+
+export const reviewSelection: Page = {
+  ...shared,
+  path: '/user-groups/-/selection',
+  access: 'read',
+  handle: async (call) => {
+    const { name, effect, isDangerous } = actions[actionIn(call.form)];
+    const groups = await Promise.all(idsIn(call.form).map((id) => findOrNull(call, id)));
+    const found = groups.filter((group) => group !== null);
+    return formView(call, {
+      title: `${name} ${found.length} user ${found.length === 1 ? 'group' : 'groups'}`,
+      text: html`<p>${effect}</p>
+${groupTable(found)}
+${found.length === groups.length ? '' : html`<p>${groups.length - found.length} that you checked were deleted meanwhile.</p>`}`,
+      action: APPLY_PATH,
+      fields: html`${hidden('action', actionIn(call.form))}
+${found.map((group) => html`${hidden('id', group.providedId)}${hidden('version', versionTag(group))}`)}`,
+      button: name,
+      isDangerous,
+      back: LIST_PATH,
+    });
+  },
+};
+
+export const applyToSelection: Page = {
+  ...shared,
+  path: '/user-groups/-/selection/apply',
+  access: 'write',
+  handle: async ({ context, caller, form }) => {
+    const action = actionIn(form);
+    const ids = idsIn(form);
+    const versions = fieldTexts(form, 'version');
+    const outcomes: Outcome[] = [];
+    for (let start = 0; start < ids.length; start += CONCURRENCY) {
+      const part = ids.slice(start, start + CONCURRENCY);
+      const changes = part.map((id, index) =>
+        change(context, caller, action, id, versions[start + index] ?? ''),
+      );
+      outcomes.push(...(await Promise.all(changes)));
+    }
+    return outcomeView(action, outcomes);
+  },
+};
+
+interface Outcome {
+  id: string;
+  /** null if it was changed. */
+  reason: string | null;
+}
+
+/** Each is an event of its own; one that fails does not stop the others. */
+async function change(
+  context: Context,
+  caller: Caller,
+  action: Action,
+  id: string,
+  version: string,
+): Promise<Outcome> {
+  const tag = toVersionTag(version);
+  try {
+    await actions[action].apply(context, caller, id, { ifMatch: tag === null ? [] : [tag] });
+    return { id, reason: null };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const isStale = error.code === 'version_mismatch';
+    return { id, reason: isStale ? 'It was changed after you reviewed it.' : error.message };
+  }
+}
+
+function outcomeView(action: Action, outcomes: readonly Outcome[]): View {
+  const { done } = actions[action];
+  const failed = outcomes.filter(({ reason }) => reason !== null).length;
+  const title = `${outcomes.length - failed} of ${outcomes.length} ${done}`;
+  return {
+    title,
+    ...(failed > 0 && { status: 207 }),
+    main: html`<h1>${title}</h1>
+${table(
+  'User groups',
+  ['Id', 'Result', 'Reason'],
+  outcomes.map(({ id, reason }) => [
+    link(pathTo('user-groups', id), id),
+    reason === null ? badge('good', done) : badge('bad', 'unchanged'),
+    reason ?? '',
+  ]),
+)}
+<div class="actions">${buttonTo(LIST_PATH, 'Back to the list')}</div>`,
+  };
+}
+
+function groupTable(groups: readonly UserGroup[]): Html {
+  return table(
+    'User groups',
+    ['Id', 'Name', 'Status', 'Last seen'],
+    groups.map(({ providedId, name, suspendedAt, lastSeenAt }) => [
+      link(pathTo('user-groups', providedId), providedId),
+      name,
+      suspendedAt === null ? badge('good', 'active') : badge('bad', 'suspended'),
+      time(lastSeenAt),
+    ]),
+  );
+}
+
+/** Throws `invalid_request`. */
+function actionIn(form: Form): Action {
+  const action = form.choice('action', ACTIONS);
+  if (action === undefined) throw invalidField('/action', 'must be suspend or resume');
+  return action;
+}
+
+/** Throws `invalid_request` without one, and for more than a page has. */
+function idsIn(form: Form): string[] {
+  const ids = [...new Set(fieldTexts(form, 'id'))];
+  if (ids.length === 0) throw invalidField('/id', 'is missing: check the user groups in the list first');
+  if (ids.length > PAGE_SIZE) throw invalidField('/id', `may be given ${PAGE_SIZE} times at most`);
+  return ids;
+}
+
+function fieldTexts(form: Form, name: string): string[] {
+  return form.entries().flatMap(([each, text]) => (each === name ? [text] : []));
+}
+
+async function findOrNull({ context, caller }: PageCall, id: string): Promise<UserGroup | null> {
+  try {
+    return await findUserGroup(context, caller, id);
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'user_group_not_found') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,118 @@
+// Contract: the checked rows of a list are suspended and resumed after one review, each with an event, and the list is
+// exported as CSV that no spreadsheet evaluates.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { parse } from 'csv-parse/sync';
+import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
+import { textOf } from '../support/console-page.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { elementsOf } from '../support/html.ts';
+import type { TestResponse } from '../support/http.ts';
+import { TestService } from '../support/service.ts';
+import { storeUserGroups } from '../support/stored-user-group.ts';
+
+const LIST = '/console/user-groups';
+const SELECTION = `${LIST}/-/selection`;
+const APPLY = `${SELECTION}/apply`;
+
+describeOnEachDatabase('the list of user groups in the console', (database) => {
+  let service: TestService;
+  let browser: ConsoleBrowser;
+  before(async () => {
+    service = await TestService.start(database);
+    browser = await ConsoleBrowser.signIn(service);
+  });
+  after(() => service.end());
+
+  async function create(...ids: string[]): Promise<void> {
+    for (const user_group_id of ids) await service.get({ user_group_id, name: `Name of ${user_group_id}` });
+  }
+
+  async function csrf(): Promise<string> {
+    return fieldsOf((await browser.get(LIST)).text, SELECTION).csrf!;
+  }
+
+  /** What a browser sends if these rows are checked. */
+  async function review(action: string, ...ids: string[]): Promise<TestResponse> {
+    const fields = [['csrf', await csrf()], ['action', action], ...ids.map((id) => ['id', id])];
+    return browser.postFields(SELECTION, fields as [string, string][]);
+  }
+
+  /** Confirms the review. */
+  function apply(page: TestResponse): Promise<TestResponse> {
+    const inputs = elementsOf(page.text).filter(({ name }) => name === 'input');
+    const start = inputs.findIndex(({ attributes }) => attributes.name === 'action');
+    const fields = inputs
+      .slice(start - 1)
+      .map(({ attributes }): [string, string] => [attributes.name!, attributes.value!]);
+    return browser.postFields(APPLY, fields);
+  }
+
+  async function isSuspended(id: string): Promise<boolean> {
+    return (await service.call('GET', `/v1/user-groups/${id}`)).json.user_group.suspended;
+  }
+
+  it('suspends the checked rows after a review, with an event each, and resumes them', async () => {
+    await create('one', 'two', 'three');
+    const page = await review('suspend', 'one', 'two');
+    assert.match(textOf(page), /Suspend 2 user groups .*one.*two/);
+    assert.equal(await isSuspended('one'), false);
+    const done = await apply(page);
+    assert.match(textOf(done), /2 of 2 suspended/);
+    assert.deepEqual(await Promise.all(['one', 'two', 'three'].map(isSuspended)), [true, true, false]);
+    for (const id of ['one', 'two']) {
+      const { json } = await service.call('GET', `/v1/user-groups/${id}/events`);
+      assert.equal(json.events[0].type, 'user_group.updated');
+      assert.equal(json.events[0].actor.via, 'console');
+    }
+    assert.match(textOf(await apply(await review('resume', 'one', 'two'))), /2 of 2 resumed/);
+    assert.equal(await isSuspended('one'), false);
+  });
+
+  it('reports the rows that were changed or deleted after the review, and changes the others', async () => {
+    await create('kept', 'changed', 'deleted');
+    const page = await review('suspend', 'kept', 'changed', 'deleted');
+    await service.call('PATCH', '/v1/user-groups/changed', { name: 'Changed' });
+    await service.call('DELETE', '/v1/user-groups/deleted');
+    const done = await apply(page);
+    assert.match(textOf(done), /1 of 3 suspended/);
+    assert.match(textOf(done), /changed unchanged It was changed after you reviewed it/);
+    assert.equal(await isSuspended('kept'), true);
+    assert.equal(await isSuspended('changed'), false);
+  });
+
+  it('refuses a review of no row or of more than a page has, and readers', async () => {
+    assert.equal((await review('suspend')).status, 400);
+    assert.equal((await review('suspend', ...Array.from({ length: 51 }, (_, id) => `${id}`))).status, 400);
+    assert.equal((await review('delete', 'one')).status, 400);
+    const { token } = await service.apiToken({ permission: 'read-only' });
+    const reader = await ConsoleBrowser.signIn(service, token);
+    assert.doesNotMatch((await reader.get(LIST)).text, /checkbox/);
+  });
+
+  it('exports all pages of the current list as CSV, with formulas escaped', async () => {
+    const { token } = await service.apiToken({ workspaceName: 'exported', permission: 'read-only' });
+    const names = ['=1+1', '+1', '-1', '@a', 'a "quoted", text', 'plain'];
+    const groups = Array.from({ length: 1_000 }, (_, index) => [
+      `id-${String(index).padStart(4, '0')}`,
+      { name: names[index % names.length]!, ...(index === 7 && { suspendedAt: 1 }) },
+    ]);
+    await storeUserGroups(service.app.context.store, 'exported', Object.fromEntries(groups));
+    const reader = await ConsoleBrowser.signIn(service, token, { hasAnyText: true });
+    const all = await reader.get(`${LIST}/-/export`);
+    assert.equal(all.headers['content-type'], 'text/csv; charset=utf-8');
+    assert.equal(all.headers['content-disposition'], 'attachment; filename="user-groups.csv"');
+    const rows = parse(all.text, { columns: true }) as Record<string, string>[];
+    assert.equal(rows.length, 1_000);
+    assert.deepEqual(
+      rows.slice(0, names.length).map(({ name }) => name),
+      ["'=1+1", "'+1", "'-1", "'@a", 'a "quoted", text', 'plain'],
+    );
+    const suspended = await reader.get(`${LIST}/-/export?suspended=yes`);
+    assert.deepEqual(
+      (parse(suspended.text, { columns: true }) as Record<string, string>[]).map((row) => row.user_group_id),
+      ['id-0007'],
+    );
+  });
+});
