@@ -16,7 +16,7 @@ import {
   type StoredDocument,
 } from '../operations/document/document.ts';
 import { Problem } from '../problem.ts';
-import { checkField, problemSummary, textField } from './fields.ts';
+import { checkField, hidden, problemSummary, textField } from './fields.ts';
 import { type Form, findViolations, type Members, readForm } from './form.ts';
 import { formPages, formView } from './form-pages.ts';
 import {
@@ -72,6 +72,8 @@ export interface DocumentPagesKind<Body> {
     precondition: Precondition,
     force: boolean,
   ): Promise<StoredDocument & { secret?: Secret | null }>;
+  /** A doubt about what was typed: the person has to confirm it. */
+  doubt?(call: PageCall, body: Body): Promise<Doubt | null>;
   /** `deleteDocument` if absent. */
   remove?(
     context: Context,
@@ -95,6 +97,21 @@ export interface DocumentPagesKind<Body> {
 }
 
 type Rows = (readonly [name: string, value: Insertion])[];
+/** What was typed is valid, but probably a mistake. */
+export class Doubt extends Problem {
+  constructor(pointer: string, detail: string) {
+    super('invalid_request', 'Nothing was saved yet: check what is marked, or confirm it.', {
+      errors: [{ pointer, detail }],
+    });
+  }
+}
+
+const CONFIRMED = 'confirmed';
+
+/** Another question about the same form does not ask again. */
+function keptConfirmation(form: Form): Html {
+  return form.has(CONFIRMED) ? hidden(CONFIRMED, 'on') : NO_HTML;
+}
 
 interface EditedForm {
   /** null for a new document, whose form has a field for it. */
@@ -140,7 +157,7 @@ export function documentList({ definition, path, readers, title, hint, table, ..
 ${notice(query, { deleted: 'Deleted.' })}
 ${hint === undefined ? '' : html`<p class="hint">${hint}</p>`}
 ${await table(documents, call)}
-${nextPage(pathTo(...path), nextCursor)}`,
+${nextPage(pathTo(...path), nextCursor, Object.fromEntries(query))}`,
       };
     },
   };
@@ -269,7 +286,8 @@ ${buttonTo(this.documentPath(document.id, 'delete'), 'Delete', 'danger')}`;
       fields: html`${edited.hidden}
 ${id === null ? this.#idField(form) : ''}
 ${fields(edited.form, problem, document)}
-${isInUse(problem) ? forceField(form) : ''}`,
+${isInUse(problem) ? forceField(form) : ''}
+${problem instanceof Doubt ? checkField({ name: CONFIRMED, label: 'Save it anyway', isChecked: false }) : keptConfirmation(form)}`,
       button: 'Save',
       back: document === null ? pathTo(...path) : this.documentPath(document.id),
     });
@@ -291,16 +309,13 @@ ${isInUse(problem) ? forceField(form) : ''}`,
     return this.#save(call, id);
   }
 
-  async #save({ context, caller, form }: PageCall, id: string): Promise<View | Redirect> {
-    const { body, members, put } = this.#kind;
-    const { secret } = await put(
-      context,
-      caller,
-      id,
-      await readForm(context, form, body, members),
-      preconditionIn(form),
-      form.has(FORCE),
-    );
+  async #save(call: PageCall, id: string): Promise<View | Redirect> {
+    const { context, caller, form } = call;
+    const { body, members, put, doubt } = this.#kind;
+    const read = await readForm(context, form, body, members);
+    const warning = form.has(CONFIRMED) ? null : await doubt?.(call, read);
+    if (warning) throw warning;
+    const { secret } = await put(context, caller, id, read, preconditionIn(form), form.has(FORCE));
     if (secret == null) return { location: withNotice(this.documentPath(id), 'saved') };
     return this.secretView(id, secret, 'Created.');
   }

@@ -10,15 +10,41 @@ export function pageQuery(query: URLSearchParams): { limit: number; cursor?: str
   return { limit: PAGE_SIZE, ...(cursor && { cursor }) };
 }
 
-/** A link, if there is a next page. `query` is what the URL has besides the cursor; empty values are left out. */
+/** Cursors of the pages before this one, in the URL: lists can only be read forwards. */
+const TRAIL = 'pages';
+/** In the trail, the first page. */
+const FIRST = '-';
+const MAX_TRAIL = 20;
+
+/**
+ * Links to the next and the previous page, if there are such. `query` is what the URL has, with the cursor of this page;
+ * empty values are left out.
+ */
 export function nextPage(
   path: string,
   cursor: string | null,
   query: Readonly<Record<string, string>> = {},
   text = 'Next page',
 ): Html {
-  if (cursor === null) return NO_HTML;
-  return html`<nav class="pages" aria-label="Pages">${buttonTo(pageUrl(path, { ...query, cursor }), text)}</nav>`;
+  const trail = (query[TRAIL] ?? '').split(',').filter((each) => each !== '');
+  const previous = previousPage(path, query, trail);
+  if (cursor === null && previous === NO_HTML) return NO_HTML;
+  const pages = [...trail, query.cursor || FIRST].slice(-MAX_TRAIL).join(',');
+  const next =
+    cursor === null ? NO_HTML : buttonTo(pageUrl(path, { ...query, cursor, [TRAIL]: pages }), text);
+  return html`<nav class="pages" aria-label="Pages">${previous} ${next}</nav>`;
+}
+
+/** Without a trail, such as from a shared link, to the first page. */
+function previousPage(path: string, query: Readonly<Record<string, string>>, trail: readonly string[]): Html {
+  if (!query.cursor) return NO_HTML;
+  const last = trail.at(-1) ?? FIRST;
+  const url = pageUrl(path, {
+    ...query,
+    cursor: last === FIRST ? '' : last,
+    [TRAIL]: trail.slice(0, -1).join(','),
+  });
+  return buttonTo(url, trail.length === 0 ? 'First page' : 'Previous page');
 }
 
 /** Empty values are left out. */

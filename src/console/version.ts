@@ -77,7 +77,7 @@ export function editedForm(
 const BASE = 'base';
 const RECREATE = 'recreate';
 /** Fields that are not those of the document, or never shown again. */
-const OWN_FIELDS = ['csrf', NAME, BASE, RECREATE, 'secret'];
+const OWN_FIELDS = ['csrf', NAME, BASE, RECREATE, 'secret', 'confirmed', 'force'];
 
 function baseIn(form: Form): Map<string, string> | null {
   try {

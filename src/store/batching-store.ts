@@ -24,6 +24,7 @@ const LISTS: ReadonlySet<QueryKind> = new Set<QueryKind>([
   'scanUserGroups',
   'countUserGroups',
   'listApiTokens',
+  'listNewestApiTokens',
   'listWorkspaces',
   'scanDocuments',
   'listEvents',

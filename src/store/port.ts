@@ -90,6 +90,11 @@ interface Queries {
   findImportedToken: { query: { digest: TokenDigest }; result: Bucket | null };
   /** In the order of their ids; of the installation, or of one workspace and environment. */
   listApiTokens: { query: { tenant: Tenant | null; after: number; limit: number }; result: ApiTokenRow[] };
+  /** Those that are revoked, or those that are not, before this id; the newest first. */
+  listNewestApiTokens: {
+    query: { tenant: Tenant; before: number; isRevoked: boolean; limit: number };
+    result: ApiToken[];
+  };
   findWorkspace: { query: { name: string }; result: Workspace | null };
   /** Workspaces in the order of their names after `after`, from the first if it is null. */
   listWorkspaces: { query: { after: string | null; limit: number }; result: Workspace[] };

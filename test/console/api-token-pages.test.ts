@@ -128,11 +128,17 @@ describeOnEachDatabase('API tokens in the console', (database) => {
     const { browser, id, other } = await newWorkspace();
     for (let number = 0; number < 50; number++) await other('read-only');
     const page = await browser.get(LIST);
-    const [row] = /mine \d+ admin active of this session .{5,20} never/.exec(textOf(page)) ?? [];
-    assert.ok(row?.includes(String(id)), textOf(page));
-    const next = elementsOf(page.text).find(({ name, text }) => name === 'a' && text === 'Next page')!;
-    const last = await browser.get(next.attributes.href!);
-    assert.equal(textOf(last).match(/other read-only/g)?.length, 1);
+    assert.equal(textOf(page).match(/other read-only/g)?.length, 50, 'the newest first');
+    const linkOf = ({ text: html }: { text: string }, wanted: string) =>
+      elementsOf(html).find(({ name, text }) => name === 'a' && text === wanted)?.attributes.href;
+    assert.equal(linkOf(page, 'Previous page'), undefined);
+    const last = await browser.get(linkOf(page, 'Next page')!);
+    const [row] = /mine \d+ admin active of this session command line .{5,20} never/.exec(textOf(last)) ?? [];
+    assert.ok(row?.includes(String(id)), textOf(last));
+    assert.equal(textOf(await browser.get(linkOf(last, 'Previous page')!)), textOf(page));
+    const cursor = new URLSearchParams(linkOf(page, 'Next page')!.split('?')[1]).get('cursor')!;
+    const shared = await browser.get(`${LIST}?${new URLSearchParams({ cursor })}`);
+    assert.equal(linkOf(shared, 'First page'), LIST);
   });
 
   it('rotates an API token once per form, with a grace period', async () => {
@@ -184,6 +190,24 @@ describeOnEachDatabase('API tokens in the console', (database) => {
     assert.match(errorOf(page, 'grace_period_seconds')!, /must be an integer/);
   });
 
+  it('says who created an API token, and warns two weeks before it expires', async () => {
+    const { browser } = await newWorkspace();
+    for (const [name, seconds] of [
+      ['soon', '86400'],
+      ['later', '2592000'],
+    ] as const) {
+      const created = await browser.submit(NEW, NEW, {
+        name,
+        permission: 'resolve',
+        expires_in_seconds: seconds,
+      });
+      assert.equal(created.status, 200, created.text);
+    }
+    const text = textOf(await browser.get(LIST));
+    assert.match(text, /soon \d+ resolve active mine never \S+ \S+ UTC in a day/);
+    assert.match(text, /later \d+ resolve active mine never \S+ \S+ UTC soon/);
+  });
+
   it('revokes an API token after a question', async () => {
     const { browser, other, list } = await newWorkspace();
     const { id, token } = await other();
@@ -193,7 +217,10 @@ describeOnEachDatabase('API tokens in the console', (database) => {
     assert.doesNotMatch(textOf(question), /signed in with|No other active/);
     assert.equal((await browser.submitFrom(question, path)).headers.location, LIST);
     assert.equal(await statusWith(token), 401);
-    assert.match(textOf(await browser.get(LIST)), /other admin \d+ admin revoked/);
+    assert.doesNotMatch(textOf(await browser.get(LIST)), /other admin/);
+    const revoked = await browser.get(`${LIST}?revoked=yes`);
+    assert.match(textOf(revoked), /other admin \d+ admin revoked/);
+    assert.doesNotMatch(textOf(revoked), /mine/);
     const page = await browser.get(`${LIST}/${id}`);
     assert.doesNotMatch(page.text, /\/(?:rotate|revoke)"/);
     const rotation = await browser.submit(`${LIST}/${id}/rotate`, `${LIST}/${id}/rotate`);

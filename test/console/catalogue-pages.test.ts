@@ -86,20 +86,27 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   it('creates and changes a data source, whose attributes stay as they were typed', async () => {
     const { browser, call } = await newWorkspace();
     const attributes = '{"port": 5432.10, "b": 1, "a": 12345678901234567890}';
-    const created = await browser.submit(`${DATA_SOURCES}/-/new?schema=40`, `${DATA_SOURCES}/-/new`, {
-      id: 'acme',
-      schema_id: '40',
-      name: 'Acme',
-      attributes,
-    });
+    const typed = { id: 'acme', schema_id: '40', name: 'Acme', attributes };
+    const path = `${DATA_SOURCES}/-/new`;
+    const doubtful = await browser.submit(`${path}?schema=40`, path, typed);
+    assert.equal(doubtful.status, 400);
+    assert.match(textOf(doubtful), /is not the id of a schema.*Save it anyway/);
+    assert.equal((await call('GET', '/v1/data-sources/acme')).status, 404);
+    const created = await browser.submitFrom(doubtful, path, { confirmed: 'on' });
     assert.equal(created.status, 303, created.text);
+    await call('PUT', '/v1/schemas/40', { name: 'Orders' });
     const stored = () => call('GET', '/v1/data-sources/acme');
     assert.match((await stored()).text, /"attributes":\{"port":5432\.10,"b":1,"a":12345678901234567890\}/);
     const number = (await stored()).json.data_source.data_source_id;
     const edit = `${DATA_SOURCES}/acme/edit`;
     const page = await browser.get(edit);
     assert.match(unescaped(page.text), /"port": 5432\.10,\n {2}"b": 1,/);
-    const changed = await browser.submit(edit, edit, { schema_id: '41', name: 'Acme 2', attributes: '' });
+    const changed = await browser.submit(edit, edit, {
+      schema_id: '41',
+      confirmed: 'on',
+      name: 'Acme 2',
+      attributes: '',
+    });
     assert.equal(changed.status, 303);
     const { json } = await stored();
     assert.deepEqual(json.data_source.attributes, {});
@@ -443,7 +450,10 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     const rejected = await browser.submit(edit, edit, fields);
     assert.equal(rejected.status, 400);
     assertEscaped(rejected);
-    const outdated = await browser.submit(edit, edit, { ...fields, attributes: '{}', version: '1-1' });
+    const outdated = await browser.submit(edit, edit, {
+      ...{ ...fields, attributes: '{}', version: '1-1' },
+      confirmed: 'on',
+    });
     assert.equal(outdated.status, 412);
     assertEscaped(outdated);
     const taken = { id: MARKUP, ...fields, attributes: '{}' };

@@ -78,7 +78,9 @@ describeOnEachDatabase('Integrations in the console', (database) => {
     const types = await browser.get(`${LIST}/-/types`);
     for (const type of Object.keys(integrations)) {
       assert.match(unescaped(types.text), new RegExp(`href="${NEW}\\?type=${type}"`));
-      const created = await browser.submit(`${NEW}?type=${type}`, NEW, {
+      const empty = fieldsOf((await browser.get(`${NEW}?type=${type}`)).text, NEW);
+      assert.deepEqual([empty.settings, empty.claims], ['', ''], 'an example is no value');
+      const created = await browser.submit(`${NEW}?type=${type}&example=1`, NEW, {
         id: type,
         ...(type !== 'jwt' && { secret: SECRET }),
       });

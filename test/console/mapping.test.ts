@@ -95,6 +95,20 @@ describeOnEachDatabase('The form of a user group', (database) => {
     assert.ok((await stored()).includes(`"mapping":{"40":${number},"41":"gone"}`), await stored());
   });
 
+  it('says in the review that a mapping leads nowhere, also without a policy', async () => {
+    const { browser, call, group } = await newWorkspace();
+    await call('PUT', '/v1/schemas/40', { name: 'Orders' });
+    await call('POST', '/v1/user-groups', { user_group_id: 'acme', name: 'Acme' });
+    const review = await browser.submit(`${group}/edit?as=json`, `${group}/review`, {
+      mapping: '{"40":"gone"}',
+    });
+    assert.equal(review.status, 200);
+    assert.match(
+      textOf(review),
+      /will show an error, because the mapping leads nowhere: \/mapping\/40 refers to a data source that does not exist/,
+    );
+  });
+
   it('searches the data sources of a schema that has more than fifty, by id or name', async () => {
     const { browser, call, dataSource, group, save, stored } = await newWorkspace();
     await call('PUT', '/v1/schemas/40', { name: 'Orders' });

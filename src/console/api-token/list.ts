@@ -1,10 +1,14 @@
 import type { ApiToken } from '../../domain/api-token.ts';
-import { listApiTokens } from '../../operations/api-token/api-token.ts';
-import { buttonTo, type Html, heading, html, link, pathTo, table, time } from '../html.ts';
+import { listNewestApiTokens } from '../../operations/api-token/api-token.ts';
+import { buttonTo, type Html, heading, html, link, NO_HTML, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
-import { nextPage, pageQuery } from '../pagination.ts';
-import { API_TOKENS, apiTokenName, NEW_API_TOKEN_PATH, statusBadge } from './show.ts';
+import { nextPage, pageQuery, pageUrl } from '../pagination.ts';
+import { creatorText } from './creator.ts';
+import { API_TOKENS, apiTokenName, expiryText, NEW_API_TOKEN_PATH, statusBadge } from './show.ts';
+
+/** Query parameter of the list of revoked ones. */
+const REVOKED = 'revoked';
 
 export const listOfApiTokens: Page = {
   method: 'GET',
@@ -14,29 +18,37 @@ export const listOfApiTokens: Page = {
   access: 'list',
   handle: async (call) => {
     const { context, caller, query } = call;
-    const { apiTokens, nextCursor } = await listApiTokens(context, caller, pageQuery(query));
+    const isRevoked = query.get(REVOKED) === 'yes';
+    const search = { ...pageQuery(query), isRevoked };
+    const { apiTokens, nextCursor } = await listNewestApiTokens(context, caller, search);
+    const other = isRevoked
+      ? link(pathTo(API_TOKENS), 'Those that are not revoked')
+      : link(pageUrl(pathTo(API_TOKENS), { [REVOKED]: 'yes' }), 'Revoked API tokens');
     return {
-      title: 'API tokens',
-      main: html`${heading('API tokens', buttonTo(NEW_API_TOKEN_PATH, 'New API token', 'primary'))}
+      title: isRevoked ? 'Revoked API tokens' : 'API tokens',
+      main: html`${heading(isRevoked ? 'Revoked API tokens' : 'API tokens', isRevoked ? NO_HTML : buttonTo(NEW_API_TOKEN_PATH, 'New API token', 'primary'))}
 ${notice(query, { revoked: 'Revoked: it is rejected from now on.' })}
-<p class="hint">Of this workspace, for the environment ${caller.environment}.</p>
-${apiTokenTable(call, apiTokens)}
-${nextPage(pathTo(API_TOKENS), nextCursor)}`,
+<p class="hint">Of this workspace, for the environment ${caller.environment}; the newest first. ${other}</p>
+${await apiTokenTable(call, apiTokens)}
+${nextPage(pathTo(API_TOKENS), nextCursor, Object.fromEntries(query))}`,
     };
   },
 };
 
-function apiTokenTable(call: PageCall, apiTokens: readonly ApiToken[]): Html {
+async function apiTokenTable(call: PageCall, apiTokens: readonly ApiToken[]): Promise<Html> {
+  const creators = await Promise.all(apiTokens.map((each) => creatorText(call, each)));
   return table(
     'API tokens',
-    ['Name', 'Number', 'Permission', 'Status', 'Last used', 'Expires'],
-    apiTokens.map((apiToken) => [
+    ['Name', 'Number', 'Permission', 'Status', 'Created by', 'Last used', 'Expires'],
+    apiTokens.map((apiToken, index) => [
       link(pathTo(API_TOKENS, apiToken.apiTokenId), apiTokenName(apiToken)),
       apiToken.apiTokenId,
       apiToken.permission,
       statusBadge(call, apiToken),
+      creators[index]!,
       time(apiToken.lastUsedAt),
-      time(apiToken.expiresAt),
+      expiryText(call, apiToken),
     ]),
+    'None.',
   );
 }

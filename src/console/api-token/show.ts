@@ -8,6 +8,7 @@ import { apiTokenIdParameter } from '../../http/request/path-parameter.ts';
 import { readApiToken } from '../../operations/api-token/api-token.ts';
 import { badge, buttonTo, definitions, type Html, heading, html, NO_HTML, pathTo, time } from '../html.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
+import { creatorText } from './creator.ts';
 
 export const API_TOKENS = 'api-tokens';
 export const NEW_API_TOKEN_PATH = pathTo(API_TOKENS, '-', 'new');
@@ -32,8 +33,8 @@ ${definitions([
   ['Environment', apiToken.environment],
   ['Status', statusBadge(call, apiToken)],
   ['Last used', time(apiToken.lastUsedAt)],
-  ['Created', time(apiToken.createdAt)],
-  ['Expires', time(apiToken.expiresAt)],
+  ['Created', html`${time(apiToken.createdAt)} by ${await creatorText(call, apiToken)}`],
+  ['Expires', expiryText(call, apiToken)],
   ...(apiToken.revokedAt === null ? [] : [['Revoked', time(apiToken.revokedAt)] as const]),
   ...(until === null ? [] : [['Replaced text valid until', time(until)] as const]),
 ])}`,
@@ -62,6 +63,20 @@ const statusBadges = {
 export function statusBadge(call: PageCall, apiToken: ApiToken): Html {
   const status = statusBadges[apiTokenStatus(apiToken, call.context.clock())];
   return isOfSession(call, apiToken) ? html`${status} ${badge('neutral', 'of this session')}` : status;
+}
+
+/** Long enough to replace it where it is used. */
+const WARNING_MS = 14 * 86_400_000;
+
+/** With a warning two weeks before. */
+export function expiryText({ context }: PageCall, apiToken: ApiToken): Html {
+  const { expiresAt } = apiToken;
+  const now = context.clock();
+  const isSoon =
+    expiresAt !== null && expiresAt - now < WARNING_MS && apiTokenStatus(apiToken, now) === 'active';
+  if (!isSoon) return time(expiresAt);
+  const days = Math.ceil((expiresAt - now) / 86_400_000);
+  return html`${time(expiresAt)} ${badge('bad', days === 1 ? 'in a day' : `in ${days} days`)}`;
 }
 
 function actions({ apiTokenId }: ApiToken): Html {

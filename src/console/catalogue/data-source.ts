@@ -5,7 +5,7 @@ import type { JsonText } from '../../domain/json/strict-json.ts';
 import { putDataSource as put } from '../../operations/catalogue/catalogue.ts';
 import { countDataSourceUse, deleteDataSource } from '../../operations/catalogue/use.ts';
 import { withSeparators } from '../chart.ts';
-import { DocumentPages } from '../document-pages.ts';
+import { DocumentPages, Doubt } from '../document-pages.ts';
 import { areaField, nameField, textField } from '../fields.ts';
 import { countedAt, countedFigures } from '../figures.ts';
 import { jsonMember, textMember } from '../form.ts';
@@ -39,7 +39,7 @@ export const dataSourcePages = new DocumentPages<DataSourceBody>({
       user_group_id: reservedFor ?? '',
     };
   },
-  initial: (query) => ({ schema_id: query.get('schema') ?? '', attributes: EXAMPLE }),
+  initial: (query) => ({ schema_id: query.get('schema') ?? '', attributes: '' }),
   fields: (form) => html`${textField({
     ...form.field('schema_id'),
     label: 'Schema',
@@ -50,6 +50,7 @@ ${nameField({ ...form.field('name'), hint: 'For people.' })}
 ${areaField({
   ...form.field('attributes'),
   label: 'Attributes',
+  placeholder: EXAMPLE,
   hint: 'A JSON object: what a dashboard server needs to connect, such as host, database, region and the name of a secret. Never a credential.',
 })}
 ${textField({
@@ -57,6 +58,10 @@ ${textField({
   label: 'Reserved for user group',
   hint: 'Empty: any user group can be mapped to it. With an id, every other user group that is mapped to it gets an error, and never this data.',
 })}`,
+  doubt: async (call, { schemaId }) => {
+    const isKnown = (await environmentConfig(call)).ofKind('schema').has(schemaId);
+    return isKnown ? null : new Doubt('/schema_id', 'is not the id of a schema: no mapping can use it yet');
+  },
   put,
   remove: (context, caller, id, precondition, force) =>
     deleteDataSource(context, caller, { id, precondition, force }),

@@ -17,7 +17,7 @@ import {
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { putIntegration as put } from '../../operations/integration/integration.ts';
 import type { Problem } from '../../problem.ts';
-import { DocumentPages } from '../document-pages.ts';
+import { DocumentPages, newPath } from '../document-pages.ts';
 import { areaField, checkField, hidden, textField } from '../fields.ts';
 import { type Form, jsonMember, numberMember, textMember } from '../form.ts';
 import { badge, code, definitions, type Html, html, link, pathTo } from '../html.ts';
@@ -51,7 +51,11 @@ export const integrationPages = new DocumentPages<IntegrationBody>({
       ...(isUnrestricted && { unrestricted: 'on' }),
     };
   },
-  initial: (query) => exampleFields(typeIn(query.get('type') ?? '')),
+  initial: (query) => {
+    const type = typeIn(query.get('type') ?? '');
+    const example = exampleFields(type);
+    return query.has('example') ? example : { type, ttl_seconds: example.ttl_seconds! };
+  },
   fields,
   put,
   rows: (document) => {
@@ -126,8 +130,10 @@ function exampleFields(type: IntegrationType): Record<string, string> {
 
 function fields(form: Form, problem: Problem | undefined, document: Document | null): Html {
   const type = typeIn(form.text('type'));
+  const example = exampleFields(type);
+  const isEmpty = document === null && form.text('settings') === '';
   return html`${hidden('type', type)}
-<p>Type: <strong>${type}</strong>, ${embedTokenType({ type }).label}</p>
+<p>Type: <strong>${type}</strong>, ${embedTokenType({ type }).label}${isEmpty ? html` · ${link(`${newPath(INTEGRATIONS)}?type=${type}&example=1`, 'Fill in the example')}` : ''}</p>
 ${needsSecret(type, form.text('settings')) ? secretField(problem, document) : ''}
 ${textField({
   ...form.field('ttl_seconds'),
@@ -137,6 +143,7 @@ ${textField({
 ${areaField({
   ...form.field('settings'),
   label: 'Settings',
+  placeholder: example.settings!,
   hint: 'A JSON object. A property of user groups leaves only if “properties” lists it.',
   rows: 12,
 })}
@@ -144,6 +151,7 @@ ${settingsHelp(type)}
 ${areaField({
   ...form.field('claims'),
   label: 'Claims',
+  placeholder: example.claims!,
   hint: 'A JSON object of values from the user group: {"property": "region"}, {"mapping": "40"}, {"field": "provided_id"} or {"constant": 1}.',
 })}
 ${checkField({

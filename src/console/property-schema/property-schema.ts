@@ -37,7 +37,7 @@ const [form, action] = formPages({
   purpose: 'change the property schema',
   initial: async (call) => {
     const stored = await storedIn(call);
-    return stored === null ? EXAMPLE : typed(stored);
+    return stored === null ? { mode: EXAMPLE.mode } : typed(stored);
   },
   act: async ({ context, caller, form }) => {
     const body = await readForm(context, form, propertySchemaBody, () => ({
@@ -54,13 +54,14 @@ const [form, action] = formPages({
     return formView(call, {
       title: TITLE,
       text: html`${edited.text}
-${stored === null ? html`<p>There is none: properties are not checked. This is an example.</p>` : ''}
+${stored === null ? html`<p>There is none: properties are not checked. The field shows an example.</p>` : ''}
 <p>Stored properties are not changed: “user-group-service check” lists those that violate the schema.</p>`,
       action: PATH,
       fields: html`${edited.hidden}
 ${areaField({
   ...edited.form.field('schema'),
   label: 'JSON Schema',
+  placeholder: EXAMPLE.schema,
   hint: 'JSON Schema 2020-12 for the properties of user groups, at most 64 KiB. Patterns are regular expressions of ECMAScript without lookaround or backreferences, and $ref leads to a place in the schema.',
   rows: 18,
 })}

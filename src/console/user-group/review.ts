@@ -1,5 +1,6 @@
 // Review of a change before it is stored.
 
+import { jsonPointer } from '../../domain/json/strict-json.ts';
 import { type UserGroup, valuesLength, versionTag } from '../../domain/user-group/user-group.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
@@ -72,6 +73,7 @@ ${hiddenFields(fields, stored)}
 ${othersText(others)}
 ${isSame ? none('Nothing differs from what is stored.') : changesOrOrder(stored, fields)}
 ${violationList(context.violations)}
+${danglingList(await danglingEntries({ context, caller }, stored, fields))}
 ${actionForm(session, `${group}/save`, content)}`,
   };
 }
@@ -87,6 +89,24 @@ ${changesTable(others)}
 function changesOrOrder(stored: UserGroup, fields: GroupFields): Html {
   const changes = differences(stored, fields);
   return changes.length === 0 ? html`<p>Only the order of members changes.</p>` : changesTable(changes);
+}
+
+/** What the mapping refers to in vain, if no policy checks it. */
+async function danglingEntries(
+  call: Pick<PageCall, 'context' | 'caller'>,
+  { providedId }: UserGroup,
+  { mapping }: GroupFields,
+): Promise<Violation[]> {
+  const { catalogue, mappingMode } = await environmentConfig(call);
+  if (catalogue.isEmpty || mappingMode !== 'off') return [];
+  const violations = catalogue.violations({ providedId, mapping });
+  return violations.map(({ schemaId, detail }) => ({ pointer: jsonPointer(['mapping', schemaId]), detail }));
+}
+
+function danglingList(entries: readonly Violation[]): Html {
+  if (entries.length === 0) return NO_HTML;
+  return html`<div class="problem"><p>Dashboards of this user group will show an error, because the mapping leads nowhere:</p>
+<ul>${entries.map(({ pointer, detail }) => html`<li><code>${pointer}</code> ${detail}</li>`)}</ul></div>`;
 }
 
 /** Violations of rules that are reported but not enforced. */

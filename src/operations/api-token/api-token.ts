@@ -136,6 +136,21 @@ export async function listApiTokens(
   return { apiTokens, nextCursor: hasMore ? encodeCursor(list, String(apiTokens.at(-1)!.apiTokenId)) : null };
 }
 
+/** Those that are revoked, or those that are not; the newest first. */
+export async function listNewestApiTokens(
+  { store }: Pick<EventContext, 'store'>,
+  { workspaceId, environment }: Caller,
+  { limit, cursor, isRevoked }: { limit: number; cursor?: string; isRevoked: boolean },
+): Promise<{ apiTokens: ApiToken[]; nextCursor: string | null }> {
+  const list = ['newest_api_tokens', workspaceId, environment, String(isRevoked)];
+  const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(readCursor(list, cursor, NUMBER));
+  const query = { tenant: { workspaceId, environment }, before, isRevoked, limit: limit + 1 };
+  const found = await store.read({ kind: 'listNewestApiTokens', ...query });
+  const apiTokens = found.slice(0, limit);
+  const hasMore = found.length > limit;
+  return { apiTokens, nextCursor: hasMore ? encodeCursor(list, String(apiTokens.at(-1)!.apiTokenId)) : null };
+}
+
 /** About what it has in a list. */
 function listedBytes({ name }: ApiTokenRow): number {
   return LISTED_BYTES + Buffer.byteLength(name ?? '');

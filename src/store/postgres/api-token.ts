@@ -41,6 +41,13 @@ export const LIST_OF: Statement = {
     where workspace_id = $1 and environment = $2 and api_token_id > $3 order by api_token_id limit $4`,
 };
 
+export const LIST_NEWEST: Statement = {
+  name: 'list_newest_api_tokens',
+  sql: `select ${API_TOKEN.names} from api_tokens
+    where workspace_id = $1 and environment = $2 and api_token_id < $3 and (revoked_at is not null) = $4
+    order by api_token_id desc limit $5`,
+};
+
 export const CREATE: Statement = {
   name: 'create_api_token',
   sql: `insert into api_tokens (${API_TOKEN.names})
@@ -127,6 +134,14 @@ export async function listApiTokens(
       ? await session.query(LIST, [after, limit])
       : await session.query(LIST_OF, [...TENANT.cells(tenant), after, limit]);
   return rows.map((row) => ({ ...API_TOKEN.read(row), workspaceName: row.at(-1) as string }));
+}
+
+export async function listNewestApiTokens(
+  session: Session,
+  { tenant, before, isRevoked, limit }: Query<'listNewestApiTokens'>,
+): Promise<ApiToken[]> {
+  const rows = await session.query(LIST_NEWEST, [...TENANT.cells(tenant), before, isRevoked, limit]);
+  return rows.map((row) => API_TOKEN.read(row));
 }
 
 /** Runs in a transaction. */

@@ -1,7 +1,7 @@
 // Executes batches of queries. All queries of one kind are one statement, except lists, which are rare: one each.
 
 import type { Query, QueryKind, QueryResult } from '../port.ts';
-import { findApiTokenById, findApiTokens, listApiTokens } from './api-token.ts';
+import { findApiTokenById, findApiTokens, listApiTokens, listNewestApiTokens } from './api-token.ts';
 import { groupIndexes, scatter } from './batch.ts';
 import type { ConnectionPool, Session } from './client/pool.ts';
 import { findConfig, findConfigVersion, findDocument, scanDocuments } from './document.ts';
@@ -58,6 +58,7 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
     ),
   ),
   listApiTokens: singly(listApiTokens),
+  listNewestApiTokens: singly(listNewestApiTokens),
   findWorkspace: singly(findWorkspace),
   listWorkspaces: singly(listWorkspaces),
   listTokenKeyIds: once(listTokenKeyIds),

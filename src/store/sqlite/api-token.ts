@@ -17,6 +17,9 @@ const LISTED_COLUMNS = `${API_TOKEN.names},
 const LIST = `select ${LISTED_COLUMNS} from api_tokens where api_token_id > ? order by api_token_id limit ?`;
 const LIST_OF = `select ${LISTED_COLUMNS} from api_tokens
   where workspace_id = ? and environment = ? and api_token_id > ? order by api_token_id limit ?`;
+const LIST_NEWEST = `select ${API_TOKEN.names} from api_tokens
+  where workspace_id = ? and environment = ? and api_token_id < ? and (revoked_at is not null) = ?
+  order by api_token_id desc limit ?`;
 const CREATE = `insert into api_tokens (${API_TOKEN.names}) values (${placeholders(API_TOKEN)})
   on conflict (digest) do nothing`;
 const COUNT_ACTIVE = `select count(*) from api_tokens where workspace_id = ? and environment = ?
@@ -54,6 +57,14 @@ export function listApiTokens(
       ? connection.all(LIST, [after, limit])
       : connection.all(LIST_OF, [tenant.workspaceId, tenant.environment, after, limit]);
   return rows.map((row) => ({ ...API_TOKEN.read(row), workspaceName: row.at(-1) as string }));
+}
+
+export function listNewestApiTokens(
+  connection: Connection,
+  { tenant, before, isRevoked, limit }: Query<'listNewestApiTokens'>,
+): ApiToken[] {
+  const values = [tenant.workspaceId, tenant.environment, before, Number(isRevoked), limit];
+  return connection.all(LIST_NEWEST, values).map((row) => API_TOKEN.read(row));
 }
 
 export function createApiToken(

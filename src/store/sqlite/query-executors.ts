@@ -3,7 +3,7 @@
 import type { FoundApiToken } from '../../domain/api-token.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import type { Query, QueryKind, QueryResult } from '../port.ts';
-import { findApiToken, findApiTokenById, listApiTokens } from './api-token.ts';
+import { findApiToken, findApiTokenById, listApiTokens, listNewestApiTokens } from './api-token.ts';
 import { findConfig, findConfigVersion, findDocument, scanDocuments } from './document.ts';
 import { findNextTenant, hasMoreEvents, listEvents } from './event/event.ts';
 import { findEvent } from './event/single-event.ts';
@@ -53,6 +53,7 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   listUserGroupSummaries,
   findUserGroups: (connection, { keys }) => keys.map((key) => findByKey(connection, key)),
   listApiTokens,
+  listNewestApiTokens,
   findWorkspace,
   listWorkspaces,
   listTokenKeyIds,
