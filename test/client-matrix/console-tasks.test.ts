@@ -49,4 +49,164 @@ describe('A support person in a browser', { skip: skipsBrowser }, () => {
       await context.close();
     });
   }
+
+  describe('who knows only what the pages say', () => {
+    before(fill);
+
+    async function fill(): Promise<void> {
+      const { token } = await service.apiToken({ permission: 'admin' });
+      const call = async (method: string, path: string, body?: object) => {
+        const response = await service.call(method, path, body, { token });
+        assert.ok(response.status < 300, response.text);
+      };
+      await call('PUT', '/v1/schemas/40', { name: 'Orders' });
+      for (const id of ['eu', 'us'])
+        await call('PUT', `/v1/data-sources/orders-${id}`, {
+          schema_id: '40',
+          name: `Orders ${id}`,
+          attributes: {},
+        });
+      for (let index = 0; index < 60; index++)
+        await call('POST', '/v1/user-groups', { user_group_id: `other-${index}`, name: `Other ${index}` });
+      await call('POST', '/v1/user-groups', {
+        user_group_id: 'customer-17',
+        name: 'Umbrella Corporation',
+        mapping: { 40: 'orders-eu' },
+        properties: { plan: 'gold' },
+      });
+      await call('POST', '/v1/user-groups', {
+        user_group_id: 'empty',
+        name: 'Empty Ltd.',
+        mapping: { 40: 'gone' },
+      });
+    }
+
+    /** A page of a person, which counts what the person does. */
+    class Hands {
+      readonly page: Page;
+      clicks = 0;
+      typed = 0;
+
+      constructor(page: Page) {
+        this.page = page;
+      }
+
+      async type(label: string, text: string): Promise<void> {
+        this.typed++;
+        await this.page.getByLabel(label, { exact: true }).fill(text);
+      }
+
+      async link(name: string): Promise<void> {
+        this.clicks++;
+        await this.page.getByRole('link', { name, exact: true }).first().click();
+      }
+
+      async button(name: string): Promise<void> {
+        this.clicks++;
+        await this.page.getByRole('button', { name, exact: true }).click();
+      }
+
+      async choose(label: string, option: string): Promise<void> {
+        this.clicks++;
+        await this.page.getByLabel(label).selectOption({ label: option });
+      }
+
+      async sees(text: string | RegExp): Promise<void> {
+        await this.page.getByText(text).first().waitFor();
+      }
+    }
+
+    const find = async (hands: Hands, text: string, id = 'customer-17') => {
+      await hands.type('Id or name', text);
+      await hands.page.getByRole('link', { name: 'other-1', exact: true }).waitFor({ state: 'detached' });
+      await hands.link(id);
+      await hands.page.getByRole('heading', { level: 1 }).waitFor();
+    };
+
+    const TASKS: Record<string, (hands: Hands) => Promise<void>> = {
+      'why a dashboard is empty': async (hands) => {
+        await find(hands, 'Empty', 'empty');
+        await hands.sees(/an error is shown for the schema 40/);
+      },
+      'find a customer by a part of the name': (hands) => find(hands, 'rella Corp'),
+      'find a customer by a property': (hands) => find(hands, 'plan: gold'),
+      'rotate a token that leaked': async (hands) => {
+        await find(hands, 'customer-17');
+        await hands.link('Rotate token');
+        await hands.choose('Reason', 'the token has leaked, or may have');
+        await hands.button('Rotate');
+        await hands.sees('The token was rotated.');
+      },
+      'suspend a customer and resume it': async (hands) => {
+        await find(hands, 'customer-17');
+        await hands.link('Suspend');
+        await hands.button('Suspend');
+        await hands.sees('The user group is suspended');
+        await hands.button('Resume');
+        await hands.sees('The user group is resumed');
+      },
+      'move a customer to another database': async (hands) => {
+        await hands.type('Id or name', 'customer-17');
+        await hands.page.getByRole('link', { name: 'other-1', exact: true }).waitFor({ state: 'detached' });
+        await hands.link('Edit customer-17');
+        await hands.choose('Orders (40)', 'Orders us (orders-us)');
+        await hands.button('Review changes');
+        await hands.button('Save');
+        await hands.sees('The changes were saved.');
+      },
+      'who changed this mapping': async (hands) => {
+        await find(hands, 'customer-17');
+        await hands.link('History');
+        await hands.sees('"orders-us"');
+        await hands.sees(/API token \d+, by console/);
+      },
+      'see what the customer sees': async (hands) => {
+        await find(hands, 'customer-17');
+        await hands.link('View as');
+        await hands.sees('What a dashboard server gets');
+      },
+      'who uses this data source': async (hands) => {
+        hands.clicks++;
+        await hands.page.locator('summary', { hasText: 'Filters' }).click();
+        await hands.type('Data source', 'orders-us');
+        await hands.page.getByRole('link', { name: 'other-1', exact: true }).waitFor({ state: 'detached' });
+        await hands.page.getByRole('link', { name: 'customer-17', exact: true }).waitFor();
+      },
+      'undo the last change': async (hands) => {
+        await find(hands, 'customer-17');
+        await hands.page.getByRole('link', { name: 'Undo', exact: true }).first().click();
+        hands.clicks++;
+        await hands.button('Save');
+        await hands.sees('The changes were saved.');
+      },
+    };
+
+    for (const [task, perform] of Object.entries(TASKS)) {
+      it(`needs at most four clicks and one typed field to: ${task}`, async () => {
+        const { context, page } = await open();
+        await page.goto('/console/user-groups');
+        await signIn(page);
+        await page.getByRole('heading', { name: 'User groups', level: 1 }).waitFor();
+        const hands = new Hands(page);
+        await perform(hands);
+        assert.ok(hands.clicks <= 4 && hands.typed <= 1, `${hands.clicks} clicks, ${hands.typed} fields`);
+        await context.close();
+      });
+    }
+  });
+
+  it('reads times of their own zone, and copies them in UTC', async () => {
+    await service.get({ user_group_id: 'times', name: 'Times' });
+    const context = await browser.newContext({ ...DESKTOP, baseURL: service.url, timezoneId: 'Asia/Tokyo' });
+    const page = await context.newPage();
+    await page.goto('/console/user-groups/times');
+    await signIn(page);
+    const time = page.locator('dd time').first();
+    await page.getByRole('button', { name: 'Times in UTC' }).waitFor();
+    assert.match((await time.textContent())!, /^\d{4}-\d\d-\d\d \d\d:\d\d GMT\+9$/);
+    assert.match((await time.getAttribute('title'))!, /(?:ago|now), \d{4}-\d\d-\d\dT/);
+    await page.getByRole('button', { name: 'Times in UTC' }).click();
+    assert.match((await time.textContent())!, / UTC$/);
+    await context.close();
+  });
 });

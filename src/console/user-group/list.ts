@@ -76,17 +76,18 @@ const TOKEN_IN_SEARCH = alert(
 );
 
 /** The table is not visible without rows, which a search may still find. */
-function results(userGroups: readonly UserGroup[], canSelect: boolean): Html {
+function results(userGroups: readonly UserGroup[], isWriter: boolean): Html {
   return table(
     'User groups',
-    [...(canSelect ? ['Select'] : []), 'Id', 'Name', 'Status', 'Last seen', 'Updated'],
+    [...(isWriter ? ['Select'] : []), 'Id', 'Name', 'Status', 'Last seen', 'Updated', ...(isWriter ? ['Action'] : [])],
     userGroups.map((userGroup) => [
-      ...(canSelect ? [checkBox(userGroup)] : []),
+      ...(isWriter ? [checkBox(userGroup)] : []),
       idLink(pathTo('user-groups', userGroup.providedId), userGroup.providedId),
       userGroup.name,
       userGroup.suspendedAt === null ? badge('good', 'active') : badge('bad', 'suspended'),
       time(userGroup.lastSeenAt),
       time(userGroup.updatedAt),
+      ...(isWriter ? [editLink(userGroup)] : []),
     ]),
     undefined,
     ROWS,
@@ -95,4 +96,8 @@ function results(userGroups: readonly UserGroup[], canSelect: boolean): Html {
 
 function checkBox({ providedId }: UserGroup): Html {
   return html`<input type="checkbox" name="id" value="${providedId}" aria-label="Select ${providedId}">`;
+}
+
+function editLink({ providedId }: UserGroup): Html {
+  return html`<a href="${pathTo('user-groups', providedId)}/edit">Edit<span class="hidden"> ${providedId}</span></a>`;
 }

@@ -118,7 +118,7 @@ async function deliveries({ id }: Document, call: PageCall): Promise<Html> {
   return html`<h2 id="deliveries">Deliveries</h2>
 ${rows.length === 0 && !isFiltered ? '' : stateFilter(id, state)}
 ${rows.length === 0 ? noDeliveries(state, page.nextCursor) : table('Deliveries', columns, rows)}
-${nextPage(pathTo(...WEBHOOKS, id), page.nextCursor, { state: state ?? '' })}`;
+${nextPage(pathTo(...WEBHOOKS, id), page.nextCursor, Object.fromEntries(query))}`;
 }
 
 function stateFilter(id: string, state: DeliveryState | undefined): Html {
