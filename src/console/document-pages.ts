@@ -73,7 +73,7 @@ export interface DocumentPagesKind<Body> {
     force: boolean,
   ): Promise<StoredDocument & { secret?: Secret | null }>;
   /** A doubt about what was typed: the person has to confirm it. */
-  doubt?(call: PageCall, body: Body): Promise<Doubt | null>;
+  doubt?(call: PageCall, id: string, body: Body): Promise<Doubt | null>;
   /** `deleteDocument` if absent. */
   remove?(
     context: Context,
@@ -313,7 +313,7 @@ ${problem instanceof Doubt ? checkField({ name: CONFIRMED, label: 'Save it anywa
     const { context, caller, form } = call;
     const { body, members, put, doubt } = this.#kind;
     const read = await readForm(context, form, body, members);
-    const warning = form.has(CONFIRMED) ? null : await doubt?.(call, read);
+    const warning = form.has(CONFIRMED) ? null : await doubt?.(call, id, read);
     if (warning) throw warning;
     const { secret } = await put(context, caller, id, read, preconditionIn(form), form.has(FORCE));
     if (secret == null) return { location: withNotice(this.documentPath(id), 'saved') };

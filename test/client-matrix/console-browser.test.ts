@@ -44,6 +44,7 @@ const PAGES = {
   webhook: '/console/webhooks/crm',
   'webhook-new': '/console/webhooks/-/new',
   'api-tokens': '/console/api-tokens',
+  'api-tokens-revoked': '/console/api-tokens?revoked=yes',
   'api-token': '/console/api-tokens/1',
   'api-token-new': '/console/api-tokens/-/new',
   'api-token-rotate': '/console/api-tokens/1/rotate',
@@ -292,7 +293,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     const heading = (name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
     await focus('search');
     await page.keyboard.type('Glo');
-    await page.getByRole('link', { name: 'acme' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'acme', exact: true }).waitFor({ state: 'detached' });
     await press('Enter', 'globex');
     await heading('Globex');
     await press('Enter', 'View as');
@@ -338,8 +339,8 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
   it('searches while a person types, and says how in the address of the page', async () => {
     const { context, page, errors } = await open();
     await page.getByLabel('Id or name').pressSequentially('Glo');
-    await page.getByRole('link', { name: 'globex' }).waitFor();
-    await page.getByRole('link', { name: 'acme' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'globex', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'acme', exact: true }).waitFor({ state: 'detached' });
     assert.match(page.url(), /search=Glo/);
     assert.deepEqual(errors, []);
     await context.close();
@@ -352,7 +353,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await page.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor();
     await page.getByLabel('API token').fill(adminToken);
     await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: 'globex' }).waitFor();
+    await page.getByRole('link', { name: 'globex', exact: true }).waitFor();
     await context.close();
   });
 
@@ -376,7 +377,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     const { context, page } = await open({ ...DESKTOP, javaScriptEnabled: false });
     await page.getByLabel('Id or name').fill('Glo');
     await page.getByRole('button', { name: 'Search' }).click();
-    await page.getByRole('link', { name: 'globex' }).click();
+    await page.getByRole('link', { name: 'globex', exact: true }).click();
     await page.getByRole('heading', { name: 'Globex', level: 1 }).waitFor();
     await page.getByRole('button', { name: 'support' }).click();
     await page.getByRole('button', { name: 'Sign out' }).click();

@@ -65,7 +65,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     assert.match(textOf(await browser.get(CATALOGUE)), /a\/b 40 Sales shared/);
     const deleted = await browser.submit(`${path}/delete`, `${path}/delete`, {});
     assert.equal(deleted.headers.location, SCHEMAS);
-    assert.match(textOf(await browser.follow(deleted)), /Deleted\. New schema No schemas/);
+    assert.match(textOf(await browser.follow(deleted)), /Deleted\. No schemas/);
     assert.equal((await call('GET', '/v1/schemas/a%2Fb%2040')).status, 404);
   });
 

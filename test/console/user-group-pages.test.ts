@@ -393,7 +393,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
       assert.deepEqual([status, headers.location], [303, pathOf('above/1')], action);
     }
     const redelivery = '/console/webhooks/crm/deliveries/evt_1/redeliver';
-    assert.equal((await browser.get(redelivery)).headers.location, '/console/webhooks/crm');
+    assert.equal((await browser.get(redelivery)).headers.location, '/console/webhooks/crm/deliveries/evt_1');
     assert.equal((await browser.get('/console/sign-out')).headers.location, '/console');
   });
 

@@ -58,9 +58,12 @@ ${textField({
   label: 'Reserved for user group',
   hint: 'Empty: any user group can be mapped to it. With an id, every other user group that is mapped to it gets an error, and never this data.',
 })}`,
-  doubt: async (call, { schemaId }) => {
-    const isKnown = (await environmentConfig(call)).ofKind('schema').has(schemaId);
-    return isKnown ? null : new Doubt('/schema_id', 'is not the id of a schema: no mapping can use it yet');
+  doubt: async (call, id, { schemaId }) => {
+    const config = await environmentConfig(call);
+    const stored = config.ofKind('data_source').get(id);
+    const isStored = stored !== undefined && dataSourceFields(stored).schemaId === schemaId;
+    if (isStored || config.ofKind('schema').has(schemaId)) return null;
+    return new Doubt('/schema_id', 'is not the id of a schema: no mapping can use it yet');
   },
   put,
   remove: (context, caller, id, precondition, force) =>

@@ -79,7 +79,15 @@ const TOKEN_IN_SEARCH = alert(
 function results(userGroups: readonly UserGroup[], isWriter: boolean): Html {
   return table(
     'User groups',
-    [...(isWriter ? ['Select'] : []), 'Id', 'Name', 'Status', 'Last seen', 'Updated', ...(isWriter ? ['Action'] : [])],
+    [
+      ...(isWriter ? ['Select'] : []),
+      'Id',
+      'Name',
+      'Status',
+      'Last seen',
+      'Updated',
+      ...(isWriter ? ['Action'] : []),
+    ],
     userGroups.map((userGroup) => [
       ...(isWriter ? [checkBox(userGroup)] : []),
       idLink(pathTo('user-groups', userGroup.providedId), userGroup.providedId),
