@@ -53,6 +53,12 @@ const PAGES = {
 } as const;
 const SCREENS = { desktop: DESKTOP, phone: PHONE } as const satisfies Record<string, BrowserContextOptions>;
 
+/** Milliseconds after the navigation; waits for the paint. */
+const FIRST_PAINT = `new Promise((resolve) => new PerformanceObserver((list) => {
+  const [entry] = list.getEntriesByName('first-contentful-paint');
+  if (entry) resolve(entry.startTime);
+}).observe({ type: 'paint', buffered: true }))`;
+
 describe('The console in a browser', { skip: skipsBrowser }, () => {
   let service: TestService;
   let browser: Browser;
@@ -169,13 +175,12 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     const paints: number[] = [];
     for (const path of Object.values(PAGES)) {
       await page.goto(path);
-      const script = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0";
       const size = "performance.getEntriesByType('navigation')[0].transferSize";
-      paints.push((await page.evaluate(script)) as number);
+      paints.push((await page.evaluate(FIRST_PAINT)) as number);
       assert.ok(((await page.evaluate(size)) as number) < 80_000, path);
     }
     const median = paints.sort((one, other) => one - other)[Math.floor(paints.length / 2)]!;
-    assert.ok(median <= 300, `${median} ms`);
+    assert.ok(median > 0 && median <= 300, `${median} ms`);
     await context.close();
   });
 
