@@ -14,7 +14,7 @@ import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { storeUserGroups } from '../support/stored-user-group.ts';
 
-const GROUP = /^\/console\/user-groups\/[^-]/;
+const GROUP = /^\/console\/user-groups\/[^-][^/]*$/;
 const HOUR_MS = 3_600_000;
 const now = Date.now();
 const seen = { createdAt: now - 100 * DAY_MS, lastSeenAt: now };

@@ -309,8 +309,8 @@ describeOnEachDatabase('The responses of the service match the API description',
     assert.equal((await call('introspectToken')).json.active, false);
     const sourced = { user_group_id: 'sourced', name: 'S', mapping: { 40: 'acme-orders' } };
     const viewer = (await call('getOrCreateUserGroup', { body: sourced })).json.user_group.token;
-    await call('deleteDataSource', { path: '/v1/data-sources/other' });
-    await call('deleteSchema', { path: '/v1/schemas/41' });
+    await call('deleteDataSource', { path: '/v1/data-sources/other?force=true' });
+    await call('deleteSchema', { path: '/v1/schemas/41?force=true' });
     await call('forwardAuth', { headers: { 'x-user-group-token': viewer } });
     await call('putMappingPolicy', { body: { mode: 'report' } });
     await call('readMappingPolicy');
