@@ -39,6 +39,17 @@ it('No example replaces the dependencies of the clone, from which the service ma
     for (const block of codeBlocks(pageText(page), 'sh')) assert.doesNotMatch(block, /npm ci/, page);
 });
 
+it('README.md shows a recording of its commands, without a whole token', () => {
+  const [, path = ''] = /\]\((docs\/images\/[\w-]+\.svg)\)/.exec(README) ?? [];
+  const svg = pageText(path);
+  assert.ok(svg.length < 100 * 1024);
+  assert.doesNotMatch(svg, /ug[at]_\w{7}/);
+  for (const command of ['npm start', 'curl -X GET http://127.0.0.1:8080/api/user'])
+    assert.ok(README.includes(command) && svg.includes(`$ ${command}`), command);
+  for (const rule of ['prefers-color-scheme: dark', 'prefers-reduced-motion: reduce'])
+    assert.ok(svg.includes(rule), rule);
+});
+
 it('README.md shows requests that work when pasted, and their responses', async () => {
   using folder = new Folder();
   await using program = new Program(folder, ['start']);
