@@ -179,7 +179,7 @@ async function assertShowsDocs(url: string): Promise<void> {
 }
 
 const CODE =
-  /^(?:bin|dist)\/.*\.(?:1|js|sql|css)$|^dist\/http\/docs\/swagger-ui\/.*(?:LICENSE|NOTICE|LICENSE\.txt)$/;
+  /^(?:bin|dist)\/.*\.(?:1|js|sql|css|svg)$|^dist\/http\/docs\/swagger-ui\/.*(?:LICENSE|NOTICE|LICENSE\.txt)$/;
 const DOCUMENTATION =
   /^(?:docs|deploy|examples|client|bench)\/|^[A-Z_]+\.md$|^LICENSE$|^compose\.yaml$|^package\.json$/;
 
