@@ -19,13 +19,15 @@ export interface Session {
 
 const MAX_AGE_SECONDS = 12 * 3_600;
 const CSRF_BYTES = 16;
+/** Random text in it never has the form of a token of the service, for which logs and pages are searched. */
+const CSRF_ENCODING = 'hex';
 const NAME = 'user_group_console';
 /** The first one is active. */
 export const SLOTS = [NAME, `${NAME}_2`, `${NAME}_3`, `${NAME}_4`, `${NAME}_5`] as const;
 const OWNER = { session: 'console' } as const;
 
 export function newSession(apiToken: Secret, tenant: Tenant, now: number): Session {
-  const random = randomBytes(CSRF_BYTES).toString('base64url');
+  const random = randomBytes(CSRF_BYTES).toString(CSRF_ENCODING);
   return { apiToken, csrfToken: `${random}.${tenantSuffix(tenant)}`, createdAt: now };
 }
 
@@ -53,7 +55,7 @@ export function expiredCookie(isSecure: boolean, slot = 0): string {
 export function maskedToken({ csrfToken }: Session): string {
   const { random, tenant } = splitCsrfToken(csrfToken);
   const mask = randomBytes(random.length);
-  return Buffer.concat([mask, combined(random, mask)]).toString('base64url') + tenant;
+  return Buffer.concat([mask, combined(random, mask)]).toString(CSRF_ENCODING) + tenant;
 }
 
 /** Whether the text is this token, masked. */
@@ -61,7 +63,7 @@ export function isMasked(csrfToken: string, text: string): boolean {
   const expected = splitCsrfToken(csrfToken);
   const { random: bytes, tenant } = splitCsrfToken(text);
   const length = expected.random.length;
-  if (bytes.length !== 2 * length || bytes.toString('base64url') + tenant !== text) return false;
+  if (bytes.length !== 2 * length || bytes.toString(CSRF_ENCODING) + tenant !== text) return false;
   const isSame = timingSafeEqual(
     combined(bytes.subarray(length), bytes.subarray(0, length)),
     expected.random,
@@ -71,7 +73,7 @@ export function isMasked(csrfToken: string, text: string): boolean {
 
 function splitCsrfToken(csrfToken: string): { random: Buffer; tenant: string } {
   const [text = ''] = csrfToken.split('.', 1);
-  return { random: Buffer.from(text, 'base64url'), tenant: csrfToken.slice(text.length) };
+  return { random: Buffer.from(text, CSRF_ENCODING), tenant: csrfToken.slice(text.length) };
 }
 
 function combined(bytes: Buffer, mask: Buffer): Buffer {
