@@ -23,9 +23,10 @@ export function identifier(id: string): Html {
   return html`<span class="id cut" title="${id}"><span class="start">${id.slice(0, -END)}</span><span>${id.slice(-END)}</span></span>`;
 }
 
-/** A link to what has the id. */
+/** A link to what has the id. Its two parts, if it is cut, would be read as two words. */
 export function idLink(path: string, id: string): Html {
-  return html`<a href="${path}">${identifier(id)}</a>`;
+  const label = CUTTABLE.test(id) ? html` aria-label="${id}"` : '';
+  return html`<a href="${path}"${label}>${identifier(id)}</a>`;
 }
 
 export type ButtonKind = 'primary' | 'danger' | 'plain';

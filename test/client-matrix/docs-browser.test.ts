@@ -42,7 +42,7 @@ describe('The documentation in a browser', { skip: skipsBrowser }, () => {
   }
 
   const search = (page: Page) => page.getByLabel('Search the operations');
-  const operations = (page: Page) => page.locator('.opblock-summary-description');
+  const operations = (page: Page) => page.locator('.opblock-tag-section .opblock-summary-description');
   const background = (page: Page) => page.evaluate('getComputedStyle(document.body).backgroundColor');
 
   it('shows every operation, and its details on a click, without violating the Content-Security-Policy', async () => {

@@ -42,7 +42,7 @@ describe('migrate', () => {
       database.close();
       const { code, stdout, stderr } = await run(folder, command);
       assert.deepEqual({ code, stdout }, { code: 78, stdout: '' });
-      assert.match(stderr, /^user-group-service: [^\n]*newer version\n$/);
+      assert.match(stderr, /^user-group-service: [^\n]*is newer than this version [^\n]*\n$/);
     });
   }
 });

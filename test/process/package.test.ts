@@ -203,7 +203,7 @@ function assertContents(folder: Folder): void {
 function assertLinksResolve(root: string): void {
   const links = globSync('**/*.md', { cwd: root, exclude: (name) => name === 'node_modules' }).flatMap(
     (page) =>
-      [...readFileSync(join(root, page), 'utf8').matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)].map(
+      [...readFileSync(join(root, page), 'utf8').matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)[)#]/g)].map(
         ([, path]) => ({
           page,
           path: path!,

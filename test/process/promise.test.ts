@@ -141,11 +141,7 @@ const ADDING: Mutant[] = [
     group.required.push('next');
   },
   (api) => schema(api, 'MappingPolicy').properties.mode!.enum!.push('next'),
-  (api) => {
-    const { events } = schema(api, 'EventPage').properties;
-    const { actor } = (events as unknown as { items: Schema }).items.properties;
-    actor!.properties.type!.enum!.push('next');
-  },
+  (api) => schema(api, 'EventActor').properties.type!.enum!.push('next'),
   (api) => {
     (listParameter(api, 'limit').schema as Schema).maximum = 5_000;
   },

@@ -14,7 +14,7 @@ export const FIND: Statement = {
 export const START: Statement = {
   name: 'start_figures',
   sql: `insert into environment_figures (workspace_id, environment, counting_until) values ($1, $2, $3)
-    on conflict do nothing returning workspace_id`,
+    on conflict (workspace_id, environment) do nothing returning workspace_id`,
 };
 
 export const UPDATE: Statement = {
