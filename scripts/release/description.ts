@@ -2,7 +2,8 @@
 
 import { copyFileSync } from 'node:fs';
 import { configFileSchema } from '../../src/domain/config.ts';
-import { readJson, writeJson } from './file.ts';
+import { eventSchema } from '../../src/http/endpoints/event/representation.ts';
+import { writeJson } from './file.ts';
 import type { Builder } from './release.ts';
 
 const COPIED = {
@@ -18,20 +19,13 @@ export const descriptions: Builder = {
   build: ({ output }) => {
     for (const [name, path] of Object.entries(COPIED)) copyFileSync(path, `${output}/${name}`);
     writeJson(`${output}/config.schema.json`, configFileSchema);
-    writeJson(`${output}/event.schema.json`, eventSchema());
+    writeJson(`${output}/event.schema.json`, eventFileSchema);
   },
 };
 
-interface ApiDescription {
-  components: { schemas: { EventPage: { properties: { events: { items: object } } } } };
-}
-
 /** The schema of an event, as in a page of events and in the body of a webhook. */
-export function eventSchema(): object {
-  const { EventPage } = readJson<ApiDescription>('docs/openapi.json').components.schemas;
-  return {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
-    title: 'Event of the User Group Service',
-    ...EventPage.properties.events.items,
-  };
-}
+export const eventFileSchema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  ...eventSchema,
+  title: 'Event of the User Group Service',
+};

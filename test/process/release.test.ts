@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { dependencies, refuseLicenses } from '../../scripts/release/dependency.ts';
-import { eventSchema } from '../../scripts/release/description.ts';
+import { eventFileSchema } from '../../scripts/release/description.ts';
 import { isInstalled } from '../../scripts/release/run.ts';
 import { releasedVersion } from '../../scripts/release/state.ts';
 import { copyCheckout } from '../support/clone.ts';
@@ -196,7 +196,7 @@ describeOnEachDatabase('The schema of events', (kind) => {
     const { events } = (await service.call('GET', '/v1/events')).json;
     const ajv = new Ajv2020({ strict: false });
     addFormats.default(ajv);
-    const validate = ajv.compile(eventSchema());
+    const validate = ajv.compile(eventFileSchema);
     assert.ok(events.some(({ type }: { type: string }) => type === 'user_group.updated'));
     for (const event of events) assert.ok(validate(event), JSON.stringify(validate.errors));
     assert.equal(validate({ type: 'user_group.updated' }), false);

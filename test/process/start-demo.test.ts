@@ -56,7 +56,7 @@ describe('start --demo', () => {
     assert.match(demo.stdout, new RegExp(`Console +${demo.url}/console\n`));
     const link = /Demo +(http:\S+)/.exec(demo.stdout)![1]!;
     const page = await demo.browser.get(link.slice(demo.url.length));
-    assert.match(textOf(page), /^ View as Alpenglow Coffee/);
+    assert.match(textOf(page), /^ User groups demo-alpenglow View as Alpenglow Coffee/);
     const shown = await Promise.all(
       ['alpenglow', 'nordwind', 'redwood'].map((each) => demo.dashboardOf(each)),
     );

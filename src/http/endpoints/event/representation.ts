@@ -93,7 +93,8 @@ const changesSchema: Schema = {
     'group was deleted.',
 };
 
-const eventSchema = titled(
+/** Also the body of a webhook. */
+export const eventSchema = titled(
   'Event',
   objectSchema({
     event_id: {
