@@ -36,6 +36,9 @@ const NAMES = [
   'StoredWebhookEndpoint',
   'RotatedWebhookEndpoint',
   'WebhookDeliveryPage',
+  'StoredWebhookDelivery',
+  'StoredWebhookEndpointHealth',
+  'FailedWebhooksRedelivered',
 ] as const;
 
 /** The generated files, by their paths. */

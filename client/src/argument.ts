@@ -61,6 +61,10 @@ export function webhookEndpointPath(webhookEndpointId: string): string {
   return `/v1/webhook-endpoints/${pathSegment('webhookEndpointId', 'webhook endpoint', webhookEndpointId)}`;
 }
 
+export function webhookDeliveryPath(webhookEndpointId: string, eventId: string): string {
+  return `${webhookEndpointPath(webhookEndpointId)}/deliveries/${pathSegment('eventId', 'event', eventId)}`;
+}
+
 /** `name`: of the argument. */
 export function pathSegment(name: string, noun: string, text: string): string {
   const id = wellFormed(name, text);

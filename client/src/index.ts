@@ -8,8 +8,8 @@ import {
   checkedTime,
   checkedToken,
   checkedUrl,
-  pathSegment,
   userGroupPath,
+  webhookDeliveryPath,
   webhookEndpointPath,
 } from './argument.ts';
 import {
@@ -44,10 +44,14 @@ import { tokenNotFound } from './error.ts';
 import { entries, type PageRequest, queryString } from './page.ts';
 import type { ApiResponse } from './response.ts';
 import type {
+  FailedWebhooksRedelivered,
   PutWebhookEndpointResult,
   RotatedWebhookEndpoint,
+  StoredWebhookDelivery,
   WebhookDelivery,
+  WebhookDeliveryRequest,
   WebhookEndpoint,
+  WebhookEndpointHealth,
   WebhookEndpointRequest,
 } from './webhook.ts';
 import type {
@@ -597,11 +601,33 @@ export class UserGroupClient {
   /** Iterates over the deliveries of an endpoint, the newest first. */
   listWebhookDeliveries(
     webhookEndpointId: string,
-    query: PageRequest = {},
+    query: WebhookDeliveryRequest = {},
     options: CallOptions = {},
   ): AsyncGenerator<WebhookDelivery, void, void> {
     const path = `${webhookEndpointPath(webhookEndpointId)}/deliveries`;
     return entries(this.#connection, path, 'deliveries', query, options);
+  }
+
+  /** Returns a delivery with each attempt. Fails with `not_found`. */
+  async readWebhookDelivery(
+    webhookEndpointId: string,
+    eventId: string,
+    options: CallOptions = {},
+  ): Promise<StoredWebhookDelivery> {
+    const path = webhookDeliveryPath(webhookEndpointId, eventId);
+    const { body } = await this.#call<StoredWebhookDelivery>({ method: 'GET', path }, options);
+    const { delivery, event } = body;
+    return { delivery, ...(event !== undefined && { event }) };
+  }
+
+  /** Returns whether the receiver fails, and when it last accepted an event. */
+  async readWebhookEndpointHealth(
+    webhookEndpointId: string,
+    options: CallOptions = {},
+  ): Promise<WebhookEndpointHealth> {
+    const path = `${webhookEndpointPath(webhookEndpointId)}/health`;
+    const { body } = await this.#call<{ health: WebhookEndpointHealth }>({ method: 'GET', path }, options);
+    return body.health;
   }
 
   /** Sends an event `webhook_endpoint.tested` to the endpoint. */
@@ -620,9 +646,23 @@ export class UserGroupClient {
     eventId: string,
     options: CallOptions = {},
   ): Promise<void> {
-    const delivery = `deliveries/${pathSegment('eventId', 'event', eventId)}`;
-    const path = `${webhookEndpointPath(webhookEndpointId)}/${delivery}/redeliver`;
+    const path = `${webhookDeliveryPath(webhookEndpointId, eventId)}/redeliver`;
     await this.#call({ method: 'POST', path }, options);
+  }
+
+  /** Delivers the events again that failed since an instant (RFC 3339), about a thousand per call. */
+  async redeliverFailedWebhooks(
+    webhookEndpointId: string,
+    { since }: { since: string },
+    options: CallOptions = {},
+  ): Promise<FailedWebhooksRedelivered> {
+    const path = `${webhookEndpointPath(webhookEndpointId)}/redeliver-failed`;
+    const { body } = await this.#call<FailedWebhooksRedelivered>(
+      { method: 'POST', path, body: { since } },
+      options,
+    );
+    const { redelivered, has_more } = body;
+    return { redelivered, has_more };
   }
 
   /**

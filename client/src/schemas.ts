@@ -667,4 +667,116 @@ export interface Schemas {
     /** The `cursor` of the next page; null on the last one. */
     next_cursor: string | null;
   };
+  StoredWebhookDelivery: {
+    success: 1;
+    delivery: {
+      /** The id of the event, which is the `webhook-id` of every attempt. */
+      event_id: string;
+      event_type:
+        | 'user_group.created'
+        | 'user_group.updated'
+        | 'user_group.token_rotated'
+        | 'user_group.token_revealed'
+        | 'user_group.renamed'
+        | 'user_group.deleted'
+        | 'api_token.created'
+        | 'api_token.rotated'
+        | 'api_token.revoked'
+        | 'webhook_endpoint.created'
+        | 'webhook_endpoint.updated'
+        | 'webhook_endpoint.secret_rotated'
+        | 'webhook_endpoint.disabled'
+        | 'webhook_endpoint.tested'
+        | 'webhook_endpoint.deleted'
+        | 'schema.created'
+        | 'schema.updated'
+        | 'schema.deleted'
+        | 'data_source.created'
+        | 'data_source.updated'
+        | 'data_source.deleted'
+        | 'mapping_policy.created'
+        | 'mapping_policy.updated'
+        | 'property_schema.created'
+        | 'property_schema.updated'
+        | 'property_schema.deleted'
+        | 'property_schema.timed_out'
+        | 'integration.created'
+        | 'integration.updated'
+        | 'integration.deleted'
+        | 'key_set.created'
+        | 'key_set.rotated';
+      /** `pending`: not delivered yet; `delivered`: the receiver returned 2xx; `failed`: given up after the last retry, or because the endpoint is disabled. */
+      state: 'pending' | 'delivered' | 'failed';
+      /** Since the event, or since the last redelivery. */
+      attempts: number;
+      /** Null unless pending. While an attempt runs: when another process would take over. */
+      next_attempt_at: string | null;
+      /** RFC 3339, UTC. */
+      last_attempt_at: string | null;
+      /** The HTTP status of the last attempt; null if there was no response. */
+      response_status: number | null;
+      /** Why the last attempt failed; null after a success, or before the first attempt. */
+      error: string | null;
+      /** RFC 3339, UTC. */
+      created_at: string;
+      /** The last 10 attempts, also those before a redelivery, the newest first. */
+      recent_attempts: {
+        /** RFC 3339, UTC. */
+        ended_at: string;
+        duration_ms: number;
+        /** The HTTP status; null if there was no response. */
+        response_status: number | null;
+        /** Why the attempt failed; null after a success. */
+        error: string | null;
+      }[];
+    };
+    event?:
+      | {
+          /** Unique. Events can be delivered more than once: use it to recognize them. */
+          event_id: string;
+          /** One of the types of the parameter `type`. More may be added. */
+          type: string;
+          /** RFC 3339, UTC. */
+          occurred_at: string;
+          actor: {
+            type: 'api_token' | 'command_line' | 'service';
+            /** Of the API token. */
+            id: number | null;
+            /** Of the API token. */
+            name: string | null;
+            via: 'api' | 'console' | 'command_line' | 'service';
+          };
+          target: {
+            /** What changed. More types may be added. */
+            type: string;
+            /** Its id. For a user group, your own. */
+            id: string;
+          };
+          /** Of the target after the change. */
+          version: number | null;
+          /** `X-Request-Id` of the response. */
+          request_id: string | null;
+          /** The changed fields, each with its value before and after as `{"from", "to"}`; for `mapping` and `properties` each changed member. A member that was absent has no `from`, one that was removed no `to`. If both values are objects, `from` and `to` have only the members that differ, at any depth. `{"truncated": true}` in place of `{"from", "to"}`, or of all members of a field, says that the values are omitted: an event has at most 16 KiB of changes, and an environment a quota. null if the type has no changes, or if they were removed because the user group was deleted. */
+          changes: { readonly [name: string]: JsonValue | undefined } | null;
+        }
+      | undefined;
+  };
+  StoredWebhookEndpointHealth: {
+    success: 1;
+    health: {
+      /** The first failure since the last success; null if the last attempt succeeded, or before the first. */
+      failing_since: string | null;
+      /** The last success; null if none of the last 100 deliveries arrived. */
+      last_delivered_at: string | null;
+      /** Counted up to 1000. */
+      pending_deliveries: number;
+    };
+  };
+  FailedWebhooksRedelivered: {
+    success: 1;
+    /** How many deliveries are due. */
+    redelivered: number;
+    /** Whether there may be more: repeat the call. */
+    has_more: boolean;
+  };
 }

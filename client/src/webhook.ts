@@ -1,6 +1,8 @@
 // Webhook endpoints and deliveries on the wire.
 
+import type { PageRequest } from './page.ts';
 import type { Schemas } from './schemas.ts';
+import type { Event } from './wire.ts';
 
 export type EventType = Exclude<Schemas['WebhookEndpoint']['event_types'][number], '*'>;
 
@@ -32,3 +34,19 @@ export interface WebhookDelivery
   extends Omit<Schemas['WebhookDeliveryPage']['deliveries'][number], 'event_type'> {
   event_type: string;
 }
+
+export interface WebhookDeliveryRequest extends PageRequest {
+  /** Only deliveries in this state. */
+  state?: WebhookDelivery['state'] | undefined;
+}
+
+/** The delivery with its last attempts, and the event as the receiver gets it, if it is still kept. */
+export interface StoredWebhookDelivery {
+  delivery: WebhookDelivery & Pick<Schemas['StoredWebhookDelivery']['delivery'], 'recent_attempts'>;
+  event?: Event;
+}
+
+export type WebhookEndpointHealth = Schemas['StoredWebhookEndpointHealth']['health'];
+
+/** Call it again while `has_more`. */
+export type FailedWebhooksRedelivered = Omit<Schemas['FailedWebhooksRedelivered'], 'success'>;

@@ -209,6 +209,12 @@ export const eventActor = {
   description: 'Only events by the API token with this id.',
 } as const satisfies FieldSchema;
 
+export const redeliverSince = {
+  type: 'string',
+  format: 'date-time',
+  description: 'Events from this instant (RFC 3339) on.',
+} as const satisfies FieldSchema;
+
 export const eventSince = {
   type: 'string',
   format: 'date-time',

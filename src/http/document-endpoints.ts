@@ -108,7 +108,7 @@ export function documentSchema({
   });
 }
 
-const pageParameters = {
+export const pageParameters = {
   limit: { ...field.pageLimit, description: 'Maximum number of entries per page.' },
   cursor: field.cursor,
 };

@@ -18,7 +18,7 @@ export function raw(text: JsonText | null): Json {
 
 type Member = string | number | boolean | null | Json | undefined;
 
-type Members = Readonly<Record<string, Member>>;
+export type Members = Readonly<Record<string, Member>>;
 
 const START = '{';
 

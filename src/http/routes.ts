@@ -60,8 +60,11 @@ import {
   readWebhookEndpoint,
   removeWebhookEndpoint,
 } from './endpoints/webhook-endpoint/endpoint.ts';
+import { readWebhookHealth } from './endpoints/webhook-endpoint/health.ts';
 import { listWebhookDeliveries } from './endpoints/webhook-endpoint/list-deliveries.ts';
+import { readWebhookDelivery } from './endpoints/webhook-endpoint/read-delivery.ts';
 import { redeliverWebhook } from './endpoints/webhook-endpoint/redeliver.ts';
+import { redeliverFailedWebhooks } from './endpoints/webhook-endpoint/redeliver-failed.ts';
 import { rotateWebhookEndpoint } from './endpoints/webhook-endpoint/rotate.ts';
 import { testWebhook } from './endpoints/webhook-endpoint/test.ts';
 import { addPublicEndpoint, type PublicEndpoint, type PublicOptions } from './public-endpoint.ts';
@@ -144,8 +147,11 @@ export const endpoints: readonly AnyEndpoint[] = [
   removeWebhookEndpoint,
   rotateWebhookEndpoint,
   testWebhook,
+  readWebhookHealth,
   listWebhookDeliveries,
+  readWebhookDelivery,
   redeliverWebhook,
+  redeliverFailedWebhooks,
 ];
 
 /** /healthz, /readyz, /issuers/{issuer_id}/.well-known/jwks.json and openid-configuration, /openapi.json, /config.schema.json, /docs, /errors. */

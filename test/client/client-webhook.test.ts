@@ -6,8 +6,9 @@ import type { EventType, UserGroupClient, WebhookDelivery } from '../../client/s
 import { eventTypes } from '../../src/domain/event/event.ts';
 import { adminClient } from '../support/client/admin.ts';
 import { sqlite } from '../support/database.ts';
+import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
-import { Receiver } from '../support/webhooks/receiver.ts';
+import { Receiver, respondWith } from '../support/webhooks/receiver.ts';
 import { env } from '../support/webhooks/tenant.ts';
 
 /** Compiles only if the client knows every type of event. */
@@ -56,5 +57,27 @@ describe('The client', () => {
     );
     assert.deepEqual([deliveries.length, deliveries[1]!.event_id], [2, event_id]);
     await assert.rejects(client.redeliverWebhook('tested', 'evt_0'), { code: 'not_found' });
+  });
+
+  it('reads the health of an endpoint, the attempts of a delivery, and delivers all that failed again', async () => {
+    await using receiver = await Receiver.start(respondWith(410));
+    await client.putWebhookEndpoint('fails', { url: receiver.url, event_types: ['*'] });
+    const { event_id } = await client.testWebhookEndpoint('fails');
+    const failed = () => Array.fromAsync(client.listWebhookDeliveries('fails', { state: 'failed' }));
+    await eventually('the failure', async () => (await failed()).length === 1);
+    const { delivery, event } = await client.readWebhookDelivery('fails', event_id);
+    assert.deepEqual([delivery.state, delivery.recent_attempts[0]!.response_status], ['failed', 410]);
+    assert.deepEqual([event!.event_id, event!.type], [event_id, 'webhook_endpoint.tested']);
+    const since = delivery.created_at;
+    receiver.respond = respondWith(204);
+    await client.putWebhookEndpoint('fails', { url: receiver.url, event_types: ['user_group.created'] });
+    const redelivered = await client.redeliverFailedWebhooks('fails', { since });
+    assert.deepEqual(redelivered, { redelivered: 1, has_more: false });
+    await eventually('the success', async () => (await failed()).length === 0);
+    await receiver.waitFor(2);
+    await eventually('the health', async () => {
+      const health = await client.readWebhookEndpointHealth('fails');
+      return health.last_delivered_at !== null && health.pending_deliveries === 0;
+    });
   });
 });

@@ -265,7 +265,11 @@ describeOnEachDatabase('The responses of the service match the API description',
     await call('rotateWebhookEndpointSecret', { path: `${endpoint}/rotate` });
     const { event_id } = (await call('testWebhookEndpoint', { path: `${endpoint}/test` })).json;
     await call('listWebhookDeliveries', { path: `${endpoint}/deliveries` });
+    await call('readWebhookDelivery', { path: `${endpoint}/deliveries/${event_id}` });
     await call('redeliverWebhook', { path: `${endpoint}/deliveries/${event_id}/redeliver` });
+    const failed = { path: `${endpoint}/redeliver-failed`, body: { since: '2026-03-02T09:00:00Z' } };
+    await call('redeliverFailedWebhooks', failed);
+    await call('readWebhookEndpointHealth', { path: `${endpoint}/health` });
     await call('deleteWebhookEndpoint', { path: endpoint });
     const put = (id: string, body: object) =>
       call('putIntegration', { path: `/v1/integrations/${id}`, body });

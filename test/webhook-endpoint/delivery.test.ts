@@ -167,6 +167,90 @@ describeOnEachDatabase('A webhook', (database) => {
     assertProblem(await tenant.call('POST', `${PATH}/again/deliveries/evt_0/redeliver`), 'not_found');
   });
 
+  it('is read with each attempt, its duration, and the event that the receiver gets', async () => {
+    await using receiver = await Receiver.start(respondWith(503));
+    const tenant = await newTenant();
+    await tenant.endpoint('attempts', receiver.url);
+    await tenant.createGroup('acme');
+    await tenant.waitFor('attempts', ({ attempts }) => attempts === 1);
+    receiver.respond = respondWith(204);
+    await advance(service, 10 * SECOND);
+    const listed = await tenant.waitFor('attempts', ({ state }) => state === 'delivered');
+    const read = await tenant.call('GET', `${PATH}/attempts/deliveries/${listed.event_id}`);
+    const { recent_attempts: attempts, ...delivery } = read.json.delivery;
+    assert.deepEqual(delivery, listed);
+    assert.deepEqual(
+      attempts.map((each: TestDelivery) => [each.response_status, each.error]),
+      [
+        [204, null],
+        [503, 'the receiver returned 503'],
+      ],
+    );
+    for (const { ended_at, duration_ms } of attempts)
+      assert.ok(Date.parse(ended_at) > 0 && duration_ms >= 0 && duration_ms < 15 * SECOND);
+    assert.deepEqual(read.json.event, JSON.parse(receiver.received.at(-1)!.body));
+    for (const path of ['attempts/deliveries/evt_0', `other/deliveries/${listed.event_id}`])
+      assertProblem(await tenant.call('GET', `${PATH}/${path}`), 'not_found');
+    await tenant.call('DELETE', `${PATH}/attempts`);
+    assertProblem(await tenant.call('GET', `${PATH}/attempts/deliveries/${listed.event_id}`), 'not_found');
+  });
+
+  it('that failed since an instant is delivered again with all others, and nothing else', async () => {
+    await using receiver = await Receiver.start(respondWith(410));
+    const tenant = await newTenant();
+    await tenant.endpoint('failed', receiver.url);
+    const before = new Date(Date.now() - HOUR).toISOString();
+    await tenant.createGroup('one');
+    await tenant.waitFor('failed', ({ state }) => state === 'failed');
+    const redeliver = (since: unknown) => tenant.call('POST', `${PATH}/failed/redeliver-failed`, { since });
+    await eventually('the endpoint to be disabled', async () => {
+      const { json } = await tenant.call('GET', `${PATH}/failed`);
+      return !json.webhook_endpoint.enabled;
+    });
+    assertProblem(await redeliver(before), 'invalid_request');
+    receiver.respond = respondWith(204);
+    await tenant.endpoint('failed', receiver.url);
+    await tenant.createGroup('two');
+    await tenant.waitFor('failed', ({ state }) => state === 'delivered');
+    const states = async (state: string) =>
+      (await tenant.call('GET', `${PATH}/failed/deliveries?state=${state}`)).json.deliveries.length;
+    assert.deepEqual([await states('failed'), await states('delivered'), await states('pending')], [1, 1, 0]);
+    const later = await redeliver('2999-01-01T00:00:00Z');
+    assert.deepEqual([later.status, later.json.redelivered], [202, 0]);
+    const again = await redeliver(before);
+    assert.deepEqual([again.status, again.json], [202, { success: 1, redelivered: 1, has_more: false }]);
+    await eventually('the redelivery', async () => (await states('delivered')) === 2);
+    assert.equal(receiver.received.length, 3);
+    for (const since of ['yesterday', '2026-03-02', 5, null])
+      assertProblem(await redeliver(since), 'invalid_request');
+    assertProblem(await tenant.call('POST', `${PATH}/failed/redeliver-failed`), 'body_missing');
+    const unknown = await tenant.call('POST', `${PATH}/unknown/redeliver-failed`, { since: before });
+    assertProblem(unknown, 'not_found');
+  });
+
+  it('is counted in the health of its endpoint', async () => {
+    await using receiver = await Receiver.start();
+    const tenant = await newTenant();
+    await tenant.endpoint('health', receiver.url);
+    const health = async () => (await tenant.call('GET', `${PATH}/health/health`)).json.health;
+    const nothing = { failing_since: null, last_delivered_at: null, pending_deliveries: 0 };
+    assert.deepEqual(await health(), nothing);
+    await tenant.createGroup('one');
+    await tenant.waitFor('health', ({ state }) => state === 'delivered');
+    const { last_delivered_at: lastSuccess, ...healthy } = await health();
+    assert.deepEqual(healthy, { failing_since: null, pending_deliveries: 0 });
+    assert.ok(Date.parse(lastSuccess) > 0);
+    receiver.respond = respondWith(503);
+    await tenant.createGroup('two');
+    const { failing_since: failingSince, ...failing } = await eventually('the failure', async () => {
+      const found = await health();
+      return found.failing_since === null ? null : found;
+    });
+    assert.deepEqual(failing, { last_delivered_at: lastSuccess, pending_deliveries: 1 });
+    assert.ok(Date.parse(failingSince) >= Date.parse(lastSuccess));
+    assertProblem(await tenant.call('GET', `${PATH}/unknown/health`), 'not_found');
+  });
+
   it('that is requested again during an attempt is sent again, whenever that attempt ends', async () => {
     let accept: (() => void) | undefined;
     await using receiver = await Receiver.start((response) => {

@@ -10,9 +10,9 @@ import {
 } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import {
   deleteWebhookEndpoint,
+  findHealth,
   listDeliveries,
   putWebhookEndpoint as put,
-  readHealth,
 } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { DocumentPages } from '../document-pages.ts';
 import { actionForm, checkField, choiceField, choicesField, submit, textField } from '../fields.ts';
@@ -69,7 +69,7 @@ ${checkField({ name: 'enabled', label: 'Enabled', isChecked: form.has('enabled')
   remove: deleteWebhookEndpoint,
   rows: async (document, { context, caller }) => {
     const { url, event_types, enabled } = parseWebhookEndpoint(document);
-    const health = await readHealth(context, caller, document.id);
+    const health = await findHealth(context, caller, document.id);
     return [
       ['URL', url],
       ['Events', event_types.map((type) => (type === ALL_EVENTS ? 'all' : type)).join(', ')],

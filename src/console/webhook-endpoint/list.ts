@@ -4,7 +4,7 @@ import {
   parseWebhookEndpoint,
   webhookEndpointDefinition,
 } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
-import { readHealth } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
+import { findHealth } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { documentList } from '../document-pages.ts';
 import { type Html, idLink, pathTo, table } from '../html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
@@ -21,7 +21,7 @@ export const listWebhookEndpoints = documentList({
 });
 
 async function endpointTable(documents: readonly Document[], { context, caller }: PageCall): Promise<Html> {
-  const healths = await Promise.all(documents.map(({ id }) => readHealth(context, caller, id)));
+  const healths = await Promise.all(documents.map(({ id }) => findHealth(context, caller, id)));
   return table(
     'Webhook endpoints',
     ['Id', 'URL', 'Events', 'Status', 'Last success', 'Pending'],

@@ -58,11 +58,11 @@ export interface Attempt {
 }
 
 /** More than a delivery has before it is given up, so that those before a redelivery are in the log too. */
-const MAX_LOGGED = 10;
+export const MAX_LOGGED_ATTEMPTS = 10;
 
 /** The log with this attempt, without the oldest one if there are too many. */
 export function addAttempt(log: string | null, attempt: Attempt): string {
-  return JSON.stringify([...parseAttempts(log), attempt].slice(-MAX_LOGGED));
+  return JSON.stringify([...parseAttempts(log), attempt].slice(-MAX_LOGGED_ATTEMPTS));
 }
 
 /** The oldest first. Attempts of processes of an earlier version are missing. */

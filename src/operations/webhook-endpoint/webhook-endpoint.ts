@@ -268,7 +268,18 @@ export async function readDelivery(
   return { delivery, payload: event === null ? null : eventJson(event) };
 }
 
-export function readHealth(
+/** Throws `not_found`. */
+export async function readHealth(
+  context: DocumentContext,
+  caller: Caller,
+  id: string,
+): Promise<EndpointHealth> {
+  await readDocument(context, caller, definition, id);
+  return findHealth(context, caller, id);
+}
+
+/** For an endpoint that exists. */
+export function findHealth(
   { store }: Pick<WebhookContext, 'store'>,
   caller: Caller,
   id: string,

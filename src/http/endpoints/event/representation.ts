@@ -125,7 +125,7 @@ export const EventPage = successSchema('EventPage', {
   },
 });
 
-const example = {
+export const exampleEvent = {
   event_id: 'evt_019d0f6f4a0000005ad6b0d4c2f91e83',
   type: 'user_group.updated',
   occurred_at: '2026-03-05T16:04:12.345Z',
@@ -137,5 +137,5 @@ const example = {
 };
 
 export const pageExamples = {
-  updated: { summary: 'An update', value: { success: 1, events: [example], next_cursor: null } },
+  updated: { summary: 'An update', value: { success: 1, events: [exampleEvent], next_cursor: null } },
 };

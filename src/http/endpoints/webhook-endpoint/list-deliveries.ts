@@ -1,21 +1,34 @@
 import { noBody } from '../../../domain/request-body.ts';
+import { type DeliveryState, deliveryStates } from '../../../domain/webhook-endpoint/delivery.ts';
 import type { PageQuery } from '../../../operations/document/document.ts';
 import { listDeliveries } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
-import { pageQuery } from '../../document-endpoints.ts';
+import { pageParameters } from '../../document-endpoints.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonArray, successBody } from '../../json.ts';
 import { documentIdParameter } from '../../request/path-parameter.ts';
+import { queryType } from '../../request/query.ts';
 import { nextCursorSchema, successSchema } from '../../schema.ts';
 import { deliveryJson, deliverySchema, exampleDelivery, idParameter } from './representation.ts';
 
-export const listWebhookDeliveries = endpoint<null, PageQuery>({
+const query = queryType({
+  parameters: {
+    ...pageParameters,
+    state: { type: 'string', enum: deliveryStates, description: 'Only deliveries in this state.' },
+  },
+  convert: (values): PageQuery & { state?: DeliveryState } => ({
+    limit: pageParameters.limit.default,
+    ...values,
+  }),
+});
+
+export const listWebhookDeliveries = endpoint({
   operationId: 'listWebhookDeliveries',
   method: 'GET',
   paths: [`/v1/webhook-endpoints/:${idParameter}/deliveries`],
   permissions: ['admin'],
   purpose: 'list webhook deliveries',
   access: 'list',
-  query: pageQuery,
+  query,
   body: noBody,
   isConditional: false,
   handle: async ({ context, caller, query, request }) => {
@@ -28,7 +41,8 @@ export const listWebhookDeliveries = endpoint<null, PageQuery>({
     summary: 'List the deliveries of a webhook endpoint',
     text:
       'The deliveries to the endpoint, the newest first, as long as their events are kept. Request the next page with ' +
-      '`next_cursor` until it is null.',
+      '`next_cursor` until it is null. With `state`, a page may have fewer deliveries than `limit`, or none, although more ' +
+      'follow: continue with `next_cursor`.',
     responses: {
       200: {
         description: 'A page of deliveries.',

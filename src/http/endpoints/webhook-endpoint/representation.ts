@@ -1,13 +1,19 @@
 // Webhook endpoints and deliveries in responses.
 
 import { eventTypes } from '../../../domain/event/event.ts';
-import { type Delivery, deliveryStates } from '../../../domain/webhook-endpoint/delivery.ts';
+import {
+  type Attempt,
+  type Delivery,
+  deliveryStates,
+  MAX_LOGGED_ATTEMPTS,
+  parseAttempts,
+} from '../../../domain/webhook-endpoint/delivery.ts';
 import {
   webhookEndpointDefinition,
   webhookEndpointFields,
 } from '../../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { documentSchema } from '../../document-endpoints.ts';
-import { type Json, jsonObject } from '../../json.ts';
+import { type Json, jsonArray, jsonObject, type Members } from '../../json.ts';
 import { pathParameters } from '../../request/path-parameter.ts';
 import { timestamp, timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
 import { objectSchema, type Schema, titled } from '../../schema.ts';
@@ -40,7 +46,29 @@ export const example = {
 };
 
 export function deliveryJson(delivery: Delivery): Json {
+  return jsonObject(deliveryMembers(delivery));
+}
+
+/** With each attempt. */
+export function loggedDeliveryJson(delivery: Delivery): Json {
+  const attempts = parseAttempts(delivery.attemptLog).toReversed();
   return jsonObject({
+    ...deliveryMembers(delivery),
+    recent_attempts: jsonArray(attempts.map(attemptJson)),
+  });
+}
+
+function attemptJson({ at, durationMs, responseStatus, error }: Attempt): Json {
+  return jsonObject({
+    ended_at: timestamp(at),
+    duration_ms: durationMs,
+    response_status: responseStatus,
+    error,
+  });
+}
+
+function deliveryMembers(delivery: Delivery): Members {
+  return {
     event_id: delivery.eventId,
     event_type: delivery.eventType,
     state: delivery.state,
@@ -50,41 +78,65 @@ export function deliveryJson(delivery: Delivery): Json {
     response_status: delivery.responseStatus,
     error: delivery.error,
     created_at: timestamp(delivery.createdAt),
-  });
+  };
 }
 
-const instantOrNull = { ...timestampSchema, type: ['string', 'null'] } as const;
+export const instantOrNull = { ...timestampSchema, type: ['string', 'null'] } as const;
 
-export const deliverySchema = titled(
-  'WebhookDelivery',
+const deliverySchemas = {
+  event_id: {
+    type: 'string',
+    description: 'The id of the event, which is the `webhook-id` of every attempt.',
+  },
+  event_type: { type: 'string', enum: eventTypes },
+  state: {
+    type: 'string',
+    enum: deliveryStates,
+    description:
+      '`pending`: not delivered yet; `delivered`: the receiver returned 2xx; `failed`: given up after the last retry, or ' +
+      'because the endpoint is disabled.',
+  },
+  attempts: { type: 'integer', minimum: 0, description: 'Since the event, or since the last redelivery.' },
+  next_attempt_at: {
+    ...instantOrNull,
+    description: 'Null unless pending. While an attempt runs: when another process would take over.',
+  },
+  last_attempt_at: instantOrNull,
+  response_status: {
+    type: ['integer', 'null'],
+    description: 'The HTTP status of the last attempt; null if there was no response.',
+  },
+  error: {
+    type: ['string', 'null'],
+    description: 'Why the last attempt failed; null after a success, or before the first attempt.',
+  },
+  created_at: timestampSchema,
+} as const;
+
+export const deliverySchema = titled('WebhookDelivery', objectSchema(deliverySchemas));
+
+const attemptSchema = titled(
+  'WebhookAttempt',
   objectSchema({
-    event_id: {
-      type: 'string',
-      description: 'The id of the event, which is the `webhook-id` of every attempt.',
-    },
-    event_type: { type: 'string', enum: eventTypes },
-    state: {
-      type: 'string',
-      enum: deliveryStates,
-      description:
-        '`pending`: not delivered yet; `delivered`: the receiver returned 2xx; `failed`: given up after the last retry, or ' +
-        'because the endpoint is disabled.',
-    },
-    attempts: { type: 'integer', minimum: 0, description: 'Since the event, or since the last redelivery.' },
-    next_attempt_at: {
-      ...instantOrNull,
-      description: 'Null unless pending. While an attempt runs: when another process would take over.',
-    },
-    last_attempt_at: instantOrNull,
+    ended_at: timestampSchema,
+    duration_ms: { type: 'integer', minimum: 0 },
     response_status: {
       type: ['integer', 'null'],
-      description: 'The HTTP status of the last attempt; null if there was no response.',
+      description: 'The HTTP status; null if there was no response.',
     },
-    error: {
-      type: ['string', 'null'],
-      description: 'Why the last attempt failed; null after a success, or before the first attempt.',
+    error: { type: ['string', 'null'], description: 'Why the attempt failed; null after a success.' },
+  }),
+);
+
+export const loggedDeliverySchema = titled(
+  'LoggedWebhookDelivery',
+  objectSchema({
+    ...deliverySchemas,
+    recent_attempts: {
+      type: 'array',
+      items: attemptSchema,
+      description: `The last ${MAX_LOGGED_ATTEMPTS} attempts, also those before a redelivery, the newest first.`,
     },
-    created_at: timestampSchema,
   }),
 );
 

@@ -1,0 +1,72 @@
+import { noBody } from '../../../domain/request-body.ts';
+import { MAX_COUNTED, readHealth } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
+import { NEWEST_DELIVERIES } from '../../../store/port.ts';
+import { endpoint } from '../../endpoint.ts';
+import { jsonObject, successBody } from '../../json.ts';
+import { documentIdParameter } from '../../request/path-parameter.ts';
+import { noQuery } from '../../request/query.ts';
+import { timestampOrNull } from '../../response/timestamp.ts';
+import { objectSchema, successSchema, titled } from '../../schema.ts';
+import { idParameter, instantOrNull } from './representation.ts';
+
+const healthSchema = titled(
+  'WebhookEndpointHealth',
+  objectSchema({
+    failing_since: {
+      ...instantOrNull,
+      description:
+        'The first failure since the last success; null if the last attempt succeeded, or before the first.',
+    },
+    last_delivered_at: {
+      ...instantOrNull,
+      description: `The last success; null if none of the last ${NEWEST_DELIVERIES} deliveries arrived.`,
+    },
+    pending_deliveries: { type: 'integer', minimum: 0, description: `Counted up to ${MAX_COUNTED}.` },
+  }),
+);
+
+export const readWebhookHealth = endpoint({
+  operationId: 'readWebhookEndpointHealth',
+  method: 'GET',
+  paths: [`/v1/webhook-endpoints/:${idParameter}/health`],
+  permissions: ['admin'],
+  purpose: 'read webhook endpoints',
+  access: 'read',
+  query: noQuery,
+  body: noBody,
+  isConditional: false,
+  handle: async ({ context, caller, request }) => {
+    const health = await readHealth(context, caller, documentIdParameter(request, idParameter));
+    return successBody({
+      health: jsonObject({
+        failing_since: timestampOrNull(health.failingSince),
+        last_delivered_at: timestampOrNull(health.lastDeliveredAt),
+        pending_deliveries: health.pendingDeliveries,
+      }),
+    });
+  },
+  description: {
+    tag: 'Webhooks',
+    summary: 'Read the health of a webhook endpoint',
+    text: 'Returns whether the receiver fails, when it last accepted an event, and how many deliveries are pending.',
+    responses: {
+      200: {
+        description: 'The health of the endpoint.',
+        schema: successSchema('StoredWebhookEndpointHealth', { health: healthSchema }),
+        examples: {
+          failing: {
+            summary: 'The receiver fails',
+            value: {
+              success: 1,
+              health: {
+                failing_since: '2026-03-02T09:30:00.210Z',
+                last_delivered_at: '2026-03-02T09:29:41.007Z',
+                pending_deliveries: 1,
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+});
