@@ -1,6 +1,6 @@
 // Seeds the database of the benchmark through the operations, before any server starts.
 
-import { cpSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { progressBar } from '../src/commands/progress.ts';
 import { readConfig } from '../src/config.ts';
@@ -22,7 +22,7 @@ export interface SeededDatabase {
   folder: string;
   /** The value of DATABASE_URL. */
   databaseUrl: string;
-  /** A read-write token of the workspace that the groups are in. */
+  /** An admin token of the workspace that the groups are in. */
   apiToken: string;
   groups: number;
   /** The token of each group. */
@@ -36,13 +36,22 @@ export async function seed(folder: string, groups: number): Promise<SeededDataba
     const { apiToken, token } = await createApiToken(context, {
       workspaceName: WORKSPACE,
       environment: 'Customer',
-      permission: 'read-write',
+      permission: 'admin',
       name: null,
       expiresAt: null,
     });
     const tokens = await createGroups(context, operator(apiToken.workspaceId, apiToken.environment), groups);
     return { folder, databaseUrl, apiToken: token.reveal(), groups, tokens };
   });
+}
+
+/** The database that an earlier run has left in the folder; otherwise creates it. */
+export async function seedOnce(folder: string, groups: number): Promise<SeededDatabase> {
+  const file = join(folder, `seeded-${groups}.json`);
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as SeededDatabase;
+  const database = await seed(join(folder, `seed-${groups}`), groups);
+  writeFileSync(file, JSON.stringify(database), { mode: 0o600 });
+  return database;
 }
 
 async function withContext<Result>(
