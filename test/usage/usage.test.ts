@@ -202,6 +202,17 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
     }
   });
 
+  it('adds up what a deleted group and its successor with the same id have used', async () => {
+    for (let times = 0; times < 2; times++) {
+      const token = await site.createGroup({ user_group_id: 'again', name: 'A' });
+      await service.resolve(token);
+      await service.call('DELETE', '/v1/user-groups/again');
+    }
+    await service.writeUsage();
+    const [entry] = await list('user_group_id=again');
+    assert.equal(entry!.resolves, 2);
+  });
+
   it('refuses days that do not exist, are in the wrong order or too far apart', async () => {
     const refused = {
       'from=2026-02-29': /from must be a date that exists/,

@@ -62,9 +62,8 @@ export const DELETE: Statement = {
   sql: `delete from usage_counts as stored using ${sentRows(KEY)} where ${isSent(KEY)}`,
 };
 
-/** Sorted, so that two processes do not deadlock. */
 export async function addUsage(session: Session, { counts }: Command<'addUsage'>): Promise<null> {
-  await session.query(ADD, toArrays(USAGE_COUNT, counts.toSorted(byKey)));
+  await session.query(ADD, toArrays(USAGE_COUNT, sumByKey(counts)));
   return null;
 }
 
@@ -118,14 +117,12 @@ function toCounts(rows: readonly (readonly unknown[])[]): UsageCount[] {
   return rows.map((row) => USAGE_COUNT.read(row));
 }
 
-function byKey(a: UsageCount, b: UsageCount): number {
-  return compare(countKey(a), countKey(b));
-}
-
-function countKey({ bucket, workspaceId, environment, providedId, day, kind, integration }: UsageCount) {
-  return [bucket, workspaceId, environment, providedId, day, kind, integration].join('/');
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
+/** Each key once, which ADD requires, and in the order of keys, so that two processes do not deadlock. */
+function sumByKey(counts: readonly UsageCount[]): UsageCount[] {
+  const sums = new Map<string, UsageCount>();
+  for (const each of counts) {
+    const key = JSON.stringify(KEY.cells(each));
+    sums.set(key, { ...each, count: each.count + (sums.get(key)?.count ?? 0) });
+  }
+  return [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
 }
