@@ -10,7 +10,7 @@ import type { Statement } from '../../src/store/postgres/client/pool.ts';
 import { nameShards } from '../../src/store/postgres/schema/citus.ts';
 import { FIND as FIND_IMPORTED } from '../../src/store/postgres/user-group/imported-token.ts';
 import { FIND_BY_KEY, FIND_BY_TOKEN } from '../../src/store/postgres/user-group/user-group.ts';
-import { citus } from '../support/database.ts';
+import { citus, postgres } from '../support/database.ts';
 import { FAULT_MS, Installation } from '../support/faults/installation.ts';
 import { TestService } from '../support/service.ts';
 
@@ -33,6 +33,18 @@ describe('a statement for many groups', async () => {
       ({ sql = '' }) => sql.includes('unnest($1::integer[]') && !sql.startsWith('insert'),
     ) as Statement[];
 
+  let service: TestService;
+  let client: pg.Client;
+  before(async () => {
+    service = await TestService.start(postgres);
+    client = new pg.Client(service.database.url);
+    await client.connect();
+  });
+  after(async () => {
+    await client.end();
+    await service.end();
+  });
+
   it('exists', () => assert.ok(statements.length >= 6));
 
   for (const { name, sql } of statements) {
@@ -42,6 +54,10 @@ describe('a statement for many groups', async () => {
       for (const table of tables) {
         assert.ok(nameShards(sql).includes(`${table}.bucket = any ($1::integer[])`), table);
       }
+    });
+
+    it(`is valid with that restriction: ${name}`, async () => {
+      await client.query(`prepare ${name} as ${nameShards(sql)}`);
     });
   }
 });
@@ -78,6 +94,8 @@ describe('a Citus cluster', { skip }, () => {
         ['id_leases', 'reference', '<none>'],
         ['imported_tokens', 'distributed', 'token_digest'],
         ['token_keys', 'reference', '<none>'],
+        ['usage_counts', 'distributed', 'bucket'],
+        ['user_group_renames', 'distributed', 'bucket'],
         ['user_groups', 'distributed', 'bucket'],
         ['workspaces', 'reference', '<none>'],
       ],

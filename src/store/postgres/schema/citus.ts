@@ -67,8 +67,8 @@ export async function hasCitus({ ask }: SchemaSession): Promise<boolean> {
 export function nameShards(sql: string): string {
   return sql
     .replace(
-      /join user_groups using \([^)]*\)/,
-      (join) => `${join} where user_groups.bucket = any ($1::integer[])`,
+      /(join user_groups using \([^)]*\))(\s+where)?/,
+      (_, join, where) => `${join} where user_groups.bucket = any ($1::integer[])${where ? ' and' : ''}`,
     )
     .replace(
       'where stored.bucket = sent.bucket',
