@@ -25,6 +25,7 @@ const FULL_LOG_PAGES = 9_900;
 /** The offset of `mxFrame` in the WAL index. */
 const PAGES_OFFSET = 16;
 const REPLACED_TOKENS = 2;
+const ENDED = /could not sync the database file/;
 
 export class ProcessRun implements AsyncDisposable {
   readonly folder = new Folder();
@@ -64,6 +65,7 @@ export class ProcessRun implements AsyncDisposable {
     } finally {
       await injection.end();
     }
+    await eventually('readiness', async () => (await this.#readiness()) === 200);
     return injection.count;
   }
 
@@ -89,9 +91,9 @@ export class ProcessRun implements AsyncDisposable {
     if ((await this.#workload.round(id, [operation])) === 0) await this.#workload.round(id, [operation]);
   }
 
-  /** Writes until a checkpoint has completed and the log restarts. */
+  /** Writes until a checkpoint has completed and the log restarts, or a failed sync has ended the service. */
   async emptyLog(): Promise<void> {
-    while (this.#loggedPages() >= FULL_LOG_PAGES) await this.change();
+    while (this.#loggedPages() >= FULL_LOG_PAGES && !this.#service.hasEnded) await this.change();
   }
 
   /** Writes until a checkpoint is imminent. */
@@ -144,8 +146,15 @@ export class ProcessRun implements AsyncDisposable {
     await new SqliteIntegrityChecker(this.folder.join(DATABASE)).check(groups);
   }
 
+  /** Starts the service again if a failed sync of a checkpoint has ended it. */
   async #readiness(): Promise<number> {
-    return (await send(this.#service.url, { path: '/readyz', token: null })).status;
+    const response = await send(this.#service.url, { path: '/readyz', token: null }).catch(() => null);
+    if (response !== null) return response.status;
+    const { signal, stdout } = await this.#service.exit();
+    if (signal !== 'SIGKILL' || !ENDED.test(stdout))
+      throw new PromiseBroken('the service ended without a failed sync of a checkpoint');
+    await this.#serve();
+    return this.#readiness();
   }
 
   /** Kills the service and restarts it. */

@@ -137,6 +137,7 @@ async function startWith(
         threads: config.threads,
         queueLengths: sharedQueueLengths(config, thread),
         migrationObserver: new MigrationLog(log),
+        onFailedSync: (message) => endAfterFailedSync(log, message),
       }),
     );
     try {
@@ -149,6 +150,18 @@ async function startWith(
     await threads.terminate();
     throw error;
   }
+}
+
+/**
+ * Ends the process as a crash does: an orderly exit closes the database, which would delete the log, and only the log is
+ * known to be complete. The next start writes it again.
+ */
+function endAfterFailedSync(log: Logger, message: string): void {
+  log.fatal(
+    { error: message },
+    'the disk could not sync the database file: the process ends, and must be started again',
+  );
+  process.kill(process.pid, 'SIGKILL');
 }
 
 interface Opened {

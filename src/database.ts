@@ -86,6 +86,8 @@ export interface ThreadOptions {
 
 export interface ServingOptions extends ThreadOptions {
   migrationObserver: MigrationObserver;
+  /** A checkpoint of SQLite could not sync a file: the process must end without closing the database. */
+  onFailedSync: (message: string) => void;
   /** Cancels the steps that precede serving, such as schema migrations. */
   signal: AbortSignal;
 }
@@ -105,11 +107,12 @@ export async function openForServing(config: Config, options: ServingOptions): P
   }
   const lock = lockForServing(databaseUrl.path);
   try {
-    const store = openServingStore(
-      databaseUrl.path,
-      eventQuotaOptions(config, options),
-      options.migrationObserver,
-    );
+    const { migrationObserver, onFailedSync } = options;
+    const store = openServingStore(databaseUrl.path, {
+      eventQuota: eventQuotaOptions(config, options),
+      migrationObserver,
+      onFailedSync,
+    });
     const migrations = sqliteMigrations;
     const warnings = [migrations.newerVersion(store.schema) ?? []].flat();
     const close = async () => {

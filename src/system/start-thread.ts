@@ -6,6 +6,7 @@ import { Worker, type WorkerOptions } from 'node:worker_threads';
 /** The files that run in threads of their own: paths from the folder of the code, without their extension. */
 export type ThreadFile =
   | 'operations/property-schema/validator/thread'
+  | 'store/sqlite/writer/checkpointer-thread'
   | 'store/sqlite/writer/writer-thread'
   | 'threads/serving-thread';
 

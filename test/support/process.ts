@@ -102,7 +102,7 @@ export class Program implements AsyncDisposable {
   says(pattern: RegExp): Promise<RegExpExecArray> {
     return eventually(`${pattern} in the output`, () => {
       const match = pattern.exec(this.stdout);
-      if (match === null && this.#hasEnded) throw new Error(`the program exited early: ${this.#output()}`);
+      if (match === null && this.hasEnded) throw new Error(`the program exited early: ${this.#output()}`);
       return match;
     });
   }
@@ -134,7 +134,7 @@ export class Program implements AsyncDisposable {
     await this.kill();
   }
 
-  get #hasEnded(): boolean {
+  get hasEnded(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 

@@ -88,11 +88,16 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   pingWrite,
 };
 
+/** Whether the log is emptied after the command, so that the file has nothing deleted. */
+export function emptiesLog({ kind }: Command): boolean {
+  return kind === 'scrub';
+}
+
 export function runCommands(connection: Connection, commands: readonly Command[]): CommandResult[] {
   // Immediate: a deferred transaction that reads before it writes fails if another one has written in between.
   const results = connection.transaction('immediate', () =>
     commands.map((command) => (executors[command.kind] as Executor<CommandKind>)(connection, command)),
   );
-  if (commands.some(({ kind }) => kind === 'scrub')) connection.truncateLog();
+  if (commands.some(emptiesLog)) connection.truncateLog();
   return results;
 }

@@ -1,7 +1,7 @@
 // The SQLite adapter: reads on the thread that asks, writes on a worker thread.
 
-import { NO_EVENT_QUOTA } from '../../domain/event/quota.ts';
-import { UNOBSERVED } from '../migration.ts';
+import { type EventQuotaOptions, NO_EVENT_QUOTA } from '../../domain/event/quota.ts';
+import { type MigrationObserver, UNOBSERVED } from '../migration.ts';
 import type { Command, CommandResult, MigratedStore, Query, QueryResult, Store } from '../port.ts';
 import { runCommands } from './command-executors.ts';
 import { Connection } from './file/connection.ts';
@@ -9,7 +9,12 @@ import { fileIdentity, makeFile } from './file/file.ts';
 import { runQueries } from './query-executors.ts';
 import { migrate } from './schema/migrate.ts';
 import { type ConnectWriter, RemoteWriter } from './writer/remote-writer.ts';
-import { Writer, type WriterConnection } from './writer/writer.ts';
+import { Writer, type WriterConnection, type WriterObserver } from './writer/writer.ts';
+
+interface ServingOptions extends Partial<Pick<WriterObserver, 'onFailedSync'>> {
+  eventQuota?: EventQuotaOptions;
+  migrationObserver?: MigrationObserver;
+}
 
 interface ServingStore extends MigratedStore {
   /** For the writes of a store of `openThreadStore`. */
@@ -25,8 +30,11 @@ interface ServingStore extends MigratedStore {
  */
 export function openServingStore(
   path: string,
-  eventQuota = NO_EVENT_QUOTA,
-  migrationObserver = UNOBSERVED,
+  {
+    eventQuota = NO_EVENT_QUOTA,
+    migrationObserver = UNOBSERVED,
+    onFailedSync = () => {},
+  }: ServingOptions = {},
 ): ServingStore {
   const file = makeFile(path);
   let schema = 0;
@@ -36,7 +44,7 @@ export function openServingStore(
   });
   const writer = new Writer(
     { file, identity: fileIdentity(file), eventBytesPerDay: eventQuota.bytesPerDay },
-    eventQuota.onReduced,
+    { onReduced: eventQuota.onReduced, onFailedSync },
   );
   return {
     schema,

@@ -5,27 +5,52 @@ import { accessSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { EventQuota, NO_EVENT_QUOTA } from '../../../domain/event/quota.ts';
 import type { Cell } from '../../row-shape.ts';
-import { acceptsData, guard, reportsFreeSpace, rewrite } from './file.ts';
+import { acceptsData, guard, isFailedSync, reportsFreeSpace, rewrite } from './file.ts';
 
 /** 3.51.3 fixed a bug in the write-ahead log that could corrupt a database. */
 const OLDEST_SQLITE = [3, 51, 3];
 const BUSY_TIMEOUT_MS = 5_000;
 /** Writes wait for as long. */
 const SHORT_BUSY_TIMEOUT_MS = 100;
+/**
+ * 40 MB, so that a page changed by many creates is written back once. SQLite's default of 1 000 pages makes creates a
+ * third slower.
+ */
+export const CHECKPOINT_PAGES = 10_000;
 
 /** The columns of a row, in order. */
 export type Row = unknown[];
 
+/** Pages of the write-ahead log. */
+export interface LogPages {
+  /** In the log since it was restarted. */
+  written: number;
+  /** Those of them that have been copied into the database. */
+  copied: number;
+}
+
+/** How a process checkpoints the log that it serves: not with a commit, but beside the commits. */
+export interface CheckpointOptions {
+  /** Called if a checkpoint could not sync the log or the database: see `Checkpointer`. */
+  onFailedSync: (error: Error) => void;
+}
+
 export class Connection {
   readonly eventQuota: EventQuota;
   readonly #file: string;
+  readonly #checkpoints: CheckpointOptions | null;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
-  /** Opens an existing file. Throws `StoreUnavailable`. */
-  constructor(file: string, eventQuota = new EventQuota(NO_EVENT_QUOTA)) {
+  /** Opens an existing file. Without `checkpoints`, a commit checkpoints a long log. Throws `StoreUnavailable`. */
+  constructor(
+    file: string,
+    eventQuota = new EventQuota(NO_EVENT_QUOTA),
+    checkpoints: CheckpointOptions | null = null,
+  ) {
     this.#file = file;
     this.eventQuota = eventQuota;
+    this.#checkpoints = checkpoints;
     this.#database = guard(() => {
       // SQLite would create a new, empty file if the disk is not mounted.
       accessSync(file);
@@ -54,9 +79,8 @@ export class Connection {
     // Deleted values are overwritten with zeros. The log has them until `truncateLog`.
     this.#expect('secure_delete', 'on', 1);
     this.#expect('journal_size_limit', 67_108_864, 67_108_864);
-    // 40 MB, so that a page changed by many creates is written back once. SQLite's default of 1 000 pages makes creates
-    // a third slower.
-    this.#expect('wal_autocheckpoint', 10_000, 10_000);
+    const checkpointPages = this.#checkpoints === null ? CHECKPOINT_PAGES : 0;
+    this.#expect('wal_autocheckpoint', checkpointPages, checkpointPages);
   }
 
   #expect(pragma: string, wanted: string | number, shown: string | number): void {
@@ -117,15 +141,36 @@ export class Connection {
     this.transaction('immediate', () => rewrite(`${this.#file}-wal`));
   }
 
+  /** Takes 4 microseconds. Throws `StoreUnavailable`. */
+  logPages(): LogPages {
+    const [, written, copied] = guard(() => this.get('pragma wal_checkpoint(noop)'), this.#file) as number[];
+    return { written: written!, copied: copied! };
+  }
+
+  /**
+   * Copies what no reader needs of the log into the database, unless another connection does. Syncs the database only if
+   * that was all of the log.
+   */
+  checkpoint(): void {
+    this.#checkpoint('passive');
+  }
+
   /** Moves the log into the database and empties it, unless another connection keeps a snapshot. */
   truncateLog(): void {
     try {
       this.#pragma(`pragma busy_timeout = ${SHORT_BUSY_TIMEOUT_MS}`);
-      this.#pragma('pragma wal_checkpoint(truncate)');
-    } catch {
-      // Committed changes stay committed; the next checkpoint tries again.
+      this.#checkpoint('truncate');
     } finally {
       this.#pragma(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    }
+  }
+
+  #checkpoint(mode: 'passive' | 'truncate'): void {
+    try {
+      this.#pragma(`pragma wal_checkpoint(${mode})`);
+    } catch (error) {
+      // Committed changes stay committed; after any other error, the next checkpoint tries again.
+      if (isFailedSync(error)) this.#checkpoints?.onFailedSync(error as Error);
     }
   }
 

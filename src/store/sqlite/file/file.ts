@@ -30,6 +30,8 @@ const NOT_WRITABLE_CODES: ReadonlySet<number | null> = new Set([8, 14]);
 const CHUNK_BYTES = 262_144;
 /** Bytes that a disk must accept to count as writable: several changes of the largest size. */
 const REQUIRED_FREE_BYTES = 1_048_576;
+/** SQLITE_IOERR_FSYNC */
+const FAILED_SYNC = 1034;
 const FULL_CODES: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /**
@@ -191,6 +193,12 @@ export function asStoreError(error: unknown, path?: string): unknown {
 
 function makeWritable(path: string): string {
   return `: ${path}, its -wal and -shm files and their directory must be writable for this user, on a disk that is not mounted read-only`;
+}
+
+/** Whether the cause of a `StoreUnavailable` is a sync that failed. */
+export function isFailedSync(error: unknown): boolean {
+  const { errcode, syscall } = ((error as Error).cause ?? {}) as { errcode?: number; syscall?: string };
+  return errcode === FAILED_SYNC || syscall === 'fsync';
 }
 
 /** The primary result code of SQLite; null if the error is not from SQLite. */

@@ -5,9 +5,10 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from '
 import type { Tenant } from '../../../domain/event/event.ts';
 import { EventQuota } from '../../../domain/event/quota.ts';
 import { type Command, type CommandResult, StoreUnavailable } from '../../port.ts';
-import { runCommands } from '../command-executors.ts';
+import { emptiesLog, runCommands } from '../command-executors.ts';
 import { Connection } from '../file/connection.ts';
 import { refuseAnother } from '../file/file.ts';
+import { Checkpointer } from './checkpointer.ts';
 import { decodeCommands } from './writer-message.ts';
 
 /** A batch of commands from `encodeCommands`; the port of another client; or null to stop. */
@@ -16,10 +17,12 @@ export type WriterRequest = string | { client: MessagePort } | null;
 export type WriterReply =
   | { results: (CommandResult | 'created')[] }
   | { error: string; unavailable: boolean };
-/** The environment of each event that the quota has reduced: for the owner of the thread. */
-export interface WriterNotice {
-  reduced: Tenant[];
-}
+/** For the owner of the thread. */
+export type WriterNotice =
+  /** The environment of each event that the quota has reduced. */
+  | { reduced: Tenant[] }
+  /** The message of the error: see `Checkpointer`. */
+  | { failedSync: string };
 
 export interface WriterFile {
   file: string;
@@ -50,6 +53,7 @@ const eventQuota = new EventQuota({
   bytesPerDay: eventBytesPerDay,
   onReduced: ({ workspaceId, environment }) => reduced.push({ workspaceId, environment }),
 });
+const checkpointer = new Checkpointer(file, (message) => notify({ failedSync: message }));
 let connection: Connection | null = null;
 
 listen(owner);
@@ -105,18 +109,31 @@ function isBusy(client: MessagePort): boolean {
 function run(batches: readonly Batch[]): void {
   const replies = repliesTo(batches);
   for (const [index, { client }] of batches.entries()) client.postMessage(JSON.stringify(replies[index]));
-  if (reduced.length > 0)
-    owner.postMessage(JSON.stringify({ reduced: reduced.splice(0) } satisfies WriterNotice));
+  if (reduced.length > 0) notify({ reduced: reduced.splice(0) });
+  checkpoint();
+}
+
+function notify(notice: WriterNotice): void {
+  owner.postMessage(JSON.stringify(notice));
+}
+
+/** After the replies, which do not wait for it. */
+function checkpoint(): void {
+  try {
+    if (connection !== null) checkpointer.continue(connection);
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    close();
+  }
 }
 
 function repliesTo(batches: readonly Batch[]): WriterReply[] {
   try {
     refuseAnother(file, identity);
-    connection ??= new Connection(file, eventQuota);
-    const results = runCommands(
-      connection,
-      batches.flatMap(({ commands }) => commands),
-    );
+    connection ??= new Connection(file, eventQuota, checkpointer);
+    const all = batches.flatMap(({ commands }) => commands);
+    if (all.some(emptiesLog)) checkpointer.wait();
+    const results = runCommands(connection, all);
     return batches.map(({ commands }) => {
       const own = results.splice(0, commands.length);
       return {
@@ -140,6 +157,7 @@ function isCreated({ kind }: Command, result: CommandResult): boolean {
 }
 
 function stop(): void {
+  checkpointer.stop();
   close();
   for (const client of clients.keys()) client.close();
 }

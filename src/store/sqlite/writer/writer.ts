@@ -14,18 +14,25 @@ export interface WriterConnection {
   posted: SharedArrayBuffer;
 }
 
+export interface WriterObserver {
+  /** The quota of the environment has reduced an event. */
+  onReduced: (tenant: Tenant) => void;
+  /** A checkpoint could not sync a file: the process must end without closing the database. */
+  onFailedSync: (message: string) => void;
+}
+
 export class Writer {
   readonly #file: WriterFile;
-  readonly #onReduced: (tenant: Tenant) => void;
+  readonly #observer: WriterObserver;
   readonly #pending: PendingBatches;
   #worker: Worker | null = null;
   #isClosed = false;
 
-  constructor(file: Omit<WriterFile, 'posted'>, onReduced: (tenant: Tenant) => void) {
+  constructor(file: Omit<WriterFile, 'posted'>, observer: WriterObserver) {
     const posted = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
     this.#file = { ...file, posted };
     this.#pending = new PendingBatches(posted);
-    this.#onReduced = onReduced;
+    this.#observer = observer;
   }
 
   async run(commands: readonly Command[]): Promise<CommandResult[]> {
@@ -70,7 +77,8 @@ export class Writer {
   }
 
   #receive(message: WriterReply | WriterNotice): void {
-    if ('reduced' in message) message.reduced.forEach(this.#onReduced);
+    if ('reduced' in message) message.reduced.forEach(this.#observer.onReduced);
+    else if ('failedSync' in message) this.#observer.onFailedSync(message.failedSync);
     else this.#pending.receive(message);
   }
 }
