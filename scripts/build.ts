@@ -24,4 +24,5 @@ for (const name of [
 ]) {
   cpSync(join(SWAGGER_UI, name), join('dist/http/docs/swagger-ui', name));
 }
-writeFileSync(MAN_PAGE, manPage());
+const { SOURCE_DATE_EPOCH: epoch } = process.env;
+writeFileSync(MAN_PAGE, manPage(epoch === undefined ? undefined : Number(epoch)));

@@ -8,13 +8,17 @@ import { type Leaf, leaves } from './reference.ts';
 
 export const MAN_PAGE = 'dist/user-group-service.1';
 
-/** A page for man(7). */
-export function manPage(): string {
+const MAX_LINE = 80;
+
+/** A page for man(7). It has the date of the release, in seconds, or none: a build must not depend on the day. */
+export function manPage(epoch?: number): string {
   const about = program().description();
+  const summary = about.charAt(0).toLowerCase() + about.slice(1).replace(/\.$/, '');
+  const date = epoch === undefined ? '' : new Date(epoch * 1_000).toISOString().slice(0, 10);
   return `${[
-    `.TH USER-GROUP-SERVICE 1 "" "User Group Service ${readVersion()}" "User Commands"`,
+    `.TH USER-GROUP-SERVICE 1 "${date}" "User Group Service ${readVersion()}" "User Commands"`,
     '.SH NAME',
-    `user\\-group\\-service \\- ${escaped(about.charAt(0).toLowerCase() + about.slice(1).replace(/\.$/, ''))}`,
+    ...filled(`user-group-service \\- ${escaped(summary)}`),
     '.SH SYNOPSIS',
     '.B user\\-group\\-service\n.I command\n[\n.I options\n]',
     '.SH COMMANDS',
@@ -37,23 +41,35 @@ function commandLines({ path, command }: Leaf): string[] {
   const options = command.options.filter(({ hidden }) => !hidden);
   return [
     `.SS ${escaped([path, ...args].join(' '))}`,
-    escaped(command.description() || command.summary()),
+    ...paragraphs(command.description() || command.summary()),
     ...options.flatMap(({ flags, description }) => item(flags, description)),
   ];
 }
 
 function item(term: string, text: string): string[] {
-  return ['.TP', `.B ${escaped(term)}`, escaped(text)];
+  return ['.TP', `.B ${escaped(term)}`, ...paragraphs(text)];
 }
 
-/** Text for roff: without blank lines, and without lines that begin like a request. */
+/** Paragraphs, which roff fills, and blocks of indented lines, which it shows as they are. */
+function paragraphs(text: string): string[] {
+  return text
+    .split(/\n\s*\n/)
+    .flatMap((block, index) => [
+      ...(index > 0 ? ['.PP'] : []),
+      ...(block.startsWith(' ') ? ['.nf', ...escaped(block).split('\n'), '.fi'] : filled(escaped(block))),
+    ]);
+}
+
+/** Lines of at most 80 characters, none of which begins like a request. */
+function filled(text: string): string[] {
+  const lines = text.match(new RegExp(`\\S(?:.{0,${MAX_LINE - 3}}\\S)?(?=\\s|$)|\\S+`, 'g')) ?? [];
+  return lines.map((line) => line.replace(/^\./, '\\&.'));
+}
+
 function escaped(text: string): string {
   return text
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')
-    .replace(/\n\s*\n/g, '\n.PP\n')
-    .replace(/^(?!\.PP$)([.'])/gm, '\\&$1')
-    .replace(/^ +/gm, '')
     .replaceAll("'", '\\(aq')
     .replace(
       /\P{ASCII}/gu,

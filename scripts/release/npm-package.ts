@@ -19,8 +19,9 @@ interface Packed {
 }
 
 /** Throws `ReleaseRefused` if the package contains a source map, which would name the folders of this machine. */
-function pack({ output }: Release, args: readonly string[]): void {
-  const json = run('npm', ['pack', '--json', '--pack-destination', output, ...args]).toString();
+function pack({ output, epoch }: Release, args: readonly string[]): void {
+  const env = { SOURCE_DATE_EPOCH: String(epoch) };
+  const json = run('npm', ['pack', '--json', '--pack-destination', output, ...args], { env }).toString();
   // The scripts that build the package print first.
   const [{ filename, files }] = JSON.parse(json.slice(json.indexOf('[\n'))) as [Packed];
   const map = files.find(({ path }) => path.endsWith('.map'));

@@ -102,6 +102,7 @@ ${branches(
 complete -o default -F _user_group_service ${NAME}`;
 }
 
+/** Also as the file `_user-group-service` in $fpath, which zsh runs as a function at the first completion. */
 function zshScript(places: readonly Place[]): string {
   return `#compdef ${NAME}
 _user_group_service() {
@@ -125,7 +126,7 @@ ${branches(
   esac
   compadd -- \${(s: :)list} || _files
 }
-compdef _user_group_service ${NAME}`;
+if [ "$funcstack[1]" = _${NAME} ]; then _user_group_service; else compdef _user_group_service ${NAME}; fi`;
 }
 
 function fishScript(places: readonly Place[]): string {
