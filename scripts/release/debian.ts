@@ -4,6 +4,7 @@
 import { chmodSync, copyFileSync, globSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { manPage } from '../man-page.ts';
 import { executableFor } from './executable.ts';
 import { writeTo } from './file.ts';
 import { ARCHITECTURES, type Architecture, architectures, type Builder, type Release } from './release.ts';
@@ -11,6 +12,12 @@ import { run } from './run.ts';
 
 const NAME = 'user-group-service';
 const DOC = `usr/share/doc/${NAME}`;
+/** Where each shell looks for the completion script of a command. */
+const COMPLETIONS = {
+  bash: `usr/share/bash-completion/completions/${NAME}`,
+  fish: `usr/share/fish/vendor_completions.d/${NAME}.fish`,
+  zsh: `usr/share/zsh/vendor-completions/_${NAME}`,
+};
 /** The libraries that Node is linked with, and what creates the user. */
 const DEPENDS = [
   'libatomic1',
@@ -33,7 +40,7 @@ export const debianPackages: Builder = {
       // The executable takes a minute to compress with xz.
       const args = ['--build', '--root-owner-group', '-Zgzip', '-z6', root, output];
       run('dpkg-deb', args, { env: { SOURCE_DATE_EPOCH: String(release.epoch) } });
-      run('lintian', ['--fail-on', 'error,warning', '--allow-root', output]);
+      run('lintian', ['--profile', 'debian', '--fail-on', 'error,warning', '--allow-root', output]);
     }
   },
 };
@@ -49,6 +56,9 @@ async function fill(root: string, architecture: Architecture, release: Release):
   copyTo('deploy/debian/copyright', join(root, DOC, 'copyright'));
   writeTo(join(root, DOC, 'LICENSES.gz'), compressed(licenses));
   writeTo(join(root, DOC, 'changelog.gz'), compressed(changelog(release)));
+  writeTo(join(root, `usr/share/man/man1/${NAME}.1.gz`), compressed(manPage(release.epoch)));
+  for (const [shell, completion] of Object.entries(COMPLETIONS))
+    writeTo(join(root, completion), run(process.execPath, [`bin/${NAME}.js`, 'completion', shell]));
   mkdirSync(join(root, 'etc', NAME), { recursive: true });
   for (const script of ['postinst', 'prerm', 'postrm'])
     copyTo(`deploy/debian/${script}`, join(root, 'DEBIAN', script));

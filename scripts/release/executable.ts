@@ -5,6 +5,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { THREAD_CODE } from '../../src/system/start-thread.ts';
+import { manPage } from '../man-page.ts';
 import { licenseTexts } from './dependency.ts';
 import { gzip, tar } from './file.ts';
 import { nodeBinary } from './node-binary.ts';
@@ -34,6 +35,7 @@ export const executables: Builder = {
       mkdirSync(join(folder, name), { recursive: true });
       linkSync(path, join(folder, name, NAME));
       writeFileSync(join(folder, name, 'LICENSES'), licenses);
+      writeFileSync(join(folder, name, `${NAME}.1`), manPage(release.epoch));
       const archive = join(release.output, `${name}.tar`);
       tar(archive, { folder, epoch: release.epoch });
       gzip(archive);
