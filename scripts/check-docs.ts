@@ -1,6 +1,6 @@
 // Checks that the documentation matches the code: the reference, the index for programs, the OpenAPI document and the
-// types of the client are generated (by `npm run format`), every error code is in the table of errors, no text installs this project from a
-// registry, and every link has a target.
+// types of the client are generated (by `npm run format`), every error code is in the table of errors, no text installs
+// this project from a registry or in another version, and every link has a target.
 
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -44,6 +44,19 @@ function registryInstallations(): string[] {
     return lines
       .filter((line) => REGISTRY_INSTALLATIONS.some((pattern) => pattern.test(line)))
       .map((line) => `${page}: install the packed file instead of a name in a registry: ${line.trim()}`);
+  });
+}
+
+/** Reports pages that name a file or package of another version than this one, such as the tarball to install. */
+function otherVersions(): string[] {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const pages = globSync('**/*.md', { exclude: (name) => name.includes('node_modules') });
+  return pages.flatMap((page) => {
+    const names = readFileSync(page, 'utf8').matchAll(/user-group-service(?:-client)?[-_@](\d+\.\d+\.\d+)/g);
+    const others = Array.from(names).filter(([, named]) => named !== version);
+    return [
+      ...new Set(others.map(([name]) => `${page}: ${name} is not the version of package.json, ${version}`)),
+    ];
   });
 }
 
@@ -126,6 +139,7 @@ export function findDocsFaults(): string[] {
     ...unlistedFolders(),
     ...unlistedPages(),
     ...registryInstallations(),
+    ...otherVersions(),
     ...deadLinks(),
   ];
 }

@@ -1,17 +1,32 @@
 // What must be true of the checkout before a release.
 
 import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
 import { readJson } from './file.ts';
 import { ReleaseRefused, run } from './run.ts';
 
+interface Versioned {
+  version: string;
+}
+
+const CHART = 'deploy/helm/user-group-service/Chart.yaml';
 const CHANGELOGS = ['CHANGELOG.md', 'client/CHANGELOG.md'];
 
-/** The version, which the service and its client share. Throws `ReleaseRefused` if they differ. */
+/** The version, which everything that is published shares. Throws `ReleaseRefused` if a file has another one. */
 export function releasedVersion(): string {
-  const service = readJson<{ version: string }>('package.json').version;
-  const client = readJson<{ version: string }>('client/package.json').version;
-  if (service === client) return service;
-  throw new ReleaseRefused(`package.json has version ${service}, client/package.json ${client}`);
+  const { version } = readJson<Versioned>('package.json');
+  const { packages } = readJson<{ packages: Record<string, Versioned> }>('package-lock.json');
+  const chart: Versioned & { appVersion: string } = parse(readFileSync(CHART, 'utf8'));
+  const others = {
+    'client/package.json': readJson<Versioned>('client/package.json').version,
+    'package-lock.json': packages['']?.version,
+    'package-lock.json for the client': packages.client?.version,
+    [CHART]: chart.version,
+    [`${CHART} for the image`]: chart.appVersion,
+  };
+  const [different] = Object.entries(others).filter(([, other]) => other !== version);
+  if (different === undefined) return version;
+  throw new ReleaseRefused(`package.json has version ${version}, ${different[0]} ${different[1]}`);
 }
 
 /** Throws `ReleaseRefused` if a file is changed or not under version control. */

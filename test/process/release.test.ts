@@ -76,6 +76,19 @@ describe('npm run release', () => {
     assert.match(stderr, /^release: the checkout has changes; commit them first:\n\?\? note\.md\n$/);
   });
 
+  it('refuses different versions of what is published', () => {
+    const chart = `${checkout.root}/deploy/helm/user-group-service/Chart.yaml`;
+    const text = readFileSync(chart, 'utf8');
+    writeFileSync(chart, text.replace(`appVersion: ${VERSION}`, 'appVersion: 9.9.9'));
+    const { status, stderr } = checkout.release(['--rehearsal', '--only', 'descriptions']);
+    writeFileSync(chart, text);
+    assert.equal(status, 1);
+    assert.match(
+      stderr,
+      /^release: package\.json has version \S+, deploy\S+Chart\.yaml for the image 9\.9\.9\n$/,
+    );
+  });
+
   it('names the Debian package of a program that is missing', () => {
     const args = ['--rehearsal', '--only', 'executable'];
     const { status, stderr } = checkout.release(args, { ...process.env, PATH: '/nonexistent' });
