@@ -1,5 +1,6 @@
 // `npm run release`: builds what is published into `release/`. docs/release.md says how to use it.
 
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -12,13 +13,15 @@ import { sha256 } from './file.ts';
 import { npmPackages } from './npm-package.ts';
 import { ociImage } from './oci.ts';
 import type { Builder, Release } from './release.ts';
-import { DEBIAN_PACKAGES, isInstalled, ReleaseRefused } from './run.ts';
+import { DEBIAN_PACKAGES, isInstalled, type Peer, ReleaseRefused } from './run.ts';
 import { sbom } from './sbom.ts';
 import { headCommit, refuseChanges, refuseUnpromised, refuseUnreleased, releasedVersion } from './state.ts';
 import { writeSums } from './sums.ts';
 
 const OUTPUT = 'release';
 const builders: readonly Builder[] = [sbom, descriptions, npmPackages, executables, debianPackages, ociImage];
+/** Programs that the trials run. */
+const TRIAL_PEERS: readonly Peer[] = ['crun', 'mmdebstrap', 'qemu-aarch64-static', 'skopeo', 'umoci'];
 const kinds = builders.map(({ kind }) => kind);
 
 interface Options {
@@ -26,6 +29,7 @@ interface Options {
   skip: string[];
   only?: string[];
   verify?: true;
+  try?: true;
   minisignKey?: string;
 }
 
@@ -35,6 +39,7 @@ const program = new Command('npm run release --')
   .addOption(new Option('--only <kinds...>', 'build nothing else').choices(kinds))
   .addOption(new Option('--skip <kinds...>', 'do not build these').choices(kinds).default([]))
   .option('--verify', 'build everything twice, and fail unless both have the same bytes')
+  .option('--try', 'start each artefact as "npm run rig:release" does, which needs root')
   .option('--minisign-key <file>', 'sign SHA256SUMS with this secret key')
   .parse();
 
@@ -46,27 +51,32 @@ try {
   process.exitCode = 1;
 }
 
-async function release({ rehearsal, skip, only = kinds, verify, minisignKey }: Options): Promise<void> {
+async function release(options: Options): Promise<void> {
+  const { skip, only = kinds, minisignKey } = options;
   const chosen = builders.filter(({ kind }) => only.includes(kind) && !skip.includes(kind));
-  refuseMissingPeers(chosen, minisignKey !== undefined);
+  refuseMissingPeers(chosen, [
+    ...(options.try ? TRIAL_PEERS : []),
+    ...(minisignKey ? ['minisign' as const] : []),
+  ]);
   const version = releasedVersion();
   refuseChanges();
-  if (!rehearsal) {
+  if (!options.rehearsal) {
     refuseUnreleased(version);
     refuseUnpromised();
   }
   const built = { version, ...headCommit() };
   await build(chosen, { ...built, output: resolve(OUTPUT) });
-  if (verify) await verifyBytes(chosen, built);
+  if (options.verify) await verifyBytes(chosen, built);
   refuseChanges();
+  if (options.try) tryArtefacts();
   printArtefacts(writeSums(OUTPUT, minisignKey));
   for (const { kind, what } of builders)
     if (!chosen.some((each) => each.kind === kind)) console.log(`Not built, as asked: ${what} (${kind}).`);
 }
 
-function refuseMissingPeers(chosen: readonly Builder[], signs: boolean): void {
+function refuseMissingPeers(chosen: readonly Builder[], further: readonly Peer[]): void {
   const peers = chosen.flatMap(({ kind, peers }) => peers.map((peer) => ({ kind, peer })));
-  if (signs) peers.push({ kind: '', peer: 'minisign' });
+  peers.push(...further.map((peer) => ({ kind: '', peer })));
   const missing = peers.find(({ peer }) => !isInstalled(peer));
   if (missing === undefined) return;
   const { kind, peer } = missing;
@@ -106,6 +116,12 @@ async function verifyBytes(chosen: readonly Builder[], of: Omit<Release, 'work' 
   } finally {
     rmSync(output, { recursive: true });
   }
+}
+
+/** Throws `ReleaseRefused` unless each of them serves. */
+function tryArtefacts(): void {
+  const { status } = spawnSync('npm', ['run', '--silent', 'rig:release'], { stdio: 'inherit' });
+  if (status !== 0) throw new ReleaseRefused('an artefact does not serve; see above');
 }
 
 function printArtefacts(names: readonly string[]): void {

@@ -11,11 +11,15 @@ export class ReleaseRefused extends Error {
 
 /** Programs that Node and npm do not bring, by the Debian package that has them. */
 export const DEBIAN_PACKAGES = {
+  crun: 'crun',
   'dpkg-deb': 'dpkg',
   lintian: 'lintian',
   minisign: 'minisign',
   mmdebstrap: 'mmdebstrap',
+  'qemu-aarch64-static': 'qemu-user-static',
+  skopeo: 'skopeo',
   tar: 'tar',
+  umoci: 'umoci',
 } as const;
 
 export type Peer = keyof typeof DEBIAN_PACKAGES;
