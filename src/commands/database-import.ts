@@ -6,7 +6,8 @@ import { type Caller, operator } from '../domain/api-token.ts';
 import type { Environment } from '../domain/user-group/user-group.ts';
 import type { Context } from '../operations/context.ts';
 import { gatherStatistics } from '../operations/database/gather-statistics.ts';
-import { atCurrentConfig } from '../operations/document/environment-config.ts';
+import { atCurrentConfig, EnvironmentConfig } from '../operations/document/environment-config.ts';
+import { PropertyValidator } from '../operations/property-schema/validator/validator.ts';
 import { userGroupPages } from '../operations/user-group/export.ts';
 import { ensureWorkspace, findWorkspace } from '../operations/workspace/workspace.ts';
 import { Problem } from '../problem.ts';
@@ -22,6 +23,7 @@ export class DatabaseTarget implements ImportTarget {
   readonly #workspace: string;
   readonly #environment: Environment;
   readonly #replaces: boolean;
+  readonly #propertyValidator = new PropertyValidator();
   #started: { context: Context; caller: Caller } | null = null;
 
   constructor(
@@ -38,16 +40,20 @@ export class DatabaseTarget implements ImportTarget {
   }
 
   async preview(): Promise<StartBatch> {
-    const workspaceId = (await findWorkspace(this.#store, this.#workspace))?.workspaceId ?? null;
-    const context = { store: this.#store };
-    const job = { context, workspaceId, environment: this.#environment, replaces: this.#replaces };
+    const store = this.#store;
+    const workspace = await findWorkspace(store, this.#workspace);
+    const tenant = workspace && { workspaceId: workspace.workspaceId, environment: this.#environment };
+    const found = tenant && (await store.read({ kind: 'findConfig', tenant }));
+    const rules = new EnvironmentConfig(found?.version ?? 0, found?.documents ?? []);
+    const context = { store, propertyValidator: this.#propertyValidator };
     const { previewLine } = await import('../operations/user-group/import.ts');
-    return async () => (line) => previewLine(job, line);
+    return async () => (line) => previewLine({ context, tenant, rules, replaces: this.#replaces }, line);
   }
 
   async start(): Promise<StartBatch> {
     const store = this.#store;
-    const context = await contextWithKeys(store, this.#config);
+    const propertyValidator = this.#propertyValidator;
+    const context = { ...(await contextWithKeys(store, this.#config)), propertyValidator };
     const { workspace, created } = await ensureWorkspace(store, this.#workspace, Date.now());
     if (created) console.error(`Created workspace ${this.#workspace}.`);
     const caller = operator(workspace.workspaceId, this.#environment);
@@ -82,5 +88,10 @@ export class DatabaseTarget implements ImportTarget {
 
   async finish(): Promise<void> {
     await gatherStatistics(this.#store);
+  }
+
+  /** Ends the threads of the validator, which would keep the process running. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#propertyValidator.close();
   }
 }

@@ -5,7 +5,7 @@ import type { LineResult } from '../operations/user-group/import.ts';
 export type ImportOne = (line: Buffer) => Promise<LineResult>;
 export type StartBatch = () => Promise<ImportOne>;
 
-export interface ImportTarget {
+export interface ImportTarget extends AsyncDisposable {
   /** Maximum number of lines and deletions at a time. */
   readonly concurrency: number;
   /** Reports what would happen to each line, taken separately. */

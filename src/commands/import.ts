@@ -60,7 +60,7 @@ export function importCommand(): Command {
         'all other lines are imported.' +
         '\n\nWith --update --prune the file is the list of all customers: groups that it does not have are deleted. The file ' +
         'is read twice: a plan is made and printed first, and nothing is changed if a line is refused, or if more groups ' +
-        'would be deleted than --max-delete allows.' +
+        'would be deleted than --max-delete allows. Nothing is deleted if a line is refused after that.' +
         '\n\nWith --url, the import is made through the API of a running service, with an API token of the permission ' +
         'read-write in UGS_API_TOKEN, which has the workspace and environment. It keeps tokens and brings none: a line ' +
         'with a token that the group does not have is refused.' +
@@ -109,7 +109,8 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
       return report.end();
     }
     await readLines(source, report, target, await target.start());
-    if (plan !== null) report.deleted = await deletePlanned(target, plan);
+    // Its customer may be one of those that the plan deletes, under another id.
+    if (plan !== null) report.deleted = report.hasRefused ? 0 : await deletePlanned(target, plan);
     await target.finish();
     report.end();
   });
@@ -124,12 +125,14 @@ async function withImportTarget(
   const place = selectTarget(options, { '--create-workspace': createWorkspace });
   if ('url' in place) {
     const { ServiceTarget } = await import('./service-import.ts');
-    return work(new ServiceTarget(place.url, update));
+    await using target = new ServiceTarget(place.url, update);
+    return await work(target);
   }
   const open = dryRun ? withExistingDatabase : withDatabase;
   await open(options, async (database, config) => {
     await refuseUnknownWorkspace(database.store, { ...options, ...place });
-    await work(new DatabaseTarget(database, config, place, update));
+    await using target = new DatabaseTarget(database, config, place, update);
+    await work(target);
   });
 }
 
@@ -305,6 +308,10 @@ class Report {
     if (this.#json) process.stdout.write(redact(output.join('')));
   }
 
+  get hasRefused(): boolean {
+    return this.#counts.refused > 0;
+  }
+
   /** Prints the counts. Throws `LinesRefused` if lines were refused. */
   end(): void {
     const { created, updated, unchanged, refused } = this.#counts;
@@ -322,9 +329,10 @@ class Report {
       const start = isDryRun ? (deleted === null ? 'Dry run, nothing was changed. ' : 'Plan: ') : '';
       console.log(`${start}${lines} lines: ${counts}.${deletions}`);
     }
-    if (refused > 0) {
-      const what = refused === 1 ? 'line was' : 'lines were';
-      throw new LinesRefused(`${refused} ${what} refused; correct them and run the same import again`);
+    if (this.hasRefused) {
+      const what = `${refused} ${refused === 1 ? 'line was' : 'lines were'} refused`;
+      const kept = deleted === null || isDryRun ? '' : ', and no user group was deleted';
+      throw new LinesRefused(`${what}${kept}; correct them and run the same import again`);
     }
   }
 }

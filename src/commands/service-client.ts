@@ -7,6 +7,7 @@ import type { Violation } from '../problem.ts';
 import { ServiceRefused, UsageError } from './exit-code.ts';
 
 const TOKEN_VARIABLE = 'UGS_API_TOKEN';
+const PAGE = 1_000;
 const TIMEOUT_MS = 30_000;
 const MAX_LEVELS = 80;
 /** More than an environment can have. */
@@ -57,6 +58,16 @@ export class ServiceClient {
     const response = await this.call('GET', path);
     if (response.problem !== null) throw this.refusal(response.problem);
     return response.members;
+  }
+
+  /** The array of this name in each page of a list. Throws `ServiceRefused`. */
+  async *pages(path: string, name: string): AsyncGenerator<JsonText> {
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const after = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const members = await this.read(`${path}?limit=${PAGE}${after}`);
+      yield members.get(name)!;
+      cursor = JSON.parse(members.get('next_cursor')!) as string | null;
+    }
   }
 
   /** Retries a request that was not executed. Throws `ServiceRefused` if the service does not respond. */

@@ -5,12 +5,20 @@ import type { JsonText } from '../domain/json/strict-json.ts';
 import type { ImportedUserGroupBody } from '../domain/request-body.ts';
 import type { UserGroup } from '../domain/user-group/user-group.ts';
 import { KeyedMutex } from '../operations/machinery/keyed-mutex.ts';
-import { compareFields, type LineResult, orRefusal } from '../operations/user-group/import.ts';
+import { PropertyValidator } from '../operations/property-schema/validator/validator.ts';
+import {
+  compareFields,
+  type LineResult,
+  orRefusal,
+  previewLineRules,
+} from '../operations/user-group/import.ts';
 import type { ImportTarget, StartBatch } from './import-target.ts';
 import { ServiceClient, type ServiceResponse } from './service-client.ts';
+import { readRules } from './service-rules.ts';
 
-const PAGE = 1_000;
 const WITHOUT_DEADLINE = { inTime: <Result>(result: Promise<Result>) => result };
+/** Rules are checked in this process for no other environment. */
+const TENANT = { workspaceId: 0, environment: 'Customer' } as const;
 /** Each attempt fails only if the user group was created or deleted in between. */
 const MAX_ATTEMPTS = 5;
 
@@ -23,6 +31,7 @@ export class ServiceTarget implements ImportTarget {
   readonly #client: ServiceClient;
   readonly #replaces: boolean;
   readonly #groupMutex = new KeyedMutex();
+  readonly #propertyValidator = new PropertyValidator();
 
   constructor(url: string, replaces: boolean) {
     this.#client = new ServiceClient(url, 'read-write');
@@ -30,8 +39,14 @@ export class ServiceTarget implements ImportTarget {
   }
 
   async preview(): Promise<StartBatch> {
+    const rules = await readRules(this.#client);
+    const context = { propertyValidator: this.#propertyValidator };
     return async () => (line) =>
-      orRefusal(line, async (body) => this.#compare(body, await this.#find(body.userGroupId)));
+      orRefusal(line, async (body) => {
+        const result = this.#compare(body, await this.#find(body.userGroupId));
+        await previewLineRules(context, TENANT, rules, body, result);
+        return result;
+      });
   }
 
   async start(): Promise<StartBatch> {
@@ -42,13 +57,8 @@ export class ServiceTarget implements ImportTarget {
   }
 
   async *ids(): AsyncGenerator<string[]> {
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const after = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-      const members = await this.#client.read(`/v1/user-groups?limit=${PAGE}${after}`);
-      const groups = JSON.parse(members.get('user_groups')!) as { provided_id: string }[];
-      yield groups.map(({ provided_id }) => provided_id);
-      cursor = JSON.parse(members.get('next_cursor')!) as string | null;
-    }
+    for await (const groups of this.#client.pages('/v1/user-groups', 'user_groups'))
+      yield (JSON.parse(groups) as { provided_id: string }[]).map(({ provided_id }) => provided_id);
   }
 
   async remove(id: string): Promise<boolean> {
@@ -59,6 +69,10 @@ export class ServiceTarget implements ImportTarget {
   }
 
   async finish(): Promise<void> {}
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#propertyValidator.close();
+  }
 
   async #import(body: ImportedUserGroupBody): Promise<LineResult> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {

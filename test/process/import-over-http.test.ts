@@ -139,6 +139,46 @@ describeOnEachDatabase('import --url', (kind) => {
     );
   });
 
+  it('changes nothing if a line of the list violates an enforced rule', async () => {
+    await importLines(groups(4));
+    const { token: admin } = await createApiToken(folder, ['--permission', 'admin'], { env: database.env });
+    const configure = (path: string, body: object) => service.call(admin, 'PUT', path, body);
+    await configure('/v1/schemas/40', { name: 'Orders' });
+    const dataSource = { schema_id: '40', name: 'Orders of G3', attributes: {} };
+    await configure('/v1/data-sources/orders-3', { ...dataSource, user_group_id: 'g3' });
+    await configure('/v1/data-sources/shared', dataSource);
+    await configure('/v1/mapping-policy', { mode: 'enforce' });
+    const schema = { properties: { limit: { maximum: 9007199254740992 } } };
+    await configure('/v1/property-schema', { schema, mode: 'enforce' });
+    const list = (line: object | string) => [...groups(2), line];
+    const prune = ['--update', '--prune', '--max-delete', '100%'];
+    const refused = {
+      'mapping/40 refers to a data source that is reserved': { mapping: { 40: 'orders-3' } },
+      'mapping/40 refers to a data source that does not exist': { mapping: { 40: 'orders-4' } },
+      'mapping/41 is not a schema': { mapping: { 41: 'shared' } },
+    };
+    try {
+      for (const [message, fields] of Object.entries(refused)) {
+        const exit = await importLines(list({ user_group_id: 'renamed', name: 'G3', ...fields }), ...prune);
+        assert.equal(exit.code, 65);
+        assert.match(exit.stdout, /^Plan: 3 lines: 0 created, 0 updated, 2 unchanged, 1 refused\./);
+        assert.ok(exit.stderr.startsWith(`line 3: ${message}`), exit.stderr);
+        assert.deepEqual(await ids(), ['g0', 'g1', 'g2', 'g3']);
+      }
+      const large = '{"user_group_id":"g3","name":"G3","properties":{"limit":9007199254740993}}';
+      assert.match((await importLines(list(large), ...prune)).stderr, /^line 3: properties\/limit /);
+      assert.deepEqual(await ids(), ['g0', 'g1', 'g2', 'g3']);
+      const fields = { mapping: { 40: 'orders-3' }, properties: { limit: 9007199254740992 } };
+      const valid = { user_group_id: 'g3', name: 'G3', ...fields };
+      const exit = await importLines(list(valid), ...prune);
+      assert.deepEqual([exit.code, exit.stderr], [0, '']);
+      assert.deepEqual(await ids(), ['g0', 'g1', 'g3']);
+    } finally {
+      await configure('/v1/mapping-policy', { mode: 'off' });
+      await service.call(admin, 'DELETE', '/v1/property-schema');
+    }
+  });
+
   it('excludes options of a database, and says which rights it lacks', async () => {
     const excluded = await importLines(groups(1), '--workspace', 'default');
     assert.deepEqual([excluded.code, excluded.stderr.includes('--url excludes --workspace')], [2, true]);

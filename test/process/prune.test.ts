@@ -5,6 +5,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { after, before, beforeEach, it } from 'node:test';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
 import {
+  createApiToken,
   type Exit,
   type Folder,
   PROGRAM,
@@ -93,6 +94,56 @@ describeOnEachDatabase('import --update --prune', (kind) => {
       assert.equal(exit.code, 65, line);
       assert.deepEqual(await ids(), before, line);
     }
+  });
+
+  it('changes nothing if a line violates an enforced rule, and says so in the plan', async () => {
+    const { token: admin } = await createApiToken(folder, ['--permission', 'admin'], { env: database.env });
+    const configure = async (path: string, body: object) => {
+      const { status } = await service.call(admin, 'PUT', path, body);
+      assert.ok(status < 300, `${path}: ${status}`);
+    };
+    await configure('/v1/schemas/40', { name: 'Orders' });
+    const dataSource = { schema_id: '40', name: 'Orders of G9', attributes: {}, user_group_id: 'g9' };
+    await configure('/v1/data-sources/orders-9', dataSource);
+    await configure('/v1/mapping-policy', { mode: 'enforce' });
+    const schema = { properties: { plan: { enum: ['gold'] } } };
+    await configure('/v1/property-schema', { schema, mode: 'enforce' });
+    const before = await ids();
+    const invalid = {
+      mapping: { mapping: { 40: 'orders-9' } },
+      'mapping/40 refers to a data source that does not exist': { mapping: { 40: 'orders-8' } },
+      properties: { properties: { plan: 'golden' } },
+    };
+    try {
+      for (const [message, fields] of Object.entries(invalid))
+        for (const id of ['g8', 'new']) {
+          const text = `${listed([0, 1, 2])}${lines({ user_group_id: id, name: 'N', ...fields })}`;
+          const exit = await prune(text, '--max-delete', '100%');
+          assert.equal(exit.code, 65, `${id}, ${message}`);
+          assert.match(exit.stdout, /^Plan: 4 lines: 0 created, 0 updated, 3 unchanged, 1 refused\./);
+          assert.ok(exit.stderr.startsWith(`line 4: ${message}`), exit.stderr);
+          assert.deepEqual(await ids(), before);
+        }
+      const fields = { mapping: { 40: 'orders-9' }, properties: { plan: 'gold' } };
+      const valid = { user_group_id: 'g9', name: 'G9', ...fields };
+      const text = `${listed([0, 1, 2, 3, 4, 5, 6, 7, 8])}${lines(valid)}`;
+      const exit = await prune(text);
+      assert.deepEqual([exit.code, exit.stderr], [0, '']);
+    } finally {
+      await configure('/v1/mapping-policy', { mode: 'off' });
+      await service.call(admin, 'DELETE', '/v1/property-schema');
+    }
+  });
+
+  it('deletes nothing if a line is refused after the plan', async () => {
+    const token = 'imported-token-of-two-customers';
+    const text = `${listed([0, 1, 2])}${lines({ user_group_id: 'n1', name: 'N', token }, { user_group_id: 'n2', name: 'N', token })}`;
+    const exit = await prune(text, '--max-delete', '100%');
+    assert.equal(exit.code, 65);
+    assert.match(exit.stdout, /^Plan: 5 lines: 2 created, .* 0 refused\. .* to be deleted: 7\.$/m);
+    assert.match(exit.stdout, /1 refused\. User groups that are not in the file deleted: 0\.\n$/);
+    assert.match(exit.stderr, /no user group was deleted/);
+    assert.equal((await ids()).length, 11);
   });
 
   it('changes nothing with --dry-run, and requires --update', async () => {

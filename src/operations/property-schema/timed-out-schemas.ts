@@ -1,6 +1,6 @@
 // Records an event for a property schema with which checks have timed out repeatedly: once for each version of the schema.
 
-import { type Caller, operator } from '../../domain/api-token.ts';
+import { operator } from '../../domain/api-token.ts';
 import type { EventTarget, Tenant } from '../../domain/event/event.ts';
 import { limits } from '../../domain/field.ts';
 import { SINGLETON_ID } from '../../domain/policy-mode.ts';
@@ -20,7 +20,7 @@ export class TimedOutSchemas {
   }
 
   /** Records the event off the path of the response. After a failure, the next timeout is reported again. */
-  report({ workspaceId, environment }: Caller, schema: PropertySchema): void {
+  report({ workspaceId, environment }: Tenant, schema: PropertySchema): void {
     if (this.#reported.has(schema)) return;
     this.#reported.add(schema);
     this.#recording = this.#recording

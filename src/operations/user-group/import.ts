@@ -3,6 +3,7 @@
 // of the same group are imported in order.
 
 import type { Caller } from '../../domain/api-token.ts';
+import type { Tenant } from '../../domain/event/event.ts';
 import {
   type ImportedUserGroupBody,
   importedUserGroupBody,
@@ -20,7 +21,6 @@ import {
   type TokenDigest,
 } from '../../domain/token.ts';
 import {
-  type Environment,
   keyToString,
   type UserGroup,
   type UserGroupKey,
@@ -33,7 +33,7 @@ import { userGroupEvent } from '../event/event.ts';
 import { WorkspaceDeleted } from '../workspace/workspace.ts';
 import { findByToken } from './find-by-token.ts';
 import { computeDrift, newUserGroup } from './get-or-create.ts';
-import { checkPolicies } from './violations.ts';
+import { checkPolicies, previewRules, type Rules } from './violations.ts';
 
 export interface ImportJob {
   context: Context;
@@ -84,31 +84,48 @@ async function importGroup(
   return result.created ? { result: 'created' } : reconcile(job, key, body, imported, result.userGroup);
 }
 
-/**
- * Returns what `importLine` would return if none of the preceding lines were imported. `workspaceId` is null for a new
- * workspace.
- */
-export function previewLine(
-  {
-    context,
-    workspaceId,
-    environment,
-    replaces,
-  }: Pick<ImportJob, 'replaces'> & {
-    context: Pick<Context, 'store'>;
-    workspaceId: number | null;
-    environment: Environment;
-  },
-  line: Buffer,
-): Promise<LineResult> {
+export interface ImportPreview {
+  context: Pick<Context, 'store' | 'propertyValidator'>;
+  /** null for a new workspace. */
+  tenant: Tenant | null;
+  rules: Rules;
+  replaces: boolean;
+}
+
+/** Returns what `importLine` would return if none of the preceding lines were imported. */
+export function previewLine(preview: ImportPreview, line: Buffer): Promise<LineResult> {
+  const { context, tenant, rules } = preview;
   return orRefusal(line, async (body, imported) => {
-    const key = workspaceId === null ? null : userGroupKey(workspaceId, environment, body.userGroupId);
-    const stored = key && (await context.store.read({ kind: 'findUserGroup', key }));
-    if (stored !== null) return compare(body, imported, stored, replaces);
-    const holder =
-      imported && (await findByToken(context.store, new PresentedToken(imported.token.reveal())));
-    return holder === null ? { result: 'created' } : tokenTaken();
+    const result = await previewChange(preview, body, imported);
+    if (tenant !== null) await previewLineRules(context, tenant, rules, body, result);
+    return result;
   });
+}
+
+async function previewChange(
+  { context, tenant, replaces }: ImportPreview,
+  body: ImportedUserGroupBody,
+  imported: ImportedToken | null,
+): Promise<LineResult> {
+  const key = tenant && userGroupKey(tenant.workspaceId, tenant.environment, body.userGroupId);
+  const stored = key && (await context.store.read({ kind: 'findUserGroup', key }));
+  if (stored !== null) return compare(body, imported, stored, replaces);
+  const holder = imported && (await findByToken(context.store, new PresentedToken(imported.token.reveal())));
+  return holder === null ? { result: 'created' } : tokenTaken();
+}
+
+/** Throws `mapping_invalid` and `properties_invalid` if the rules refuse the planned change. */
+export async function previewLineRules(
+  context: Pick<Context, 'propertyValidator'>,
+  tenant: Tenant,
+  rules: Rules,
+  body: ImportedUserGroupBody,
+  { result }: LineResult,
+): Promise<void> {
+  if (result !== 'created' && result !== 'updated') return;
+  const { userGroupId, mapping = null, properties = null } = body;
+  const fields = result === 'created' ? { mapping, properties } : body;
+  await previewRules(context, tenant, rules, userGroupId, fields);
 }
 
 export async function orRefusal(

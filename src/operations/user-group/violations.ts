@@ -12,10 +12,14 @@ import type { Context } from '../context.ts';
 import type { EnvironmentConfig } from '../document/environment-config.ts';
 import { PropertySchemaInvalid, type Validator } from '../property-schema/validator/validator.ts';
 
-type PolicyContext = Pick<
-  Context,
-  'store' | 'configs' | 'propertyValidator' | 'timedOutSchemas' | 'violations'
->;
+type RuleContext = Pick<Context, 'propertyValidator' | 'violations'> & {
+  timedOutSchemas: Pick<Context['timedOutSchemas'], 'report'>;
+};
+
+type PolicyContext = RuleContext & Pick<Context, 'store' | 'configs'>;
+
+/** The parts of a configuration that are rules. */
+export type Rules = Pick<EnvironmentConfig, 'catalogue' | 'mappingMode' | 'propertySchema'>;
 
 /**
  * Checks the fields that a change of the group writes; absent ones are not written. Rejects with `mapping_invalid` and
@@ -28,37 +32,60 @@ export function checkPolicies(
   userGroupId: string,
   fields: UserGroupFields,
 ): Promise<void> | undefined {
-  return caller.configVersion === 0 ? undefined : checkRules(context, caller, userGroupId, fields);
+  return caller.configVersion === 0 ? undefined : checkCurrentRules(context, caller, userGroupId, fields);
+}
+
+async function checkCurrentRules(
+  context: PolicyContext,
+  caller: Caller,
+  userGroupId: string,
+  fields: UserGroupFields,
+): Promise<void> {
+  const rules = await context.configs.of(context.store, caller);
+  await checkRules(context, caller, rules, userGroupId, fields);
+}
+
+/** Rejects as `checkPolicies` does, and records and reports nothing: for a change that is only planned. */
+export function previewRules(
+  { propertyValidator }: Pick<Context, 'propertyValidator'>,
+  tenant: Tenant,
+  rules: Rules,
+  userGroupId: string,
+  fields: UserGroupFields,
+): Promise<void> {
+  const context = { propertyValidator, violations: [], timedOutSchemas: { report: () => {} } };
+  return checkRules(context, tenant, rules, userGroupId, fields);
 }
 
 async function checkRules(
-  context: PolicyContext,
-  caller: Caller,
+  context: RuleContext,
+  tenant: Tenant,
+  rules: Rules,
   providedId: string,
   { mapping, properties }: UserGroupFields,
 ): Promise<void> {
-  const config = await context.configs.of(context.store, caller);
-  if (mapping !== undefined && config.mappingMode !== 'off')
-    apply(context, config.mappingMode, 'mapping_invalid', mappingViolations(config, { providedId, mapping }));
-  if (properties !== undefined && config.propertySchema !== null && config.propertySchema.mode !== 'off') {
-    const found = await enforcedViolations(context, caller, config.propertySchema, properties);
-    apply(context, config.propertySchema.mode, 'properties_invalid', found);
+  const { mappingMode, propertySchema } = rules;
+  if (mapping !== undefined && mappingMode !== 'off')
+    apply(context, mappingMode, 'mapping_invalid', mappingViolations(rules, { providedId, mapping }));
+  if (properties !== undefined && propertySchema !== null && propertySchema.mode !== 'off') {
+    const found = await enforcedViolations(context, tenant, propertySchema, properties);
+    apply(context, propertySchema.mode, 'properties_invalid', found);
   }
 }
 
 /** Also reports a schema that takes too long repeatedly. */
 async function enforcedViolations(
-  { propertyValidator, timedOutSchemas }: PolicyContext,
-  caller: Caller,
+  { propertyValidator, timedOutSchemas }: RuleContext,
+  tenant: Tenant,
   propertySchema: PropertySchema,
   properties: JsonText | null,
 ): Promise<Violation[]> {
   try {
-    const [found] = await propertyViolations(propertyValidator, caller, propertySchema, [properties]);
+    const [found] = await propertyViolations(propertyValidator, tenant, propertySchema, [properties]);
     return found!;
   } catch (error) {
     if (!(error instanceof PropertySchemaInvalid)) throw error;
-    if (error.isRepeated) timedOutSchemas.report(caller, propertySchema);
+    if (error.isRepeated) timedOutSchemas.report(tenant, propertySchema);
     return [uncheckable(error)];
   }
 }
@@ -89,7 +116,7 @@ export async function violationsOfProperties(
 }
 
 function apply(
-  { violations }: PolicyContext,
+  { violations }: RuleContext,
   mode: PolicyMode,
   code: 'mapping_invalid' | 'properties_invalid',
   found: readonly Violation[],
@@ -104,10 +131,10 @@ function apply(
 }
 
 function mappingViolations(
-  config: EnvironmentConfig,
+  { catalogue }: Pick<Rules, 'catalogue'>,
   userGroup: Pick<UserGroup, 'providedId' | 'mapping'>,
 ): Violation[] {
-  return config.catalogue.violations(userGroup).map(({ schemaId, detail }) => ({
+  return catalogue.violations(userGroup).map(({ schemaId, detail }) => ({
     pointer: jsonPointer(['mapping', schemaId]),
     detail,
   }));
