@@ -11,7 +11,7 @@ export function pageQuery(query: URLSearchParams): { limit: number; cursor?: str
 }
 
 /** Cursors of the pages before this one, in the URL: lists can only be read forwards. */
-const TRAIL = 'pages';
+export const TRAIL = 'pages';
 /** In the trail, the first page. */
 const FIRST = '-';
 const MAX_TRAIL = 20;
@@ -26,13 +26,22 @@ export function nextPage(
   query: Readonly<Record<string, string>> = {},
   text = 'Next page',
 ): Html {
-  const trail = (query[TRAIL] ?? '').split(',').filter((each) => each !== '');
-  const previous = previousPage(path, query, trail);
+  const previous = previousPage(path, query, readTrail(query));
   if (cursor === null && previous === NO_HTML) return NO_HTML;
-  const pages = [...trail, query.cursor || FIRST].slice(-MAX_TRAIL).join(',');
   const next =
-    cursor === null ? NO_HTML : buttonTo(pageUrl(path, { ...query, cursor, [TRAIL]: pages }), text);
+    cursor === null
+      ? NO_HTML
+      : buttonTo(pageUrl(path, { ...query, cursor, [TRAIL]: extendedTrail(query) }), text);
   return html`<nav class="pages" aria-label="Pages">${previous} ${next}</nav>`;
+}
+
+/** The trail of the pages after the one at the cursor. */
+export function extendedTrail(query: Readonly<Record<string, string>>): string {
+  return [...readTrail(query), query.cursor || FIRST].slice(-MAX_TRAIL).join(',');
+}
+
+function readTrail(query: Readonly<Record<string, string>>): string[] {
+  return (query[TRAIL] ?? '').split(',').filter((each) => each !== '');
 }
 
 /** Without a trail, such as from a shared link, to the first page. */

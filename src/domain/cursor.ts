@@ -17,6 +17,8 @@ export interface UserGroupList {
   search: string;
   /** Absent if the list has every group of the search. */
   filter?: UserGroupFilter;
+  /** The list is in the order of names; otherwise as above. */
+  order?: 'name';
 }
 
 /** Start of the next page (inclusive), in the order of ids or of names. */
@@ -28,7 +30,11 @@ export type Position =
 const NEXT = '\u0001';
 const LAST_CODE_POINT = '\u{10ffff}';
 
-export function listStart({ search }: UserGroupList): Position {
+/** Sorts after every name. */
+export const LAST_NAME = prefixUpperBound('');
+
+export function listStart({ search, order }: UserGroupList): Position {
+  if (order === 'name') return { order, name: '', providedId: '' };
   return { order: 'id', providedId: search };
 }
 
@@ -70,6 +76,6 @@ export function cursorPosition(list: UserGroupList, cursor: string): Position | 
   return parts.length === 2 ? { order: 'name', name: first, providedId: second } : null;
 }
 
-function listName({ workspaceId, environment, search, filter }: UserGroupList): ListName {
-  return [workspaceId, environment, search, ...(filter ? [filter] : [])];
+function listName({ workspaceId, environment, search, filter, order }: UserGroupList): ListName {
+  return [workspaceId, environment, search, ...(filter ? [filter] : []), ...(order ? [order] : [])];
 }

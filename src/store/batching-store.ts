@@ -20,6 +20,7 @@ import type { Command, CommandKind, CommandResult, Query, QueryKind, QueryResult
 const LISTS: ReadonlySet<QueryKind> = new Set<QueryKind>([
   'listUserGroups',
   'listUserGroupSummaries',
+  'searchUserGroups',
   'findUserGroups',
   'scanUserGroups',
   'countUserGroups',

@@ -109,6 +109,8 @@ interface Queries {
     query: UserGroupSummarySearch;
     result: { summaries: UserGroupSummary[]; isEnd: boolean };
   };
+  /** Groups that may have a text in their id or name: databases fold the case of ASCII characters only. */
+  searchUserGroups: { query: UserGroupTextSearch; result: UserGroupCandidates };
   /** The group of each key; null if there is none. */
   findUserGroups: { query: { keys: readonly UserGroupKey[] }; result: (UserGroup | null)[] };
   /** The installation, or one workspace and environment. */
@@ -574,6 +576,27 @@ export interface UserGroupSummarySearch extends UserGroupSearch {
   /** The same for the properties. */
   withProperties: boolean;
 }
+
+/** Looks through `scanLimit` groups in the order of their names, and gives at most `limit` of them. */
+export interface UserGroupTextSearch {
+  tenant: Tenant;
+  from: NamePosition;
+  /** In lower case, of ASCII characters only; null gives only groups that have others. */
+  text: string | null;
+  scanLimit: number;
+  limit: number;
+}
+
+export interface UserGroupCandidates {
+  /** Without mapping and properties. */
+  summaries: UserGroupSummary[];
+  /** Groups that were looked through. */
+  scanned: number;
+  /** The last one of them; null at the end of the list. */
+  last: NamePosition | null;
+}
+
+export type NamePosition = Pick<UserGroup, 'name' | 'providedId'>;
 
 export interface UserGroupSummary
   extends Pick<

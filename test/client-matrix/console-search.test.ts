@@ -19,13 +19,11 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
   let browser: Browser;
   before(async () => {
     service = await TestService.start(sqlite);
-    const groups = Array.from({ length: GROUPS }, (_, index): [string, Partial<UserGroup>] => [
-      `customer-${String(index).padStart(6, '0')}`,
-      {
-        name:
-          index === GROUPS - 1 ? 'The rare one' : `${index % RESELLERS === 0 ? 'Reseller' : 'Shop'} ${index}`,
-      },
-    ]);
+    const groups = Array.from({ length: GROUPS }, (_, index): [string, Partial<UserGroup>] => {
+      const number = String(index).padStart(6, '0');
+      const name = `Shop ${number}${index % RESELLERS === 0 ? ', reseller' : ''}`;
+      return [`customer-${number}`, { name: index === GROUPS - 1 ? 'The rare one' : name }];
+    });
     await storeUserGroups(service.app.context.store, 'default', Object.fromEntries(groups));
     browser = await launchBrowser();
   });

@@ -24,7 +24,9 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
     browser = await ConsoleBrowser.signIn(service);
     const groups = Array.from({ length: GROUPS }, (_, index): [string, Partial<UserGroup>] => [
       `customer-${String(index).padStart(6, '0')}`,
-      index === GROUPS - 1 ? { name: 'The rare one', properties: '{"plan":"gold"}' as never } : {},
+      index === GROUPS - 1
+        ? { name: 'The rare one', properties: '{"plan":"gold"}' as never }
+        : { name: index === 0 ? 'A first one' : `Shop ${index}${index % 50 === 1 ? ', reseller' : ''}` },
     ]);
     await storeUserGroups(service.app.context.store, 'default', Object.fromEntries(groups));
   });
@@ -46,10 +48,65 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
     });
   }
 
+  function linkNamed({ text }: TestResponse, name: string): string | undefined {
+    return elementsOf(text).find((each) => each.name === 'a' && each.text === name)?.attributes.href;
+  }
+
+  function idsOn({ text }: TestResponse): string[] {
+    return elementsOf(text)
+      .map(({ attributes }) => /\/user-groups\/(customer-\d+)$/.exec(attributes.href ?? '')?.[1])
+      .filter((id) => id !== undefined);
+  }
+
+  it('counts at the end what it has found before, and leads back to it', async () => {
+    const first = await browser.get(`${LIST}?search=first+one`);
+    assert.deepEqual(idsOn(first), ['customer-000000']);
+    assert.match(textOf(first), /Searched 5,000 .*user groups: 1 found so far\./);
+    const last = await browser.get(linkNamed(first, 'Search on')!);
+    assert.deepEqual(idsOn(last), []);
+    assert.match(
+      textOf(last),
+      /No more user groups meet these conditions: 1 was found on the pages before\./,
+    );
+    assert.doesNotMatch(textOf(last), /No user group/);
+    assert.deepEqual(idsOn(await browser.get(linkNamed(last, 'Previous page')!)), ['customer-000000']);
+  });
+
+  it('leads from page to page, and back', async () => {
+    const forwards = [await browser.get(`${LIST}?search=reseller`)];
+    for (let next: string | undefined; ; forwards.push(await browser.get(next))) {
+      next = linkNamed(forwards.at(-1)!, 'Next page');
+      if (next === undefined) break;
+    }
+    assert.deepEqual(
+      forwards.map((page) => idsOn(page).length),
+      [50, 50, 20],
+    );
+    const backwards = [forwards.at(-1)!];
+    for (let index = 1; index < forwards.length; index++)
+      backwards.push(await browser.get(linkNamed(backwards.at(-1)!, 'Previous page')!));
+    assert.deepEqual(backwards.toReversed().map(idsOn), forwards.map(idsOn));
+  });
+
   it('says that there is nothing at the end only', async () => {
     const first = await browser.get(`${LIST}?search=nothing`);
     const next = await browser.get(linkOf(first, 'search-on')!.replaceAll('&amp;', '&'));
     assert.match(textOf(next), /No user group here meets these conditions\./);
+  });
+
+  it('ignores case in every script, in names and ids', async () => {
+    const names = { scharf: '0 Straße', kelvin: '0 \u212Aelvin', ody: '0 ὈΔΥΣΣΕΎΣ', 'ЖАР-1': '0 Fire' };
+    for (const [id, name] of Object.entries(names)) await service.get({ user_group_id: id, name });
+    for (const [search, id] of [
+      ['STRASSE', 'scharf'],
+      ['straße', 'scharf'],
+      ['kelvin', 'kelvin'],
+      ['ὀδυσσεύς', 'ody'],
+      ['жар', 'ЖАР-1'],
+    ] as const) {
+      const page = await browser.get(`${LIST}?${new URLSearchParams({ search })}`);
+      assert.match(page.text, new RegExp(`value="${id}"`), search);
+    }
   });
 
   it('finds a text anywhere unless asked for the start', async () => {

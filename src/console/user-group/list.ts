@@ -49,6 +49,7 @@ export const list: Page = {
     const page = await listUserGroups(context, caller, {
       ...listConditions(search),
       ...pageBounds(query, step),
+      prefersNames: true,
     });
     const progress = progressAfter(step, page);
     const total = progress.isDone ? null : ((await countedFigures(call))?.userGroups ?? null);

@@ -5,7 +5,7 @@ import type { Page as ListPage } from '../../operations/user-group/list.ts';
 import { withSeparators } from '../chart.ts';
 import { type Html, html, none } from '../html.ts';
 import type { PageCall } from '../page.ts';
-import { nextPage, PAGE_SIZE, pageQuery, pageUrl } from '../pagination.ts';
+import { extendedTrail, nextPage, PAGE_SIZE, pageQuery, pageUrl, TRAIL } from '../pagination.ts';
 
 /** Time of a step after a click; shorter with JavaScript, where people watch the progress. */
 const CLICKED_STEP_MS = 500;
@@ -21,20 +21,30 @@ const SEARCH_FORM = 'form.search';
 export interface Step {
   /** Rows that the page has already. */
   shown: number;
+  /** Rows of the pages before it. */
+  found: number;
   searched: number;
+  /** Where the page begins, in the URL; a step may begin later. */
+  place: Place;
   /** Whether this step continues a search. */
   isContinued: boolean;
   isScripted: boolean;
 }
 
+/** Cursor of a page, and those of the pages before it. */
+type Place = Readonly<Record<'cursor' | typeof TRAIL, string>>;
+
+/** A scripted step adds rows to the page, another one is a page of its own. */
 export function stepIn({ query, request }: Pick<PageCall, 'query' | 'request'>): Step {
   const isScripted = request.headers['hx-request'] === 'true';
-  return {
-    shown: isScripted ? Math.min(countIn(query, 'shown'), PAGE_SIZE - 1) : 0,
-    searched: countIn(query, 'searched'),
-    isContinued: query.has('shown'),
-    isScripted,
-  };
+  const shown = Math.min(countIn(query, 'shown'), PAGE_SIZE - 1);
+  const found = countIn(query, 'found');
+  const common = { searched: countIn(query, 'searched'), isContinued: query.has('shown'), isScripted };
+  const start = { cursor: query.get('start') ?? '', [TRAIL]: query.get(TRAIL) ?? '' };
+  if (isScripted && common.isContinued) return { ...common, shown, found, place: start };
+  const trail = shown === 0 ? start[TRAIL] : extendedTrail(start);
+  const place = { cursor: query.get('cursor') ?? '', [TRAIL]: trail };
+  return { ...common, shown: 0, found: found + shown, place };
 }
 
 function countIn(query: URLSearchParams, name: string): number {
@@ -52,10 +62,9 @@ export function pageBounds(
 }
 
 /** Progress of a search after a step. */
-export interface Progress {
+export interface Progress extends Pick<Step, 'found' | 'searched' | 'place' | 'isContinued'> {
   /** Rows on the page. */
   shown: number;
-  searched: number;
   /** null at the end of the list. */
   nextCursor: string | null;
   /** Whether the page has no room for more rows, or the list has no more. */
@@ -63,12 +72,15 @@ export interface Progress {
 }
 
 export function progressAfter(
-  { shown, searched }: Step,
+  { shown, found, searched, place, isContinued }: Step,
   { userGroups, scanned, nextCursor }: ListPage,
 ): Progress {
   const rows = shown + userGroups.length;
   return {
     shown: rows,
+    found,
+    place,
+    isContinued,
     searched: searched + scanned,
     nextCursor,
     isDone: nextCursor === null || rows >= PAGE_SIZE,
@@ -76,10 +88,11 @@ export function progressAfter(
 }
 
 /** For screen readers: in a place of its own, so that they read it and not the list. */
-export function statusText({ shown, isDone, nextCursor }: Progress): string {
+export function statusText({ shown, found, isDone, nextCursor }: Progress): string {
   if (!isDone) return 'Searching…';
   if (nextCursor !== null) return `${shown} user groups on this page, and more follow`;
-  return shown === 1 ? '1 user group' : `${shown} user groups`;
+  const more = found === 0 ? '' : 'more ';
+  return shown === 1 ? `1 ${more}user group` : `${shown} ${more}user groups`;
 }
 
 /** Below the rows: the next step, or the next page. `total`: about how many user groups there are; null if unknown. */
@@ -99,9 +112,22 @@ export function progressView(
 }
 
 function done(path: string, conditions: Readonly<Record<string, string>>, progress: Progress): Html {
-  const { shown, searched, nextCursor } = progress;
-  if (shown === 0) return none('No user group here meets these conditions.');
-  return nextPage(path, nextCursor, { ...conditions, searched: String(searched) });
+  const { shown, found, searched, place, nextCursor } = progress;
+  if (isNothing(progress)) return none('No user group here meets these conditions.');
+  const counts = { searched: String(searched), found: String(found + shown) };
+  const pages = nextPage(path, nextCursor, { ...conditions, ...counts, ...place });
+  return shown === 0 ? html`${none(noMoreText(found))}${pages}` : pages;
+}
+
+/** Whether the search has looked everywhere. Without its steps, such as from a link to a page, that is unknown. */
+function isNothing({ shown, found, place, isContinued }: Progress): boolean {
+  return shown === 0 && found === 0 && (isContinued || place.cursor === '');
+}
+
+function noMoreText(found: number): string {
+  const text = 'No more user groups meet these conditions';
+  if (found === 0) return `${text}.`;
+  return `${text}: ${found === 1 ? '1 was' : `${withSeparators(found)} were`} found on the pages before.`;
 }
 
 /** A step that fails, or is stopped, leaves the link. */
@@ -111,21 +137,26 @@ function goingOn(
   progress: Progress,
   total: number | null,
 ): Html {
-  const { shown, searched, nextCursor } = progress;
+  const { shown, found, searched, place, nextCursor } = progress;
   const url = pageUrl(path, {
     ...conditions,
     searched: String(searched),
+    found: String(found),
     shown: String(shown),
+    start: place.cursor,
+    [TRAIL]: place[TRAIL],
     cursor: nextCursor!,
   });
   const attributes = html`hx-get="${url}" hx-trigger="load, click" hx-target="#search-step" hx-select="#search-step" hx-swap="outerHTML" hx-select-oob="#${ROWS}:beforeend,#${STATUS}:innerHTML" hx-sync="${SEARCH_FORM}:queue last"`;
   return html`<p>${searchedText(progress, total)}</p>
 ${total === null ? '' : html`<progress aria-label="Searched user groups" value="${Math.min(searched, total)}" max="${Math.max(total, 1)}"></progress>`}
-<p><a class="button" id="search-on" href="${url}" ${attributes}>Search on</a></p>`;
+<p><a class="button" id="search-on" href="${url}" ${attributes}>Search on</a></p>
+${shown === 0 && found === 0 ? '' : nextPage(path, null, { ...conditions, ...place })}`;
 }
 
-function searchedText({ shown, searched }: Progress, total: number | null): string {
+function searchedText({ shown, found, searched }: Progress, total: number | null): string {
   const all = total === null || total < searched ? '' : ` of about ${withSeparators(total)}`;
-  const found = shown === 0 ? 'none found yet' : `${shown} found so far`;
-  return `Searched ${withSeparators(searched)}${all} user groups: ${found}.`;
+  const rows = found + shown;
+  const result = rows === 0 ? 'none found yet' : `${withSeparators(rows)} found so far`;
+  return `Searched ${withSeparators(searched)}${all} user groups: ${result}.`;
 }

@@ -51,6 +51,18 @@ export function fieldsReadBy({ contains, dataSource, invalid }: UserGroupFilter)
   };
 }
 
+/**
+ * Text for databases, which fold the case of ASCII characters only: a group that has no others meets the filter only if
+ * its id or name has the text, in lower case. `null`: no such group meets it. Undefined if the filter is not about ids and
+ * names, or reads mappings or properties.
+ */
+export function searchableText(filter: UserGroupFilter): string | null | undefined {
+  const { withMappings, withProperties } = fieldsReadBy(filter);
+  if (filter.contains === null || withMappings || withProperties) return undefined;
+  const text = foldCase(filter.contains);
+  return /^[\x20-\x7e]*$/.test(text) ? text.toLowerCase() : null;
+}
+
 /** Prepares a test of many groups against the filter; the property schema is not part of it, because that takes threads. */
 export function compileFilter(filter: UserGroupFilter, catalogue: Catalogue): (group: Filterable) => boolean {
   const { suspended, seenBefore, neverSeen, createdSince, invalid } = filter;

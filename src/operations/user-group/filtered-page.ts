@@ -9,17 +9,20 @@ import { type UserGroup, userGroupKey } from '../../domain/user-group/user-group
 import {
   compileFilter,
   fieldsReadBy,
+  searchableText,
   type UserGroupFilter,
 } from '../../domain/user-group/user-group-filter.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { UserGroupSummary } from '../../store/port.ts';
 import type { Context } from '../context.ts';
-import { readSummaries } from './summaries.ts';
+import { readSummaries, type Summaries, searchSummaries } from './summaries.ts';
 import { violationsOfProperties } from './violations.ts';
 
 /** Bounds of a page, so that it is fast in any list: it ends with fewer groups than its limit, or none. */
 const MAX_SCANNED = 5_000;
 const MAX_SCAN_MS = 500;
+/** Candidates of one query for each group of the page: other conditions may rule some out. */
+const CANDIDATES = 4;
 
 export type ListContext = Pick<Context, 'store' | 'configs' | 'propertyValidator'>;
 
@@ -99,7 +102,7 @@ async function scan(
   start: Position,
   { limit, scanMs }: PageBounds,
 ): Promise<{ found: Match[]; next: Position | null; scanned: number }> {
-  const fields = fieldsReadBy(list.filter);
+  const read = reader(store, list, limit);
   const maxScanned = scanMs === undefined ? MAX_SCANNED : Number.POSITIVE_INFINITY;
   const endBy = performance.now() + (scanMs ?? MAX_SCAN_MS);
   const found: Match[] = [];
@@ -107,18 +110,36 @@ async function scan(
   let scanned = 0;
   while (from && scanned < maxScanned && countFitting(found, limit) === found.length) {
     if (scanned > 0 && performance.now() >= endBy) break;
-    const read = await readSummaries(store, list, from, { ...fields, limit: maxScanned - scanned });
-    const { order, summaries } = read;
+    const { order, summaries, next, scanned: more } = await read(from, maxScanned - scanned);
     const matching = new Set(await select(summaries));
-    for (const summary of summaries) {
-      scanned++;
-      const isListedById = order === 'name' && summary.providedId.startsWith(list.search);
+    for (const [index, summary] of summaries.entries()) {
+      const isListedById =
+        list.order === undefined && order === 'name' && summary.providedId.startsWith(list.search);
+      // Not exact for groups among those that the database has left out.
+      const upToIt = scanned + Math.ceil(((index + 1) / summaries.length) * more);
       if (!isListedById && matching.has(summary))
-        found.push({ summary, after: positionAfter(order, summary), scanned });
+        found.push({ summary, after: positionAfter(order, summary), scanned: upToIt });
     }
-    from = read.next;
+    scanned += more;
+    from = next;
   }
   return { found, next: from, scanned };
+}
+
+type Reader = (from: Position, scanLimit: number) => Promise<Summaries & { scanned: number }>;
+
+/** Reads summaries, or those that the database has found to be candidates. */
+function reader(store: BatchingStore, list: FilteredList, limit: number): Reader {
+  const text = searchableText(list.filter);
+  if (list.order === 'name' && text !== undefined) {
+    const candidates = CANDIDATES * (limit + 1);
+    return (from, scanLimit) => searchSummaries(store, list, from, { text, scanLimit, limit: candidates });
+  }
+  const fields = fieldsReadBy(list.filter);
+  return async (from, scanLimit) => {
+    const read = await readSummaries(store, list, from, { ...fields, limit: scanLimit });
+    return { ...read, scanned: read.summaries.length };
+  };
 }
 
 /** How many of the matches a page has: at most `limit`, and none after one with which their sizes reach the bound. */

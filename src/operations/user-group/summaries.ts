@@ -22,6 +22,28 @@ export interface Summaries {
   next: Position | null;
 }
 
+/** Groups that one query looks through for a text. */
+const SEARCHED = 16_000;
+
+/** Groups in the order of names that may have the text, see `searchableText`. */
+export async function searchSummaries(
+  store: BatchingStore,
+  { workspaceId, environment }: UserGroupList,
+  from: Position,
+  { text, scanLimit, limit }: { text: string | null; scanLimit: number; limit: number },
+): Promise<Summaries & { scanned: number }> {
+  const { summaries, scanned, last }: QueryResult<'searchUserGroups'> = await store.read({
+    kind: 'searchUserGroups',
+    tenant: { workspaceId, environment },
+    from: { name: '', ...from },
+    text,
+    scanLimit: Math.min(scanLimit, SEARCHED),
+    limit: Math.min(limit, SUMMARIES),
+  });
+  const next = last === null ? null : positionAfter('name', last);
+  return { order: 'name', summaries, next, scanned };
+}
+
 export async function readSummaries(
   store: BatchingStore,
   list: UserGroupList,

@@ -16,6 +16,7 @@ import { findImportedTokens } from './user-group/imported-token.ts';
 import { listUserGroups } from './user-group/list.ts';
 import { listUserGroupSummaries } from './user-group/list-summaries.ts';
 import { findLastRename, scanRenames } from './user-group/rename.ts';
+import { searchUserGroups } from './user-group/search.ts';
 import {
   countUserGroups,
   findByKey,
@@ -51,6 +52,7 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   scanUserGroups: singly(scanUserGroups),
   listUserGroups: singly(listUserGroups),
   listUserGroupSummaries: singly(listUserGroupSummaries),
+  searchUserGroups: singly(searchUserGroups),
   findUserGroups: singly((session, { keys }) =>
     findByKey(
       session,

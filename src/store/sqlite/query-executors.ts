@@ -16,6 +16,7 @@ import { findImportedToken } from './user-group/imported-token.ts';
 import { listUserGroups } from './user-group/list.ts';
 import { listUserGroupSummaries } from './user-group/list-summaries.ts';
 import { findLastRename, scanRenames } from './user-group/rename.ts';
+import { searchUserGroups } from './user-group/search.ts';
 import {
   countCharacters,
   countUserGroups,
@@ -51,6 +52,7 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   scanUserGroups,
   listUserGroups,
   listUserGroupSummaries,
+  searchUserGroups,
   findUserGroups: (connection, { keys }) => keys.map((key) => findByKey(connection, key)),
   listApiTokens,
   listNewestApiTokens,

@@ -1,0 +1,57 @@
+// Groups that may have a text in their id or name, found in the index of names, which has both: faster than reading the
+// groups.
+
+import { LAST_NAME } from '../../../domain/cursor.ts';
+import { TENANT, toUserGroupSummary, USER_GROUP_SUMMARY } from '../../entities.ts';
+import type { NamePosition, QueryResult, UserGroupTextSearch } from '../../port.ts';
+import type { Session, Statement } from '../client/pool.ts';
+
+const TENANT_GROUPS = 'from user_groups where workspace_id = $1 and environment = $2';
+const RANGE = `${TENANT_GROUPS} and (name, provided_id) >= ($3, $4)`;
+const UP_TO = 'and (name, provided_id) <= ($5, $6)';
+export const FIND_END: Statement = {
+  name: 'find_end_of_user_group_search',
+  sql: `select name, provided_id ${RANGE} order by name, provided_id limit 1 offset $5`,
+};
+export const COUNT: Statement = {
+  name: 'count_searched_user_groups',
+  sql: `select count(*) ${RANGE} ${UP_TO}`,
+};
+/**
+ * Only columns of the index, which PostgreSQL then reads alone. Both have the collation "C", so `lower` changes ASCII
+ * characters only.
+ */
+export const SEARCH: Statement = {
+  name: 'search_user_groups',
+  sql: `select provided_id ${RANGE} ${UP_TO}
+    and (strpos(lower(provided_id), $7) > 0 or strpos(lower(name), $7) > 0
+      or octet_length(provided_id) <> length(provided_id) or octet_length(name) <> length(name))
+    order by name, provided_id limit $8`,
+};
+export const SUMMARIZE: Statement = {
+  name: 'summarize_found_user_groups',
+  sql: `select ${USER_GROUP_SUMMARY.names}, null, null ${TENANT_GROUPS} and provided_id = any($3)`,
+};
+
+export async function searchUserGroups(
+  session: Session,
+  { tenant, from, text, scanLimit, limit }: UserGroupTextSearch,
+): Promise<QueryResult<'searchUserGroups'>> {
+  const start = [...TENANT.cells(tenant), from.name, from.providedId];
+  const [row] = await session.query(FIND_END, [...start, scanLimit - 1]);
+  const end = row === undefined ? null : { name: row[0] as string, providedId: row[1] as string };
+  const found = await session.query(SEARCH, [...start, ...bound(end), text, limit]);
+  const ids = found.map(([id]) => id as string);
+  const rows = ids.length === 0 ? [] : await session.query(SUMMARIZE, [...TENANT.cells(tenant), ids]);
+  const byId = new Map(rows.map(toUserGroupSummary).map((summary) => [summary.providedId, summary]));
+  // Groups may have been deleted since.
+  const summaries = ids.map((id) => byId.get(id)).filter((summary) => summary !== undefined);
+  const last = ids.length < limit ? end : (summaries.at(-1) ?? end);
+  if (last !== null && last === end) return { summaries, scanned: scanLimit, last };
+  const [count] = await session.query(COUNT, [...start, ...bound(last)]);
+  return { summaries, scanned: count![0] as number, last };
+}
+
+function bound(position: NamePosition | null): [name: string, providedId: string] {
+  return [position?.name ?? LAST_NAME, position?.providedId ?? ''];
+}
