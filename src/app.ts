@@ -61,7 +61,11 @@ export interface AppOptions {
   clock?: SharedClock;
   /** Cancels the start. */
   signal?: AbortSignal;
+  /** Runs before the service listens, so that what it creates exists when a caller finds the service ready. */
+  prepare?: Prepare;
 }
+
+export type Prepare = (context: Context) => Promise<void>;
 
 /**
  * Starts the service. Throws `ConfigInvalid`, `AddressInUse`, `AlreadyServed`, `StoreUnavailable`, or Node's error if
@@ -70,14 +74,14 @@ export interface AppOptions {
 export async function startApp(
   wanted: Config,
   log: Logger,
-  { clock = new SharedClock(), signal = new AbortController().signal }: AppOptions = {},
+  { clock = new SharedClock(), signal = new AbortController().signal, prepare }: AppOptions = {},
 ): Promise<App> {
   const { threads, limit } = servingThreads(wanted);
   if (limit !== null) log.warn({ threads }, `fewer serving threads than UGS_THREADS: ${limit}`);
   const config = { ...wanted, threads };
   const metrics = await startMetrics(config, log);
   try {
-    return await startWith({ config, log, clock, metrics }, signal);
+    return await startWith({ config, log, clock, metrics, prepare }, signal);
   } catch (error) {
     await metrics?.server.close();
     throw error;
@@ -106,6 +110,7 @@ interface Start {
   log: Logger;
   clock: SharedClock;
   metrics: ServedMetrics | null;
+  prepare: Prepare | undefined;
   onReducedEvent: (tenant: Tenant) => void;
   observer: OutageLog;
   /** Besides the main thread. */
@@ -201,7 +206,7 @@ async function bootstrap(config: Config, { store }: Database, clock: () => numbe
 }
 
 async function serve(
-  { config, log, clock, metrics: served, onReducedEvent, observer, threads, thread }: Start,
+  { config, log, clock, metrics: served, prepare, onReducedEvent, observer, threads, thread }: Start,
   { database, keyRing }: Opened,
 ): Promise<App> {
   const { store } = database;
@@ -263,6 +268,7 @@ async function serve(
     connectWriter: () => database.connectWriter!(),
     validate: (...check) => validate(propertyValidator, ...check),
   });
+  await prepare?.(context);
   const url = await listen(config, serving, threads);
   eventRetention.start();
   if (context.keepsEvents) webhooks.start();

@@ -2,7 +2,7 @@
 
 import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
-import type { App } from '../app.ts';
+import type { App, Prepare } from '../app.ts';
 import type { Config } from '../config.ts';
 
 /** A terminal sends SIGHUP when it is closed. Without one, it asks a program to read or open its files again. */
@@ -20,11 +20,13 @@ const DUPLICATE_SIGNAL_MS = 1_000;
 /**
  * Starts the service, calls `announce`, and resolves when a signal has shut the service down gracefully. A second
  * signal, unless it is a duplicate, ends the process immediately. A signal during startup cancels the startup.
+ * `prepare` runs before the service listens.
  */
 export async function serveUntilSignal(
   log: Logger,
   config: Config,
   announce: (app: App) => void | Promise<void>,
+  prepare?: Prepare,
 ): Promise<void> {
   let app: App | null = null;
   const onBug = (error: unknown): void => {
@@ -40,7 +42,7 @@ export async function serveUntilSignal(
       log.warn({ signal }, 'signal ignored; restart the process to read its files again'),
     );
   const signalled = firstSignal();
-  app = await startUnlessSignalled(log, config, signalled);
+  app = await startUnlessSignalled(log, config, signalled, prepare);
   if (app === null) return;
   try {
     await announce(app);
@@ -60,13 +62,14 @@ async function startUnlessSignalled(
   log: Logger,
   config: Config,
   signalled: Promise<NodeJS.Signals>,
+  prepare: Prepare | undefined,
 ): Promise<App | null> {
   const abort = new AbortController();
   void signalled.then(() => abort.abort());
   try {
     // Imported on demand: the commands that do not serve start twice as fast without the HTTP server.
     const { startApp } = await import('../app.ts');
-    return await startApp(config, log, { signal: abort.signal });
+    return await startApp(config, log, { signal: abort.signal, ...(prepare && { prepare }) });
   } catch (error) {
     if (!abort.signal.aborted) throw error;
     log.info({ signal: await signalled }, 'startup cancelled by a signal');

@@ -10,6 +10,7 @@ import { replaceSecretFile } from '../key-ring-source.ts';
 import { createLog } from '../log.ts';
 import { createApiToken } from '../operations/api-token/api-token.ts';
 import { findActiveApiToken } from '../operations/api-token/authenticate.ts';
+import type { Context } from '../operations/context.ts';
 import type { EventContext } from '../operations/event/event.ts';
 import { Problem } from '../problem.ts';
 import { runsInClone } from '../system/program-file.ts';
@@ -44,13 +45,17 @@ export function startCommand(): Command {
       const isNew = !existsSync(path);
       const config = readConfig(process.env, { ...flags, databaseUrl: `sqlite:${path}` });
       const log = await createLog(config);
+      let tokens: Pick<Welcome, 'token' | 'admin'> | undefined;
+      const prepare = async (context: Context): Promise<void> => {
+        const token = await quickStartToken(context, join(data, 'api-token'), 'read-write');
+        tokens = { token, admin: await quickStartToken(context, join(data, 'admin-token'), 'admin') };
+      };
       const announce = async (app: App): Promise<void> => {
-        const token = await quickStartToken(app, join(data, 'api-token'), 'read-write');
-        const admin = await quickStartToken(app, join(data, 'admin-token'), 'admin');
+        const { token, admin } = tokens!;
         const demo = createsDemo ? await createDemoData(app, admin) : null;
         printWelcome(app, { isNew, data, token, admin, demo });
       };
-      await serveUntilSignal(log, config, announce);
+      await serveUntilSignal(log, config, announce, prepare);
     });
 }
 
@@ -78,18 +83,18 @@ async function createDemoData({ context, demoDirectory }: App, { token }: QuickS
   }
 }
 
-function quickStartToken(app: App, file: string, permission: Permission): Promise<QuickStartToken> {
-  return ensureToken(app, file, permission).catch((error) =>
+function quickStartToken(context: Context, file: string, permission: Permission): Promise<QuickStartToken> {
+  return ensureToken(context, file, permission).catch((error) =>
     explainFileError(error, (message) => new ConfigInvalid(`cannot use ${file}: ${message}`)),
   );
 }
 
 /** Returns the API token in the file if it is still valid, otherwise a new one. */
-async function ensureToken(app: App, file: string, permission: Permission): Promise<QuickStartToken> {
+async function ensureToken(context: Context, file: string, permission: Permission): Promise<QuickStartToken> {
   const stored = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
-  if (await isValid(app, stored, permission)) return { token: new Secret(stored), file, isNew: false };
-  const context: EventContext = { ...app.context, origin: COMMAND_LINE };
-  const { token } = await createApiToken(context, {
+  if (await isValid(context, stored, permission)) return { token: new Secret(stored), file, isNew: false };
+  const eventContext: EventContext = { ...context, origin: COMMAND_LINE };
+  const { token } = await createApiToken(eventContext, {
     workspaceName: 'default',
     environment: 'Customer',
     permission,
@@ -100,7 +105,7 @@ async function ensureToken(app: App, file: string, permission: Permission): Prom
   return { token, file, isNew: true };
 }
 
-async function isValid({ context }: App, text: string, permission: Permission): Promise<boolean> {
+async function isValid(context: Context, text: string, permission: Permission): Promise<boolean> {
   const digest = digestOfApiToken(text);
   return digest !== null && (await findActiveApiToken(context, digest))?.permission === permission;
 }

@@ -6,6 +6,7 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } f
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { send } from '../support/http.ts';
+import { freePort } from '../support/postgres/server.ts';
 import { Folder, Program, type ProgramOptions, run } from '../support/process.ts';
 
 class QuickStart extends Program {
@@ -84,6 +85,21 @@ describe('The first start', () => {
       JSON.parse(stdout).map(({ name }: { name: string }) => name),
       ['default'],
     );
+  });
+
+  it('has stored both API tokens when it is ready', async () => {
+    using folder = new Folder();
+    const port = await freePort();
+    await using program = new QuickStart(folder, ['start', '--port', String(port)]);
+    const url = `http://127.0.0.1:${port}/readyz`;
+    const isReady = () =>
+      fetch(url, { headers: { connection: 'close' } }).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    while (!(await isReady())) assert.equal(program.stderr, '');
+    for (const file of ['api-token', 'admin-token']) assert.equal(modeOf(folder.join('data', file)), '600');
+    await program.end();
   });
 
   it('stores the admin API token in a file, and does not print it', async () => {
