@@ -52,6 +52,8 @@ const timeouts = {
   query_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
   connectionTimeoutMillis: 'UGS_POSTGRES_CONNECT_TIMEOUT_MS',
 };
+/** The API token of commands with --url. No setting, but it is exported in shells that run other commands too. */
+export const API_TOKEN_VARIABLE = 'UGS_API_TOKEN';
 const MAX_THREADS = 16;
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -436,7 +438,7 @@ function refuseUnknown(env: NodeJS.ProcessEnv): void {
     setting.secret ? [setting.env, `${setting.env}_FILE`] : [setting.env],
   );
   for (const name of Object.keys(env)) {
-    if (name.startsWith('UGS_') && !known.includes(name)) {
+    if (name.startsWith('UGS_') && name !== API_TOKEN_VARIABLE && !known.includes(name)) {
       throw new ConfigInvalid(`${name} is not a setting of this service${suggest(name, known)}`);
     }
   }

@@ -1,12 +1,12 @@
 // Calls a running service over HTTP, with the API token in UGS_API_TOKEN.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { API_TOKEN_VARIABLE } from '../config.ts';
 import type { Permission } from '../domain/api-token.ts';
 import { type JsonText, parseStrictJson } from '../domain/json/strict-json.ts';
 import type { Violation } from '../problem.ts';
 import { ServiceRefused, UsageError } from './exit-code.ts';
 
-const TOKEN_VARIABLE = 'UGS_API_TOKEN';
 const PAGE = 1_000;
 const TIMEOUT_MS = 30_000;
 const MAX_LEVELS = 80;
@@ -42,10 +42,10 @@ export class ServiceClient {
 
   /** Throws `UsageError`. */
   constructor(url: string, permission: Permission) {
-    const token = process.env[TOKEN_VARIABLE];
+    const token = process.env[API_TOKEN_VARIABLE];
     if (!token)
       throw new UsageError(
-        `--url requires an API token with the permission ${permission} in ${TOKEN_VARIABLE}`,
+        `--url requires an API token with the permission ${permission} in ${API_TOKEN_VARIABLE}`,
       );
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
       throw new UsageError('--url must be the URL of the service, such as https://groups.example.com');

@@ -102,6 +102,12 @@ describe('The first start', () => {
     await program.end();
   });
 
+  it('starts in a shell that has an API token for commands with --url', async () => {
+    using folder = new Folder();
+    await using program = await QuickStart.ready(folder, { env: { UGS_API_TOKEN: 'uga_other' } });
+    await program.end();
+  });
+
   it('stores the admin API token in a file, and does not print it', async () => {
     using folder = new Folder();
     await using program = await QuickStart.ready(folder);
