@@ -77,6 +77,30 @@ describeOnEachDatabase('The form of a user group', (database) => {
     assert.deepEqual(created['41'], ['missing: the schema has no default']);
   });
 
+  it('is a form for sixty schemas, which folds away those that have their default', async () => {
+    const { browser, call, dataSource, group, save, stored } = await newWorkspace();
+    for (let index = 0; index < 60; index++) {
+      await dataSource(`source-${index}`, `${index}`);
+      const default_data_source = index === 0 ? null : `source-${index}`;
+      await call('PUT', `/v1/schemas/${index}`, { name: `Schema ${index}`, default_data_source });
+    }
+    await call('POST', '/v1/user-groups', { user_group_id: 'acme', name: 'Acme', mapping: { 1: 'gone' } });
+    const form = await browser.get(`${group}/edit`);
+    checkMarkup(form);
+    assert.equal(Object.keys(choicesOf(form)).filter((label) => /^Schema/.test(label)).length, 60);
+    const folded = form.text.indexOf('58 other schemas, with their defaults');
+    assert.ok(folded > 0, textOf(form));
+    const labelAt = (label: string) => form.text.indexOf(`>${label}</label>`);
+    for (const label of ['Schema 0 (0)', 'Schema 1 (1)']) assert.ok(labelAt(label) < folded, label);
+    assert.ok(labelAt('Schema 59 (59)') > folded);
+    const fields = fieldsOf(form.text, `${group}/review`);
+    const name = Object.keys(fields)
+      .find((each) => fields[each] === '59')!
+      .replace('-schema', '');
+    await save({ [name]: '"source-59"' });
+    assert.ok((await stored()).includes('"mapping":{"1":"gone","59":"source-59"}'), await stored());
+  });
+
   it('keeps a reference by number, and shows one that leads nowhere as missing', async () => {
     const { browser, call, dataSource, group, save, stored } = await newWorkspace();
     await call('PUT', '/v1/schemas/40', { name: 'Orders' });

@@ -32,9 +32,13 @@ export interface TypedMapping {
 }
 
 /** More schemas are edited as JSON. */
-const MAX_SCHEMAS = 40;
-/** More data sources are searched, in an input with suggestions. */
+const MAX_SCHEMAS = 200;
+/** More data sources of a schema are searched, in an input with suggestions. */
 const MAX_CHOICES = 50;
+/** More data sources in all are searched too: a page has a limited size. */
+const MAX_ALL_CHOICES = 2_000;
+/** Of more schemas, those that have their default are folded away. */
+const MAX_UNFOLDED = 12;
 /** Suggestions on one page: the id or the name of every other data source can be typed. */
 const MAX_SUGGESTIONS = 400;
 
@@ -47,12 +51,14 @@ export function typedMapping(
   const stored =
     mapping === null ? new Map<string, JsonTree>() : new Map((parseTree(mapping) as JsonObject).members);
   const isForm = !isJson && schemaIds.length <= MAX_SCHEMAS;
-  const bySchema = config.catalogue.bySchema;
+  const sourceCount = (schemaId: string) => config.catalogue.bySchema.get(schemaId)?.length ?? 0;
+  const all = schemaIds.reduce((sum, schemaId) => sum + sourceCount(schemaId), 0);
+  const maxChoices = all > MAX_ALL_CHOICES ? 0 : MAX_CHOICES;
   const inputs = (isForm ? schemaIds : []).map((schemaId) => {
     const reference = stored.get(JSON.stringify(schemaId));
     stored.delete(JSON.stringify(schemaId));
     const text = reference === undefined ? '' : treeText(reference);
-    const isSearched = (bySchema.get(schemaId)?.length ?? 0) > MAX_CHOICES;
+    const isSearched = sourceCount(schemaId) > maxChoices;
     const value = isSearched ? searchedText(config.catalogue, text) : text;
     return { schemaId, stored: text, value, isSearched };
   });
@@ -151,14 +157,18 @@ export function mappingFields(
   if (inputs.length === 0) return json;
   let suggestions = MAX_SUGGESTIONS;
   const fields = inputs.map((input, index) => {
-    const field = inputField(input, index, { config, userGroupId, problem, suggestions });
+    const markup = inputField(input, index, { config, userGroupId, problem, suggestions });
     if (input.isSearched)
       suggestions -= Math.min(suggestions, config.catalogue.bySchema.get(input.schemaId)?.length ?? 0);
-    return field;
+    const isFoldable =
+      input.stored === '' && input.value === '' && violationText(input, config.catalogue, userGroupId) === '';
+    return { markup, isFolded: isFoldable && inputs.length > MAX_UNFOLDED };
   });
+  const folded = fields.filter(({ isFolded }) => isFolded);
   const isOtherShown = other !== '' || problem?.errors.some(({ pointer }) => pointer === '/mapping');
   return html`<fieldset><legend>Mapping</legend>
-${fields}
+${fields.filter(({ isFolded }) => !isFolded).map(({ markup }) => markup)}
+${folded.length === 0 ? '' : html`<details><summary>${folded.length} other schemas, with their defaults</summary>${folded.map(({ markup }) => markup)}</details>`}
 ${isOtherShown ? json : hidden('mapping', '')}
 </fieldset>`;
 }
