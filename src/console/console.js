@@ -38,6 +38,16 @@ document.addEventListener('click', (event) => {
   control.focus();
 });
 
+// The key "/" leads to the search or the first filter of the page, as in other tools.
+document.addEventListener('keydown', (event) => {
+  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest('input, select, textarea')) return;
+  const control = document.querySelector('form[role="search"] :is(input:not([type="hidden"]), select)');
+  if (!control) return;
+  event.preventDefault();
+  control.focus();
+});
+
 // A token that is pasted into a search would be in the address of the page, and in the history of the browser.
 const TOKEN = /^\s*(?:ug[ta]_|eyJ[\w-]+\.eyJ)/;
 for (const type of ['input', 'submit']) {
