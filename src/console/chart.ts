@@ -47,7 +47,7 @@ export function barChart(
   });
   return html`<svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="${id}-title ${id}-description">
 <title id="${id}-title">${title}</title><desc id="${id}-description">${description}</desc>
-${shapes}${isDense ? edges(bars, highest) : ''}</svg>
+${shapes}${isDense ? edges(bars, highest) : ''}<path d="M0 ${HEIGHT - MARGIN}.5h${WIDTH}"/></svg>
 <details><summary>As a table</summary>
 ${table(
   title,

@@ -125,12 +125,29 @@ export function cancel(path: string): Html {
 /** Above a rejected form: what is wrong, with a link to the error beside each field. It has the focus. */
 export function problemSummary(problem: Problem | undefined): Html {
   if (problem === undefined) return NO_HTML;
-  const { message, errors } = problem;
+  const { message } = problem;
+  const errors = essentialErrors(problem);
   if (errors.length === 0)
     return html`<div class="problem summary" role="alert" tabindex="-1" autofocus><p>${message}</p></div>`;
-  return html`<div class="problem summary" role="alert" tabindex="-1" autofocus><p>${message}</p>
+  return html`<div class="problem summary" role="alert" tabindex="-1" autofocus><p>${summaryTitle(message, errors)}</p>
 <ul>${errors.map(({ pointer, detail }) => html`<li><a href="#${errorId(pointer)}">${fieldName(pointer)}</a> ${detail}</li>`)}</ul></div>`;
 }
+
+/** The message, unless it only repeats the errors. */
+function summaryTitle(message: string, errors: readonly Violation[]): string {
+  const [{ pointer, detail }] = errors as [Violation, ...Violation[]];
+  if (!message.includes(`${pointer.slice(1)} ${detail}`)) return message;
+  const count = new Set(errors.map((error) => error.pointer)).size;
+  return count === 1 ? 'Nothing was done. Check one field:' : `Nothing was done. Check ${count} fields:`;
+}
+
+/** Errors without what follows from an empty value: that it is empty says enough. */
+function essentialErrors({ errors }: Problem): readonly Violation[] {
+  const empty = new Set(errors.filter(({ detail }) => detail === EMPTY).map(({ pointer }) => pointer));
+  return errors.filter(({ pointer, detail }) => detail === EMPTY || !empty.has(pointer));
+}
+
+const EMPTY = 'must not be empty';
 
 /** The id of the error at the place in the sent fields. */
 function errorId(pointer: string): string {
@@ -175,5 +192,5 @@ function errorText(options: FieldOptions): Html {
 
 function errorsFor({ name, pointer = `/${name}`, problem }: FieldOptions): Violation[] {
   const isAbout = ({ pointer: each }: Violation) => each === pointer || each.startsWith(`${pointer}/`);
-  return (problem?.errors ?? []).filter(isAbout);
+  return problem === undefined ? [] : essentialErrors(problem).filter(isAbout);
 }

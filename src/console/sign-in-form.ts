@@ -88,7 +88,7 @@ function keepActive(context: Context, request: FastifyRequest, reply: FastifyRep
   reply.header('set-cookie', sessionCookie(context.keyRing, active, isSecure(context, request), slot));
 }
 
-const UNKNOWN = new Problem('unauthenticated', 'This API token is not valid: mistyped, expired or revoked.', {
+const UNKNOWN = new Problem('unauthenticated', 'You are not signed in.', {
   errors: [{ pointer: '/api_token', detail: 'is not valid: mistyped, expired or revoked' }],
 });
 

@@ -12,10 +12,20 @@ import { DESKTOP, launchBrowser, PHONE, skipsBrowser, violationsOf } from '../su
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 
+/** Of the longest length, without a place to break it. */
+const LONG_ID = `tenant_${'x7Kq9'.repeat(49)}042`;
+const LONG_NAME =
+  'The International Association of Research Institutes and Subsidiaries (Holdings) GmbH & Co. KGaA';
+const RIGHT_TO_LEFT = 'شركة-الأمل-الدولية';
+/** More than a page of a catalogue. */
+const SCHEMAS = 60;
+
 const SCREENSHOTS = process.env.CONSOLE_SCREENSHOTS;
 /** Of every page, by the name of its picture. */
 const PAGES = {
+  overview: '/console',
   'user-groups': '/console/user-groups',
+  'user-groups-none': '/console/user-groups?search=nothing-like-this',
   'user-group': '/console/user-groups/acme',
   'user-group-new': '/console/user-groups/-/new',
   'user-group-find': '/console/user-groups/-/find-by-token',
@@ -25,11 +35,16 @@ const PAGES = {
   'user-group-delete': '/console/user-groups/acme/delete',
   'user-group-events': '/console/user-groups/acme/events',
   'user-group-suspended': '/console/user-groups/initech',
+  'user-group-long': `/console/user-groups/${LONG_ID}`,
+  'user-group-long-edit': `/console/user-groups/${LONG_ID}/edit`,
+  'user-group-long-delete': `/console/user-groups/${LONG_ID}/delete`,
+  'user-group-right-to-left': `/console/user-groups/${encodeURIComponent(RIGHT_TO_LEFT)}`,
   events: '/console/events',
   catalogue: '/console/catalogue',
   schema: '/console/catalogue/schemas/40',
   'schema-new': '/console/catalogue/schemas/-/new',
   'data-source': '/console/catalogue/data-sources/orders-eu',
+  'data-source-long': `/console/catalogue/data-sources/${LONG_ID}`,
   'data-source-edit': '/console/catalogue/data-sources/orders-eu/edit',
   'data-source-delete': '/console/catalogue/data-sources/orders-eu/delete',
   'mapping-policy': '/console/catalogue/mapping-policy',
@@ -42,6 +57,7 @@ const PAGES = {
   'webhook-redeliver': '/console/webhooks/crm/redeliver-failed',
   sessions: '/console/sessions',
   webhook: '/console/webhooks/crm',
+  'webhook-failing': `/console/webhooks/${LONG_ID}`,
   'webhook-new': '/console/webhooks/-/new',
   'api-tokens': '/console/api-tokens',
   'api-tokens-revoked': '/console/api-tokens?revoked=yes',
@@ -49,6 +65,7 @@ const PAGES = {
   'api-token-new': '/console/api-tokens/-/new',
   'api-token-rotate': '/console/api-tokens/1/rotate',
   'not-found': '/console/user-groups/nobody',
+  'no-page': '/console/nowhere',
   'view-as': '/console/user-groups/demo-alpenglow/view-as',
 } as const;
 const SCREENS = { desktop: DESKTOP, phone: PHONE } as const satisfies Record<string, BrowserContextOptions>;
@@ -122,6 +139,34 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
       const height = (await page.locator('header').boundingBox())!.height;
       assert.ok(height <= 56, `${name}: ${height}`);
     }
+    await context.close();
+  });
+
+  it('names the workspace and the environment without cutting them, and cuts a long id in its middle', async () => {
+    const { context, page } = await open();
+    for (const width of [1_280, 820, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.goto('/console/user-groups');
+      const isCut =
+        "['workspace', 'environment'].some((name) => { const at = document.querySelector('.' + name); return at.scrollWidth > at.clientWidth; })";
+      assert.equal(await page.evaluate(isCut), false, `${width}`);
+      const link = page.getByRole('link', { name: LONG_ID, exact: true });
+      assert.ok((await link.boundingBox())!.height < 40, `${width}`);
+      assert.equal(await link.locator('.id').getAttribute('title'), LONG_ID);
+      await page.goto(`/console/user-groups/${LONG_ID}`);
+      assert.equal(await page.getByRole('button', { name: 'Copy id' }).first().isVisible(), true);
+    }
+    await context.close();
+  });
+
+  it('moves the focus to the search with the key “/”, but not while a person types', async () => {
+    const { context, page } = await open();
+    await page.keyboard.press('/');
+    await page.keyboard.type('a/b');
+    assert.equal(await page.getByLabel('Id or name').inputValue(), 'a/b');
+    await page.goto('/console/user-groups/acme/edit');
+    await page.getByLabel('Name', { exact: true }).press('/');
+    assert.match(await page.getByLabel('Name', { exact: true }).inputValue(), /\//);
     await context.close();
   });
 
@@ -454,4 +499,24 @@ async function fill(service: TestService, token: string): Promise<void> {
       properties: { plan: 'gold', seats: 25 },
     });
   await call('POST', '/v1/user-groups/initech/suspend', undefined);
+  await call('PUT', `/v1/webhook-endpoints/${LONG_ID}`, {
+    url: `https://crm.example.com/${'path/'.repeat(40)}`,
+    event_types: ['*'],
+    enabled: false,
+  });
+  await call('PUT', `/v1/data-sources/${LONG_ID}`, { schema_id: '40', name: LONG_NAME, attributes: {} });
+  for (let index = 0; index < SCHEMAS; index++) {
+    const [id, name] = [`schema-${index}`, `Schema ${index}`];
+    await call('PUT', `/v1/data-sources/source-${index}`, { schema_id: id, name, attributes: {} });
+    await call('PUT', `/v1/schemas/${id}`, {
+      name,
+      default_data_source: index % 2 === 0 ? `source-${index}` : null,
+    });
+  }
+  const ugly = {
+    mapping: { '40': LONG_ID, gone: LONG_ID },
+    properties: { plan: 'gold', [LONG_ID]: LONG_ID },
+  };
+  await call('PUT', `/v1/user-groups/${LONG_ID}`, { name: LONG_NAME, ...ugly });
+  await call('PUT', `/v1/user-groups/${encodeURIComponent(RIGHT_TO_LEFT)}`, { name: 'شركة الأمل الدولية' });
 }

@@ -131,7 +131,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     const shown = async (id: string) => textOf(await browser.get(`/console/user-groups/${id}`));
     assert.match(
       await shown('globex'),
-      /40 acme is reserved for another user group: the dashboard shows an error/,
+      /40 acme error is reserved for another user group: the dashboard shows an error/,
     );
     assert.doesNotMatch(await shown('acme-7'), /is reserved for another/);
     const edit = `${DATA_SOURCES}/acme/edit`;

@@ -166,7 +166,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
     assert.equal((await browser.get(`${LIST}/m`)).status, 404);
     const unrestricted = await create({ claims: '{}', unrestricted: 'on' });
     assert.equal(unrestricted.status, 303);
-    assert.match(textOf(await browser.get(`${LIST}/m`)), /Restricted no: every user group/);
+    assert.match(textOf(await browser.get(`${LIST}/m`)), /Restricted no Every user group/);
   });
 
   it('shows the stored version if somebody changed it in between', async () => {

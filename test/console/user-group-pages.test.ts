@@ -451,7 +451,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
     for (const action of ['rotate', 'suspend', 'delete']) {
       const { text } = await admin.get(pathOf('a', action));
       assert.match(text, /last seen/);
-      assert.match(text, /cube<\/a>.*600 seconds at most/s);
+      assert.match(text, /cube<\/span><\/a>.*600 seconds at most/s);
     }
   });
 

@@ -111,7 +111,7 @@ describeOnEachDatabase('View as a user group', (database) => {
     await put('/v1/data-sources/own', { schema_id: '40', name: 'Own', attributes: { host: 'db-7' } });
     await site.service.get({ user_group_id: 'mapped', name: 'Mapped', mapping: { 40: 'own', 41: 'gone' } });
     const text = textOf(await reader.get(pathOf('mapped')));
-    assert.match(text, /41 gone does not exist: the dashboard shows an error/);
+    assert.match(text, /41 gone error does not exist: the dashboard shows an error/);
     assert.match(text, /40 own Own, number 1 \{"host":"db-7"\}/);
   });
 

@@ -1,6 +1,6 @@
 import type { ApiToken } from '../../domain/api-token.ts';
 import { listNewestApiTokens } from '../../operations/api-token/api-token.ts';
-import { buttonTo, type Html, heading, html, link, NO_HTML, pathTo, table, time } from '../html.ts';
+import { buttonTo, type Html, heading, html, idLink, link, NO_HTML, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
 import { nextPage, pageQuery, pageUrl } from '../pagination.ts';
@@ -41,7 +41,7 @@ async function apiTokenTable(call: PageCall, apiTokens: readonly ApiToken[]): Pr
     'API tokens',
     ['Name', 'Number', 'Permission', 'Status', 'Created by', 'Last used', 'Expires'],
     apiTokens.map((apiToken, index) => [
-      link(pathTo(API_TOKENS, apiToken.apiTokenId), apiTokenName(apiToken)),
+      idLink(pathTo(API_TOKENS, apiToken.apiTokenId), apiTokenName(apiToken)),
       apiToken.apiTokenId,
       apiToken.permission,
       statusBadge(call, apiToken),

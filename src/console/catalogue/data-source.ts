@@ -142,7 +142,7 @@ function userGroupLink(userGroupId: string): Html {
   return idLink(pathTo('user-groups', userGroupId), userGroupId);
 }
 
-function schemaLink(schemaId: string): Html {
+export function schemaLink(schemaId: string): Html {
   return idLink(pathTo('catalogue', 'schemas', schemaId), schemaId);
 }
 

@@ -30,12 +30,12 @@ export const catalogueOverview: Page = {
       main: html`<h1>Catalogue</h1>
 ${notice(call.query, { saved: 'Saved.', deleted: 'Deleted.' })}
 <p class="hint">What the mapping of a user group leads to: from a schema to a data source.</p>
-<h2>Schemas</h2>
+${section('Schemas', SCHEMAS, schemaDefinition, isAdmin)}
 ${schemaTable(schemas.documents)}
-${links(SCHEMAS, schemaDefinition, { isAdmin, hasMore: schemas.nextCursor !== null })}
-<h2>Data sources</h2>
+${schemas.nextCursor === null ? '' : allOf(SCHEMAS, schemaDefinition)}
+${section('Data sources', DATA_SOURCES, dataSourceDefinition, isAdmin)}
 ${dataSourceTable(dataSources.documents.map(dataSourceFields))}
-${links(DATA_SOURCES, dataSourceDefinition, { isAdmin, hasMore: dataSources.nextCursor !== null })}
+${dataSources.nextCursor === null ? '' : allOf(DATA_SOURCES, dataSourceDefinition)}
 <h2>Rules for user groups</h2>
 ${await rules(call, isAdmin)}`,
     };
@@ -58,13 +58,19 @@ export const listDataSources = documentList({
   table: (documents) => dataSourceTable(documents.map(dataSourceFields)),
 });
 
-function links(
+/** The heading of a list, with the link to add to it. */
+function section(
+  title: string,
   path: readonly string[],
   definition: DocumentDefinition,
-  { isAdmin, hasMore }: { isAdmin: boolean; hasMore: boolean },
+  isAdmin: boolean,
 ): Html {
-  return html`<div class="actions">${isAdmin ? newLink(newPath(path), definition) : ''}
-${hasMore ? buttonTo(pathTo(...path), `All ${definition.noun}s`) : ''}</div>`;
+  if (!isAdmin) return html`<h2>${title}</h2>`;
+  return html`<div class="head"><h2>${title}</h2><div class="actions">${newLink(newPath(path), definition)}</div></div>`;
+}
+
+function allOf(path: readonly string[], { noun }: DocumentDefinition): Html {
+  return html`<div class="actions">${buttonTo(pathTo(...path), `All ${noun}s`)}</div>`;
 }
 
 async function rules({ context, caller }: PageCall, isAdmin: boolean): Promise<Html> {

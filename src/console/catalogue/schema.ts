@@ -7,7 +7,7 @@ import { countSchemaUse, deleteSchema } from '../../operations/catalogue/use.ts'
 import { DocumentPages, newPath } from '../document-pages.ts';
 import { checkField, nameField, textField } from '../fields.ts';
 import { type Form, numberMember, textMember } from '../form.ts';
-import { buttonTo, type Html, html, idLink, pathTo, table, time } from '../html.ts';
+import { absent, buttonTo, type Html, html, idLink, pathTo, table, time } from '../html.ts';
 import { ADMINS, environmentConfig, type PageCall, READERS } from '../page.ts';
 import { DATA_SOURCES, type DataSourceRow, dataSourceName, dataSourceTable } from './data-source.ts';
 
@@ -83,7 +83,7 @@ function dataSourceRow(dataSource: DataSource): DataSourceRow {
   return { ...dataSource, name: dataSourceName(dataSource) };
 }
 
-const NONE = html`<span class="none">none</span>`;
+const NONE = absent('none');
 
 interface SchemaFields {
   name: string;

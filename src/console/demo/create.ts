@@ -30,5 +30,5 @@ export function demoOffer({ caller, session, demoDirectory }: PageCall): Html {
   if (!isPermitted(caller, ADMINS) || demoDirectory === null) return NO_HTML;
   return html`<section aria-labelledby="demo"><h2 id="demo">New here?</h2>
 <p>Demo data shows what the service does: three customers, two data sources with sample orders, and a dashboard on which each customer sees only its own.</p>
-${actionForm(session, '/console/demo', submit('Create demo data'))}</section>`;
+${actionForm(session, '/console/demo', submit('Create demo data', 'plain'))}</section>`;
 }

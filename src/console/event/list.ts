@@ -101,7 +101,7 @@ export function filterForm({ query, request }: PageCall, hasTarget: boolean): Ht
     value: target_type ?? '',
     choices: [['', 'anything'], ...targetTypes.map((each) => [each, nameOfTarget(each)] as const)],
   })}
-${textField({ name: 'target_id', label: 'Id', hint: 'Empty: all of them.', value: target_id })}`;
+${textField({ name: 'target_id', label: 'Id', placeholder: 'any', value: target_id })}`;
   return html`<form class="filters" role="search" method="get" action="${path!}">
 ${choiceField({
   name: 'type',
@@ -110,8 +110,8 @@ ${choiceField({
   choices: [['', 'anything'], ...eventTypes.map((each) => [each, nameOfType(each)] as const)],
 })}
 ${hasTarget ? target : NO_HTML}
-${textField({ name: 'field', label: 'Changed field', hint: 'Such as name or mapping.40.', value: field })}
-${textField({ name: 'actor', label: 'Who', hint: 'Number of the API token.', value: actor, size: 'small' })}
+${textField({ name: 'field', label: 'Changed field', placeholder: 'such as mapping.40', value: field })}
+${textField({ name: 'actor', label: 'Who', placeholder: 'API token number', value: actor, size: 'small' })}
 ${textField({ name: 'since', label: 'From (UTC)', value: since, type: 'date' })}
 ${textField({ name: 'until', label: 'To (UTC)', value: until, type: 'date' })}
 <button type="submit">Filter</button>

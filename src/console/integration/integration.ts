@@ -20,7 +20,7 @@ import type { Problem } from '../../problem.ts';
 import { DocumentPages, newPath } from '../document-pages.ts';
 import { areaField, checkField, hidden, textField } from '../fields.ts';
 import { type Form, jsonMember, numberMember, textMember } from '../form.ts';
-import { badge, code, definitions, type Html, html, link, pathTo } from '../html.ts';
+import { badge, code, definitions, type Html, html, identifier, idLink, link, pathTo } from '../html.ts';
 import { editableJson, prettyJson } from '../json.ts';
 import { ADMINS } from '../page.ts';
 
@@ -85,7 +85,7 @@ export const typeTexts: readonly (readonly [IntegrationType, string])[] = integr
 
 /** Only admins may open its page. */
 export function integrationLink(caller: Caller, id: string): Html {
-  return isPermitted(caller, ADMINS) ? link(pathTo(...INTEGRATIONS, id), id) : html`<code>${id}</code>`;
+  return isPermitted(caller, ADMINS) ? idLink(pathTo(...INTEGRATIONS, id), id) : identifier(id);
 }
 
 export interface IntegrationFields {
@@ -109,8 +109,8 @@ export function integrationFormFields(document: Document): IntegrationFields {
 
 export function restrictedBadge(isUnrestricted: boolean): Html {
   return isUnrestricted
-    ? badge('bad', 'no: every user group sees the same data')
-    : badge('good', 'yes, by values of the user group');
+    ? html`${badge('bad', 'no')} Every user group sees the same data.`
+    : html`${badge('good', 'yes')} By values of the user group.`;
 }
 
 /** The first type if it is none. */
@@ -139,6 +139,7 @@ ${textField({
   ...form.field('ttl_seconds'),
   label: 'Seconds that a token is valid',
   hint: '60 to 3600',
+  inputMode: 'decimal',
 })}
 ${areaField({
   ...form.field('settings'),

@@ -5,7 +5,7 @@ import { limits } from '../../domain/field.ts';
 import { listApiTokens } from '../../operations/api-token/api-token.ts';
 import { StoreUnavailable } from '../../store/port.ts';
 import { API_TOKENS, apiTokenName } from '../api-token/show.ts';
-import { badge, type Html, html, link, NO_HTML, none, pathTo, time } from '../html.ts';
+import { badge, type Html, html, idLink, link, NO_HTML, none, pathTo, time } from '../html.ts';
 import { environmentConfig, type PageCall } from '../page.ts';
 import { WEBHOOKS } from '../webhook-endpoint/delivery.ts';
 
@@ -26,7 +26,7 @@ export async function attention(call: PageCall): Promise<Html> {
       ...named(apiTokens.filter((apiToken) => isUnused(apiToken, now)).map(unused)),
     ];
     return html`<section aria-labelledby="attention"><h2 id="attention">To look at</h2>
-${items.length === 0 ? none('No webhook endpoint fails, and no API token expires soon or is unused.') : html`<ul>${items.map((item) => html`<li>${item}</li>`)}</ul>`}
+${items.length === 0 ? none('No webhook endpoint fails, and no API token expires soon or is unused.') : html`<ul class="entries">${items.map((item) => html`<li>${item}</li>`)}</ul>`}
 </section>`;
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
@@ -50,7 +50,7 @@ async function failingEndpoints(call: PageCall): Promise<Html[]> {
   return ids.flatMap((id, index) => {
     const { failingSince } = healths[index]!;
     if (failingSince === null) return [];
-    return html`${badge('bad', 'failing')} Webhook endpoint ${link(pathTo(...WEBHOOKS, id), id)} since ${time(failingSince)}`;
+    return html`${badge('bad', 'failing')} Webhook endpoint ${idLink(pathTo(...WEBHOOKS, id), id)} since ${time(failingSince)}`;
   });
 }
 
@@ -69,7 +69,7 @@ function isUnused({ lastUsedAt, createdAt }: ApiToken, now: number): boolean {
 }
 
 function expiring(apiToken: ApiToken): Html {
-  return html`${badge('neutral', 'expires')} API token ${apiTokenLink(apiToken)} at ${time(apiToken.expiresAt)}`;
+  return html`${badge('warning', 'expires')} API token ${apiTokenLink(apiToken)} at ${time(apiToken.expiresAt)}`;
 }
 
 function unused(apiToken: ApiToken): Html {
@@ -77,7 +77,7 @@ function unused(apiToken: ApiToken): Html {
 }
 
 function apiTokenLink(apiToken: ApiToken): Html {
-  return link(pathTo(API_TOKENS, apiToken.apiTokenId), apiTokenName(apiToken));
+  return idLink(pathTo(API_TOKENS, apiToken.apiTokenId), apiTokenName(apiToken));
 }
 
 function named(items: readonly Html[]): Html[] {

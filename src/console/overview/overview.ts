@@ -6,7 +6,7 @@ import { dayDate, toDay } from '../../domain/usage.ts';
 import type { CountedFigures } from '../../operations/figures/environment-figures.ts';
 import { barChart, withSeparators } from '../chart.ts';
 import { countedAt, countedFigures } from '../figures.ts';
-import { definitions, type Html, html, link, none } from '../html.ts';
+import { type Html, html, link, none } from '../html.ts';
 import { ADMINS, type Page, type PageCall, READERS } from '../page.ts';
 import { pageUrl } from '../pagination.ts';
 import { LIST_PATH } from '../user-group/search-form.ts';
@@ -38,18 +38,22 @@ const COUNTING = html`<div hx-get="${PATH}" hx-trigger="load delay:1s" hx-target
 ${none('They are being counted. Reload this page in a moment.')}</div>`;
 
 function userGroups(figures: CountedFigures): Html {
-  const counted = (count: number, condition: Readonly<Record<string, string>>) =>
-    link(pageUrl(LIST_PATH, condition), withSeparators(count));
   return html`<p>${countedAt(figures)}</p>
-${definitions([
-  ['In all', counted(figures.userGroups, {})],
-  ['New this week', counted(figures.created, { created_since: dateText(figures.createdSince) })],
-  ['Suspended', counted(figures.suspended, { suspended: 'yes' })],
-  ['Never seen', counted(figures.neverSeen, { seen: 'never' })],
-  ['Not seen for 30 days, or never', counted(figures.unseen, { seen_before: dateText(figures.seenBefore) })],
-  ['With a broken mapping', counted(figures.invalidMapping, { invalid: 'mapping' })],
-  ['With properties that violate the schema', counted(figures.invalidProperties, { invalid: 'properties' })],
-])}`;
+<dl class="figures">${[
+    figure('In all', figures.userGroups, {}),
+    figure('New this week', figures.created, { created_since: dateText(figures.createdSince) }),
+    figure('Suspended', figures.suspended, { suspended: 'yes' }),
+    figure('Never seen', figures.neverSeen, { seen: 'never' }),
+    figure('Not seen for 30 days, or never', figures.unseen, { seen_before: dateText(figures.seenBefore) }),
+    figure('With a broken mapping', figures.invalidMapping, { invalid: 'mapping' }),
+    figure('With properties that violate the schema', figures.invalidProperties, { invalid: 'properties' }),
+  ]}</dl>`;
+}
+
+/** Those that break a rule stand out. */
+function figure(name: string, count: number, condition: Readonly<Record<string, string>>): Html {
+  const kind = count > 0 && 'invalid' in condition ? html` class="bad"` : '';
+  return html`<div${kind}><dt>${name}</dt><dd>${link(pageUrl(LIST_PATH, condition), withSeparators(count))}</dd></div>`;
 }
 
 function dateText(instant: number): string {
@@ -72,8 +76,9 @@ function dayChart(
   const first = Math.max(since, today - CHART_DAYS + 1);
   const days = Array.from({ length: Math.max(0, today - first + 1) }, (_, index) => first + index);
   const bars = days.map((day) => ({ name: dayDate(day), value: counts[day] ?? 0 }));
-  if (bars.length === 0) return html`<h3>${title}</h3>${none('Too many to count.')}`;
+  if (bars.length === 0) return html`<section><h3>${title}</h3>${none('Too many to count.')}</section>`;
   const total = bars.reduce((sum, { value }) => sum + value, 0);
+  if (total === 0) return html`<section><h3>${title}</h3>${none(`None since ${bars[0]!.name}.`)}</section>`;
   return html`<section aria-labelledby="${id}"><h3 id="${id}">${title}</h3>
 ${barChart(
   {

@@ -4,7 +4,7 @@ import { type UserGroup, versionTag } from '../../domain/user-group/user-group.t
 import { type Change, changesTable } from '../event/changes.ts';
 import { lastEvents } from '../event/last.ts';
 import { actionForm, submit } from '../fields.ts';
-import { alert, buttonTo, type Html, html, link, pathTo } from '../html.ts';
+import { alert, buttonTo, type Html, html, idLink, pathTo } from '../html.ts';
 import type { PageCall, View } from '../page.ts';
 import { versionField } from '../version.ts';
 import { hiddenFields, KEEP } from './form.ts';
@@ -30,7 +30,7 @@ ${changesTable(conflicts, ['Stored now', 'Yours'], { name: 'Decision', cellOf: k
     title: `Conflict: ${providedId}`,
     main: html`<h1>Changed in the meantime</h1>
 ${alert('Nothing was saved: this user group has been changed since you started to edit it. A field that only others changed stays as it is stored.')}
-<p>${link(group, providedId)}</p>
+<p>${idLink(group, providedId)}</p>
 ${
   others.length === 0
     ? ''

@@ -91,7 +91,7 @@ async function createView(
 ${textField({
   name: 'user_group_id',
   label: 'Id',
-  hint: 'Your own id of this customer. It cannot be changed.',
+  hint: 'Your own id of this customer.',
   value: id,
   isRequired: true,
   problem,

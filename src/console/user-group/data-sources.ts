@@ -1,8 +1,10 @@
 // Data sources that the mapping of a user group leads to, and why: a dangling reference is an error, not a default.
 
-import type { Catalogue, DataSource, UnresolvedReason } from '../../domain/catalogue.ts';
+import type { DataSource, UnresolvedReason } from '../../domain/catalogue.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
-import { badge, type Html, html, type Insertion, table } from '../html.ts';
+import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
+import { schemaLink } from '../catalogue/data-source.ts';
+import { absent, badge, type Html, html, type Insertion, identifier, table } from '../html.ts';
 
 const REASONS: Record<UnresolvedReason, string> = {
   missing: 'does not exist',
@@ -12,28 +14,31 @@ const REASONS: Record<UnresolvedReason, string> = {
 
 /** `renderCells` returns the cells after that of the schema; `column` is the name of the second one. */
 export function mappedDataSources(
-  catalogue: Catalogue,
+  config: EnvironmentConfig,
   userGroup: UserGroup,
   column: string,
   renderCells: (dataSource: DataSource) => readonly [dataSource: Insertion, last: Insertion],
 ): Html {
+  const { catalogue } = config;
   const effective = catalogue.effective(userGroup);
+  // A mapping may refer to a schema that does not exist.
+  const schema = (id: string) => (config.ofKind('schema').has(id) ? schemaLink(id) : identifier(id));
   const mapped = new Set(Object.keys(JSON.parse(userGroup.mapping ?? '{}') as object));
   const row = (schemaId: string, cells: readonly Insertion[]) => [
-    html`<code>${schemaId}</code>`,
+    schema(schemaId),
     ...cells,
     mapped.has(schemaId) ? 'mapping' : 'default',
   ];
   const rows = [
     ...effective.unresolved.map(({ schemaId, reference, reason }) =>
       row(schemaId, [
-        html`<code>${reference}</code>`,
-        badge('bad', `${REASONS[reason]}: the dashboard shows an error`),
+        identifier(String(reference)),
+        html`${badge('bad', 'error')} ${REASONS[reason]}: the dashboard shows an error`,
       ]),
     ),
     ...catalogue
       .unmapped(effective)
-      .map((schemaId) => [html`<code>${schemaId}</code>`, '', badge('bad', 'no data source'), 'nothing']),
+      .map((schemaId) => [schema(schemaId), '', badge('bad', 'no data source'), absent('nothing')]),
     ...[...effective.dataSources].map(([schemaId, dataSource]) => row(schemaId, renderCells(dataSource))),
   ];
   return table('Data sources', ['Schema', 'Data source', column, 'From'], rows, 'No schema is mapped.');

@@ -6,7 +6,7 @@ import type { Problem } from '../../problem.ts';
 import { hidden, problemSummary } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { formView } from '../form-pages.ts';
-import { html, link, pathTo } from '../html.ts';
+import { html, idLink, pathTo } from '../html.ts';
 import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { versionField, versionIn } from '../version.ts';
 import {
@@ -85,7 +85,7 @@ async function editView(
   return formView(call, {
     title: `Edit ${id}`,
     heading: 'Edit user group',
-    text: html`<p>${link(group, id)}</p>
+    text: html`<p>${idLink(group, id)}</p>
 ${problemSummary(problem)}`,
     action: `${group}/review`,
     fields: html`${versionField(version)}${hidden(BASE, base)}

@@ -1,7 +1,7 @@
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import { filterForm, pageOfEvents } from '../event/list.ts';
 import { eventTableOfOne } from '../event/table.ts';
-import { html, link, pathTo } from '../html.ts';
+import { html, idLink, pathTo } from '../html.ts';
 import { type Page, READERS } from '../page.ts';
 
 /** Events include those of deleted groups with this id, so the group need not exist. */
@@ -16,7 +16,7 @@ export const events: Page = {
     return {
       title: `Events of ${id}`,
       main: html`<h1>Events of a user group</h1>
-<p>${link(pathTo('user-groups', id), id)}</p>
+<p>${idLink(pathTo('user-groups', id), id)}</p>
 ${filterForm(call, false)}
 ${await pageOfEvents(call, (page) => eventTableOfOne(call.caller, page, id), { type: 'user_group', id })}`,
     };

@@ -9,7 +9,17 @@ import { findIntegration } from '../../operations/integration/integration.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import type { Form } from '../form.ts';
 import { type FormPages, formPages, formView } from '../form-pages.ts';
-import { type Html, html, type Insertion, link, NO_HTML, pathTo, table, time } from '../html.ts';
+import {
+  copyButton,
+  type Html,
+  html,
+  type Insertion,
+  idLink,
+  NO_HTML,
+  pathTo,
+  table,
+  time,
+} from '../html.ts';
 import { integrationLink } from '../integration/integration.ts';
 import { withNotice } from '../notice.ts';
 import { environmentConfig, type Page, type PageCall, type Redirect, WRITERS } from '../page.ts';
@@ -63,7 +73,7 @@ export function groupConfirmation({ action, title, ...content }: Confirmation): 
       return formView(call, {
         title: `${title} ${providedId}`,
         heading: texts.heading,
-        text: html`<p>${link(group, providedId)}${texts.name?.(userGroup) ?? ''}</p>
+        text: html`<p>${idLink(group, providedId)}${copyButton(providedId, 'id')}${texts.name?.(userGroup) ?? ''}</p>
 ${confirmationProblem('user group', problem)}
 <p>${effect}</p>
 ${await consequences(call, userGroup, texts.consequences?.(userGroup, call) ?? [])}`,

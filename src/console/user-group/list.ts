@@ -62,7 +62,7 @@ ${searchForm(search)}
 <p id="${STATUS}" class="hidden" role="status">${statusText(progress)}</p>
 <div id="results">
 ${isWriter ? actionForm(session, SELECTION_PATH, html`${results(page.userGroups, true)}${selectionButtons}`) : results(page.userGroups, false)}
-<p>${link(pageUrl(EXPORT_PATH, search), 'Export all of this list as CSV')}</p>
+<p class="export">${link(pageUrl(EXPORT_PATH, search), 'Export all of this list as CSV')}</p>
 ${progressView(LIST_PATH, search, progress, total)}
 </div>
 ${progress.shown === 0 && query.size === 0 ? demoOffer(call) : ''}`,

@@ -8,7 +8,7 @@ import { checkPolicies } from '../../operations/user-group/violations.ts';
 import type { Violation } from '../../problem.ts';
 import { type Change, changesTable } from '../event/changes.ts';
 import { actionForm, cancel, submit } from '../fields.ts';
-import { type Html, html, link, NO_HTML, none, pathTo } from '../html.ts';
+import { type Html, html, idLink, NO_HTML, none, pathTo } from '../html.ts';
 import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { versionField, versionIn } from '../version.ts';
 import { conflictView, editButton } from './conflict.ts';
@@ -69,7 +69,7 @@ ${hiddenFields(fields, stored)}
   return {
     title: `Review ${stored.providedId}`,
     main: html`<h1>Review changes</h1>
-<p>${link(group, stored.providedId)}</p>
+<p>${idLink(group, stored.providedId)}</p>
 ${othersText(others)}
 ${isSame ? none('Nothing differs from what is stored.') : changesOrOrder(stored, fields)}
 ${violationList(context.violations)}

@@ -59,22 +59,22 @@ function startOfDay(date: string): number | null {
 /** With JavaScript the list follows the typing, and a new search ends the one before; without, the button submits the form. */
 export function searchForm(search: Search): Html {
   const { match, data_source, suspended, seen, seen_before, created_since, invalid } = search;
-  const isFiltered = [data_source, suspended, seen, seen_before, created_since, invalid].some(
+  const isFiltered = [match, data_source, suspended, seen, seen_before, created_since, invalid].some(
     (text) => text !== '',
   );
   return html`<form class="search" role="search" method="get" action="${LIST_PATH}" data-find-by-token="${FIND_PATH}" hx-get="${LIST_PATH}" hx-trigger="input delay:200ms, submit" hx-target="#results" hx-select="#results" hx-select-oob="#${STATUS}:innerHTML" hx-swap="outerHTML" hx-sync="this:replace" hx-replace-url="true">
-${textField({ name: 'search', label: 'Id or name', hint: 'A part of it; or a property, such as “plan: gold”.', value: search.search, type: 'search' })}
+${textField({ name: 'search', label: 'Id or name', placeholder: 'a part of it, or a property (plan: gold)', value: search.search, type: 'search' })}
+<details ${isFiltered ? 'open' : ''}><summary>Filters</summary><div class="filters">
 ${choiceField({
   name: 'match',
   label: 'Match',
   value: match,
   choices: [
     ['', 'anywhere'],
-    ['prefix', 'from the start of the id or name'],
+    ['prefix', 'from the start'],
   ],
 })}
-<details ${isFiltered ? 'open' : ''}><summary>Filters</summary><div class="filters">
-${textField({ name: 'data_source', label: 'Data source', hint: 'Its id or number; also as a default.', value: data_source })}
+${textField({ name: 'data_source', label: 'Data source', placeholder: 'id or number', value: data_source })}
 ${choiceField({
   name: 'suspended',
   label: 'Suspended',

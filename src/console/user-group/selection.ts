@@ -10,7 +10,7 @@ import { Problem } from '../../problem.ts';
 import { hidden } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { formView } from '../form-pages.ts';
-import { badge, buttonTo, type Html, html, link, pathTo, table, time } from '../html.ts';
+import { badge, buttonTo, type Html, html, idLink, pathTo, table, time } from '../html.ts';
 import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { PAGE_SIZE } from '../pagination.ts';
 import { LIST_PATH } from './search-form.ts';
@@ -127,7 +127,7 @@ ${table(
   'User groups',
   ['Id', 'Result', 'Reason'],
   outcomes.map(({ id, reason }) => [
-    link(pathTo('user-groups', id), id),
+    idLink(pathTo('user-groups', id), id),
     reason === null ? badge('good', done) : badge('bad', 'unchanged'),
     reason ?? '',
   ]),
@@ -141,7 +141,7 @@ function groupTable(groups: readonly UserGroup[]): Html {
     'User groups',
     ['Id', 'Name', 'Status', 'Last seen'],
     groups.map(({ providedId, name, suspendedAt, lastSeenAt }) => [
-      link(pathTo('user-groups', providedId), providedId),
+      idLink(pathTo('user-groups', providedId), providedId),
       name,
       suspendedAt === null ? badge('good', 'active') : badge('bad', 'suspended'),
       time(lastSeenAt),

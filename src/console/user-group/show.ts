@@ -1,8 +1,8 @@
 import { isPermitted } from '../../domain/api-token.ts';
-import type { Catalogue } from '../../domain/catalogue.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { type UserGroup, valuesLength, versionTag } from '../../domain/user-group/user-group.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
+import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { revealToken } from '../../operations/user-group/reveal-token.ts';
 import type { Problem } from '../../problem.ts';
 import { dataSourceLink, dataSourceName } from '../catalogue/data-source.ts';
@@ -85,7 +85,7 @@ export async function showView(
 ): Promise<View> {
   const { context, caller, query } = call;
   const { providedId, name, properties } = userGroup;
-  const { catalogue } = await environmentConfig({ context, caller });
+  const config = await environmentConfig({ context, caller });
   const events = await lastEvents(call, providedId, EVENTS);
   const usage = await lastUsage(call, providedId);
   await context.cpu.turn(valuesLength(userGroup));
@@ -96,7 +96,7 @@ ${notice(query, NOTICES)}${confirmationProblem('user group', problem)}
 ${await verdict(call, userGroup)}
 ${identity(call, userGroup, token)}
 <h2>Data sources</h2>
-${dataSources(userGroup, catalogue)}
+${dataSources(userGroup, config)}
 <h2>Properties</h2>
 ${properties === null ? none('No properties.') : code(prettyJson(properties))}
 <h2>Usage</h2>
@@ -156,10 +156,10 @@ function tokenRows(
   return [['Token', value], ...rows];
 }
 
-function dataSources(userGroup: UserGroup, catalogue: Catalogue): Html {
+function dataSources(userGroup: UserGroup, config: EnvironmentConfig): Html {
   const { mapping } = userGroup;
-  if (!catalogue.isEmpty) {
-    return mappedDataSources(catalogue, userGroup, 'Name', (dataSource) => [
+  if (!config.catalogue.isEmpty) {
+    return mappedDataSources(config, userGroup, 'Name', (dataSource) => [
       dataSourceLink(dataSource.providedId),
       dataSourceName(dataSource),
     ]);

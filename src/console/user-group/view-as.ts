@@ -2,13 +2,14 @@
 
 import { sampleDashboard } from '../../demo/dashboard.ts';
 import { isPermitted } from '../../domain/api-token.ts';
-import type { Catalogue, DataSource } from '../../domain/catalogue.ts';
+import type { DataSource } from '../../domain/catalogue.ts';
 import { JsonObject, type JsonTree, parseTree, treeText } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { embedTokenBody } from '../../http/endpoints/embed-token/create.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import { httpStatus } from '../../http/response/problem.ts';
+import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import {
   type DecodedToken,
   mintTestToken,
@@ -20,7 +21,19 @@ import { dataSourceLink, dataSourceName } from '../catalogue/data-source.ts';
 import { dashboardSection } from '../demo/dashboard.ts';
 import { actionForm, hidden, problemSummary, submit } from '../fields.ts';
 import { jsonMember, readForm, textMember } from '../form.ts';
-import { badge, code, definitions, type Html, html, link, none, pathTo, table, time } from '../html.ts';
+import {
+  badge,
+  code,
+  definitions,
+  type Html,
+  html,
+  idLink,
+  link,
+  none,
+  pathTo,
+  table,
+  time,
+} from '../html.ts';
 import { integrationLink } from '../integration/integration.ts';
 import { prettyJson } from '../json.ts';
 import { environmentConfig, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
@@ -70,12 +83,12 @@ ${claims(minted)}
 
 async function preparePage(call: PageCall, problem?: Problem): Promise<View> {
   const { context, caller, session, request, demoDirectory } = call;
-  const { catalogue } = await environmentConfig(call);
+  const config = await environmentConfig(call);
   const { userGroup, effective, previews } = await viewAs(context, caller, userGroupIdParameter(request));
   const { name, providedId, suspendedAt } = userGroup;
   const dashboard = sampleDashboard(demoDirectory, userGroup, effective);
   const told = html`<section aria-labelledby="data-sources"><h2 id="data-sources">Data sources</h2>
-${dataSources(userGroup, catalogue)}</section>
+${dataSources(userGroup, config)}</section>
 <section aria-labelledby="variables"><h2 id="variables">Variables</h2>
 ${variables(userGroup)}</section>
 <section aria-labelledby="embed-tokens"><h2 id="embed-tokens">Embed tokens</h2>
@@ -84,7 +97,7 @@ ${embedTokens(userGroup, previews, { caller, session })}</section>`;
     title: `View as ${name}`,
     main: html`<h1>View as ${name}</h1>
 ${problemSummary(problem)}
-<p class="hint">What a dashboard server gets when it resolves the token of ${link(pathTo('user-groups', providedId), providedId)}, and what every integration would mint. Viewing this page is not recorded as a use of the token.</p>
+<p class="hint">What a dashboard server gets when it resolves the token of ${idLink(pathTo('user-groups', providedId), providedId)}, and what every integration would mint. Viewing this page is not recorded as a use of the token.</p>
 ${await verdict(call, userGroup)}
 ${suspendedAt === null ? '' : SUSPENDED}
 ${dashboard === null ? told : html`<div class="beside">${dashboardSection(userGroup, dashboard)}<div>${told}</div></div>`}`,
@@ -94,12 +107,12 @@ ${dashboard === null ? told : html`<div class="beside">${dashboardSection(userGr
 const SUSPENDED = html`<div class="problem"><p>This user group is suspended: its token resolves to nothing, and nothing is minted for it. Below is what is stored.</p></div>`;
 
 /** The data sources as resolve returns them. */
-function dataSources(userGroup: UserGroup, catalogue: Catalogue): Html {
+function dataSources(userGroup: UserGroup, config: EnvironmentConfig): Html {
   const { mapping } = userGroup;
-  if (catalogue.isEmpty)
+  if (config.catalogue.isEmpty)
     return html`<p class="hint">There is no catalogue: dashboards get the mapping as it is stored.</p>
 ${mapping === null ? none('No mapping.') : code(prettyJson(mapping))}`;
-  return mappedDataSources(catalogue, userGroup, 'Attributes', (dataSource) => [
+  return mappedDataSources(config, userGroup, 'Attributes', (dataSource) => [
     html`${dataSourceLink(dataSource.providedId)}<br><span class="none">${dataSourceName(dataSource)}, number ${dataSource.dataSourceId}</span>`,
     html`<code>${dataSourceAttributes(dataSource)}</code>`,
   ]);

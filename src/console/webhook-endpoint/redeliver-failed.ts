@@ -39,7 +39,6 @@ export const redeliverFailedForm = formPages({
         ...form.field('since'),
         label: 'Of events since (UTC)',
         type: 'datetime-local',
-        size: 'small',
         isRequired: true,
         problem,
       }),
