@@ -84,13 +84,15 @@ describe('The dashboard server in Python', {
     database.close();
   }
 
-  const tokenOf = async (id: string) => (await call('GET', `/v1/user-groups/${id}`)).json.user_group.token;
+  const tokenOf = async (id: string): Promise<string> =>
+    (await call('GET', `/v1/user-groups/${id}`)).json.user_group.token;
+  const signIn = async (id: string): Promise<string> => openSession(await tokenOf(id));
   /** The cookie of a viewer who has signed in. */
-  async function signIn(id: string): Promise<string> {
+  async function openSession(token: string): Promise<string> {
     const response = await send(url, {
       method: 'POST',
       path: '/session',
-      body: new URLSearchParams({ token: await tokenOf(id) }),
+      body: new URLSearchParams({ token }),
     });
     assert.equal(response.status, 303, response.text);
     return String(response.headers['set-cookie']).split(';', 1)[0]!;
@@ -137,6 +139,25 @@ describe('The dashboard server in Python', {
       body: new URLSearchParams({ token: 'x' }),
     });
     assert.equal(forged.status, 401);
+  });
+
+  it('accepts an embed token that is narrowed for one person, until the user group changes', async () => {
+    const [yaml, body] = ['yaml', 'json'].map(
+      (language) =>
+        new RegExp(`\`\`\`${language}\n([^\`]*)`).exec(readFileSync(pathOf('README.md'), 'utf8'))![1]!,
+    );
+    writeFileSync(folder.join('integration.yaml'), `version: 1\n${yaml}`);
+    await command(['config', 'apply', folder.join('integration.yaml')]);
+    await call('PATCH', '/v1/user-groups/acme', { properties: { regions: ['EMEA', 'APAC'] } });
+    const minted = await call('POST', '/v1/embed-tokens', JSON.parse(body!));
+    assert.equal(minted.status, 201, minted.text);
+    const { token } = minted.json.embed_token;
+    const resolved = await call('POST', '/v1/resolve', { token });
+    assert.deepEqual(resolved.json.user_group.properties, { customer_id: 'C-1', regions: ['EMEA'] });
+    const cookie = await openSession(token);
+    assert.deepEqual((await view(cookie)).json, { customer: 'Acme Inc.', rows: [['2026-03', 100]] });
+    await call('PATCH', '/v1/user-groups/acme', { name: 'Acme' });
+    assert.equal((await view(cookie)).status, 401);
   });
 
   it('needs at most sixty lines', () => {
