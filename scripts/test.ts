@@ -7,6 +7,7 @@ import { accessSync, constants, globSync, readFileSync, statfsSync } from 'node:
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
+import { FileGroups } from '../test/support/file-groups.ts';
 import { startPostgres } from '../test/support/postgres/server.ts';
 
 interface Tier {
@@ -52,6 +53,8 @@ const program = new Command('npm test --')
 const { tier, full, list } = program.opts<{ tier: keyof typeof TIERS; full?: true; list?: true }>();
 const runnerOptions = program.args.filter((each) => each.startsWith('-'));
 const named = program.args.filter((each) => !each.startsWith('-'));
+const missing = named.filter((each) => globSync(each).length === 0);
+if (missing.length > 0) program.error(`error: no such file: ${missing.join(', ')}`);
 const files = named.length > 0 ? named : filesOf(tier).filter(isWanted);
 const isBehaviour = named.length === 0 && tier === 'behaviour';
 if (list) console.log(files.join('\n'));
@@ -90,18 +93,20 @@ async function runTests(): Promise<number> {
   const server = process.env.TEST_DATABASE_URL ? null : await startPostgres();
   const env = {
     NODE_COMPILE_CACHE,
+    TEST_FILES: String(files.length),
     ...(named.length === 0 && threads !== undefined && { UGS_THREADS: String(threads) }),
     ...process.env,
     ...(full && { TEST_REPORT: 'full' }),
     ...(server && { TEST_DATABASE_URL: server.url }),
   };
+  using groups = isBehaviour ? new FileGroups(files) : null;
   const args = [
     '--test',
     `--test-concurrency=${named.length > 0 ? NAMED_CONCURRENCY : concurrency}`,
     '--test-reporter=./test/support/reporter.ts',
     '--test-reporter-destination=stdout',
     ...runnerOptions,
-    ...files,
+    ...(groups?.entries ?? files),
   ];
   const runner = spawn(process.execPath, args, { stdio: 'inherit', env });
   process.on('exit', () => runner.kill());

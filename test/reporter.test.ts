@@ -8,6 +8,7 @@ import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import type { Bucket } from '../src/domain/bucket.ts';
 import { mintUserGroupToken } from '../src/domain/token.ts';
+import { FileGroups } from './support/file-groups.ts';
 import { Folder, Program } from './support/process.ts';
 import print from './support/reporter.ts';
 
@@ -116,6 +117,29 @@ describe('The report of several files', () => {
     ]);
   });
 
+  it('has them too if they share a process', async () => {
+    const grouped = {
+      'a.test.mjs': files['a.test.mjs'],
+      'b.test.mjs': failing("describe('s', () => it('x', () => assert.equal(1, 2)));"),
+      'c.test.mjs': "import './missing.mjs';",
+    };
+    const printed = await report(grouped, {}, true);
+    assert.match(printed, /^✔ a\.test\.mjs \(1 tests, [\d.]+ s\) \[1\/3 files, [\d.]+ s\]\n/);
+    assert.match(printed, /\n✖ b\.test\.mjs: s › x\n +expected 2\n +actual {3}1\n/);
+    assert.match(printed, /\n✖ b\.test\.mjs \(1 failed, /);
+    assert.match(printed, /\n✖ c\.test\.mjs \(Cannot find module .*missing\.mjs.*, [\d.]+ s\)/);
+    assert.doesNotMatch(printed, /the process ended/);
+  });
+
+  it('names all files of a process that ended early', async () => {
+    const printed = await report(
+      { 'a.test.mjs': files['a.test.mjs'], 'b.test.mjs': failing("it('z', () => process.exit(4));") },
+      {},
+      true,
+    );
+    assert.match(printed, /✖ a\.test\.mjs, b\.test\.mjs: the process ended with 4\n/);
+  });
+
   it('names the ten slowest of them, the slowest first', async () => {
     const completed = Array.from({ length: 12 }, (_, index) => completion(`${index}.test.ts`, index * 1_000));
     const total = { type: 'test:plan', data: { count: 12, nesting: 0 } };
@@ -142,16 +166,25 @@ function completion(name: string, duration_ms: number): object {
 }
 
 /** The output of a run of the files, one of which fails. */
-async function report(files: Record<string, string>, env: Record<string, string> = {}): Promise<string> {
+async function report(
+  files: Record<string, string>,
+  env: Record<string, string> = {},
+  isGroup = false,
+): Promise<string> {
   using folder = new Folder();
+  const names = Object.keys(files);
+  using group = isGroup ? new FileGroups(names.map((name) => folder.join(name))) : null;
   for (const [name, text] of Object.entries(files)) writeFileSync(folder.join(name), text);
   const options = [
     '--test-concurrency=1',
     `--test-reporter=${REPORTER}`,
     '--test-reporter-destination=stdout',
   ];
-  const args = ['--test', ...options, ...Object.keys(files)];
-  await using program = new Program(folder, args, { command: process.execPath, env });
+  const args = ['--test', ...options, ...(group?.entries ?? names)];
+  await using program = new Program(folder, args, {
+    command: process.execPath,
+    env: { TEST_FILES: String(names.length), ...env },
+  });
   const { code, stdout, stderr } = await program.exit();
   assert.equal(code, 1);
   return stripVTControlCharacters(stdout + stderr);

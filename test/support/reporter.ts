@@ -1,13 +1,14 @@
 // The report of `npm test`: a line per file, or one progress line on a terminal, the first difference of each failure,
 // and the slowest files. TEST_REPORT=full selects the report of Node's runner. Both redact tokens, which tests compare.
 
-import { relative, resolve } from 'node:path';
+import { isAbsolute, relative, resolve } from 'node:path';
 import { compose } from 'node:stream';
 import type { EventData } from 'node:test';
 import { spec, type TestEvent } from 'node:test/reporters';
 import { stripVTControlCharacters } from 'node:util';
 import { redact } from '../../src/domain/secret.ts';
 import { explainFailure } from './failure.ts';
+import { filesInGroup, isFileGroup } from './file-groups.ts';
 
 const CLEAR_LINE = '\r\x1b[2K';
 const SLOWEST = 10;
@@ -35,8 +36,8 @@ function withoutSecrets(text: string): string {
 class Report {
   readonly #isTerminal: boolean;
   readonly #startedAt = performance.now();
-  /** The titles of tests and suites, from the outermost, by file and id. */
-  readonly #titles = new Map<string, string>();
+  /** The places of tests and suites, by process and id. */
+  readonly #places = new Map<string, Place>();
   readonly #counts = new Map<string, { tests: number; failed: number; isCancelled: boolean }>();
   readonly #failures: string[] = [];
   readonly #durations: { file: string; ms: number }[] = [];
@@ -61,9 +62,10 @@ class Report {
     switch (type) {
       case 'test:enqueue':
         if (isFile(data)) this.#files++;
-        else this.#titles.set(keyOf(data, data.testId), this.#titleOf(data));
+        this.#places.set(keyOf(data, data.testId), this.#placeOf(data));
         return '';
       case 'test:complete':
+        if (isGroup(data)) return this.#groupCompleted(data);
         return isFile(data) ? this.#fileCompleted(data) : this.#testCompleted(data);
       case 'test:stdout':
       case 'test:stderr':
@@ -80,12 +82,12 @@ class Report {
 
   #testCompleted(data: EventData.TestComplete): string {
     const { passed, type, error } = data.details;
-    const file = shownPath(data.entryFile ?? data.file ?? '');
+    const { file, title } = this.#placeOf(data);
     const counts = this.#countsOf(file);
     if (type !== 'suite') counts.tests++;
     if (passed || data.todo !== undefined || failureTypeOf(error) === 'subtestsFailed') return '';
     counts.failed++;
-    const failure = `${file}: ${this.#titleOf(data)}`;
+    const failure = `${file}: ${title}`;
     this.#failures.push(failure);
     // Where a hook fails, every test of its suite is cancelled: one stands for all.
     const isRepeated = failureTypeOf(error) === 'cancelledByParent' && counts.isCancelled;
@@ -99,10 +101,18 @@ class Report {
     this.#lastFile = file;
     this.#durations.push({ file, ms: duration_ms });
     const { tests, failed } = this.#countsOf(file);
-    const result = passed ? `${tests} tests` : failed > 0 ? `${failed} failed` : processEnd(error);
+    const result = passed ? `${tests} tests` : failed > 0 ? `${failed} failed` : fileEnd(error);
     if (!passed && failed === 0) this.#failures.push(`${file}: ${result}`);
     if (passed && this.#isTerminal) return '';
     return `${passed ? '✔' : '✖'} ${file} (${result}, ${seconds(duration_ms)}) ${this.#progress()}\n`;
+  }
+
+  /** Its files have been reported, unless the process ended before that. */
+  #groupCompleted({ name, details: { passed, error } }: EventData.TestComplete): string {
+    if (passed || failureTypeOf(error) === 'subtestsFailed') return '';
+    const failure = `${filesInGroup(name).map(shownPath).join(', ')}: ${fileEnd(error)}`;
+    this.#failures.push(failure);
+    return `✖ ${failure}\n`;
   }
 
   /** Empty if the files are so few that their own lines show it. */
@@ -125,7 +135,9 @@ class Report {
   }
 
   #progress(): string {
-    return `[${this.#filesDone}/${this.#files} files, ${seconds(performance.now() - this.#startedAt)}]`;
+    // A group reports its files when it starts.
+    const total = process.env.TEST_FILES ?? this.#files;
+    return `[${this.#filesDone}/${total} files, ${seconds(performance.now() - this.#startedAt)}]`;
   }
 
   #countsOf(file: string): { tests: number; failed: number; isCancelled: boolean } {
@@ -134,15 +146,34 @@ class Report {
     return counts;
   }
 
-  #titleOf(data: EventData.TestEnqueue | EventData.TestComplete): string {
-    const parent = this.#titles.get(keyOf(data, data.parentId));
-    return parent === undefined ? data.name : `${parent} › ${data.name}`;
+  #placeOf(data: EventData.TestEnqueue | EventData.TestComplete): Place {
+    const { name, file, entryFile = file } = data;
+    if (isFile(data)) return { file: shownPath(name), title: '' };
+    const parent = this.#places.get(keyOf(data, data.parentId));
+    if (parent === undefined || parent.title === '')
+      return { file: parent?.file ?? shownPath(entryFile ?? ''), title: name };
+    return { file: parent.file, title: `${parent.title} › ${name}` };
   }
 }
 
-/** The runner reports a file as a test that contains the others. */
-function isFile({ name, file, entryFile }: EventData.LocationInfo & { name: string }): boolean {
+/** Where a test or a suite is; its title names the suites around it, from the outermost. */
+interface Place {
+  file: string;
+  title: string;
+}
+
+/** The runner reports a process as a test that contains the others. */
+function isProcess({ name, file, entryFile }: EventData.LocationInfo & { name: string }): boolean {
   return entryFile === undefined && resolve(name) === file;
+}
+
+function isGroup(data: EventData.LocationInfo & { name: string }): boolean {
+  return isProcess(data) && isFileGroup(data.name);
+}
+
+function isFile(data: EventData.LocationInfo & { name: string }): boolean {
+  if (isProcess(data)) return !isGroup(data);
+  return isAbsolute(data.name) && data.file === data.entryFile;
 }
 
 function keyOf({ entryFile }: EventData.LocationInfo, testId: number | undefined): string {
@@ -154,9 +185,10 @@ function failureTypeOf(error: unknown): unknown {
 }
 
 /** Why a file failed although none of its tests did. */
-function processEnd(error: unknown): string {
-  const { exitCode, signal } = error as { exitCode?: number; signal?: string };
-  return `the process ended with ${signal ?? exitCode}`;
+function fileEnd(error: unknown): string {
+  const { exitCode, signal, cause } = error as { exitCode?: number; signal?: string; cause?: unknown };
+  const end = signal ?? exitCode;
+  return end === undefined ? String((cause as Error).message ?? cause) : `the process ended with ${end}`;
 }
 
 function shownPath(path: string): string {
