@@ -25,7 +25,7 @@ const TIERS = {
   // Starting a second thread in each of hundreds of processes would take a fifth of the time.
   processes: {
     folders: ['test/bad-input/', 'test/cli/', 'test/client-matrix/', 'test/postgres/', 'test/process/'],
-    concurrency: 3,
+    concurrency: availableParallelism() + 2,
     threads: 1,
   },
   // These limit the time of a recovery, and measure memory and latencies.

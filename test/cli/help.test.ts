@@ -59,7 +59,17 @@ const commands = [
   ['help'],
 ];
 
-async function help(...command: string[]): Promise<string> {
+/** By command: it takes a process to get one. */
+const helps = new Map<string, Promise<string>>();
+
+function help(...command: string[]): Promise<string> {
+  const name = command.join(' ');
+  const known = helps.get(name) ?? printHelp(command);
+  helps.set(name, known);
+  return known;
+}
+
+async function printHelp(command: readonly string[]): Promise<string> {
   using folder = new Folder();
   const { code, stdout, stderr } = await run(folder, [...command, '--help']);
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
