@@ -61,10 +61,10 @@ export class ServiceClient {
   }
 
   /** The array of this name in each page of a list. Throws `ServiceRefused`. */
-  async *pages(path: string, name: string): AsyncGenerator<JsonText> {
+  async *pages(path: string, name: string, filter: Record<string, string> = {}): AsyncGenerator<JsonText> {
     for (let cursor: string | null = ''; cursor !== null; ) {
-      const after = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-      const members = await this.read(`${path}?limit=${PAGE}${after}`);
+      const query = new URLSearchParams({ ...filter, limit: String(PAGE), ...(cursor !== '' && { cursor }) });
+      const members = await this.read(`${path}?${query}`);
       yield members.get(name)!;
       cursor = JSON.parse(members.get('next_cursor')!) as string | null;
     }

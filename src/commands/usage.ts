@@ -2,30 +2,30 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Caller, operator } from '../domain/api-token.ts';
-import { type Day, dayOfDate, type Grouping, toDay } from '../domain/usage.ts';
+import { type Day, dayDate, dayOfDate, type Grouping, toDay } from '../domain/usage.ts';
 import { listUsage, type UsageEntry, type UsageQuery, usageRange } from '../operations/usage/list.ts';
 import { findWorkspace } from '../operations/workspace/workspace.ts';
 import { Problem } from '../problem.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import { refuseExistingFile } from '../system/atomic-file.ts';
 import { createFile } from './create-file.ts';
-import { type DatabaseOptions, databaseOption, withExistingDatabase } from './database-option.ts';
+import { withExistingDatabase } from './database-option.ts';
 import { UsageError } from './exit-code.ts';
 import { ignoreBrokenPipe } from './output.ts';
-import {
-  environmentOption,
-  unknownWorkspace,
-  type WorkspaceOptions,
-  workspaceOption,
-} from './workspace-option.ts';
+import { ServiceClient } from './service-client.ts';
+import { addTargetOptions, selectTarget, type TargetOptions } from './target-option.ts';
+import { unknownWorkspace } from './workspace-option.ts';
 
-interface ExportOptions extends DatabaseOptions, WorkspaceOptions {
+type ExportOptions = TargetOptions & {
   from?: Day;
   to?: Day;
   groupBy: Grouping;
   group?: string;
   integration?: string;
-}
+};
+
+type ExportQuery = UsageQuery & { from: Day; to: Day };
+type UsageRecord = (string | number)[];
 
 const PAGE = 1_000;
 const COLUMNS = [
@@ -45,17 +45,18 @@ export function usageCommand(): Command {
 }
 
 function exportCommand(): Command {
-  return new Command('export')
+  const command = new Command('export')
     .summary('write the usage of the user groups of a workspace as CSV')
     .description(
       'Writes the entries of GET /v1/usage as CSV, with a heading. The last column has the embed tokens of each ' +
         'integration as JSON. Can run while the service is running; uses of the last minute are not included yet.' +
+        '\n\nWith --url, they are read from a running service, with an API token of the permission read-only or read-write ' +
+        'in UGS_API_TOKEN, which has the workspace and environment.' +
         "\n\nAn id that a spreadsheet would take for a formula, because it starts with =, +, - or @, is preceded by a ' " +
         'in the file.',
     )
-    .argument('[file]', 'file to create; standard output if it is - or omitted')
-    .addOption(workspaceOption('workspace to export'))
-    .addOption(environmentOption('environment to export'))
+    .argument('[file]', 'file to create; standard output if it is - or omitted');
+  return addTargetOptions(command, 'workspace to export', 'environment to export')
     .addOption(
       new Option('--from <date>', 'first day, in UTC (default: 29 days before --to)').argParser(parseDay),
     )
@@ -67,7 +68,6 @@ function exportCommand(): Command {
     .addOption(
       new Option('--integration <id>', 'only groups and periods with embed tokens of this integration'),
     )
-    .addOption(databaseOption())
     .action((file: string | undefined, options: ExportOptions) =>
       runExport(file === '-' ? undefined : file, options),
     );
@@ -83,12 +83,17 @@ async function runExport(file: string | undefined, options: ExportOptions): Prom
   if (file !== undefined) refuseExistingFile(file);
   const { from, to, groupBy, group = null, integration = null } = options;
   const query = { ...rangeIn({ from, to }), groupBy, userGroupId: group, integration, limit: PAGE };
+  const write = (records: AsyncIterable<UsageRecord>) =>
+    file === undefined
+      ? writeCsv(records, process.stdout)
+      : createFile(file, (output) => writeCsv(records, output));
+  const place = selectTarget(options);
+  if ('url' in place) return write(serviceRecords(new ServiceClient(place.url, 'read-only'), query));
   await withExistingDatabase(options, async ({ store }) => {
-    const workspace = await findWorkspace(store, options.workspace);
-    if (workspace === null) throw await unknownWorkspace(store, options.workspace);
-    const caller = operator(workspace.workspaceId, options.environment);
-    const write = (output: Writable) => writeCsv(usageRecords(store, caller, query), output);
-    await (file === undefined ? write(process.stdout) : createFile(file, write));
+    const workspace = await findWorkspace(store, place.workspace);
+    if (workspace === null) throw await unknownWorkspace(store, place.workspace);
+    const caller = operator(workspace.workspaceId, place.environment);
+    await write(databaseRecords(store, caller, query));
   });
 }
 
@@ -101,11 +106,36 @@ function rangeIn(days: Pick<UsageQuery, 'from' | 'to'>): { from: Day; to: Day } 
   }
 }
 
-async function* usageRecords(
+interface ListedUsage {
+  user_group_id: string;
+  date: string;
+  resolves: number;
+  introspections: number;
+  forward_authentications: number;
+  embed_tokens: Readonly<Record<string, number>>;
+}
+
+async function* serviceRecords(
+  client: ServiceClient,
+  { from, to, groupBy, userGroupId, integration }: ExportQuery,
+): AsyncGenerator<UsageRecord> {
+  const filter = {
+    from: dayDate(from),
+    to: dayDate(to),
+    group_by: groupBy,
+    ...(userGroupId !== null && { user_group_id: userGroupId }),
+    ...(integration !== null && { integration }),
+  };
+  for await (const page of client.pages('/v1/usage', 'usage', filter))
+    for (const { user_group_id: userGroupId, embed_tokens, ...entry } of JSON.parse(page) as ListedUsage[])
+      yield usageRecord({ ...entry, userGroupId, embedTokens: new Map(Object.entries(embed_tokens)) });
+}
+
+async function* databaseRecords(
   store: BatchingStore,
   caller: Caller,
-  query: UsageQuery,
-): AsyncGenerator<(string | number)[]> {
+  query: ExportQuery,
+): AsyncGenerator<UsageRecord> {
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page = await listUsage({ store, clock: Date.now }, caller, { ...query, ...(cursor && { cursor }) });
     yield* page.entries.map(usageRecord);
@@ -113,14 +143,14 @@ async function* usageRecords(
   }
 }
 
-function usageRecord(entry: UsageEntry): (string | number)[] {
+function usageRecord(entry: UsageEntry): UsageRecord {
   const { userGroupId, date, resolves, introspections, forward_authentications, embedTokens } = entry;
   const minted = [...embedTokens.values()].reduce((sum, count) => sum + count, 0);
   const byIntegration = JSON.stringify(Object.fromEntries(embedTokens));
   return [userGroupId, date, resolves, introspections, forward_authentications, minted, byIntegration];
 }
 
-async function writeCsv(records: AsyncIterable<(string | number)[]>, output: Writable): Promise<void> {
+async function writeCsv(records: AsyncIterable<UsageRecord>, output: Writable): Promise<void> {
   const { stringify } = await import('csv-stringify');
   const csv = stringify({ header: true, columns: COLUMNS, escape_formulas: true });
   const end = output !== process.stdout;

@@ -8,7 +8,14 @@ import { exitCodes } from '../../src/commands/exit-code.ts';
 import { computeBucket } from '../../src/domain/bucket.ts';
 import { toDay } from '../../src/domain/usage.ts';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
-import { type Exit, type Folder, run, ServedDatabase, type Service } from '../support/process.ts';
+import {
+  createApiToken,
+  type Exit,
+  type Folder,
+  run,
+  ServedDatabase,
+  type Service,
+} from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
 const HEADING =
@@ -76,6 +83,32 @@ describeOnEachDatabase('usage export', (kind) => {
       ['a "b", c', '2022-03', '0', '4', '0', '5', '{"cube":2,"metabase":3}'],
     ]);
     assert.equal((await runExport(file, ...march)).code, exitCodes.usage);
+  });
+
+  it('writes the same through the API of a running service', async () => {
+    await insert([
+      ['=1+1', '2021-03-01', 'resolves', '', 7],
+      ['b', '2021-03-01', 'embed_tokens', 'cube', 2],
+      ...Array.from(
+        { length: 1_001 },
+        (_, index) =>
+          [`g${index}`, '2021-03-02', 'introspections', '', 1] as [string, string, string, string, number],
+      ),
+    ]);
+    const weak = await createApiToken(folder, ['--permission', 'read-only'], { env: database.env });
+    const runOverHttp = (apiToken: string, ...args: string[]) =>
+      run(folder, ['usage', 'export', '--url', service.url, ...args], { env: { UGS_API_TOKEN: apiToken } });
+    for (const filter of [[], ['--group', 'b'], ['--integration', 'cube'], ['--group-by', 'month']]) {
+      const args = ['--from', '2021-03-01', '--to', '2021-03-31', ...filter];
+      const { code, stdout, stderr } = await runOverHttp(weak.token, ...args);
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.equal(stdout, (await runExport(...args)).stdout);
+    }
+    assert.equal((await runOverHttp(weak.token, '--workspace', 'default')).code, exitCodes.usage);
+    const resolving = await createApiToken(folder, ['--permission', 'resolve'], { env: database.env });
+    const { code, stdout, stderr } = await runOverHttp(resolving.token);
+    assert.deepEqual([code, stdout], [exitCodes.unavailable, '']);
+    assert.match(stderr, /permission/);
   });
 
   it('has every use of a process that has ended', async () => {
