@@ -8,6 +8,7 @@ import { assertEscaped, errorOf, MARKUP, openForm, textOf } from '../support/con
 import { describeOnEachDatabase } from '../support/database.ts';
 import { elementsOf } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
+import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { type ReceivedWebhook, Receiver, respondWith } from '../support/webhooks/receiver.ts';
 import { advance, env, Tenant } from '../support/webhooks/tenant.ts';
@@ -199,6 +200,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
     const page = await browser.get(LIST);
     assert.match(textOf(page), /works http\S+ 1 failing since \d{4}-.* UTC .* UTC 1 /);
     assert.doesNotMatch(page.text, /badge good/);
+    assert.match(textOf(await browser.get('/console')), /failing Webhook endpoint works since \d{4}-/);
   });
 
   it('shows each attempt of a delivery with its status and duration, and the payload', async () => {
@@ -225,6 +227,26 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
     const list = async (state: string) => textOf(await browser.get(`${LIST}/crm?state=${state}`));
     assert.match(await list('delivered'), /evt_\w+ \w+ delivered 1/);
     assert.match(await list('failed'), /None is failed\./);
+  });
+
+  it('says that the service has disabled an endpoint, unlike one that a person has disabled', async () => {
+    await using receiver = await Receiver.start(respondWith(410));
+    const { tenant, browser } = await newWorkspace();
+    await tenant.endpoint('gone', receiver.url);
+    await tenant.call('PUT', `${API}/off`, { url: ANYWHERE, event_types: ['*'], enabled: false });
+    await tenant.createGroup('acme');
+    const list = await eventually('the endpoint is disabled', async () => {
+      const text = textOf(await browser.get(LIST));
+      return text.includes('by the service') ? text : null;
+    });
+    assert.match(list, /gone http\S+ 1 disabled by the service, because it failed/);
+    assert.match(list, /off http\S+ all disabled none/);
+    assert.match(textOf(await browser.get(`${LIST}/gone`)), /disabled by the service/);
+    const overview = textOf(await browser.get('/console'));
+    assert.match(overview, /disabled Webhook endpoint gone failed, and was disabled \d{4}-/);
+    assert.doesNotMatch(overview, /endpoint off/);
+    await browser.submit(`${LIST}/gone/edit`, `${LIST}/gone/edit`, { url: ANYWHERE });
+    assert.doesNotMatch(textOf(await browser.get(LIST)), /by the service/);
   });
 
   it('delivers all that failed since a time again, and nothing else', async () => {

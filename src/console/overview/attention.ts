@@ -8,6 +8,7 @@ import { API_TOKENS, apiTokenName } from '../api-token/show.ts';
 import { badge, type Html, html, idLink, link, NO_HTML, none, pathTo, time } from '../html.ts';
 import { environmentConfig, type PageCall } from '../page.ts';
 import { WEBHOOKS } from '../webhook-endpoint/delivery.ts';
+import { isDisabledByService } from '../webhook-endpoint/health.ts';
 
 const SOON_MS = 14 * 86_400_000;
 /** A new API token may not be deployed yet. */
@@ -37,9 +38,9 @@ ${items.length === 0 ? none('No webhook endpoint fails, and no API token expires
 async function failingEndpoints(call: PageCall): Promise<Html[]> {
   const { store } = call.context;
   const { workspaceId, environment } = call.caller;
-  const ids = [...(await environmentConfig(call)).ofKind('webhook_endpoint').keys()];
+  const documents = [...(await environmentConfig(call)).ofKind('webhook_endpoint').values()];
   const healths = await Promise.all(
-    ids.map((endpointId) =>
+    documents.map(({ id: endpointId }) =>
       store.read({
         kind: 'findEndpointHealth',
         endpoint: { workspaceId, environment, endpointId },
@@ -47,10 +48,15 @@ async function failingEndpoints(call: PageCall): Promise<Html[]> {
       }),
     ),
   );
-  return ids.flatMap((id, index) => {
+  const disabled = await Promise.all(documents.map((document) => isDisabledByService(call, document)));
+  return documents.flatMap(({ id, updatedAt }, index) => {
     const { failingSince } = healths[index]!;
-    if (failingSince === null) return [];
-    return html`${badge('bad', 'failing')} Webhook endpoint ${idLink(pathTo(...WEBHOOKS, id), id)} since ${time(failingSince)}`;
+    const endpoint = html`Webhook endpoint ${idLink(pathTo(...WEBHOOKS, id), id)}`;
+    if (disabled[index])
+      return html`${badge('bad', 'disabled')} ${endpoint} failed, and was disabled ${time(updatedAt)}`;
+    return failingSince === null
+      ? []
+      : html`${badge('bad', 'failing')} ${endpoint} since ${time(failingSince)}`;
   });
 }
 

@@ -67,13 +67,13 @@ ${choicesField({
 ${checkField({ name: 'enabled', label: 'Enabled', isChecked: form.has('enabled'), problem })}`,
   put,
   remove: deleteWebhookEndpoint,
-  rows: async (document, { context, caller }) => {
-    const { url, event_types, enabled } = parseWebhookEndpoint(document);
-    const health = await findHealth(context, caller, document.id);
+  rows: async (document, call) => {
+    const { url, event_types } = parseWebhookEndpoint(document);
+    const health = await findHealth(call.context, call.caller, document.id);
     return [
       ['URL', url],
       ['Events', event_types.map((type) => (type === ALL_EVENTS ? 'all' : type)).join(', ')],
-      ['Status', healthText(enabled, health)],
+      ['Status', await healthText(call, document, health)],
       ['Last success', lastSuccess(health)],
       ['Pending', pendingText(health)],
     ];

@@ -1,14 +1,47 @@
 // The health of a webhook endpoint, as its last deliveries tell it.
 
+import type { Document } from '../../domain/document.ts';
+import { parseWebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
+import { listEvents } from '../../operations/event/list.ts';
 import { MAX_COUNTED } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
-import { type EndpointHealth, NEWEST_DELIVERIES } from '../../store/port.ts';
+import { type EndpointHealth, NEWEST_DELIVERIES, StoreUnavailable } from '../../store/port.ts';
 import { absent, badge, type Html, html, time } from '../html.ts';
+import type { PageCall } from '../page.ts';
 
 /** An endpoint that is enabled is not healthy while its receiver fails. */
-export function healthText(isEnabled: boolean, { failingSince, lastDeliveredAt }: EndpointHealth): Html {
-  if (!isEnabled) return badge('neutral', 'disabled');
+export async function healthText(
+  call: Pick<PageCall, 'context' | 'caller'>,
+  document: Document,
+  { failingSince, lastDeliveredAt }: EndpointHealth,
+): Promise<Html> {
+  if (!parseWebhookEndpoint(document).enabled)
+    return (await isDisabledByService(call, document))
+      ? html`${badge('bad', 'disabled')} by the service, because it failed`
+      : badge('neutral', 'disabled');
   if (failingSince !== null) return html`${badge('bad', 'failing')} since ${time(failingSince)}`;
   return lastDeliveredAt === null ? badge('neutral', 'enabled, nothing delivered') : badge('good', 'healthy');
+}
+
+/** Whether the last change of the endpoint is that the service has disabled it. Under load it is not known. */
+export async function isDisabledByService(
+  { context, caller }: Pick<PageCall, 'context' | 'caller'>,
+  document: Document,
+): Promise<boolean> {
+  if (parseWebhookEndpoint(document).enabled) return false;
+  try {
+    const target = { type: 'webhook_endpoint', id: document.id } as const;
+    const { events } = await listEvents(context, caller, {
+      order: 'newest',
+      limit: 1,
+      type: 'webhook_endpoint.disabled',
+      target,
+    });
+    const event = events[0] && (JSON.parse(events[0]) as { version: number | null });
+    return event?.version === document.version;
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return false;
+  }
 }
 
 export function lastSuccess({ lastDeliveredAt }: EndpointHealth): Html {

@@ -20,20 +20,24 @@ export const listWebhookEndpoints = documentList({
   table: endpointTable,
 });
 
-async function endpointTable(documents: readonly Document[], { context, caller }: PageCall): Promise<Html> {
+async function endpointTable(documents: readonly Document[], call: PageCall): Promise<Html> {
+  const { context, caller } = call;
   const healths = await Promise.all(documents.map(({ id }) => findHealth(context, caller, id)));
+  const statuses = await Promise.all(
+    documents.map((document, index) => healthText(call, document, healths[index]!)),
+  );
   return table(
     'Webhook endpoints',
     ['Id', 'URL', 'Events', 'Status', 'Last success', 'Pending'],
     documents.map((document, index) => {
-      const { id, url, event_types, enabled } = parseWebhookEndpoint(document);
+      const { id, url, event_types } = parseWebhookEndpoint(document);
       const events = event_types.includes(ALL_EVENTS) ? 'all' : `${event_types.length}`;
       const health = healths[index]!;
       return [
         idLink(pathTo(...WEBHOOKS, id), id),
         url,
         events,
-        healthText(enabled, health),
+        statuses[index]!,
         lastSuccess(health),
         pendingText(health),
       ];
