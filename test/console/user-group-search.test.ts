@@ -58,6 +58,19 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
       .filter((id) => id !== undefined);
   }
 
+  it('shows properties as columns, also in the steps that a search adds', async () => {
+    const query = new URLSearchParams({ search: 'rare', columns: ' plan, seats,plan' });
+    const next = await browser.get(
+      linkOf(await browser.get(`${LIST}?${query}`), 'search-on')!.replaceAll('&#38;', '&'),
+    );
+    const titles = elementsOf(next.text).filter(({ name }) => name === 'th');
+    assert.deepEqual(
+      titles.slice(2, 5).map(({ text }) => text),
+      ['Name', 'plan', 'seats'],
+    );
+    assert.match(textOf(next), /The rare one gold none active/);
+  });
+
   it('counts at the end what it has found before, and leads back to it', async () => {
     const first = await browser.get(`${LIST}?search=first+one`);
     assert.deepEqual(idsOn(first), ['customer-000000']);

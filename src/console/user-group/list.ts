@@ -1,16 +1,19 @@
 import { isPermitted } from '../../domain/api-token.ts';
-import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import { type JsonObject, parseTree, treeText } from '../../domain/json/json-tree.ts';
+import { type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
 import { listUserGroups } from '../../operations/user-group/list.ts';
 import { demoOffer } from '../demo/create.ts';
 import { actionForm } from '../fields.ts';
 import { countedFigures } from '../figures.ts';
 import {
+  absent,
   alert,
   badge,
   buttonTo,
   type Html,
   heading,
   html,
+  type Insertion,
   idLink,
   link,
   pathTo,
@@ -23,7 +26,7 @@ import { pageUrl } from '../pagination.ts';
 import { CREATE_PATH } from './create.ts';
 import { EXPORT_PATH } from './export.ts';
 import { FIND_PATH } from './find.ts';
-import { LIST_PATH, listConditions, readSearch, searchForm } from './search-form.ts';
+import { LIST_PATH, listConditions, propertyColumns, readSearch, searchForm } from './search-form.ts';
 import {
   pageBounds,
   progressAfter,
@@ -51,6 +54,9 @@ export const list: Page = {
       ...pageBounds(query, step),
       prefersNames: true,
     });
+    const columns = propertyColumns(search);
+    if (columns.length > 0)
+      await context.cpu.turn(page.userGroups.reduce((sum, each) => sum + valuesLength(each), 0));
     const progress = progressAfter(step, page);
     const total = progress.isDone ? null : ((await countedFigures(call))?.userGroups ?? null);
     return {
@@ -61,7 +67,7 @@ ${query.has('token_in_search') ? TOKEN_IN_SEARCH : ''}
 ${searchForm(search)}
 <p id="${STATUS}" class="hidden" role="status">${statusText(progress)}</p>
 <div id="results">
-${isWriter ? actionForm(session, SELECTION_PATH, html`${results(page.userGroups, true)}${selectionButtons}`) : results(page.userGroups, false)}
+${isWriter ? actionForm(session, SELECTION_PATH, html`${results(page.userGroups, columns, true)}${selectionButtons}`) : results(page.userGroups, columns, false)}
 <p class="export">${link(pageUrl(EXPORT_PATH, search), 'Export all of this list as CSV')}</p>
 ${progressView(LIST_PATH, search, progress, total)}
 </div>
@@ -77,13 +83,14 @@ const TOKEN_IN_SEARCH = alert(
 );
 
 /** The table is not visible without rows, which a search may still find. */
-function results(userGroups: readonly UserGroup[], isWriter: boolean): Html {
+function results(userGroups: readonly UserGroup[], columns: readonly string[], isWriter: boolean): Html {
   return table(
     'User groups',
     [
       ...(isWriter ? ['Select'] : []),
       'Id',
       'Name',
+      ...columns,
       'Status',
       'Last seen',
       'Updated',
@@ -93,6 +100,7 @@ function results(userGroups: readonly UserGroup[], isWriter: boolean): Html {
       ...(isWriter ? [checkBox(userGroup)] : []),
       idLink(pathTo('user-groups', userGroup.providedId), userGroup.providedId),
       userGroup.name,
+      ...propertyCells(userGroup, columns),
       userGroup.suspendedAt === null ? badge('good', 'active') : badge('bad', 'suspended'),
       time(userGroup.lastSeenAt),
       time(userGroup.updatedAt),
@@ -101,6 +109,21 @@ function results(userGroups: readonly UserGroup[], isWriter: boolean): Html {
     undefined,
     ROWS,
   );
+}
+
+const SHOWN_CHARACTERS = 60;
+
+/** Texts without quotes, other values as JSON. */
+function propertyCells({ properties }: UserGroup, columns: readonly string[]): Insertion[] {
+  if (columns.length === 0) return [];
+  const members = properties === null ? null : (parseTree(properties) as JsonObject).members;
+  return columns.map((name) => {
+    const value = members?.get(JSON.stringify(name));
+    if (value === undefined) return absent('none');
+    const json = treeText(value);
+    const text = json[0] === '"' ? (JSON.parse(json) as string) : json;
+    return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS).toWellFormed()}…`;
+  });
 }
 
 function checkBox({ providedId }: UserGroup): Html {

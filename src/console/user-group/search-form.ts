@@ -22,6 +22,7 @@ const NAMES = [
   'seen_before',
   'created_since',
   'invalid',
+  'columns',
 ] as const;
 
 export function readSearch(query: URLSearchParams): Search {
@@ -51,6 +52,15 @@ export function listConditions({
   };
 }
 
+/** Most properties that have a column of their own. */
+const MAX_COLUMNS = 5;
+
+/** Names of the properties that the list shows, as typed with commas between them. */
+export function propertyColumns({ columns }: Search): string[] {
+  const names = columns.split(',').map((name) => name.trim());
+  return [...new Set(names)].filter((name) => name !== '').slice(0, MAX_COLUMNS);
+}
+
 /** The date of a form; null for another text. */
 function startOfDay(date: string): number | null {
   return date === '' ? null : parseInstant(`${date}T00:00:00Z`);
@@ -58,8 +68,8 @@ function startOfDay(date: string): number | null {
 
 /** With JavaScript the list follows the typing, and a new search ends the one before; without, the button submits the form. */
 export function searchForm(search: Search): Html {
-  const { match, data_source, suspended, seen, seen_before, created_since, invalid } = search;
-  const isFiltered = [match, data_source, suspended, seen, seen_before, created_since, invalid].some(
+  const { match, data_source, suspended, seen, seen_before, created_since, invalid, columns } = search;
+  const isFiltered = [match, data_source, suspended, seen, seen_before, created_since, invalid, columns].some(
     (text) => text !== '',
   );
   return html`<form class="search" role="search" method="get" action="${LIST_PATH}" data-find-by-token="${FIND_PATH}" hx-get="${LIST_PATH}" hx-trigger="input delay:200ms, submit" hx-target="#results" hx-select="#results" hx-select-oob="#${STATUS}:innerHTML" hx-swap="outerHTML" hx-sync="this:replace" hx-replace-url="true">
@@ -106,6 +116,7 @@ ${choiceField({
     ['properties', 'the properties'],
   ],
 })}
+${textField({ name: 'columns', label: 'Properties as columns', placeholder: 'such as plan, seats', value: columns })}
 </div></details>
 <button type="submit">Search</button>
 </form>`;
