@@ -35,16 +35,11 @@ const PAGES = {
   'user-group-delete': '/console/user-groups/acme/delete',
   'user-group-events': '/console/user-groups/acme/events',
   'user-group-suspended': '/console/user-groups/initech',
-  'user-group-long': `/console/user-groups/${LONG_ID}`,
-  'user-group-long-edit': `/console/user-groups/${LONG_ID}/edit`,
-  'user-group-long-delete': `/console/user-groups/${LONG_ID}/delete`,
-  'user-group-right-to-left': `/console/user-groups/${encodeURIComponent(RIGHT_TO_LEFT)}`,
   events: '/console/events',
   catalogue: '/console/catalogue',
   schema: '/console/catalogue/schemas/40',
   'schema-new': '/console/catalogue/schemas/-/new',
   'data-source': '/console/catalogue/data-sources/orders-eu',
-  'data-source-long': `/console/catalogue/data-sources/${LONG_ID}`,
   'data-source-edit': '/console/catalogue/data-sources/orders-eu/edit',
   'data-source-delete': '/console/catalogue/data-sources/orders-eu/delete',
   'mapping-policy': '/console/catalogue/mapping-policy',
@@ -57,7 +52,6 @@ const PAGES = {
   'webhook-redeliver': '/console/webhooks/crm/redeliver-failed',
   sessions: '/console/sessions',
   webhook: '/console/webhooks/crm',
-  'webhook-failing': `/console/webhooks/${LONG_ID}`,
   'webhook-new': '/console/webhooks/-/new',
   'api-tokens': '/console/api-tokens',
   'api-tokens-revoked': '/console/api-tokens?revoked=yes',
@@ -68,6 +62,19 @@ const PAGES = {
   'no-page': '/console/nowhere',
   'view-as': '/console/user-groups/demo-alpenglow/view-as',
 } as const;
+/** The same with long ids, text from right to left and many schemas. */
+const UGLY_PAGES = {
+  'long-user-groups': '/console/user-groups',
+  'long-user-group': `/console/user-groups/${LONG_ID}`,
+  'long-user-group-edit': `/console/user-groups/${LONG_ID}/edit`,
+  'long-user-group-delete': `/console/user-groups/${LONG_ID}/delete`,
+  'long-view-as': '/console/user-groups/demo-alpenglow/view-as',
+  'right-to-left': `/console/user-groups/${encodeURIComponent(RIGHT_TO_LEFT)}`,
+  'long-events': '/console/events',
+  'long-data-source': `/console/catalogue/data-sources/${LONG_ID}`,
+  'long-webhooks': '/console/webhooks',
+  'long-webhook': `/console/webhooks/${LONG_ID}`,
+} as const;
 const SCREENS = { desktop: DESKTOP, phone: PHONE } as const satisfies Record<string, BrowserContextOptions>;
 
 /** Milliseconds after the navigation; waits for the paint. */
@@ -75,6 +82,11 @@ const FIRST_PAINT = `new Promise((resolve) => new PerformanceObserver((list) => 
   const [entry] = list.getEntriesByName('first-contentful-paint');
   if (entry) resolve(entry.startTime);
 }).observe({ type: 'paint', buffered: true }))`;
+
+/** Texts of badges of several lines. */
+const BROKEN_BADGES = `[...document.querySelectorAll('.badge')]
+  .filter((badge) => badge.getClientRects().length > 1 || badge.offsetHeight > 2 * parseFloat(getComputedStyle(badge).fontSize))
+  .map((badge) => badge.textContent)`;
 
 describe('The console in a browser', { skip: skipsBrowser }, () => {
   let service: TestService;
@@ -130,10 +142,22 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     });
   }
 
+  it('is the same with ids of 255 characters, text from right to left and sixty schemas', async () => {
+    await fillUgly(service, adminToken);
+    for (const [screen, options] of Object.entries(SCREENS)) {
+      const { context, page } = await open(options);
+      for (const [name, path] of Object.entries(UGLY_PAGES)) {
+        await page.goto(path);
+        await check(page, name, screen);
+      }
+      await context.close();
+    }
+  });
+
   it('needs no scrolling to the side at a zoom of 400 per cent, and has a header of one row', async () => {
     const { context, page } = await open({ viewport: { width: 320, height: 256 } });
     const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-    for (const [name, path] of Object.entries(PAGES)) {
+    for (const [name, path] of Object.entries({ ...PAGES, ...UGLY_PAGES })) {
       await page.goto(path);
       assert.equal(await page.evaluate(overflow), 0, name);
       const height = (await page.locator('header').boundingBox())!.height;
@@ -156,6 +180,25 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
       await page.goto(`/console/user-groups/${LONG_ID}`);
       assert.equal(await page.getByRole('button', { name: 'Copy id' }).first().isVisible(), true);
     }
+    await context.close();
+  });
+
+  it('keeps double spaces in an id, announces only the number of results, and does not move if asked not to', async () => {
+    const { context, page } = await open();
+    await page.getByLabel('Id or name').fill('two  spaces');
+    await page.getByRole('link', { name: 'acme', exact: true }).waitFor({ state: 'detached' });
+    assert.equal(await page.locator('#rows a .id').first().textContent(), 'two  spaces');
+    const whiteSpace = "getComputedStyle(document.querySelector('#rows a .id')).whiteSpace";
+    assert.equal(await page.evaluate(whiteSpace), 'pre-wrap');
+    assert.equal(await page.getByRole('status').textContent(), '1 user group');
+    assert.equal(await page.locator('#results').locator('[aria-live], [role=status]').count(), 0);
+    const moving = `[...document.querySelectorAll('*')].filter((each) => {
+      const { transitionDuration, animationName } = getComputedStyle(each);
+      return transitionDuration !== '0s' || animationName !== 'none';
+    }).length`;
+    assert.ok((await page.evaluate(moving)) !== 0);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    assert.equal(await page.evaluate(moving), 0);
     await context.close();
   });
 
@@ -243,6 +286,11 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     }
     const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
     assert.equal(await page.evaluate(overflow), 0, name);
+    assert.ok(
+      (await page.locator('main :is(.primary, button.danger)').count()) <= 1,
+      `${name}: one main action`,
+    );
+    assert.deepEqual(await page.evaluate(BROKEN_BADGES), [], name);
   }
 
   /** The pages that are responses to forms. */
@@ -419,6 +467,10 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     assert.ok(urls.length > 0 && urls.every((url) => !url.includes(secret)));
     await page.goBack();
     assert.equal(await page.getByLabel('Id or name').inputValue(), '');
+    await page.goto('/console/events');
+    await page.getByLabel('Changed field').fill(json.user_group.token);
+    await page.getByRole('heading', { name: 'Find a user group by its token', level: 1 }).waitFor();
+    assert.ok(urls.every((url) => !url.includes(secret)));
     assert.deepEqual(errors, []);
     await context.close();
   });
@@ -459,13 +511,16 @@ async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
 }
 
-/** What the pages show. */
-async function fill(service: TestService, token: string): Promise<void> {
-  const more = { token };
-  const call = async (method: string, path: string, body: unknown): Promise<void> => {
-    const { status, text } = await service.call(method, path, body, more);
+function callWith(service: TestService, token: string) {
+  return async (method: string, path: string, body: unknown): Promise<void> => {
+    const { status, text } = await service.call(method, path, body, { token });
     assert.ok(status < 300, text);
   };
+}
+
+/** What the pages show. */
+async function fill(service: TestService, token: string): Promise<void> {
+  const call = callWith(service, token);
   await call('PUT', '/v1/schemas/40', { name: 'Orders' });
   await call('PUT', '/v1/data-sources/orders-eu', {
     schema_id: '40',
@@ -499,6 +554,11 @@ async function fill(service: TestService, token: string): Promise<void> {
       properties: { plan: 'gold', seats: 25 },
     });
   await call('POST', '/v1/user-groups/initech/suspend', undefined);
+}
+
+/** Long ids without a place to break them, text from right to left, and many schemas. */
+async function fillUgly(service: TestService, token: string): Promise<void> {
+  const call = callWith(service, token);
   await call('PUT', `/v1/webhook-endpoints/${LONG_ID}`, {
     url: `https://crm.example.com/${'path/'.repeat(40)}`,
     event_types: ['*'],
@@ -517,6 +577,7 @@ async function fill(service: TestService, token: string): Promise<void> {
     mapping: { '40': LONG_ID, gone: LONG_ID },
     properties: { plan: 'gold', [LONG_ID]: LONG_ID },
   };
+  await call('PUT', '/v1/user-groups/two%20%20spaces', { name: 'Spaces' });
   await call('PUT', `/v1/user-groups/${LONG_ID}`, { name: LONG_NAME, ...ugly });
   await call('PUT', `/v1/user-groups/${encodeURIComponent(RIGHT_TO_LEFT)}`, { name: 'شركة الأمل الدولية' });
 }

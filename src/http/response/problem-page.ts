@@ -39,9 +39,11 @@ export function problemPage(
 ): Page {
   const { title, status } = texts;
   const content = html`<h1>${title}</h1><p>${texts.detail}</p><p class="hint">Request ${texts.requestId}</p>`;
-  if (frame) return { html: frame({ title, status, main: content }), headers: pageHeaders };
+  if (frame) return { html: frame({ title, status, main: html`${content}${BACK}` }), headers: pageHeaders };
   return { html: withoutFrame(title, content), headers: problemPageHeaders };
 }
+
+const BACK = html`<p><a href="/console">Back to the overview</a></p>`;
 
 interface Page {
   html: Html;
@@ -52,7 +54,7 @@ function withoutFrame(title: string, content: Html): Html {
   return html`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · User Group Service</title><link rel="icon" href="data:,"><style>${new Html(STYLE)}</style></head>
-<body><main>${content}<p><a href="/console">Back to the console</a></p></main></body>
+<body><main>${content}${BACK}</main></body>
 </html>
 `;
 }
