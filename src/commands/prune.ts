@@ -19,6 +19,8 @@ export function parseMaxDeletions(text: string): MaxDeletions {
 }
 
 export interface DeletionPlan {
+  /** How many user groups the list has. */
+  listed: number;
   existing: number;
   /** The user groups that the list does not have. */
   ids: readonly string[];
@@ -34,11 +36,19 @@ export async function planDeletions(
     existing += page.length;
     for (const id of page) if (!listed.has(id)) ids.push(id);
   }
-  return { existing, ids };
+  return { listed: listed.size, existing, ids };
 }
 
-/** Throws `DeletionRefused` if the plan deletes more than that: the list may be incomplete. */
-export function refuseMassDeletion({ existing, ids }: DeletionPlan, max: MaxDeletions): void {
+/**
+ * Throws `DeletionRefused` if the plan deletes more than that: the list may be incomplete. In a small environment a number
+ * may allow all deletions, so an empty list, which a failed query leaves, requires 100%.
+ */
+export function refuseMassDeletion({ listed, existing, ids }: DeletionPlan, max: MaxDeletions): void {
+  const allowsAll = 'percent' in max && max.percent === 100;
+  if (listed === 0 && existing > 0 && !allowsAll)
+    throw new DeletionRefused(
+      'the file has no user group, and only --max-delete 100% deletes all; nothing was changed',
+    );
   const most = 'count' in max ? max.count : (existing * max.percent) / 100;
   if (ids.length <= most) return;
   const limit = 'count' in max ? String(max.count) : `${max.percent}%`;

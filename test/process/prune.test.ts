@@ -86,6 +86,19 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     assert.equal((await ids()).length, 8);
   });
 
+  it('refuses an empty list, which a failed query leaves, unless all groups may be deleted', async () => {
+    const before = await ids();
+    for (const max of ['5%', '10', '1000', '99.9%']) {
+      const exit = await prune('', '--max-delete', max);
+      assert.equal(exit.code, 65, max);
+      assert.match(exit.stderr, /the file has no user group.*nothing was changed/);
+      assert.deepEqual(await ids(), before);
+    }
+    assert.equal((await prune('', '--max-delete', '100%')).code, 0);
+    assert.deepEqual(await ids(), []);
+    assert.equal((await prune('', '--max-delete', '0')).code, 0);
+  });
+
   it('changes nothing if a line is refused: its customer would be deleted', async () => {
     const before = await ids();
     for (const line of ['{"user_group_id":"g9","name":7}', 'g9', '{"user_group_id":"g9"', '']) {
