@@ -48,8 +48,9 @@ document.addEventListener('keydown', (event) => {
   control.focus();
 });
 
-// A token that is pasted into a search would be in the address of the page, and in the history of the browser.
-const TOKEN = /^\s*(?:ug[ta]_|eyJ[\w-]+\.eyJ)/;
+// A token that is pasted into a filter would be in the address of the page, and in the history of the browser. The same
+// pattern as in serve.ts.
+const TOKEN = /ug[ta]_[0-9A-Za-z]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\./;
 for (const type of ['input', 'submit']) {
   document.addEventListener(
     type,

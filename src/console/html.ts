@@ -38,7 +38,12 @@ export function buttonTo(path: string, text: string, kind: ButtonKind = 'plain')
 
 /** Copies the text; absent without JavaScript. `what` completes the name of the button: "Copy …". */
 export function copyButton(text: string, what: string): Html {
-  return html`<button type="button" class="copy" data-copy="${text}" hidden><span class="hidden">Copy ${what}</span></button>`;
+  return html`<button type="button" class="copy" data-copy="${text}" aria-label="Copy ${what}" hidden></button>`;
+}
+
+/** An id in a list, to be copied; `path` is null if it leads nowhere. */
+export function idCell(path: string | null, id: string): Html {
+  return html`${path === null ? identifier(id) : idLink(path, id)}${copyButton(id, id)}`;
 }
 
 /** The first heading of a page, with its actions beside it. */

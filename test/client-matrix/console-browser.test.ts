@@ -343,7 +343,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
       await page.getByLabel('Name').fill('dashboard server');
       await page.getByLabel('Permission').selectOption('resolve');
       await page.getByRole('button', { name: 'Create' }).click();
-      const field = page.getByLabel('Text of the API token');
+      const field = page.getByLabel('Text of the API token', { exact: true });
       assert.equal(await field.getAttribute('type'), 'password');
       const apiToken = await field.inputValue();
       assert.match(apiToken, /^uga_/);

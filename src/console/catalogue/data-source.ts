@@ -9,7 +9,7 @@ import { DocumentPages, Doubt } from '../document-pages.ts';
 import { areaField, nameField, textField } from '../fields.ts';
 import { countedAt, countedFigures } from '../figures.ts';
 import { jsonMember, textMember } from '../form.ts';
-import { code, type Html, html, idLink, joined, link, none, pathTo, table } from '../html.ts';
+import { code, type Html, html, idCell, idLink, joined, link, none, pathTo, table } from '../html.ts';
 import { editableJson, prettyJson } from '../json.ts';
 import { environmentConfig, type PageCall, READERS } from '../page.ts';
 import { pageUrl } from '../pagination.ts';
@@ -120,7 +120,7 @@ export function dataSourceTable(dataSources: readonly DataSourceRow[]): Html {
     'Data sources',
     ['Id', 'Number', 'Schema', 'Name', 'Reserved for'],
     dataSources.map(({ providedId, dataSourceId, schemaId, name, reservedFor }) => [
-      dataSourceLink(providedId),
+      idCell(pathTo(...DATA_SOURCES, providedId), providedId),
       dataSourceId,
       schemaLink(schemaId),
       name,

@@ -7,7 +7,7 @@ import { countSchemaUse, deleteSchema } from '../../operations/catalogue/use.ts'
 import { DocumentPages, newPath } from '../document-pages.ts';
 import { checkField, nameField, textField } from '../fields.ts';
 import { type Form, numberMember, textMember } from '../form.ts';
-import { absent, buttonTo, type Html, html, idLink, pathTo, table, time } from '../html.ts';
+import { absent, buttonTo, type Html, html, idCell, pathTo, table, time } from '../html.ts';
 import { ADMINS, environmentConfig, type PageCall, READERS } from '../page.ts';
 import { DATA_SOURCES, type DataSourceRow, dataSourceName, dataSourceTable } from './data-source.ts';
 
@@ -106,7 +106,7 @@ export function schemaTable(documents: readonly Document[]): Html {
     documents.map((document) => {
       const { name, default_data_source: reference } = schemaFields(document);
       return [
-        idLink(pathTo(...SCHEMAS, document.id), document.id),
+        idCell(pathTo(...SCHEMAS, document.id), document.id),
         name,
         reference === null ? NONE : html`<code>${reference}</code>`,
         time(document.updatedAt),

@@ -5,18 +5,7 @@ import type { Actor, EventTarget, EventType, TargetType } from '../../domain/eve
 import { type JsonObject, parseTree, treeText } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { EventsPage } from '../../operations/event/list.ts';
-import {
-  type Html,
-  html,
-  type Insertion,
-  identifier,
-  idLink,
-  link,
-  NO_HTML,
-  pathTo,
-  table,
-  time,
-} from '../html.ts';
+import { type Html, html, type Insertion, idCell, link, NO_HTML, pathTo, table, time } from '../html.ts';
 import { ADMINS, WRITERS } from '../page.ts';
 import { type Change, changeList, changesText, isRestorable } from './changes.ts';
 
@@ -99,8 +88,8 @@ function about(caller: Caller, { type, target }: EventFields): Html {
   const path = pathOfTarget(caller, target);
   const isGone = type.endsWith('.deleted') || type.endsWith('.revoked');
   if (target.type === 'user_group' && isGone)
-    return idLink(pathTo('user-groups', target.id, 'events'), target.id);
-  return path === null || isGone ? identifier(target.id) : idLink(path, target.id);
+    return idCell(pathTo('user-groups', target.id, 'events'), target.id);
+  return idCell(isGone ? null : path, target.id);
 }
 
 /** null if there is no page that this person may see. */

@@ -1,7 +1,7 @@
 import type { Document } from '../../domain/document.ts';
 import { integrationDefinition } from '../../domain/integration.ts';
 import { documentList, newPath } from '../document-pages.ts';
-import { buttonTo, definitions, type Html, html, idLink, link, pathTo, table, time } from '../html.ts';
+import { buttonTo, definitions, type Html, html, idCell, link, pathTo, table, time } from '../html.ts';
 import { ADMINS, type Page } from '../page.ts';
 import { SIGNING_KEYS_PATH } from '../signing-key/signing-key.ts';
 import { INTEGRATIONS, integrationFormFields, restrictedBadge, typeTexts } from './integration.ts';
@@ -39,7 +39,7 @@ function integrationTable(documents: readonly Document[]): Html {
     documents.map((document) => {
       const { type, ttlSeconds, isUnrestricted } = integrationFormFields(document);
       return [
-        idLink(pathTo(...INTEGRATIONS, document.id), document.id),
+        idCell(pathTo(...INTEGRATIONS, document.id), document.id),
         type,
         html`${ttlSeconds} seconds`,
         restrictedBadge(isUnrestricted),

@@ -14,7 +14,7 @@ import {
   heading,
   html,
   type Insertion,
-  idLink,
+  idCell,
   link,
   pathTo,
   table,
@@ -98,7 +98,7 @@ function results(userGroups: readonly UserGroup[], columns: readonly string[], i
     ],
     userGroups.map((userGroup) => [
       ...(isWriter ? [checkBox(userGroup)] : []),
-      idLink(pathTo('user-groups', userGroup.providedId), userGroup.providedId),
+      idCell(pathTo('user-groups', userGroup.providedId), userGroup.providedId),
       userGroup.name,
       ...propertyCells(userGroup, columns),
       userGroup.suspendedAt === null ? badge('good', 'active') : badge('bad', 'suspended'),

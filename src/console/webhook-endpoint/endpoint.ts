@@ -17,7 +17,7 @@ import {
 import { DocumentPages } from '../document-pages.ts';
 import { actionForm, checkField, choiceField, choicesField, submit, textField } from '../fields.ts';
 import { type Form, textMember } from '../form.ts';
-import { buttonTo, type Html, html, identifier, link, none, pathTo, table, time } from '../html.ts';
+import { buttonTo, type Html, html, idCell, link, none, pathTo, table, time } from '../html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
 import { nextPage, pageQuery } from '../pagination.ts';
 import { deliveryPath, redeliverForm, responseText, stateBadges, WEBHOOKS } from './delivery.ts';
@@ -145,5 +145,5 @@ function noDeliveries(state: DeliveryState | undefined, nextCursor: string | nul
 }
 
 function deliveryLink(id: string, { eventId, eventType }: Delivery): Html {
-  return html`${link(deliveryPath(id, eventId), eventType)}<p class="hint">${identifier(eventId)}</p>`;
+  return html`${link(deliveryPath(id, eventId), eventType)}<p class="hint">${idCell(null, eventId)}</p>`;
 }

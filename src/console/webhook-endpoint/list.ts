@@ -6,7 +6,7 @@ import {
 } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { findHealth } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { documentList } from '../document-pages.ts';
-import { type Html, idLink, pathTo, table } from '../html.ts';
+import { type Html, idCell, pathTo, table } from '../html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
 import { WEBHOOKS } from './delivery.ts';
 import { healthText, lastSuccess, pendingText } from './health.ts';
@@ -34,7 +34,7 @@ async function endpointTable(documents: readonly Document[], call: PageCall): Pr
       const events = event_types.includes(ALL_EVENTS) ? 'all' : `${event_types.length}`;
       const health = healths[index]!;
       return [
-        idLink(pathTo(...WEBHOOKS, id), id),
+        idCell(pathTo(...WEBHOOKS, id), id),
         url,
         events,
         statuses[index]!,

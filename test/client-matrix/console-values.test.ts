@@ -1,0 +1,178 @@
+// Ids and tokens in the console, in a real browser: an id is shown and copied as it is, and a token that is pasted into a
+// filter is neither sent nor repeated.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { DESKTOP, launchBrowser, skipsBrowser } from '../support/browser.ts';
+import { sqlite } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
+import { PATH as WEBHOOK_ENDPOINTS } from '../support/webhooks/tenant.ts';
+
+const SPACES = 'two  spaces';
+const LONG = `customer-${'0123456789'.repeat(5)}-end`;
+const GROUPS = '/console/user-groups';
+const VISIBLE_TEXT = `(() => {
+  for (const choice of document.querySelectorAll('select')) choice.remove();
+  return document.querySelector('main').innerText;
+})()`;
+
+describe('Values in the console in a browser', { skip: skipsBrowser }, () => {
+  let service: TestService;
+  let browser: Browser;
+  let token: string;
+  before(async () => {
+    service = await TestService.start(sqlite);
+    ({ token } = await service.apiToken({ permission: 'admin', name: 'support' }));
+    const call = async (method: string, path: string, body: object) => {
+      const { status, text } = await service.call(method, path, body, { token });
+      assert.ok(status < 300, text);
+    };
+    const id = encodeURIComponent(SPACES);
+    await call('PUT', `/v1/schemas/${id}`, { name: 'Orders' });
+    const dataSource = { schema_id: SPACES, name: 'EU', attributes: {}, user_group_id: SPACES };
+    await call('PUT', `/v1/data-sources/${id}`, dataSource);
+    await call('PUT', `${WEBHOOK_ENDPOINTS}/${id}`, { url: 'https://crm.example.com', event_types: ['*'] });
+    for (const user_group_id of [SPACES, LONG])
+      await call('POST', '/v1/user-groups', { user_group_id, name: 'Acme', mapping: { [SPACES]: SPACES } });
+    browser = await launchBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.end();
+  });
+
+  async function open(javaScriptEnabled = true): Promise<{ context: BrowserContext; page: Page }> {
+    const context = await browser.newContext({ ...DESKTOP, baseURL: service.url, javaScriptEnabled });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const page = await context.newPage();
+    await page.goto(GROUPS);
+    await page.getByLabel('API token').fill(token);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'User groups', level: 1 }).waitFor();
+    return { context, page };
+  }
+
+  /** As it is rendered: with the spaces that a person sees, but in choices, where browsers collapse them. */
+  const visibleText = (page: Page) => page.evaluate<string>(VISIBLE_TEXT);
+  const clipboard = (page: Page) => page.evaluate('navigator.clipboard.readText()');
+
+  it('are copied as they are from every list of things', async () => {
+    const { context, page } = await open();
+    const lists = [
+      ...[GROUPS, '/console/catalogue', '/console/catalogue/schemas', '/console/webhooks'],
+      '/console/events?target_type=schema',
+    ];
+    for (const path of lists) {
+      await page.goto(path);
+      await page.evaluate('navigator.clipboard.writeText("")');
+      const row = page.getByRole('row').filter({ hasText: SPACES }).first();
+      await row.getByRole('button', { name: 'Copy two spaces', exact: true }).first().click();
+      assert.equal(await clipboard(page), SPACES, path);
+    }
+    await page.goto(GROUPS);
+    await page.getByRole('button', { name: `Copy ${LONG}`, exact: true }).click();
+    assert.equal(await clipboard(page), LONG);
+    await page.getByLabel('Id or name').fill('customer-0');
+    await page.getByRole('link', { name: SPACES, exact: true }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: `Copy ${LONG}`, exact: true }).click();
+    await context.close();
+  });
+
+  it('are shown with all their spaces', async () => {
+    const { context, page } = await open();
+    const group = `${GROUPS}/${encodeURIComponent(SPACES)}`;
+    const catalogue = (kind: string) => `/console/catalogue/${kind}/${encodeURIComponent(SPACES)}`;
+    const actions = ['edit', 'rename', 'rotate', 'suspend', 'delete', 'view-as', 'events'];
+    const paths = [
+      ...[GROUPS, group, ...actions.map((action) => `${group}/${action}`)],
+      ...[catalogue('schemas'), catalogue('data-sources'), `${catalogue('data-sources')}/delete`],
+      ...['/console/catalogue', '/console/events', '/console/webhooks'],
+      ...[`/console/webhooks/${encodeURIComponent(SPACES)}`],
+    ];
+    for (const path of paths) {
+      await page.goto(path);
+      const text = await visibleText(page);
+      assert.ok(text.includes(SPACES), `${path}: ${text.slice(0, 300)}`);
+      assert.doesNotMatch(text, /two spaces/, path);
+    }
+    await page.goto(`${group}/edit`);
+    await page.getByLabel('Name', { exact: true }).fill('Another');
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByRole('heading', { name: 'Review changes' }).waitFor();
+    assert.doesNotMatch(await visibleText(page), /two spaces/);
+    await context.close();
+  });
+
+  /** Fields of a filter that take a text. */
+  const FIELDS = 'form[method="get"] input:is([type="text"], [type="search"])';
+
+  it('that are tokens are not sent by any filter, however they are typed', async () => {
+    const { json } = await service.call('POST', '/v1/user-groups', { user_group_id: 'own', name: 'Own' });
+    const secrets = [
+      json.user_group.token as string,
+      `Authorization: Token ${token}`,
+      'it is eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJvd24ifQ.c2lnbmF0dXJl',
+    ];
+    const { context, page } = await open();
+    const urls: string[] = [];
+    page.on('request', (request) => urls.push(request.url()));
+    page.on('framenavigated', (frame) => urls.push(frame.url()));
+    let fields = 0;
+    for (const path of [GROUPS, '/console/events', `${GROUPS}/${LONG}/events`]) {
+      await page.goto(path);
+      const names = await page
+        .locator(FIELDS)
+        .evaluateAll((inputs) => inputs.map((input) => input.getAttribute('name')!));
+      for (const name of names) {
+        for (const secret of secrets) {
+          await page.goto(path);
+          if (path === GROUPS) await page.locator('summary').click();
+          await page.locator(`input[name="${name}"]`).fill(secret);
+          await page.getByRole('heading', { name: 'Find a user group by its token', level: 1 }).waitFor();
+          assert.ok(!(await page.content()).includes(secret));
+        }
+        fields++;
+      }
+    }
+    assert.ok(fields >= 7, String(fields));
+    const parts = [secrets[0]!.slice(-20), token.slice(-20), 'eyJzdWIi'];
+    assert.deepEqual(
+      urls.filter((url) => parts.some((part) => url.includes(part))),
+      [],
+    );
+    await context.close();
+  });
+
+  it('that are tokens are not repeated by any page without JavaScript', async () => {
+    const { context, page } = await open(false);
+    const { json } = await service.call('GET', '/v1/user-groups/own');
+    const secret = json.user_group.token as string;
+    for (const path of [
+      GROUPS,
+      '/console/events',
+      `${GROUPS}/${LONG}/events`,
+      `/console/webhooks/${SPACES}`,
+    ]) {
+      for (const name of [
+        'search',
+        'data_source',
+        'field',
+        'actor',
+        'target_id',
+        'state',
+        'cursor',
+        secret,
+      ]) {
+        await page.goto(`${path}?${new URLSearchParams({ [name]: secret })}`);
+        assert.ok(!(await page.content()).includes(secret), `${path} ${name}`);
+        assert.ok(!page.url().includes(secret), `${path} ${name}`);
+      }
+    }
+    for (const path of [GROUPS, '/console/catalogue/schemas', '/console/nowhere', '/console/webhooks']) {
+      await page.goto(`${path}/${secret}`);
+      assert.ok(!(await page.content()).includes(secret), path);
+    }
+    await context.close();
+  });
+});
