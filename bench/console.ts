@@ -119,10 +119,15 @@ interface Click {
   text: string;
 }
 
-async function click({ url }: ServerProcess, cookie: string, path: string): Promise<Click> {
+async function click(
+  { url }: ServerProcess,
+  cookie: string,
+  path: string,
+  expected: readonly number[] = [200],
+): Promise<Click> {
   const startedAt = performance.now();
   const { status, text } = await send(url, { path, headers: { cookie, accept: 'text/html' } });
-  if (status !== 200) throw new Error(`${path} returned ${status}`);
+  if (!expected.includes(status)) throw new Error(`${path} returned ${status}`);
   return { ms: performance.now() - startedAt, bytes: Buffer.byteLength(text), text };
 }
 
@@ -143,16 +148,18 @@ async function measurePages(engine: string, service: ServerProcess, cookie: stri
   const rows: string[][] = [];
   for (const [name, path] of Object.entries(pages)) {
     const clicks: Click[] = [];
+    const before = processorTime(service.processId);
     for (let request = 0; request < CLICKS; request++) clicks.push(await click(service, cookie, path));
+    const micros = (processorTime(service.processId) - before) / CLICKS;
     const times = clicks.map(({ ms }) => ms);
     const p50 = median(times);
     const bytes = Math.max(...clicks.map((each) => each.bytes));
     const isReached = p50 <= MAX_PAGE_MS && bytes <= MAX_PAGE_BYTES;
-    const figures = [p50.toFixed(1), Math.max(...times).toFixed(1), (bytes / 1_000).toFixed(1)];
-    rows.push([name, ...figures, verdict(isReached)]);
+    const figures = [p50, Math.max(...times), micros / 1_000, bytes / 1_000];
+    rows.push([name, ...figures.map((figure) => figure.toFixed(1)), verdict(isReached)]);
   }
   const goal = `<= ${MAX_PAGE_MS} ms, ${MAX_PAGE_BYTES / 1_000} KB`;
-  printTable([`${engine}, page`, 'p50 ms', 'max ms', 'KB, uncompressed', goal], rows);
+  printTable([`${engine}, page`, 'p50 ms', 'max ms', 'processor ms', 'KB, uncompressed', goal], rows);
 }
 
 /** A person without JavaScript, who clicks "Search on" until the name is found. */
@@ -242,7 +249,7 @@ async function measureApi(engine: string, service: ServerProcess, options: ApiOp
   printTable([`${engine}, API`, 'alone/s', 'while people click/s', 'ratio'], rows);
 }
 
-/** Each opens the pages one after another, with a pause for reading. */
+/** Each opens the pages one after another, with a pause for reading. Lists may be refused while the API is saturated. */
 async function whilePeopleClick<Result>(
   service: ServerProcess,
   cookie: string,
@@ -253,7 +260,7 @@ async function whilePeopleClick<Result>(
     const paths = Object.values(pages);
     await sleep((person / PEOPLE) * PAUSE_MS);
     for (let turn = person; !stop.signal.aborted; turn++) {
-      await click(service, cookie, paths[turn % paths.length]!);
+      await click(service, cookie, paths[turn % paths.length]!, [200, 503]);
       await sleep(PAUSE_MS);
     }
   });
