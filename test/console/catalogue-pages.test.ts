@@ -162,8 +162,19 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     );
     await call('PUT', '/v1/data-sources/orders', { schema_id: '40', name: 'O' });
     await call('PUT', '/v1/data-sources/stock', { schema_id: '41', name: 'S' });
-    assert.equal(await sentence(), 'as configured Dashboards of this customer read 2 data sources.');
+    assert.equal(
+      await sentence(),
+      'as configured Dashboards of this customer read the data sources orders, stock.',
+    );
     assert.match(await shown(), /40 orders O mapping 41 stock S default/);
+    const settings = { audience: 'cube', properties: ['region'] };
+    const claims = { region: { property: 'region' } };
+    await call('PUT', '/v1/integrations/cube', { type: 'jwt', settings, claims });
+    assert.equal(
+      await sentence(),
+      'wrong Dashboards of this customer: no token can be minted for the integration cube, because a value is missing or invalid.',
+    );
+    await call('DELETE', '/v1/integrations/cube');
     await call('PUT', '/v1/schemas/42', { name: 'Users' });
     assert.equal(await sentence(), 'wrong Dashboards of this customer: the schema 42 has no data source.');
     assert.match(await shown(), /42 no data source nothing/);

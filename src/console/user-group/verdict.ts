@@ -3,11 +3,12 @@
 import type { EffectiveMapping } from '../../domain/catalogue.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
+import { integrationsWithoutToken } from '../../operations/user-group/view-as.ts';
 import { violationsOfProperties } from '../../operations/user-group/violations.ts';
 import { badge, type Html, html } from '../html.ts';
 import { environmentConfig, type PageCall } from '../page.ts';
 
-/** Schemas that the sentence names. */
+/** Things of a kind that the sentence names. */
 const NAMED = 3;
 
 export async function verdict({ context, caller }: PageCall, userGroup: UserGroup): Promise<Html> {
@@ -17,6 +18,11 @@ export async function verdict({ context, caller }: PageCall, userGroup: UserGrou
   if (violations.length > 0)
     reasons.push(
       `${violations.length === 1 ? 'a property violates' : 'properties violate'} the property schema`,
+    );
+  const withoutToken = userGroup.suspendedAt === null ? integrationsWithoutToken(config, userGroup) : [];
+  if (withoutToken.length > 0)
+    reasons.push(
+      `no token can be minted for ${withNouns(withoutToken, 'the integration', 'the integrations')}, because a value is missing or invalid`,
     );
   if (reasons.length > 0)
     return html`<p class="verdict">${badge('bad', 'wrong')} Dashboards of this customer: ${reasons.join('; ')}.</p>`;
@@ -40,12 +46,18 @@ function brokenReasons({ catalogue }: EnvironmentConfig, userGroup: UserGroup): 
 }
 
 function dataSourcesText({ dataSources }: EffectiveMapping): string {
-  const count = dataSources.size;
-  return count === 0 ? 'read no data source' : `read ${count} data ${count === 1 ? 'source' : 'sources'}`;
+  const ids = [...dataSources.values()].map(({ providedId }) => providedId);
+  return ids.length === 0
+    ? 'read no data source'
+    : `read ${withNouns(ids, 'the data source', 'the data sources')}`;
 }
 
 function named(schemaIds: readonly string[]): string {
-  const others = schemaIds.length - NAMED;
-  const names = schemaIds.slice(0, NAMED).join(', ');
-  return `${schemaIds.length === 1 ? 'the schema' : 'the schemas'} ${names}${others > 0 ? ` and ${others} more` : ''}`;
+  return withNouns(schemaIds, 'the schema', 'the schemas');
+}
+
+function withNouns(ids: readonly string[], one: string, several: string): string {
+  const others = ids.length - NAMED;
+  const names = ids.slice(0, NAMED).join(', ');
+  return `${ids.length === 1 ? one : several} ${names}${others > 0 ? ` and ${others} more` : ''}`;
 }

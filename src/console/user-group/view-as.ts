@@ -97,8 +97,8 @@ ${embedTokens(userGroup, previews, { caller, session })}</section>`;
     title: `View as ${name}`,
     main: html`<h1>View as ${name}</h1>
 ${problemSummary(problem)}
-<p class="hint">What a dashboard server gets when it resolves the token of ${idLink(pathTo('user-groups', providedId), providedId)}, and what every integration would mint. Viewing this page is not recorded as a use of the token.</p>
 ${await verdict(call, userGroup)}
+<p class="hint">What a dashboard server gets when it resolves the token of ${idLink(pathTo('user-groups', providedId), providedId)}, and what every integration would mint. Viewing this page is not recorded as a use of the token.</p>
 ${suspendedAt === null ? '' : SUSPENDED}
 ${dashboard === null ? told : html`<div class="beside">${dashboardSection(userGroup, dashboard)}<div>${told}</div></div>`}`,
   };

@@ -3,7 +3,7 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import type { EffectiveMapping } from '../../domain/catalogue.ts';
-import { allowedResources } from '../../domain/embed-token/mint.ts';
+import { allowedResources, embedTokenPayload } from '../../domain/embed-token/mint.ts';
 import { GroupValues } from '../../domain/embed-token/template.ts';
 import { type Integration, integrationDefinition } from '../../domain/integration.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
@@ -12,6 +12,7 @@ import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import { refuseLargeResolution } from '../catalogue/catalogue.ts';
 import type { Context } from '../context.ts';
+import type { EnvironmentConfig } from '../document/environment-config.ts';
 import {
   type EmbedToken,
   findViewable,
@@ -76,6 +77,24 @@ async function previewToken(
     return { ...preview, resources, resource, outcome: decode(token) };
   } catch (error) {
     return { ...preview, resources, resource: resources[0] ?? null, outcome: asProblem(error) };
+  }
+}
+
+/** The integrations that would mint nothing for the user group, because it lacks a value. Signs nothing. */
+export function integrationsWithoutToken(config: EnvironmentConfig, userGroup: UserGroup): string[] {
+  const values = new GroupValues(userGroup);
+  const ids = [...config.ofKind(integrationDefinition.kind).keys()];
+  return ids.filter((id) => !hasValues(findIntegration(config, id).integration, values));
+}
+
+function hasValues(integration: Integration, values: GroupValues): boolean {
+  try {
+    const [resource = null] = allowedResources(integration, values);
+    embedTokenPayload({ integration, values, ...ALL, resource, issuer: '', issuedAt: 0, expiresAt: 0 });
+    return true;
+  } catch (error) {
+    asProblem(error);
+    return false;
   }
 }
 
