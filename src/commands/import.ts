@@ -142,7 +142,7 @@ async function listDeletions(
   source: Source,
   options: ImportOptions,
 ): Promise<DeletionPlan> {
-  const listed = new Set<string>();
+  const listed: ListedIds = new Map();
   // Without --dry-run, the import reports each line.
   const report = new Report({ ...options, dryRun: true }, options.dryRun === true);
   await readLines(source, report, target, await target.preview(), listed);
@@ -152,13 +152,16 @@ async function listDeletions(
   return plan;
 }
 
-/** Adds the ids of the lines that are not refused to `listed`. */
+/** The numbers of lines, by the id of their user group. */
+type ListedIds = Map<string, number>;
+
+/** Adds the ids of the lines that are not refused to `listed`, and refuses a line whose id it has. */
 async function readLines(
   source: Source,
   report: Report,
   { concurrency }: ImportTarget,
   startBatch: StartBatch,
-  listed?: Set<string>,
+  listed?: ListedIds,
 ): Promise<void> {
   const { lines: batches, size } = await source.read();
   using bar = progressBar('bytes', size);
@@ -166,10 +169,19 @@ async function readLines(
     const results = await startBatch()
       .then((importOne) => importLines(lines, importOne, concurrency))
       .catch((error) => explainInterruption(error, lines[0]!));
+    if (listed !== undefined) list(listed, lines, results);
     report.add(lines, results, bar);
-    for (const [index, { bytes }] of lines.entries())
-      if (results[index]!.result !== 'refused') listed?.add(idIn(bytes!));
     bar.show(lines.at(-1)!.end);
+  }
+}
+
+function list(listed: ListedIds, lines: readonly Line[], results: LineResult[]): void {
+  for (const [index, { number, bytes }] of lines.entries()) {
+    if (results[index]!.result === 'refused') continue;
+    const id = idIn(bytes!);
+    const first = listed.get(id);
+    if (first === undefined) listed.set(id, number);
+    else results[index] = refusedLine('duplicate_id', '/user_group_id', `has the same id as line ${first}`);
   }
 }
 
@@ -194,7 +206,11 @@ async function importLines(
 async function importLine({ bytes }: Line, importOne: ImportOne): Promise<LineResult> {
   if (bytes !== null) return importOne(bytes);
   const detail = `must be at most ${limits.lineBytes} bytes long`;
-  return { result: 'refused', code: 'line_too_long', errors: [{ pointer: '', detail }] };
+  return refusedLine('line_too_long', '', detail);
+}
+
+function refusedLine(code: string, pointer: string, detail: string): LineResult {
+  return { result: 'refused', code, errors: [{ pointer, detail }] };
 }
 
 function explainInterruption(error: unknown, { number }: Line): never {

@@ -28,7 +28,7 @@ export interface DeletionPlan {
 
 export async function planDeletions(
   target: ImportTarget,
-  listed: ReadonlySet<string>,
+  listed: Pick<ReadonlySet<string>, 'has' | 'size'>,
 ): Promise<DeletionPlan> {
   const ids: string[] = [];
   let existing = 0;

@@ -68,6 +68,15 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     assert.deepEqual([created, updated, unchanged, deleted], [0, 0, 10, 0]);
   });
 
+  it('changes nothing if two lines have the same id', async () => {
+    const text = `${listed([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])}${lines({ user_group_id: 'g3', name: 'Other' })}`;
+    const exit = await prune(text);
+    assert.equal(exit.code, 65);
+    assert.match(exit.stderr, /line 11: .*user_group_id.* has the same id as line 4/);
+    const { json } = await call('GET', '/v1/user-groups/g3');
+    assert.equal(json.user_group.name, 'G3');
+  });
+
   it('changes nothing if more groups would be deleted than allowed, by default 5%', async () => {
     const before = await ids();
     for (const max of [[], ['--max-delete', '9'], ['--max-delete', '19.9%']]) {
