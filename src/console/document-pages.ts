@@ -322,15 +322,17 @@ ${problem instanceof Doubt ? checkField({ name: CONFIRMED, label: 'Save it anywa
 
   async #removeForm(call: PageCall, form: Form, problem?: Problem): Promise<View> {
     const document = await this.read(call);
-    const use = (await this.#kind.countUse?.(document, call)) ?? NO_USE;
+    // A refusal says how many, and counting takes up to a second.
+    const isRefused = isInUse(problem);
+    const use = isRefused ? NO_USE : ((await this.#kind.countUse?.(document, call)) ?? NO_USE);
     return formView(call, {
       title: `Delete ${this.#noun} ${document.id}?`,
-      text: html`${isInUse(problem) ? IN_USE : confirmationProblem(this.#noun, problem)}
-${this.#kind.countUse ? html`<p>${useText(use, 'it')}</p>` : ''}
+      text: html`${isRefused ? inUse(problem) : confirmationProblem(this.#noun, problem)}
+${this.#kind.countUse && !isRefused ? html`<p>${useText(use, 'it')}</p>` : ''}
 ${await this.#kind.consequences(document, call)}`,
       action: this.documentPath(document.id, 'delete'),
       fields: html`${keptVersionField(documentVersion(document), form, problem)}
-${isUsed(use) ? forceField(form) : ''}`,
+${isRefused || isUsed(use) ? forceField(form) : ''}`,
       button: 'Delete',
       isDangerous: true,
       back: this.documentPath(document.id),
@@ -348,8 +350,6 @@ ${isUsed(use) ? forceField(form) : ''}`,
 }
 
 const FORCE = 'force';
-
-const IN_USE = alert('User groups use it, so nothing was changed. Confirm below.');
 
 /** With their number. */
 function inUse({ message }: Problem): Html {

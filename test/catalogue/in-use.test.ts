@@ -99,7 +99,7 @@ describeOnEachDatabase('a part of the catalogue that user groups use', (database
     assert.match(textOf(await browser.get(path)), /2 user groups use it\./);
     const refused = await browser.submit(path, path);
     assert.equal(refused.status, 409);
-    assert.match(textOf(refused), /User groups use it, so nothing was changed/);
+    assert.match(textOf(refused), /2 user groups use this data source, so nothing was changed/);
     assert.equal((await browser.submit(path, path, { force: 'on' })).status, 303);
     assertProblem(await call('GET', 'data-sources/eu'), 'not_found');
     const edit = '/console/catalogue/schemas/40/edit';

@@ -4,6 +4,7 @@ import { type Document, documentFields } from '../../domain/document.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { putDataSource as put } from '../../operations/catalogue/catalogue.ts';
 import { countDataSourceUse, deleteDataSource } from '../../operations/catalogue/use.ts';
+import type { CountedFigures } from '../../operations/figures/environment-figures.ts';
 import { withSeparators } from '../chart.ts';
 import { DocumentPages, Doubt } from '../document-pages.ts';
 import { areaField, nameField, textField } from '../fields.ts';
@@ -79,12 +80,18 @@ ${textField({
     ];
   },
   more: used,
-  countUse: (document, { context, caller }) => countDataSourceUse(context, caller, document),
+  countUse: async (document, call) => {
+    const figures = await countedFigures(call);
+    const count = figures === null ? 0 : usersIn(figures, document);
+    // Also if they are old: a count now would find fewer among many user groups, as it is limited in time.
+    if (count > 0) return { count, isBounded: false };
+    return countDataSourceUse(call.context, call.caller, document);
+  },
   consequences: async (document, call) => {
     const { catalogue } = await environmentConfig(call);
     const { schemaIds } = catalogue.referencesTo(document.id);
     return html`<p>References to it are then dangling: dashboards report an error instead of the data of another data source. Its number is not used again.</p>
-<p>${link(usersUrl(document.id), 'The user groups that use it')}</p>
+${await used(document, call)}
 ${schemaIds.length === 0 ? '' : html`<p>It is the default of: ${joined(schemaIds.map(schemaLink), ', ')}</p>`}`;
   },
 });
@@ -149,13 +156,17 @@ export function schemaLink(schemaId: string): Html {
 /** How many user groups use it, also as a default. */
 async function used(document: Document, call: PageCall): Promise<Html> {
   const figures = await countedFigures(call);
-  const count = figures?.dataSources[String(dataSourceFields(document).dataSourceId)] ?? 0;
+  const count = figures === null ? 0 : usersIn(figures, document);
   const url = usersUrl(document.id);
   const text =
     figures === null
       ? html`${link(url, 'User groups that use it')} <span class="hint">(being counted)</span>`
       : html`Used by ${link(url, `${withSeparators(count)} user ${count === 1 ? 'group' : 'groups'}`)}, with defaults, ${countedAt(figures)}`;
   return html`<p id="used-by">${text}</p>`;
+}
+
+function usersIn({ dataSources }: CountedFigures, document: Document): number {
+  return dataSources[String(dataSourceFields(document).dataSourceId)] ?? 0;
 }
 
 function usersUrl(dataSource: string): string {
