@@ -65,6 +65,7 @@ const PAGES = {
 /** The same with long ids, text from right to left and many schemas. */
 const UGLY_PAGES = {
   'long-user-groups': '/console/user-groups',
+  'long-columns': `/console/user-groups?columns=plan,seats,${LONG_ID}`,
   'long-user-group': `/console/user-groups/${LONG_ID}`,
   'long-user-group-edit': `/console/user-groups/${LONG_ID}/edit`,
   'long-user-group-delete': `/console/user-groups/${LONG_ID}/delete`,
@@ -223,6 +224,10 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
     await page.emulateMedia({ media: 'print' });
     assert.equal(await page.locator('header').isVisible(), false);
+    assert.equal(
+      await page.locator('main :is(button, input, a.button)').filter({ visible: true }).count(),
+      0,
+    );
     assert.equal(await page.getByRole('link', { name: 'New webhook endpoint' }).isVisible(), false);
     await context.close();
   });

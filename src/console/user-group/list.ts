@@ -82,7 +82,7 @@ const TOKEN_IN_SEARCH = alert(
   'That was a token. It was not searched for: use “Find by token”, and rotate the token if the address of the page was recorded somewhere.',
 );
 
-/** The table is not visible without rows, which a search may still find. */
+/** The table is not visible without rows, which a search may still find. Properties take the place of the last column. */
 function results(userGroups: readonly UserGroup[], columns: readonly string[], isWriter: boolean): Html {
   return table(
     'User groups',
@@ -93,7 +93,7 @@ function results(userGroups: readonly UserGroup[], columns: readonly string[], i
       ...columns,
       'Status',
       'Last seen',
-      'Updated',
+      ...(columns.length === 0 ? ['Updated'] : []),
       ...(isWriter ? ['Action'] : []),
     ],
     userGroups.map((userGroup) => [
@@ -103,7 +103,7 @@ function results(userGroups: readonly UserGroup[], columns: readonly string[], i
       ...propertyCells(userGroup, columns),
       userGroup.suspendedAt === null ? badge('good', 'active') : badge('bad', 'suspended'),
       time(userGroup.lastSeenAt),
-      time(userGroup.updatedAt),
+      ...(columns.length === 0 ? [time(userGroup.updatedAt)] : []),
       ...(isWriter ? [editLink(userGroup)] : []),
     ]),
     undefined,
@@ -111,7 +111,7 @@ function results(userGroups: readonly UserGroup[], columns: readonly string[], i
   );
 }
 
-const SHOWN_CHARACTERS = 60;
+const SHOWN_CHARACTERS = 40;
 
 /** Texts without quotes, other values as JSON. */
 function propertyCells({ properties }: UserGroup, columns: readonly string[]): Insertion[] {

@@ -61,12 +61,16 @@ ${payload === null ? none('The event is no longer kept.') : code(prettyJson(payl
 };
 
 /** The newest first. */
-function attemptTable({ attemptLog, attempts }: Delivery): Html {
+function attemptTable({ attemptLog, attempts, state }: Delivery): Html {
   const rows = parseAttempts(attemptLog)
     .toReversed()
     .map((attempt) => [time(attempt.at), responseText(attempt), html`${attempt.durationMs} ms`]);
-  const ifEmpty = attempts === 0 ? 'None yet.' : 'Not logged: they were made by an earlier version.';
-  return table('Attempts', ['Ended', 'Response', 'Duration'], rows, ifEmpty);
+  return table('Attempts', ['Ended', 'Response', 'Duration'], rows, noAttempts(state, attempts));
+}
+
+function noAttempts(state: DeliveryState, attempts: number): string {
+  if (attempts > 0) return 'Not logged: they were made by an earlier version.';
+  return state === 'failed' ? 'None: it was given up when the endpoint was disabled.' : 'None yet.';
 }
 
 export function responseText({

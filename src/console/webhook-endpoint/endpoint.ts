@@ -54,6 +54,7 @@ export const webhookEndpointPages = new DocumentPages<WebhookEndpointBody>({
     ...form.field('url'),
     label: 'URL',
     type: 'url',
+    size: 'large',
     hint: 'Where events are sent by POST. It must not contain a secret.',
     isRequired: true,
   })}
