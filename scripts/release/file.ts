@@ -29,12 +29,18 @@ interface Archive {
   folder: string;
   /** Seconds. */
   epoch: number;
-  /** A folder with everything below it that belongs to a user, who has the same number as a group. */
-  owned?: { path: string; user: number };
+  special?: SpecialFolder;
 }
 
-/** A tar archive: sorted, readable for all, and owned by root except `owned`. */
-export function tar(output: string, { folder, epoch, owned }: Archive): void {
+/** An empty folder with another owner, who has the same number as a group, or other permissions. */
+export interface SpecialFolder {
+  path: string;
+  user: number;
+  mode: string;
+}
+
+/** A tar archive: sorted, readable for all, and owned by root, except a special folder. */
+export function tar(output: string, { folder, epoch, special }: Archive): void {
   const common = [
     '--directory',
     folder,
@@ -45,9 +51,9 @@ export function tar(output: string, { folder, epoch, owned }: Archive): void {
   ];
   const add = (operation: string, user: number, ...args: string[]) =>
     run('tar', [operation, '--file', output, ...common, `--owner=${user}`, `--group=${user}`, ...args]);
-  const others = owned ? [`--exclude=./${owned.path}`] : [];
+  const others = special ? [`--exclude=./${special.path}`] : [];
   add('--create', 0, '--mode=u+rw,go=rX', ...others, '.');
-  if (owned) add('--append', owned.user, '--mode=u=rwX,go=', `./${owned.path}`);
+  if (special) add('--append', special.user, `--mode=${special.mode}`, `./${special.path}`);
 }
 
 /** Replaces the file by a compressed one, and returns its name. */

@@ -1,11 +1,11 @@
 // The OCI image of the executable, as an archive with one image per architecture: no daemon builds it, because two
 // layers and three JSON documents are all that it is. The layout is that of the Dockerfile.
 
-import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { executableFor } from './executable.ts';
-import { gzip, sha256, tar, writeTo } from './file.ts';
+import { gzip, type SpecialFolder, sha256, tar, writeTo } from './file.ts';
 import { ARCHITECTURES, type Architecture, architectures, type Builder, type Release } from './release.ts';
 import { run } from './run.ts';
 
@@ -13,6 +13,18 @@ import { run } from './run.ts';
 const SUITE = 'bookworm';
 /** The libraries that Node is linked with. */
 const PACKAGES = ['libatomic1', 'libc6', 'libgcc-s1', 'libstdc++6'];
+/** What nothing in the image reads, and what describes the machine that builds it. */
+const UNUSED = [
+  'dev',
+  'etc/apt',
+  'etc/dpkg',
+  'etc/fstab',
+  'etc/hostname',
+  'etc/resolv.conf',
+  'tmp',
+  'usr/share/lintian',
+  'var',
+];
 /** Of the Dockerfile: the user `node` of the official images. */
 const USER = 1000;
 const HOME = 'var/lib/user-group-service';
@@ -101,23 +113,26 @@ function digest(bytes: Buffer): string {
   return `sha256:${sha256(bytes)}`;
 }
 
-/** The files of some Debian packages, with the users of the image. No script of them runs, whatever the architecture. */
+/**
+ * The files of some Debian packages, with the users of the image. No script of them runs, whatever the architecture.
+ * mmdebstrap writes an archive, because files in a folder would belong to other users if it does not run as root.
+ */
 function systemLayer(architecture: Architecture, { work, epoch }: Release): string {
   const folder = join(work, 'system', architecture);
-  mkdirSync(folder, { recursive: true });
+  const archive = `${folder}-debian.tar`;
+  mkdirSync(join(folder, 'tmp'), { recursive: true });
   const options = [
     '--variant=extract',
     `--architectures=${ARCHITECTURES[architecture]}`,
     `--include=${PACKAGES.join(',')}`,
     '--dpkgopt=path-exclude=/usr/share/locale/*',
   ];
-  run('mmdebstrap', ['--quiet', ...options, SUITE, folder], { env: { SOURCE_DATE_EPOCH: String(epoch) } });
-  for (const unused of ['var/cache', 'var/lib/apt', 'var/lib/dpkg', 'var/log', 'etc/apt', 'dev'])
-    rmSync(join(folder, unused), { recursive: true, force: true });
+  run('mmdebstrap', ['--quiet', ...options, SUITE, archive], { env: { SOURCE_DATE_EPOCH: String(epoch) } });
+  const excluded = UNUSED.map((path) => `--exclude=./${path}`);
+  run('tar', ['--extract', '--file', archive, '--directory', folder, '--no-same-owner', ...excluded]);
   writeTo(join(folder, 'etc/passwd'), `root:x:0:0::/:/\nnode:x:${USER}:${USER}::/${HOME}:/\n`);
   writeTo(join(folder, 'etc/group'), `root:x:0:\nnode:x:${USER}:\n`);
-  mkdirSync(join(folder, 'tmp'), { recursive: true });
-  return layer(folder, epoch);
+  return layer(folder, epoch, { path: 'tmp', user: 0, mode: '1777' });
 }
 
 async function programLayer(architecture: Architecture, release: Release): Promise<string> {
@@ -127,11 +142,11 @@ async function programLayer(architecture: Architecture, release: Release): Promi
   copyFileSync(path, join(folder, 'usr/bin/user-group-service'));
   writeTo(join(folder, 'usr/share/doc/user-group-service/copyright'), licenses);
   mkdirSync(join(folder, HOME, 'data'), { recursive: true });
-  return layer(folder, release.epoch, { path: `${HOME}/data`, user: USER });
+  return layer(folder, release.epoch, { path: `${HOME}/data`, user: USER, mode: '700' });
 }
 
-function layer(folder: string, epoch: number, owned?: { path: string; user: number }): string {
+function layer(folder: string, epoch: number, special: SpecialFolder): string {
   const archive = `${folder}.tar`;
-  tar(archive, { folder, epoch, ...(owned && { owned }) });
+  tar(archive, { folder, epoch, special });
   return gzip(archive);
 }
