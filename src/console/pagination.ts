@@ -18,20 +18,21 @@ const MAX_TRAIL = 20;
 
 /**
  * Links to the next and the previous page, if there are such. `query` is what the URL has, with the cursor of this page;
- * empty values are left out.
+ * empty values are left out. `progress` is for the next page only.
  */
 export function nextPage(
   path: string,
   cursor: string | null,
   query: Readonly<Record<string, string>> = {},
   text = 'Next page',
+  progress: Readonly<Record<string, string>> = {},
 ): Html {
   const previous = previousPage(path, query, readTrail(query));
   if (cursor === null && previous === NO_HTML) return NO_HTML;
   const next =
     cursor === null
       ? NO_HTML
-      : buttonTo(pageUrl(path, { ...query, cursor, [TRAIL]: extendedTrail(query) }), text);
+      : buttonTo(pageUrl(path, { ...query, ...progress, cursor, [TRAIL]: extendedTrail(query) }), text);
   return html`<nav class="pages" aria-label="Pages">${previous} ${next}</nav>`;
 }
 

@@ -99,6 +99,12 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
     for (let index = 1; index < forwards.length; index++)
       backwards.push(await browser.get(linkNamed(backwards.at(-1)!, 'Previous page')!));
     assert.deepEqual(backwards.toReversed().map(idsOn), forwards.map(idsOn));
+    const [first] = backwards.toReversed();
+    assert.equal(
+      linkNamed(first!, 'Next page'),
+      linkNamed(forwards[0]!, 'Next page'),
+      'counts nothing twice',
+    );
   });
 
   it('says that there is nothing at the end only', async () => {

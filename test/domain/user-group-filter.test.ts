@@ -7,6 +7,7 @@ import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import {
   compileFilter,
   EVERY_GROUP,
+  searchableText,
   type UserGroupFilter,
 } from '../../src/domain/user-group/user-group-filter.ts';
 
@@ -129,6 +130,17 @@ describe('a filter of user groups', () => {
     assert.equal(compileFilter(filter, catalogue)(group), true);
     assert.equal(compileFilter(filter, catalogue)({ ...group, mapping: null }), false);
     assert.equal(compileFilter(filter, new Catalogue([]))(group), false);
+  });
+
+  it('has a text for databases, which know only the case of ASCII, if it reads ids and names only', () => {
+    const textOf = (filter: Partial<UserGroupFilter>) => searchableText({ ...EVERY_GROUP, ...filter });
+    assert.equal(textOf({ contains: 'Acme (EU)', suspended: true }), 'acme (eu)');
+    assert.equal(textOf({ contains: 'Straße' }), 'strasse');
+    assert.equal(textOf({ contains: '\u212aelvin' }), 'kelvin');
+    assert.equal(textOf({ contains: 'Müller' }), null, 'no text of ASCII characters has it');
+    assert.equal(textOf({ contains: 'plan: gold' }), undefined, 'also finds a property');
+    assert.equal(textOf({ contains: 'acme', dataSource: 'eu' }), undefined, 'reads mappings');
+    assert.equal(textOf({ suspended: true }), undefined);
   });
 
   it('with several conditions has the groups that meet all', () => {

@@ -115,13 +115,14 @@ function done(path: string, conditions: Readonly<Record<string, string>>, progre
   const { shown, found, searched, place, nextCursor } = progress;
   if (isNothing(progress)) return none('No user group here meets these conditions.');
   const counts = { searched: String(searched), found: String(found + shown) };
-  const pages = nextPage(path, nextCursor, { ...conditions, ...counts, ...place });
+  const pages = nextPage(path, nextCursor, { ...conditions, ...place }, undefined, counts);
   return shown === 0 ? html`${none(noMoreText(found))}${pages}` : pages;
 }
 
 /** Whether the search has looked everywhere. Without its steps, such as from a link to a page, that is unknown. */
 function isNothing({ shown, found, place, isContinued }: Progress): boolean {
-  return shown === 0 && found === 0 && (isContinued || place.cursor === '');
+  const hasBegun = isContinued || place.cursor === '';
+  return shown === 0 && found === 0 && place[TRAIL] === '' && hasBegun;
 }
 
 function noMoreText(found: number): string {
