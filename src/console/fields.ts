@@ -154,11 +154,21 @@ function errorId(pointer: string): string {
   return `at${pointer.split('/').map(encodeURIComponent).join('/')}`;
 }
 
+/** Labels of fields whose name people would not recognize. */
+const LABELS: Readonly<Record<string, string>> = {
+  event_types: 'events',
+  expires_in_seconds: 'expires',
+  schema_id: 'schema',
+  ttl_seconds: 'seconds that a token is valid',
+};
+
 /** The place as people read it, such as "Properties › plan". */
 function fieldName(pointer: string): string {
   const parts = pointer.split('/').slice(1);
   const [first = '', ...others] = parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const words = first.replaceAll('_', ' ').replace(/^(?:api|url)\b/, (word) => word.toUpperCase());
+  const words = (LABELS[first] ?? first)
+    .replaceAll('_', ' ')
+    .replace(/^(?:api|url)\b/, (word) => word.toUpperCase());
   return [(words[0] ?? '').toUpperCase() + words.slice(1), ...others].join(' › ');
 }
 
