@@ -175,6 +175,10 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
       const isCut =
         "['workspace', 'environment'].some((name) => { const at = document.querySelector('.' + name); return at.scrollWidth > at.clientWidth; })";
       assert.equal(await page.evaluate(isCut), false, `${width}`);
+      // Below 900 pixels a row is a card, which leaves out what is empty.
+      assert.equal(await page.locator('thead').isVisible(), width >= 900);
+      const empty = page.locator('td:empty, td:has(> .absent:only-child)').filter({ visible: true });
+      assert.equal((await empty.count()) > 0, width >= 900);
       const link = page.getByRole('link', { name: LONG_ID, exact: true });
       assert.ok((await link.boundingBox())!.height < 40, `${width}`);
       assert.equal(await link.locator('.id').getAttribute('title'), LONG_ID);

@@ -147,5 +147,5 @@ function changesCell(caller: Caller, { event, changes, position }: Row, userGrou
         ? html` ${link(`${restorePath}&${new URLSearchParams({ field: JSON.stringify(change.path) })}`, 'Restore this value')}`
         : ''
     }</span>`;
-  return html`${changesText(list, type.endsWith('.created'), links)}${mayRestore && list.some(isRestorable) ? html`<p>${link(restorePath, 'Undo')}</p>` : ''}`;
+  return html`${changesText(list, type.endsWith('.created'), links)}${mayRestore && list.some(isRestorable) ? html`<p class="links">${link(restorePath, 'Undo')}</p>` : ''}`;
 }
