@@ -64,8 +64,9 @@ export const DEFAULT_USAGE_DAYS = 30;
 export const MAX_USAGE_DAYS = 400;
 /** Counts that are read at once, divided among the days of a period. */
 const READ = 4_000;
-/** Maximum of one page, which then ends early. */
+/** Bounds of a page, which then ends early, even if it is empty. */
 const MAX_READS = 62;
+const MAX_READ_MS = 500;
 const PLACE = /^(\d{1,6}) (\d{1,6}) (\P{Cc}*)$/u;
 
 /**
@@ -96,7 +97,9 @@ export async function listUsage(
       : parsePlace(readCursor(list, cursor, PLACE));
   const { to } = place;
   const entries: UsageEntry[] = [];
+  const endBy = performance.now() + MAX_READ_MS;
   for (let reads = 0; place.start <= to && entries.length < limit && reads < MAX_READS; ) {
+    if (reads > 0 && performance.now() >= endBy) break;
     const period = periodAt(place.start, to, groupBy);
     const read = await readPeriod({ store, tenant, userGroupId }, period, place.after);
     const found = read.entries.filter(
