@@ -135,6 +135,7 @@ function patternOf({ pattern = '' }: Schema): (text: string) => boolean {
 function texts(schema: Schema): fc.Arbitrary<string> {
   const { minLength = 0, maxLength = MANY_CHARACTERS, enum: choices } = schema;
   if (choices !== undefined) return fc.constantFrom(...(choices as string[]));
+  if (schema.format === 'date-time') return instants;
   const few = fc.string({ unit: character, minLength, maxLength: Math.min(maxLength, FEW_CHARACTERS) });
   const most = repeated(character, maxLength);
   return fc
@@ -142,6 +143,9 @@ function texts(schema: Schema): fc.Arbitrary<string> {
     .filter((text) => patternOf(schema)(text) && [...text].length <= maxLength);
 }
 
+const instants = fc
+  .date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true })
+  .map((date) => date.toISOString());
 const notInstants = ['', 'yesterday', '2026-13-01T00:00:00Z', '2026-03-05', '1741190652'];
 
 function badTexts(schema: Schema): fc.Arbitrary<Violation>[] {
