@@ -237,6 +237,34 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
     assert.equal(unresolved[0].reason, 'reserved');
   });
 
+  it('refuses to move more reservations than a configuration may change at once, and changes nothing', async () => {
+    const { token } = await service.apiToken({ permission: 'admin', workspaceName: 'many-reserved' });
+    const call = (method: string, path: string, body?: unknown) =>
+      service.call(method, path, body, { token });
+    const apply = async (ids: readonly number[]) => {
+      const source = { name: 'D', schema_id: 's', user_group_id: 'm-1' };
+      const data_sources = Object.fromEntries(ids.map((id) => [`d-${id}`, source]));
+      const applied = await call('PUT', '/v1/config', {
+        version: 1,
+        schemas: { s: { name: 'S' } },
+        data_sources,
+      });
+      assert.equal(applied.status, 200, applied.text);
+    };
+    await call('GET', '/api/user', { user_group_id: 'm-1', name: 'M' });
+    await apply(Array.from({ length: 999 }, (_, id) => id));
+    await apply([999]);
+    const rename = (from: string, to: string) =>
+      call('POST', `/v1/user-groups/${from}/rename`, { user_group_id: to });
+    assert.equal((await rename('m-1', 'm-2')).status, 200);
+    assert.equal((await rename('m-2', 'm-1')).status, 200);
+    await apply([1_000]);
+    const { config_version } = (await call('GET', '/v1/config')).json;
+    assertProblem(await rename('m-1', 'm-2'), 'limit_reached');
+    assert.equal((await call('GET', '/v1/config')).json.config_version, config_version);
+    assert.equal((await call('GET', '/v1/user-groups/m-1')).status, 200);
+  });
+
   it('keeps a token in the same bucket as it is', async () => {
     const ids = Array.from({ length: 1_000 }, (_, index) => `bucket-${index}`);
     const byBucket = Map.groupBy(ids, (id) => computeBucket(1, 'Customer', id));

@@ -12,6 +12,7 @@ import { Problem } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { DocumentChange, UserGroupRename } from '../../store/port.ts';
 import { reservedInstead } from '../catalogue/catalogue.ts';
+import { MAX_CONFIG_CHANGES } from '../config/plan.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { newEvent, userGroupEvent } from '../event/event.ts';
 import { idTaken, userGroupNotFound, versionMismatch } from '../refusals.ts';
@@ -24,7 +25,8 @@ const MAX_ATTEMPTS = 20;
 /**
  * Gives the group another id: it keeps its `team_id`, its tokens, its history and what is stored of it, and data sources
  * that are reserved for it stay so. Repeating the call returns the renamed group. Throws `user_group_not_found`,
- * `user_group_exists` if another group has the new id, and `version_mismatch` if the precondition is not met.
+ * `user_group_exists` if another group has the new id, `version_mismatch` if the precondition is not met, and
+ * `limit_reached` if too many data sources are reserved for it.
  */
 export async function renameUserGroup(
   context: RenameContext,
@@ -132,7 +134,16 @@ async function moveReservations(
     const after = { ...before, body, version: before.version + 1, updatedAt: clock() };
     changes.push({ before, after, event });
   }
+  if (changes.length > MAX_CONFIG_CHANGES) throw tooManyReservations(changes.length);
   return changes.length === 0
     ? null
     : { tenant: { workspaceId, environment }, version: config.version, changes };
+}
+
+/** Each is changed and recorded in the same transaction, during which other writes wait. */
+function tooManyReservations(count: number): Problem {
+  return new Problem(
+    'limit_reached',
+    `${count} data sources are reserved for this user group, and a rename moves at most ${MAX_CONFIG_CHANGES}. Release or delete some first.`,
+  );
 }

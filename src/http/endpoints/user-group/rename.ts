@@ -52,6 +52,6 @@ export const rename = endpoint<ReturnType<typeof userGroupRenameBody.read>, null
         },
       },
     },
-    problems: ['user_group_not_found', 'user_group_exists'],
+    problems: ['user_group_not_found', 'user_group_exists', 'limit_reached'],
   },
 });
