@@ -67,7 +67,7 @@ const READ = 4_000;
 /** Bounds of a page, which then ends early, even if it is empty. */
 const MAX_READS = 62;
 const MAX_READ_MS = 500;
-const PLACE = /^(\d{1,6}) (\d{1,6}) (\P{Cc}*)$/u;
+const PLACE = /^(\d{1,7}) (\d{1,7}) (\P{Cc}*)$/u;
 
 /**
  * In the order of periods, and in one period of user groups. Throws `invalid_request` for a cursor of another list, and for
