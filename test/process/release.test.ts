@@ -67,6 +67,13 @@ describe('npm run release', () => {
     assert.equal(existsSync(`${checkout.root}/release`), false);
   });
 
+  it('finds an entry for the version in the changelogs of the service and of the client', () => {
+    for (const path of ['CHANGELOG.md', 'client/CHANGELOG.md']) {
+      const [heading] = /^## .*$/m.exec(readFileSync(`${checkout.root}/${path}`, 'utf8')) ?? [];
+      assert.match(heading ?? '', new RegExp(`^## ${VERSION}, (?:not released|\\d{4}-\\d\\d-\\d\\d)$`), path);
+    }
+  });
+
   it('refuses a checkout with changes, also for a rehearsal', () => {
     const note = `${checkout.root}/note.md`;
     writeFileSync(note, '');
