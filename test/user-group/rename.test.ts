@@ -1,17 +1,21 @@
 // Contract: POST /v1/user-groups/{user_group_id}/rename: the group gets another id and keeps everything else.
 
 import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, it } from 'node:test';
+import pg from 'pg';
 import { computeBucket } from '../../src/domain/bucket.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestRequest, TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
+import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database) => {
   let service: TestService;
   before(async () => {
-    service = await TestService.start(database);
+    // Longer than a request: what waits for a lock goes on after it.
+    service = await TestService.start(database, { env: { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '5000' } });
   });
   after(() => service.end());
 
@@ -40,6 +44,30 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
     return json.events.map(
       ({ type, target }: { type: string; target: { id: string } }) => `${type} ${target.id}`,
     );
+  }
+
+  /** Whether each of the events has values; the newest first. */
+  async function changed(id: string): Promise<boolean[]> {
+    const { json } = await service.call('GET', `/v1/user-groups/${id}/events`);
+    return json.events.map((event: { changes: object | null }) => event.changes !== null);
+  }
+
+  /** The service cannot change events meanwhile. */
+  async function duringLock(work: () => Promise<void>): Promise<void> {
+    const { url } = service.database;
+    if (url.startsWith('sqlite:')) {
+      using file = new DatabaseSync(url.slice('sqlite:'.length));
+      file.exec('begin immediate');
+      return await work();
+    }
+    const client = new pg.Client(url);
+    await client.connect();
+    try {
+      await client.query('begin; lock table events in exclusive mode');
+      await work();
+    } finally {
+      await client.end();
+    }
   }
 
   it('keeps everything but the id, and responds like the read', async () => {
@@ -215,6 +243,22 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
     await service.call('DELETE', '/v1/user-groups/d-2');
     assert.deepEqual(await changes('d-2'), [false, false, false]);
     assert.deepEqual(await changes('d-1'), [true, false, false, false]);
+  });
+
+  it('removes the values from the history of the group that has the id, whatever was tried before', async () => {
+    await create('e-0');
+    await rename('e-0', 'e-1');
+    await duringLock(async () => {
+      const { status } = await service.call('DELETE', '/v1/user-groups/e-1');
+      assert.equal(status, 503);
+    });
+    // The removal that was started continues, and its values are gone.
+    await eventually('the removal', async () => (await changed('e-1')).every((isKept) => !isKept));
+    await rename('e-1', 'e-2');
+    await create('e-3');
+    await rename('e-3', 'e-1');
+    assert.equal((await service.call('DELETE', '/v1/user-groups/e-1')).status, 204);
+    assert.deepEqual(await changed('e-1'), [false, false, false]);
   });
 
   it('moves reservations of data sources with the group', async () => {

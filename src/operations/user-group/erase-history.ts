@@ -23,7 +23,8 @@ export class HistoryErasures {
    * if that is not so when the request has to end.
    */
   async run(store: BatchingStore, key: UserGroupKey, parts: readonly HistoryPart[]): Promise<number> {
-    const name = keyToString(key);
+    // Another group with the id has another history.
+    const name = `${keyToString(key)} ${parts[0]!.range.after}`;
     const erasure = this.#erasures.get(name) ?? this.#start(store, key, name, parts);
     try {
       const erasedTo = await store.inTime(erasure);
