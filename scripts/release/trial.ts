@@ -19,6 +19,7 @@ const RUN_IMAGE =
   'mount -t cgroup2 none /sys/fs/cgroup && exec crun --cgroup-manager=disabled run --bundle "$0" "$1"';
 
 const trials: Record<string, (folder: Folder) => Promise<void>> = {
+  'npm package, with its dependencies and Node': tryNpmPackage,
   'executable, without any other program': tryExecutable,
   'executable for arm64, under qemu': tryArm64,
   'executable, with data of an earlier version': tryUpgrade,
@@ -79,6 +80,14 @@ async function assertFirstRequest(url: string, token: string, isNew = true): Pro
   assert.equal(status, 200, text);
   assert.equal(json.new_user_group, isNew);
   assert.deepEqual(json.user_group.properties, body.properties);
+}
+
+async function tryNpmPackage(folder: Folder): Promise<void> {
+  shell('npm', 'install', '--silent', '--prefix', folder.path, artefact('service-[0-9]*.tgz'));
+  await start(folder, process.execPath, [
+    folder.join('node_modules/user-group-service/bin/user-group-service.js'),
+    'start',
+  ]);
 }
 
 /** In a root directory that has nothing but the executable and the libraries that it is linked with. */
