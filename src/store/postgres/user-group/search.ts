@@ -23,7 +23,7 @@ export const COUNT: Statement = {
  */
 export const SEARCH: Statement = {
   name: 'search_user_groups',
-  sql: `select provided_id ${RANGE} ${UP_TO}
+  sql: `select name, provided_id ${RANGE} ${UP_TO}
     and (strpos(lower(provided_id), $7) > 0 or strpos(lower(name), $7) > 0
       or octet_length(provided_id) <> length(provided_id) or octet_length(name) <> length(name))
     order by name, provided_id limit $8`,
@@ -39,17 +39,25 @@ export async function searchUserGroups(
 ): Promise<QueryResult<'searchUserGroups'>> {
   const start = [...TENANT.cells(tenant), from.name, from.providedId];
   const [row] = await session.query(FIND_END, [...start, scanLimit - 1]);
-  const end = row === undefined ? null : { name: row[0] as string, providedId: row[1] as string };
+  const end = row === undefined ? null : placeIn(row);
   const found = await session.query(SEARCH, [...start, ...bound(end), text, limit]);
-  const ids = found.map(([id]) => id as string);
+  const places = found.map(placeIn);
+  const ids = places.map(({ providedId }) => providedId);
   const rows = ids.length === 0 ? [] : await session.query(SUMMARIZE, [...TENANT.cells(tenant), ids]);
   const byId = new Map(rows.map(toUserGroupSummary).map((summary) => [summary.providedId, summary]));
-  // Groups may have been deleted since.
-  const summaries = ids.map((id) => byId.get(id)).filter((summary) => summary !== undefined);
-  const last = ids.length < limit ? end : (summaries.at(-1) ?? end);
+  // Groups may have been deleted since, or have another name, and so another place in the list.
+  const summaries = places.flatMap(({ name, providedId }) => {
+    const summary = byId.get(providedId);
+    return summary?.name === name ? [summary] : [];
+  });
+  const last = places.length < limit ? end : places.at(-1)!;
   if (last !== null && last === end) return { summaries, scanned: scanLimit, last };
   const [count] = await session.query(COUNT, [...start, ...bound(last)]);
   return { summaries, scanned: count![0] as number, last };
+}
+
+function placeIn([name, providedId]: readonly unknown[]): NamePosition {
+  return { name: name as string, providedId: providedId as string };
 }
 
 function bound(position: NamePosition | null): [name: string, providedId: string] {
