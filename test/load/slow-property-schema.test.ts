@@ -3,9 +3,14 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
+import { ConsoleBrowser } from '../support/console.ts';
+import { textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { assertProblem } from '../support/problem.ts';
+import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
+import { storeUserGroups } from '../support/stored-user-group.ts';
 
 describeOnEachDatabase('A property schema', (database) => {
   let service: TestService;
@@ -99,6 +104,28 @@ describeOnEachDatabase('A property schema', (database) => {
     assert.equal((await reports()).length, before + 2);
     await service.call('DELETE', path, undefined, { token: admin.token });
     await service.call('DELETE', '/v1/schemas/40?force=true', undefined, { token: admin.token });
+  });
+
+  it('keeps neither the figures of another workspace from being counted, nor the service from stopping', async () => {
+    await put(hidden, 'off');
+    const ids = Array.from({ length: 150 }, (_, index) => `slow-${index}`);
+    const properties = '{"xyz3":1}' as JsonText;
+    const groups = Object.fromEntries(ids.map((id) => [id, { properties }]));
+    await storeUserGroups(service.app.context.store, 'default', groups);
+    const [own, other] = await Promise.all([
+      ConsoleBrowser.signIn(service, admin.token),
+      service
+        .apiToken({ permission: 'admin', workspaceName: 'other' })
+        .then(({ token }) => ConsoleBrowser.signIn(service, token)),
+    ]);
+    await own.get('/console');
+    await eventually('figures', async () => /as of/.test(textOf(await other.get('/console'))), 15_000);
+    assert.doesNotMatch(textOf(await own.get('/console')), /as of/);
+    const startedAt = performance.now();
+    await service.restart();
+    const tookMs = performance.now() - startedAt;
+    assert.ok(tookMs < 5_000, `${tookMs} ms`);
+    await service.call('DELETE', path, undefined, { token: admin.token });
   });
 
   /** Latency of a request that is sent meanwhile, in milliseconds. */

@@ -27,6 +27,8 @@ const MAX_WAIT_MS = 150;
 /** Another process takes over if this one was killed. Extended while it counts. */
 const CLAIM_MS = 60_000;
 const MAX_PAUSE_MS = 100;
+/** The next environment waits no longer: a property schema may make a count take hours. */
+const MAX_TURN_MS = 5_000;
 /** Environments that wait in this process. */
 const MAX_WAITING = 100;
 /** User groups times their data sources that are added up in one turn of the event loop. */
@@ -42,9 +44,9 @@ export class EnvironmentFigures {
   readonly #store: BatchingStore;
   readonly #context: FiguresContext;
   readonly #stopped = new AbortController();
-  /** By environment; one is counted at a time. */
+  /** By environment; one is counted at a time, unless it takes long. */
   readonly #counting = new Map<string, Promise<void>>();
-  #last: Promise<void> = Promise.resolve();
+  #lastTurn: Promise<void> = Promise.resolve();
 
   constructor(store: BatchingStore, context: FiguresContext) {
     this.#store = store;
@@ -85,11 +87,13 @@ export class EnvironmentFigures {
     const known = this.#counting.get(name);
     if (known !== undefined) return known;
     if (this.#counting.size === MAX_WAITING || this.#stopped.signal.aborted) return null;
-    const counting = this.#last
+    const turn = this.#lastTurn;
+    const counting = turn
       .then(() => this.#countClaimed(caller))
       .catch(ignoreOutage)
       .finally(() => this.#counting.delete(name));
-    this.#last = counting.catch(() => {});
+    const isLong = turn.then(() => sleep(MAX_TURN_MS, undefined, { ref: false }));
+    this.#lastTurn = Promise.race([counting.catch(() => {}), isLong]);
     this.#counting.set(name, counting);
     return counting;
   }
@@ -149,7 +153,8 @@ export class EnvironmentFigures {
     };
     for (let from: ReturnType<typeof listStart> | null = listStart(list); from !== null; ) {
       const { summaries, next } = await readSummaries(store, list, from, reading);
-      const violations = await violationsOfProperties(this.#context, tenant, config, summaries);
+      const { signal } = this.#stopped;
+      const violations = await violationsOfProperties(this.#context, tenant, config, summaries, signal);
       for (const [index, summary] of summaries.entries()) tally.add(summary, violations[index]!.length > 0);
       from = next;
       await pause();

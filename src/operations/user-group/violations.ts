@@ -104,15 +104,16 @@ export async function groupViolations(
   });
 }
 
-/** The same for the properties only. */
+/** The same for the properties only. Rejects if the signal aborts. */
 export async function violationsOfProperties(
   { propertyValidator }: Pick<Context, 'propertyValidator'>,
   tenant: Tenant,
   { propertySchema }: EnvironmentConfig,
   stored: readonly Pick<UserGroup, 'properties'>[],
+  signal?: AbortSignal,
 ): Promise<Violation[][]> {
   if (propertySchema === null) return stored.map(() => []);
-  return storedViolations(propertyValidator, tenant, propertySchema, stored);
+  return storedViolations(propertyValidator, tenant, propertySchema, stored, signal);
 }
 
 function apply(
@@ -146,6 +147,7 @@ async function storedViolations(
   tenant: Tenant,
   propertySchema: PropertySchema,
   stored: readonly Pick<UserGroup, 'properties'>[],
+  signal: AbortSignal | undefined,
 ): Promise<Violation[][]> {
   const all = stored.map(({ properties }) => properties);
   try {
@@ -154,8 +156,10 @@ async function storedViolations(
     if (!(error instanceof PropertySchemaInvalid)) throw error;
     if (stored.length === 1) return [[uncheckable(error)]];
     const violations: Violation[][] = [];
-    for (const one of stored)
-      violations.push(...(await storedViolations(validator, tenant, propertySchema, [one])));
+    for (const one of stored) {
+      signal?.throwIfAborted();
+      violations.push(...(await storedViolations(validator, tenant, propertySchema, [one], signal)));
+    }
     return violations;
   }
 }
