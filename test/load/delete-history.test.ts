@@ -3,11 +3,14 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { computeBucket } from '../../src/domain/bucket.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
 
 const EVENTS = 300_000;
+/** An even number: the group has its first id in the end. */
+const RENAMES = 4_000;
 const MAX_ATTEMPTS = 12;
 /** The five seconds that every response may take, and one that a busy test machine may lose. */
 const MAX_RESPONSE_MS = 6_000;
@@ -59,6 +62,26 @@ describeOnEachDatabase(`A user group with ${EVENTS} events`, (kind) => {
       { events: Number(row!.events), kept: Number(row!.kept) },
       { events: EVENTS + 2, kept: 0 },
     );
+  });
+
+  it(`is deleted after ${RENAMES} renames`, async (test) => {
+    const ids = ['often', 'often-2'];
+    await create('often');
+    const buckets = ids.map((id) => computeBucket(1, 'Customer', id));
+    const rows = Array.from({ length: RENAMES }, (_, index) => {
+      const [from, to] = index % 2 === 0 ? [0, 1] : [1, 0];
+      const row = (at: number, direction: string, other: number) =>
+        `(${buckets[at]}, 1, 'Customer', '${ids[at]}', ${index + 1}, 'e', '${direction}', '${ids[other]}', 1)`;
+      return `${row(from, 'to', to)}, ${row(to, 'from', from)}`;
+    });
+    await runSql(
+      service.database,
+      `insert into user_group_renames (bucket, workspace_id, environment, provided_id, position, event_id, direction,
+         other_id, team_id) values ${rows.join(', ')}`,
+    );
+    const start = performance.now();
+    const attempts = await remove('often');
+    test.diagnostic(`${attempts} attempts in ${Math.round(performance.now() - start)} ms`);
   });
 
   it('is deleted at the first attempt if its id was used again, whatever happened before', async (test) => {

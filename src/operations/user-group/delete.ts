@@ -4,7 +4,7 @@ import { type UserGroupKey, userGroupKey } from '../../domain/user-group/user-gr
 import type { Context } from '../context.ts';
 import { type EventContext, userGroupEvent } from '../event/event.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
-import { readHistory } from './history.ts';
+import { newestRange } from './history.ts';
 
 type DeletionContext = EventContext & Pick<Context, 'erasures'>;
 
@@ -44,9 +44,10 @@ export async function deleteUserGroup(
  */
 async function eraseLongHistory({ store, erasures }: DeletionContext, key: UserGroupKey): Promise<number> {
   const target = { type: 'user_group', id: key.providedId } as const;
-  const [isLong, { parts }] = await Promise.all([
+  const [isLong, rename] = await Promise.all([
     store.read({ kind: 'hasMoreEvents', tenant: key, target, than: MAX_EVENTS }),
-    readHistory(store, key, key.providedId),
+    store.read({ kind: 'findLastRename', key, before: Number.MAX_SAFE_INTEGER }),
   ]);
-  return isLong || parts.length > 1 ? erasures.run(store, key, parts) : parts[0]!.range.after;
+  const after = rename === null ? 0 : newestRange(rename).after;
+  return isLong || rename?.direction === 'from' ? erasures.run(store, key, after) : after;
 }

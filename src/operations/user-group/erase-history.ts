@@ -6,7 +6,7 @@ import { keyToString, type UserGroupKey, userGroupKey } from '../../domain/user-
 import { Problem } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { StartedTooLate } from '../../store/port.ts';
-import type { HistoryPart } from './history.ts';
+import { readHistory } from './history.ts';
 
 /** Events whose values one transaction removes, and how many it looks at for them. */
 const ERASED = 500;
@@ -19,13 +19,13 @@ export class HistoryErasures {
   readonly #erasures = new Map<string, Promise<number>>();
 
   /**
-   * Returns the position up to which no event of the newest part has values; nor has one of the others. Throws `overloaded`
-   * if that is not so when the request has to end.
+   * Returns the position up to which no event of the newest part, which follows `after`, has values; nor has one of the
+   * others. Throws `overloaded` if that is not so when the request has to end.
    */
-  async run(store: BatchingStore, key: UserGroupKey, parts: readonly HistoryPart[]): Promise<number> {
+  async run(store: BatchingStore, key: UserGroupKey, after: number): Promise<number> {
     // Another group with the id has another history.
-    const name = `${keyToString(key)} ${parts[0]!.range.after}`;
-    const erasure = this.#erasures.get(name) ?? this.#start(store, key, name, parts);
+    const name = `${keyToString(key)} ${after}`;
+    const erasure = this.#erasures.get(name) ?? this.#start(store, key, name);
     try {
       const erasedTo = await store.inTime(erasure);
       // Later changes need another one.
@@ -36,15 +36,10 @@ export class HistoryErasures {
     }
   }
 
-  #start(
-    store: BatchingStore,
-    key: UserGroupKey,
-    name: string,
-    parts: readonly HistoryPart[],
-  ): Promise<number> {
+  #start(store: BatchingStore, key: UserGroupKey, name: string): Promise<number> {
     const [oldest] = this.#erasures.keys();
     if (this.#erasures.size >= MAX_REMEMBERED) this.#erasures.delete(oldest!);
-    const erasure = erase(store.until(Number.POSITIVE_INFINITY), key, parts);
+    const erasure = erase(store.until(Number.POSITIVE_INFINITY), key);
     this.#erasures.set(name, erasure);
     // The next request starts another one.
     erasure.catch(() => this.#erasures.delete(name));
@@ -53,11 +48,9 @@ export class HistoryErasures {
 }
 
 /** The newest part last: its position is returned. */
-async function erase(
-  store: BatchingStore,
-  { workspaceId, environment }: UserGroupKey,
-  parts: readonly HistoryPart[],
-): Promise<number> {
+async function erase(store: BatchingStore, key: UserGroupKey): Promise<number> {
+  const { workspaceId, environment } = key;
+  const { parts } = await readHistory(store, key, key.providedId);
   let erasedTo = 0;
   for (const { id, range } of parts.toReversed())
     erasedTo = await erasePart(store, userGroupKey(workspaceId, environment, id), range);

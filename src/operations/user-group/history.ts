@@ -1,6 +1,7 @@
 // Places of the events of a user group. Each event stays under the id that the group had then, and renames connect the parts.
 
 import type { PositionRange, Tenant } from '../../domain/event/event.ts';
+import type { Rename } from '../../domain/user-group/rename.ts';
 import { userGroupKey } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 
@@ -32,11 +33,17 @@ export async function readHistory(
       return { parts, departure: null };
     }
     const { position, direction, otherId } = rename;
-    if (direction === 'to') {
-      parts.push({ id, range: { after: position, upTo: before - 1 } });
+    parts.push({ id, range: newestRange(rename, before - 1) });
+    if (direction === 'to')
       return { parts, departure: { id: otherId, range: { after: position - 1, upTo: position } } };
-    }
-    parts.push({ id, range: { after: position - 1, upTo: before - 1 } });
     [id, before] = [otherId, position];
   }
+}
+
+/** Positions of the events from the last rename of an id on. The event of a rename has the new id. */
+export function newestRange(
+  { position, direction }: Pick<Rename, 'position' | 'direction'>,
+  upTo = Number.MAX_SAFE_INTEGER,
+): PositionRange {
+  return { after: direction === 'to' ? position : position - 1, upTo };
 }
