@@ -60,8 +60,8 @@ const subjects = {
     await env.putSource(source, schema, 'old');
     return {
       use: resolve((json) => schema in json.data_sources),
-      end: () => env.call('DELETE', `/v1/data-sources/${source}`),
-      discard: () => env.call('DELETE', `/v1/schemas/${schema}`),
+      end: () => env.drop(`/v1/data-sources/${source}`),
+      discard: () => env.drop(`/v1/schemas/${schema}`),
     };
   },
   'data source reserved for another group': async (env) => {
@@ -176,7 +176,12 @@ class Environment {
   }
 
   async dropAll(paths: readonly string[]): Promise<void> {
-    for (const path of paths) await this.call('DELETE', path);
+    for (const path of paths) await this.drop(path);
+  }
+
+  /** Also while it is in use. */
+  drop(path: string): Promise<unknown> {
+    return this.call('DELETE', `${path}?force=true`);
   }
 
   putSchema(id: string, default_data_source: string | null = null): Promise<unknown> {
