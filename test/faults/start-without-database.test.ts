@@ -20,7 +20,7 @@ const SOON_MS = 1_500;
 const AWAY = /"reason":"PostgreSQL: [^"]+","msg":"database unavailable"/;
 
 const UNDO_NEWEST_MIGRATIONS = `
-  drop table usage_counts, environment_figures;
+  drop table usage_counts, environment_figures, user_group_renames;
   drop table environments, documents, event_positions, events, deliveries, failing_webhook_endpoints;
   alter table user_groups drop column suspended_at, drop column last_seen_at;
   drop index api_tokens_workspace_id_environment_api_token_id;
