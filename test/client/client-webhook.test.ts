@@ -65,6 +65,10 @@ describe('The client', () => {
     const { event_id } = await client.testWebhookEndpoint('fails');
     const failed = () => Array.fromAsync(client.listWebhookDeliveries('fails', { state: 'failed' }));
     await eventually('the failure', async () => (await failed()).length === 1);
+    await eventually('the endpoint to be disabled', async () => {
+      const { webhook_endpoint } = await client.readWebhookEndpoint('fails');
+      return !webhook_endpoint.enabled;
+    });
     const { delivery, event } = await client.readWebhookDelivery('fails', event_id);
     assert.deepEqual([delivery.state, delivery.recent_attempts[0]!.response_status], ['failed', 410]);
     assert.deepEqual([event!.event_id, event!.type], [event_id, 'webhook_endpoint.tested']);

@@ -255,6 +255,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
     await tenant.endpoint('crm', receiver.url);
     await tenant.createGroup('acme');
     await tenant.waitFor('crm', ({ state }) => state === 'failed');
+    await tenant.waitUntilDisabled('crm');
     receiver.received.length = 0;
     receiver.respond = respondWith(204);
     await tenant.endpoint('crm', receiver.url);

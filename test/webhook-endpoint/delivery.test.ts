@@ -203,10 +203,7 @@ describeOnEachDatabase('A webhook', (database) => {
     await tenant.createGroup('one');
     await tenant.waitFor('failed', ({ state }) => state === 'failed');
     const redeliver = (since: unknown) => tenant.call('POST', `${PATH}/failed/redeliver-failed`, { since });
-    await eventually('the endpoint to be disabled', async () => {
-      const { json } = await tenant.call('GET', `${PATH}/failed`);
-      return !json.webhook_endpoint.enabled;
-    });
+    await tenant.waitUntilDisabled('failed');
     assertProblem(await redeliver(before), 'invalid_request');
     receiver.respond = respondWith(204);
     await tenant.endpoint('failed', receiver.url);

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestResponse } from '../http.ts';
+import { eventually } from '../process.ts';
 import type { TestService } from '../service.ts';
 
 export const PATH = '/v1/webhook-endpoints';
@@ -68,5 +69,13 @@ export class Tenant {
       await sleep(20);
     }
     throw new Error(`the delivery did not change: ${JSON.stringify((await this.deliveries(id))[0])}`);
+  }
+
+  /** Waits until the service has disabled the endpoint, which it does after the failed delivery. */
+  async waitUntilDisabled(id: string): Promise<void> {
+    await eventually('the endpoint to be disabled', async () => {
+      const { json } = await this.call('GET', `${PATH}/${id}`);
+      return !json.webhook_endpoint.enabled;
+    });
   }
 }
