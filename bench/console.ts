@@ -55,7 +55,7 @@ const pages = {
 
 export interface ConsoleBenchOptions {
   folder: string;
-  /** Where the database is kept for the next run. */
+  /** The folder that keeps the database for the next run. */
   keep?: string;
   groups: number;
   seconds: number;

@@ -12,7 +12,7 @@ import { run } from './run.ts';
 
 const NAME = 'user-group-service';
 const DOC = `usr/share/doc/${NAME}`;
-/** Where each shell looks for the completion script of a command. */
+/** The folder in which each shell looks for the completion script of a command. */
 const COMPLETIONS = {
   bash: `usr/share/bash-completion/completions/${NAME}`,
   fish: `usr/share/fish/vendor_completions.d/${NAME}.fish`,

@@ -13,7 +13,7 @@ import { run } from './run.ts';
 const SUITE = 'bookworm';
 /** The libraries that Node is linked with. */
 const PACKAGES = ['libatomic1', 'libc6', 'libgcc-s1', 'libstdc++6'];
-/** What nothing in the image reads, and what describes the machine that builds it. */
+/** Files that nothing in the image reads, or that describe the machine that builds it. */
 const UNUSED = [
   'dev',
   'etc/apt',

@@ -37,7 +37,7 @@ const MAX_SCHEMAS = 200;
 const MAX_CHOICES = 50;
 /** More data sources in all are searched too: a page has a limited size. */
 const MAX_ALL_CHOICES = 2_000;
-/** Of more schemas, those that have their default are folded away. */
+/** Beyond this number, schemas that have their default are folded away. */
 const MAX_UNFOLDED = 12;
 /** Suggestions on one page: the id or the name of every other data source can be typed. */
 const MAX_SUGGESTIONS = 400;
