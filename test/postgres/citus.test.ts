@@ -13,6 +13,7 @@ import { FIND_BY_KEY, FIND_BY_TOKEN } from '../../src/store/postgres/user-group/
 import { citus, postgres } from '../support/database.ts';
 import { FAULT_MS, Installation } from '../support/faults/installation.ts';
 import { TestService } from '../support/service.ts';
+import { runSql } from '../support/sql.ts';
 
 const GROUPS = 500;
 const PERIOD_MS = 100;
@@ -34,16 +35,10 @@ describe('a statement for many groups', async () => {
     ) as Statement[];
 
   let service: TestService;
-  let client: pg.Client;
   before(async () => {
     service = await TestService.start(postgres);
-    client = new pg.Client(service.database.url);
-    await client.connect();
   });
-  after(async () => {
-    await client.end();
-    await service.end();
-  });
+  after(() => service.end());
 
   it('exists', () => assert.ok(statements.length >= 6));
 
@@ -57,7 +52,7 @@ describe('a statement for many groups', async () => {
     });
 
     it(`is valid with that restriction: ${name}`, async () => {
-      await client.query(`prepare ${name} as ${nameShards(sql)}`);
+      await runSql(service.database, `prepare ${name} as ${nameShards(sql)}`);
     });
   }
 });
