@@ -64,7 +64,7 @@ Generated from the code by \`npm run format\`: settings, commands, exit codes, t
 
 ## Settings
 
-\`serve\` reads each setting from a flag (\`--port\` for \`PORT\`, \`--queue-limit\` for \`UGS_QUEUE_LIMIT\`) or an environment variable. Secrets have no flag; instead, \`NAME_FILE\` can name a file that holds the secret. An unknown \`UGS_\` variable or an invalid value is refused with exit code 78. \`start\` reads the environment too, except \`DATABASE_URL\`. \`UGS_API_TOKEN\` is no setting: it is the API token of commands with \`--url\`.
+\`serve\` reads each setting from a flag (\`--port\` for \`PORT\`, \`--queue-limit\` for \`UGS_QUEUE_LIMIT\`) or an environment variable. Secrets have no flag; instead, \`NAME_FILE\` can name a file that holds the secret. An unknown \`UGS_\` variable or an invalid value is refused with exit code 78. \`start\` reads the environment too, except \`DATABASE_URL\`. \`UGS_API_TOKEN\` is not a setting, but the API token of commands with \`--url\`.
 
 ${settingsTable()}
 

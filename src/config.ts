@@ -52,7 +52,7 @@ const timeouts = {
   query_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
   connectionTimeoutMillis: 'UGS_POSTGRES_CONNECT_TIMEOUT_MS',
 };
-/** The API token of commands with --url. No setting, but it is exported in shells that run other commands too. */
+/** The API token of commands with --url. It is not a setting, but exported in shells that run other commands too. */
 export const API_TOKEN_VARIABLE = 'UGS_API_TOKEN';
 const MAX_THREADS = 16;
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;

@@ -122,19 +122,19 @@ export interface Schemas {
       occurred_at: string;
       actor: {
         type: 'api_token' | 'command_line' | 'service';
-        /** Of the API token. */
+        /** Number of the API token. */
         id: number | null;
-        /** Of the API token. */
+        /** Name of the API token. */
         name: string | null;
         via: 'api' | 'console' | 'command_line' | 'service';
       };
       target: {
-        /** What changed. More types may be added. */
+        /** Kind of object that changed. More types may be added. */
         type: string;
         /** Its id. For a user group, your own. */
         id: string;
       };
-      /** Of the target after the change. */
+      /** Version of the target after the change. */
       version: number | null;
       /** `X-Request-Id` of the response. */
       request_id: string | null;
@@ -740,19 +740,19 @@ export interface Schemas {
           occurred_at: string;
           actor: {
             type: 'api_token' | 'command_line' | 'service';
-            /** Of the API token. */
+            /** Number of the API token. */
             id: number | null;
-            /** Of the API token. */
+            /** Name of the API token. */
             name: string | null;
             via: 'api' | 'console' | 'command_line' | 'service';
           };
           target: {
-            /** What changed. More types may be added. */
+            /** Kind of object that changed. More types may be added. */
             type: string;
             /** Its id. For a user group, your own. */
             id: string;
           };
-          /** Of the target after the change. */
+          /** Version of the target after the change. */
           version: number | null;
           /** `X-Request-Id` of the response. */
           request_id: string | null;

@@ -59,7 +59,7 @@ const commands = [
   ['help'],
 ];
 
-/** By command: it takes a process to get one. */
+/** Help texts, by command: it takes a process to get one. */
 const helps = new Map<string, Promise<string>>();
 
 function help(...command: string[]): Promise<string> {

@@ -12,7 +12,7 @@ import { DESKTOP, launchBrowser, PHONE, skipsBrowser, violationsOf } from '../su
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 
-/** Of the longest length, without a place to break it. */
+/** Id of the longest length, without a place to break it. */
 const LONG_ID = `tenant_${'x7Kq9'.repeat(49)}042`;
 const LONG_NAME =
   'The International Association of Research Institutes and Subsidiaries (Holdings) GmbH & Co. KGaA';

@@ -24,7 +24,7 @@ export interface Step {
   /** Rows of the pages before it. */
   found: number;
   searched: number;
-  /** Where the page begins, in the URL; a step may begin later. */
+  /** Start of the page, in the URL; a step may begin later. */
   place: Place;
   /** Whether this step continues a search. */
   isContinued: boolean;

@@ -44,7 +44,7 @@ export class EnvironmentFigures {
   readonly #store: BatchingStore;
   readonly #context: FiguresContext;
   readonly #stopped = new AbortController();
-  /** By environment; one is counted at a time, unless it takes long. */
+  /** Counts in progress, by environment; one at a time, unless it takes long. */
   readonly #counting = new Map<string, Promise<void>>();
   #lastTurn: Promise<void> = Promise.resolve();
 
@@ -92,8 +92,8 @@ export class EnvironmentFigures {
       .then(() => this.#countClaimed(caller))
       .catch(ignoreOutage)
       .finally(() => this.#counting.delete(name));
-    const isLong = turn.then(() => sleep(MAX_TURN_MS, undefined, { ref: false }));
-    this.#lastTurn = Promise.race([counting.catch(() => {}), isLong]);
+    const maxTurn = turn.then(() => sleep(MAX_TURN_MS, undefined, { ref: false }));
+    this.#lastTurn = Promise.race([counting.catch(() => {}), maxTurn]);
     this.#counting.set(name, counting);
     return counting;
   }

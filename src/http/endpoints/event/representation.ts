@@ -75,8 +75,8 @@ const actorSchema = titled(
   'EventActor',
   objectSchema({
     type: { type: 'string', enum: ['api_token', 'command_line', 'service'] },
-    id: { type: ['integer', 'null'], description: 'Of the API token.' },
-    name: { type: ['string', 'null'], description: 'Of the API token.' },
+    id: { type: ['integer', 'null'], description: 'Number of the API token.' },
+    name: { type: ['string', 'null'], description: 'Name of the API token.' },
     via: { type: 'string', enum: ['api', 'console', 'command_line', 'service'] },
   }),
 );
@@ -107,11 +107,11 @@ export const eventSchema = titled(
     target: titled(
       'EventTarget',
       objectSchema({
-        type: { type: 'string', description: 'What changed. More types may be added.' },
+        type: { type: 'string', description: 'Kind of object that changed. More types may be added.' },
         id: { type: 'string', description: 'Its id. For a user group, your own.' },
       }),
     ),
-    version: { type: ['integer', 'null'], description: 'Of the target after the change.' },
+    version: { type: ['integer', 'null'], description: 'Version of the target after the change.' },
     request_id: { type: ['string', 'null'], description: '`X-Request-Id` of the response.' },
     changes: changesSchema,
   }),
