@@ -89,7 +89,7 @@ describeOnEachDatabase('the overview of the console', (database) => {
   it('shows resolves and changes by day as charts and tables', async () => {
     const { json } = await service.get({ user_group_id: 'resolved', name: 'Resolved' });
     for (let count = 0; count < 3; count++) await service.resolve(json.user_group.token);
-    await service.app.context.usage.write();
+    await service.writeUsage();
     const today = new Date().toISOString().slice(0, 10);
     // The figures are old then.
     service.clockAheadMs += HOUR_MS + 1_000;
