@@ -1,6 +1,7 @@
 // Events whose values the quota of their environment reduces, and the deletion of old events.
 
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
+import { addGauge } from './gauge.ts';
 
 export interface RetentionState {
   isFailing: boolean;
@@ -35,22 +36,15 @@ export class EventMetrics {
   }
 
   watchRetention(state: () => RetentionState): void {
-    const registers = [this.#registry];
-    new Gauge({
+    addGauge(this.#registry, {
       name: 'user_group_service_event_retention_failing',
       help: '1 if the last deletion of old events failed, otherwise 0.',
-      registers,
-      collect() {
-        this.set(state().isFailing ? 1 : 0);
-      },
+      read: () => (state().isFailing ? 1 : 0),
     });
-    new Gauge({
+    addGauge(this.#registry, {
       name: 'user_group_service_event_retention_lag_seconds',
       help: 'For how long the oldest event should have been deleted; NaN in the first minute of a process.',
-      registers,
-      collect() {
-        this.set(state().lagMs / 1_000);
-      },
+      read: () => state().lagMs / 1_000,
     });
   }
 }

@@ -8,6 +8,7 @@ import { problems } from '../http/response/problem.ts';
 import type { ServerMetrics } from '../http/server.ts';
 import { type AuthenticationFailure, authenticationFailure } from '../operations/api-token/authenticate.ts';
 import type { Problem } from '../problem.ts';
+import { addGauge } from './gauge.ts';
 import { Histogram, type Series } from './histogram.ts';
 
 const SECONDS = [0.0003, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
@@ -72,13 +73,10 @@ export class HttpMetrics implements ServerMetrics {
 
   watch(server: Server, maxConnections: number): void {
     const registers = [this.#registry];
-    new Gauge({
+    addGauge(this.#registry, {
       name: 'user_group_service_client_connections',
       help: 'Open connections of clients.',
-      registers,
-      async collect() {
-        this.set(await countConnections(server));
-      },
+      read: () => countConnections(server),
     });
     new Gauge({
       name: 'user_group_service_client_connections_max',

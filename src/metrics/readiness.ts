@@ -1,21 +1,18 @@
 // Whether the process is ready: an outage is visible although no request arrives.
 
 import { setImmediate } from 'node:timers/promises';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { addGauge } from './gauge.ts';
 
 export class Readiness {
   /** null while the process starts, for example because it waits for its database. */
   #check: (() => Promise<void>) | null = null;
 
   constructor(registry: Registry) {
-    const isReady = () => this.#isReady();
-    new Gauge({
+    addGauge(registry, {
       name: 'user_group_service_ready',
       help: '1 if /readyz returns 200, otherwise 0.',
-      registers: [registry],
-      async collect() {
-        this.set((await isReady()) ? 1 : 0);
-      },
+      read: async () => ((await this.#isReady()) ? 1 : 0),
     });
   }
 

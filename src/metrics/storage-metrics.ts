@@ -2,6 +2,7 @@
 
 import { Gauge, type Registry } from 'prom-client';
 import type { FileStorage } from '../store/port.ts';
+import { addGauge } from './gauge.ts';
 
 /** Values are NaN while `measure` rejects. */
 export function addStorage(registry: Registry, measure: () => Promise<FileStorage>): void {
@@ -17,22 +18,20 @@ export function addStorage(registry: Registry, measure: () => Promise<FileStorag
       this.set({ file: 'wal' }, storage?.logBytes ?? Number.NaN);
     },
   });
-  new Gauge({
+  addGauge(registry, {
     name: 'user_group_service_database_disk_free_bytes',
     help: 'Free space on the disk of the SQLite database.',
-    registers,
-    async collect() {
+    read: async () => {
       const storage = await measure().catch(() => null);
-      this.set(storage?.diskFreeBytes ?? Number.NaN);
+      return storage?.diskFreeBytes ?? Number.NaN;
     },
   });
-  new Gauge({
+  addGauge(registry, {
     name: 'user_group_service_backup_timestamp_seconds',
     help: 'When the SQLite database was last backed up; 0 if never.',
-    registers,
-    async collect() {
+    read: async () => {
       const storage = await measure().catch(() => null);
-      this.set(storage === null ? Number.NaN : (storage.backedUpAt ?? 0) / 1_000);
+      return storage === null ? Number.NaN : (storage.backedUpAt ?? 0) / 1_000;
     },
   });
 }

@@ -3,6 +3,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { ConnectionCounts } from '../database.ts';
 import type { BatchObservers, Queue } from '../store/batching-store.ts';
+import { addGauge } from './gauge.ts';
 import { Histogram } from './histogram.ts';
 
 const SECONDS = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3];
@@ -59,20 +60,14 @@ export function addConnections(registry: Registry, counts: () => ConnectionCount
       this.set({ state: 'idle' }, idle);
     },
   });
-  new Gauge({
+  addGauge(registry, {
     name: 'user_group_service_database_connections_max',
     help: 'Maximum number of connections to PostgreSQL.',
-    registers: [registry],
-    collect() {
-      this.set(counts().max);
-    },
+    read: () => counts().max,
   });
-  new Gauge({
+  addGauge(registry, {
     name: 'user_group_service_database_connections_waiting',
     help: 'Batches that wait for a free connection to PostgreSQL.',
-    registers: [registry],
-    collect() {
-      this.set(counts().waiting);
-    },
+    read: () => counts().waiting,
   });
 }

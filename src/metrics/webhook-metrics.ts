@@ -1,8 +1,9 @@
 // Deliveries to webhook endpoints.
 
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import type { DeliveryState } from '../domain/webhook-endpoint/delivery.ts';
 import type { WebhookObserver } from '../webhooks/observer.ts';
+import { addGauge } from './gauge.ts';
 import { Histogram } from './histogram.ts';
 
 const SECONDS = [0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 15];
@@ -51,12 +52,9 @@ export class WebhookMetrics implements WebhookObserver {
 
 /** `count` returns the pending deliveries of all processes. */
 export function addPendingDeliveries(registry: Registry, count: () => Promise<number>): void {
-  new Gauge({
+  addGauge(registry, {
     name: 'webhook_deliveries_pending',
     help: 'Deliveries to webhook endpoints that are pending, of all processes, counted up to 10,000.',
-    registers: [registry],
-    async collect() {
-      this.set(await count().catch(() => Number.NaN));
-    },
+    read: () => count().catch(() => Number.NaN),
   });
 }
