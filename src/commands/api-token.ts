@@ -27,8 +27,8 @@ import {
   withExistingDatabase,
 } from './database-option.ts';
 import { parseDuration } from './duration.ts';
-import { ApiTokenInactive, NotFound } from './exit-code.ts';
-import { formatInstant, printJson, printJsonPages, printTablePages } from './output.ts';
+import { DataError, NotFound } from './exit-code.ts';
+import { formatInstant, instantOrNull, printJson, printJsonPages, printTablePages } from './output.ts';
 import {
   createWorkspaceOption,
   environmentOption,
@@ -101,7 +101,7 @@ async function create(context: EventContext, options: CreateOptions): Promise<vo
       environment,
       permission,
       name,
-      expires_at: expiresAt === null ? null : formatInstant(expiresAt),
+      expires_at: instantOrNull(expiresAt),
     });
     return;
   }
@@ -172,10 +172,6 @@ function toJson(token: ApiTokenRow): object {
   };
 }
 
-function instantOrNull(ms: number | null): string | null {
-  return ms === null ? null : formatInstant(ms);
-}
-
 type RotateOptions = DatabaseOptions & { gracePeriod: number };
 
 function rotateCommand(): Command {
@@ -210,7 +206,7 @@ async function rotate(
 ): Promise<void> {
   const stored = await existing(context.store, id);
   const status = apiTokenStatus(stored, context.clock());
-  if (status !== 'active') throw new ApiTokenInactive(`API token ${id} is ${status}; create a new one`);
+  if (status !== 'active') throw new DataError(`API token ${id} is ${status}; create a new one`);
   const caller = operator(stored.workspaceId, stored.environment);
   const { apiToken, token } = await rotateApiToken(context, caller, id, gracePeriod / 1_000);
   const until = instantOrNull(apiToken.previousExpiresAt);

@@ -1,17 +1,11 @@
 import { Command, Option } from 'commander';
 import { checkUserGroups } from '../operations/user-group/check.ts';
-import { findWorkspace } from '../operations/workspace/workspace.ts';
 import { keepHeapSmall } from '../system/small-heap.ts';
 import { type DatabaseOptions, databaseOption, withExistingDatabase } from './database-option.ts';
-import { ViolationsFound } from './exit-code.ts';
+import { DataError } from './exit-code.ts';
 import { printJson } from './output.ts';
 import { progressBar } from './progress.ts';
-import {
-  environmentOption,
-  unknownWorkspace,
-  type WorkspaceOptions,
-  workspaceOption,
-} from './workspace-option.ts';
+import { environmentOption, operatorAt, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
 
 /** User groups. */
 const COLLECT_EVERY = 50_000;
@@ -34,15 +28,12 @@ export function checkCommand(): Command {
 }
 
 async function check(options: CheckOptions): Promise<void> {
-  const { workspace: name, environment } = options;
   let violating = 0;
   let total = 0;
   const collectGarbage = keepHeapSmall();
   let collectAt = COLLECT_EVERY;
   await withExistingDatabase(options, async ({ store }) => {
-    const workspace = await findWorkspace(store, name);
-    if (workspace === null) throw await unknownWorkspace(store, name);
-    const tenant = { workspaceId: workspace.workspaceId, environment };
+    const tenant = await operatorAt(store, options);
     using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', tenant }));
     for await (const { checked, invalid } of checkUserGroups(store, tenant)) {
       if (invalid.length > 0) bar.erase();
@@ -62,7 +53,7 @@ async function check(options: CheckOptions): Promise<void> {
     console.log(
       `Checked ${total} user groups: ${violating === 0 ? 'none violates' : `${violating} violate`} the rules.`,
     );
-  if (violating > 0) throw new ViolationsFound(`${violating} of ${total} user groups violate the rules`);
+  if (violating > 0) throw new DataError(`${violating} of ${total} user groups violate the rules`);
 }
 
 function print({ json }: CheckOptions, userGroupId: string, pointer: string, detail: string): void {

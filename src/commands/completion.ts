@@ -62,19 +62,23 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function branches(places: readonly Place[], indent: string): string {
+function quotedWords({ words }: Place): string {
+  return quoted(words.map(({ text }) => text).join(' '));
+}
+
+/** Branches of a `case` of bash and zsh that set the variable, for the values of options or for commands. */
+function branches(places: readonly Place[], kind: 'options' | 'commands', variable: string): string {
   return places
-    .map(
-      ({ path, words }) =>
-        `${indent}${quoted(path)}) words=${quoted(words.map(({ text }) => text).join(' '))} ;;`,
-    )
+    .filter(({ path }) => path.includes('--') === (kind === 'options'))
+    .map((place) => `    ${quoted(place.path)}) ${variable}=${quotedWords(place)} ;;`)
     .join('\n');
 }
 
-/** The patterns of all commands, in a `case` of bash and zsh. */
-function commandPattern(places: readonly Place[]): string {
-  const commands = places.map(({ path }) => path).filter((path) => path !== '' && !path.includes('--'));
-  return commands.map(quoted).join(' | ');
+function quotedCommands(places: readonly Place[]): string[] {
+  return places
+    .map(({ path }) => path)
+    .filter((path) => path !== '' && !path.includes('--'))
+    .map(quoted);
 }
 
 function bashScript(places: readonly Place[]): string {
@@ -82,20 +86,14 @@ function bashScript(places: readonly Place[]): string {
   local path= words= word
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "\${path:+$path }$word" in
-      ${commandPattern(places)}) path="\${path:+$path }$word" ;;
+      ${quotedCommands(places).join(' | ')}) path="\${path:+$path }$word" ;;
     esac
   done
   case "\${path:+$path }\${COMP_WORDS[COMP_CWORD-1]}" in
-${branches(
-  places.filter(({ path }) => path.includes('--')),
-  '    ',
-)}
+${branches(places, 'options', 'words')}
   esac
   [ -n "$words" ] || case "$path" in
-${branches(
-  places.filter(({ path }) => !path.includes('--')),
-  '    ',
-)}
+${branches(places, 'commands', 'words')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
@@ -109,20 +107,14 @@ _user_group_service() {
   local place= list= word
   for word in "\${(@)words[2,CURRENT-1]}"; do
     case "\${place:+$place }$word" in
-      ${commandPattern(places)}) place="\${place:+$place }$word" ;;
+      ${quotedCommands(places).join(' | ')}) place="\${place:+$place }$word" ;;
     esac
   done
   case "\${place:+$place }\${words[CURRENT-1]}" in
-${branches(
-  places.filter(({ path }) => path.includes('--')),
-  '    ',
-).replaceAll(' words=', ' list=')}
+${branches(places, 'options', 'list')}
   esac
   [ -n "$list" ] || case "$place" in
-${branches(
-  places.filter(({ path }) => !path.includes('--')),
-  '    ',
-).replaceAll(' words=', ' list=')}
+${branches(places, 'commands', 'list')}
   esac
   compadd -- \${(s: :)list} || _files
 }
@@ -130,19 +122,12 @@ if [ "$funcstack[1]" = _${NAME} ]; then _user_group_service; else compdef _user_
 }
 
 function fishScript(places: readonly Place[]): string {
-  const commands = places.map(({ path }) => path).filter((path) => path !== '' && !path.includes('--'));
-  const lines = places.flatMap(({ path, words }) => {
-    const isOption = path.includes('--');
-    const condition = quoted(`__user_group_service_at ${quoted(path)}`);
-    if (isOption) {
-      const place = path.split(' ').slice(0, -1).join(' ');
-      const long = path.split(' --')[1]!;
-      const at = quoted(`__user_group_service_at ${quoted(place)}`);
-      return [
-        `complete -c ${NAME} -n ${at} -l ${long} -x -a ${quoted(words.map(({ text }) => text).join(' '))}`,
-      ];
-    }
-    return words.map(({ text, summary }) => {
+  const lines = places.flatMap((place) => {
+    const [command = '', option] = place.path.split(/ ?--/);
+    const condition = quoted(`__user_group_service_at ${quoted(command)}`);
+    if (option !== undefined)
+      return [`complete -c ${NAME} -n ${condition} -l ${option} -x -a ${quotedWords(place)}`];
+    return place.words.map(({ text, summary }) => {
       const what = text.startsWith('--') ? `-l ${text.slice(2)}` : `-f -a ${quoted(text)}`;
       return `complete -c ${NAME} -n ${condition} ${what} -d ${quoted(summary.split('\n')[0]!)}`;
     });
@@ -151,7 +136,7 @@ function fishScript(places: readonly Place[]): string {
   set -l place
   for word in (commandline -opc)[2..]
     set -l next (string trim -- "$place $word")
-    contains -- $next ${commands.map(quoted).join(' ')}; and set place $next
+    contains -- $next ${quotedCommands(places).join(' ')}; and set place $next
   end
   test "$place" = "$argv[1]"
 end

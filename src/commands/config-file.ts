@@ -191,21 +191,3 @@ function yamlNode(tree: JsonTree): unknown {
   if (tree instanceof JsonArray) return tree.elements.map(yamlNode);
   return JSON_NUMBER.test(tree) ? new ExactNumber(tree) : JSON.parse(tree);
 }
-
-/** Indented JSON with the members in the same order. */
-export function indentedJson(text: JsonText): string {
-  return `${indented(parseTree(text), '\n')}\n`;
-}
-
-function indented(tree: JsonTree, newLine: string): string {
-  const inner = `${newLine}  `;
-  if (tree instanceof JsonObject) {
-    const members = Array.from(tree.members, ([key, member]) => `${key}: ${indented(member, inner)}`);
-    return members.length === 0 ? '{}' : `{${inner}${members.join(`,${inner}`)}${newLine}}`;
-  }
-  if (tree instanceof JsonArray) {
-    const elements = tree.elements.map((element) => indented(element, inner));
-    return elements.length === 0 ? '[]' : `[${inner}${elements.join(`,${inner}`)}${newLine}]`;
-  }
-  return tree;
-}

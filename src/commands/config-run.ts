@@ -6,13 +6,14 @@ import { createTwoFilesPatch } from 'diff';
 import { pathInConfig } from '../domain/config.ts';
 import { type ConfigChange, type ConfigPlan, planTexts } from '../domain/config-plan.ts';
 import { objectText } from '../domain/json/json-tree.ts';
+import { prettyJson } from '../domain/json/pretty-json.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { refuseExistingFile } from '../system/atomic-file.ts';
-import { indentedJson, readConfigFile, toYaml } from './config-file.ts';
+import { readConfigFile, toYaml } from './config-file.ts';
 import { type ConfigTarget, withConfigTarget } from './config-target.ts';
-import { createFile } from './create-file.ts';
+import { writeOutput } from './create-file.ts';
 import { ChangesPlanned } from './exit-code.ts';
-import { printJson } from './output.ts';
+import { ignoreBrokenPipe, printJson } from './output.ts';
 import type { TargetOptions } from './target-option.ts';
 
 export type ExportOptions = TargetOptions & { format?: 'yaml' | 'json' };
@@ -24,9 +25,11 @@ export function exportConfig(
 ): Promise<void> {
   return withConfigTarget(options, async (target) => {
     if (file !== undefined) refuseExistingFile(file);
-    const text = (format === 'json' ? indentedJson : toYaml)(await target.read());
-    if (file === undefined) process.stdout.write(text);
-    else await createFile(file, (output) => pipeline([text], output));
+    const config = await target.read();
+    const text = format === 'json' ? `${prettyJson(config)}\n` : toYaml(config);
+    await writeOutput(file, (output) =>
+      pipeline([text], output, { end: output !== process.stdout }).catch(ignoreBrokenPipe),
+    );
   });
 }
 
@@ -57,17 +60,13 @@ async function plannedChanges(
 ): Promise<ConfigPlan> {
   const { prune = false } = options;
   const plan = await target.put(config, { prune, dryRun: true, version: null });
-  report(plan, options);
+  if (options.json) printJson(objectText(Object.entries(planTexts(plan))));
+  else printPlan(plan, prune);
   return plan;
 }
 
 function changeCount({ changes }: ConfigPlan): string {
   return `${changes.length} ${changes.length === 1 ? 'change' : 'changes'}`;
-}
-
-function report(plan: ConfigPlan, { json = false, prune = false }: ApplyOptions): void {
-  if (json) printJson(objectText(Object.entries(planTexts(plan))));
-  else printPlan(plan, prune);
 }
 
 function printPlan({ changes, kept }: ConfigPlan, prune: boolean): void {

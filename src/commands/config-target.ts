@@ -1,7 +1,7 @@
 // Target of the config commands: a database, or a running service.
 
 import type { Config } from '../config.ts';
-import { type Caller, operator } from '../domain/api-token.ts';
+import type { Caller } from '../domain/api-token.ts';
 import { configBody } from '../domain/config.ts';
 import { type ConfigPlan, parsePlan } from '../domain/config-plan.ts';
 import { jsonText, withMember } from '../domain/json/json-tree.ts';
@@ -10,14 +10,13 @@ import { applyConfig } from '../operations/config/apply.ts';
 import { readConfig } from '../operations/config/read.ts';
 import { atCurrentConfig, EnvironmentConfigs } from '../operations/document/environment-config.ts';
 import { CpuQueue } from '../operations/machinery/cpu-queue.ts';
-import { findWorkspace } from '../operations/workspace/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import { contextWithKeys } from './command-context.ts';
 import { withExistingDatabase } from './database-option.ts';
 import { ConfigFileInvalid } from './exit-code.ts';
 import { MAX_MEMBERS, ServiceClient } from './service-client.ts';
 import { selectTarget, type TargetOptions } from './target-option.ts';
-import { unknownWorkspace } from './workspace-option.ts';
+import { operatorAt } from './workspace-option.ts';
 
 export interface PutOptions {
   prune: boolean;
@@ -40,9 +39,7 @@ export async function withConfigTarget(
   const place = selectTarget(options);
   if ('url' in place) return work(new ServiceTarget(place.url));
   await withExistingDatabase(options, async ({ store }, config) => {
-    const found = await findWorkspace(store, place.workspace);
-    if (found === null) throw await unknownWorkspace(store, place.workspace);
-    await work(new DatabaseTarget(store, config, operator(found.workspaceId, place.environment)));
+    await work(new DatabaseTarget(store, config, await operatorAt(store, place)));
   });
 }
 

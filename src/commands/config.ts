@@ -2,6 +2,7 @@
 
 import { Command, Option } from 'commander';
 import type { ApplyOptions, ExportOptions } from './config-run.ts';
+import { outputArgument } from './create-file.ts';
 import { jsonOption } from './database-option.ts';
 import { addTargetOptions } from './target-option.ts';
 
@@ -29,7 +30,7 @@ function exportCommand(): Command {
         'reference to an environment variable, such as {environment: INTEGRATION_METABASE_SECRET}, which has to contain ' +
         'it when the file is applied.',
     )
-    .argument('[file]', 'file to create; standard output if it is - or omitted')
+    .addArgument(outputArgument())
     .addOption(
       new Option('--format <format>', 'json if the name of the file ends so, otherwise yaml').choices(
         formats,
@@ -37,7 +38,7 @@ function exportCommand(): Command {
     );
   return withTarget(command).action(async (file: string | undefined, options: ExportOptions) => {
     const { exportConfig } = await import('./config-run.ts');
-    return exportConfig(file === '-' ? undefined : file, options);
+    return exportConfig(file, options);
   });
 }
 

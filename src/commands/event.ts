@@ -1,11 +1,11 @@
 import { Command, Option } from 'commander';
+import { DAY_MS } from '../domain/usage.ts';
 import { type Purged, purgeEvents } from '../operations/event/purge.ts';
 import { confirmByTyping } from './confirm.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
 import { parseDuration } from './duration.ts';
 import { printJson } from './output.ts';
 
-const DAY_MS = 86_400_000;
 /** Between batches: callers of the service hardly notice. */
 const PAUSE_MS = 5;
 

@@ -39,14 +39,9 @@ export class NotFound extends Error {
   override readonly name = 'NotFound';
 }
 
-/** An import refused lines and has reported each of them. */
-export class LinesRefused extends Error {
-  override readonly name = 'LinesRefused';
-}
-
-/** An import would delete more than it may. */
-export class DeletionRefused extends Error {
-  override readonly name = 'DeletionRefused';
+/** What a command was given, or found, is not as it must be; the message says what. */
+export class DataError extends Error {
+  override readonly name = 'DataError';
 }
 
 /** The file of a configuration is not valid, or was refused. */
@@ -64,26 +59,6 @@ export class ServiceRefused extends Error {
   override readonly name = 'ServiceRefused';
 }
 
-/** Stored user groups violate the rules, and each violation has been reported. */
-export class ViolationsFound extends Error {
-  override readonly name = 'ViolationsFound';
-}
-
-/** A workspace that is in use cannot be deleted. */
-export class WorkspaceNotEmpty extends Error {
-  override readonly name = 'WorkspaceNotEmpty';
-}
-
-/** Checks of `doctor` failed, and it has printed them. */
-export class ChecksFailed extends Error {
-  override readonly name = 'ChecksFailed';
-}
-
-/** An API token that is revoked or expired cannot be rotated. */
-export class ApiTokenInactive extends Error {
-  override readonly name = 'ApiTokenInactive';
-}
-
 /** An argument is invalid. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
@@ -93,13 +68,10 @@ export function toExitCode(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (error instanceof UsageError || error instanceof FileExists) return exitCodes.usage;
   if (error instanceof ChangesPlanned) return exitCodes.usage;
-  if (error instanceof ConfigFileInvalid) return exitCodes.data;
   if (error instanceof ServiceRefused) return exitCodes.unavailable;
   if (error instanceof NotFound || error instanceof WorkspaceDeleted) return exitCodes.notFound;
-  if (error instanceof DatabasesDiffer || error instanceof LinesRefused) return exitCodes.data;
-  if (error instanceof WorkspaceNotEmpty || error instanceof BackupInvalid) return exitCodes.data;
-  if (error instanceof ChecksFailed || error instanceof ApiTokenInactive) return exitCodes.data;
-  if (error instanceof ViolationsFound || error instanceof DeletionRefused) return exitCodes.data;
+  if (error instanceof DataError || error instanceof ConfigFileInvalid) return exitCodes.data;
+  if (error instanceof DatabasesDiffer || error instanceof BackupInvalid) return exitCodes.data;
   if (error instanceof ConfigInvalid || error instanceof StoredTokenUnreadable) return exitCodes.config;
   if (error instanceof OtherKeyInUse || error instanceof BootstrapApiTokenUnusable) return exitCodes.config;
   if (error instanceof SchemaTooNew || error instanceof ServerUnfit) return exitCodes.config;

@@ -5,20 +5,14 @@ import type { KeyRing } from '../domain/key-ring.ts';
 import type { UserGroup } from '../domain/user-group/user-group.ts';
 import { loadKeyRing } from '../key-ring-source.ts';
 import { exportLines } from '../operations/user-group/export.ts';
-import { findWorkspace } from '../operations/workspace/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import { refuseExistingFile } from '../system/atomic-file.ts';
-import { createFile } from './create-file.ts';
+import { outputArgument, writeOutput } from './create-file.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
 import { UsageError } from './exit-code.ts';
 import { ignoreBrokenPipe, printJson } from './output.ts';
 import { progressBar } from './progress.ts';
-import {
-  environmentOption,
-  unknownWorkspace,
-  type WorkspaceOptions,
-  workspaceOption,
-} from './workspace-option.ts';
+import { environmentOption, operatorAt, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
 
 type ExportOptions = DatabaseOptions & WorkspaceOptions & { withTokens?: boolean };
 
@@ -33,30 +27,24 @@ export function exportCommand(): Command {
         'complete. A file with tokens is as secret as the tokens. Replaced tokens in their grace period are ' +
         'not exported; "backup" and "copy" keep them.',
     )
-    .argument('[file]', 'file to create; standard output if it is - or omitted')
+    .addArgument(outputArgument())
     .addOption(workspaceOption('workspace to export'))
     .addOption(environmentOption('environment to export'))
     .addOption(new Option('--with-tokens', 'include the tokens of the user groups'))
     .addOption(databaseOption())
     .addOption(jsonOption())
-    .action((file: string | undefined, options: ExportOptions) =>
-      runExport(file === '-' ? undefined : file, options),
-    );
+    .action(runExport);
 }
 
 async function runExport(file: string | undefined, options: ExportOptions): Promise<void> {
-  const { workspace: name, environment, withTokens = false, json } = options;
+  const { withTokens = false, json } = options;
   if (file === undefined && json)
     throw new UsageError('--json requires a file: standard output already carries the JSON lines');
   if (file !== undefined) refuseExistingFile(file);
   const count = await withExistingDatabase(options, async ({ store }, config) => {
-    const workspace = await findWorkspace(store, name);
-    if (workspace === null) throw await unknownWorkspace(store, name);
     const keyRing = withTokens ? await loadKeyRing(config, store) : null;
-    const tenant = { workspaceId: workspace.workspaceId, environment };
-    return file === undefined
-      ? writeLines(store, tenant, keyRing, process.stdout)
-      : createFile(file, (output) => writeLines(store, tenant, keyRing, output));
+    const tenant = await operatorAt(store, options);
+    return writeOutput(file, (output) => writeLines(store, tenant, keyRing, output));
   });
   if (file === undefined) return;
   if (json) printJson({ file, user_groups: count, with_tokens: withTokens });

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Config } from '../config.ts';
-import { type Caller, operator } from '../domain/api-token.ts';
+import type { Caller } from '../domain/api-token.ts';
 import { parseInstant } from '../domain/instant.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { userGroupRenameBody } from '../domain/request-body.ts';
@@ -19,21 +19,22 @@ import { renameUserGroup } from '../operations/user-group/rename.ts';
 import { rotateTokenById } from '../operations/user-group/rotate-by-id.ts';
 import { suggestUserGroup } from '../operations/user-group/suggest.ts';
 import { resumeUserGroup, suspendUserGroup } from '../operations/user-group/suspend.ts';
-import { findWorkspace } from '../operations/workspace/workspace.ts';
 import { Problem } from '../problem.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import { commandContext, contextWithKeys } from './command-context.ts';
 import { confirmByTyping } from './confirm.ts';
-import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
+import { type DatabaseOptions, withExistingDatabase } from './database-option.ts';
 import { parseDuration } from './duration.ts';
 import { NotFound, UsageError } from './exit-code.ts';
-import { formatInstant, printJson, printJsonPages, printTable, printTablePages } from './output.ts';
 import {
-  environmentOption,
-  unknownWorkspace,
-  type WorkspaceOptions,
-  workspaceOption,
-} from './workspace-option.ts';
+  formatInstant,
+  instantOrNull,
+  printJson,
+  printJsonPages,
+  printTable,
+  printTablePages,
+} from './output.ts';
+import { addPlaceOptions, operatorAt, type WorkspaceOptions } from './workspace-option.ts';
 
 const LIST_PAGE = 1_000;
 
@@ -92,7 +93,7 @@ function listCommand(): Command {
         'only user groups that were last seen before it, or never, such as 2026-03-05T16:00:00Z',
       ).argParser(parseTimestamp),
     );
-  return withCommonOptions(command).action((options: ListOptions) =>
+  return addPlaceOptions(command, 'the user group').action((options: ListOptions) =>
     withExistingDatabase(options, ({ store }) => list(store, options)),
   );
 }
@@ -101,7 +102,7 @@ async function list(store: BatchingStore, options: ListOptions): Promise<void> {
   const { workspace, environment, json, databaseUrl: _, suspended, ...conditions } = options;
   if (conditions.match !== undefined && conditions.search === undefined)
     throw new UsageError('--match requires --search');
-  const caller = await atCurrentConfig(store, await findCaller(store, options));
+  const caller = await atCurrentConfig(store, await operatorAt(store, options));
   const propertyValidator = new PropertyValidator();
   const context = { store, configs: new EnvironmentConfigs(), propertyValidator };
   const pages = userGroupPages(context, caller, {
@@ -127,7 +128,7 @@ function showCommand(): Command {
     .summary('show everything stored of a user group')
     .argument('<id>', 'user_group_id of the user group')
     .addOption(showTokenOption());
-  return withCommonOptions(command).action((id: string, options: TokenOptions) =>
+  return addPlaceOptions(command, 'the user group').action((id: string, options: TokenOptions) =>
     withUserGroup(id, options, async ({ store, userGroup, config }) => {
       const token = options.showToken ? openStoredToken(userGroup, await loadKeyRing(config, store)) : null;
       if (options.json) printJson(groupJson(userGroup, options, token));
@@ -151,7 +152,7 @@ function rotateCommand(): Command {
       ).argParser((text) => (text === '0' ? 0 : parseDuration(text, '30d'))),
     )
     .addOption(showTokenOption());
-  return withCommonOptions(command).action((id: string, options: RotateOptions) =>
+  return addPlaceOptions(command, 'the user group').action((id: string, options: RotateOptions) =>
     withUserGroup(id, options, (found) => rotate(found, options)),
   );
 }
@@ -188,12 +189,13 @@ function renameCommand(): Command {
     )
     .argument('<id>', 'user_group_id of the user group')
     .argument('<new-id>', 'its new user_group_id');
-  return withCommonOptions(command).action((id: string, newId: string, options: GroupOptions) =>
-    withUserGroup(id, options, async ({ store, config, caller }) => {
-      await rename(await contextWithKeys(store, config), caller, id, newId);
-      if (options.json) printJson({ user_group_id: newId, previous_user_group_id: id });
-      else console.log(`Renamed user group ${id} to ${newId}.`);
-    }),
+  return addPlaceOptions(command, 'the user group').action(
+    (id: string, newId: string, options: GroupOptions) =>
+      withUserGroup(id, options, async ({ store, config, caller }) => {
+        await rename(await contextWithKeys(store, config), caller, id, newId);
+        if (options.json) printJson({ user_group_id: newId, previous_user_group_id: id });
+        else console.log(`Renamed user group ${id} to ${newId}.`);
+      }),
   );
 }
 
@@ -217,26 +219,25 @@ function suspendCommand(): Command {
     .description(
       'Suspends a user group. Its tokens are rejected like dead ones from the next request on, until "group resume". The ' +
         'group itself can still be read, changed and rotated.',
-    )
-    .argument('<id>', 'user_group_id of the user group');
-  return withCommonOptions(command).action((id: string, options: GroupOptions) =>
-    withUserGroup(id, options, async ({ store, config, caller }) => {
-      await suspendUserGroup(commandContext(store, config), caller, id);
-      if (options.json) printJson({ user_group_id: id, suspended: true });
-      else console.log(`Suspended user group ${id}.`);
-    }),
-  );
+    );
+  return withSuspension(command, true);
 }
 
 function resumeCommand(): Command {
-  const command = new Command('resume')
-    .summary('resume a suspended user group: the same tokens resolve again')
-    .argument('<id>', 'user_group_id of the user group');
-  return withCommonOptions(command).action((id: string, options: GroupOptions) =>
+  const command = new Command('resume').summary(
+    'resume a suspended user group: the same tokens resolve again',
+  );
+  return withSuspension(command, false);
+}
+
+function withSuspension(command: Command, suspended: boolean): Command {
+  const [apply, done] = suspended ? [suspendUserGroup, 'Suspended'] : [resumeUserGroup, 'Resumed'];
+  command.argument('<id>', 'user_group_id of the user group');
+  return addPlaceOptions(command, 'the user group').action((id: string, options: GroupOptions) =>
     withUserGroup(id, options, async ({ store, config, caller }) => {
-      await resumeUserGroup(commandContext(store, config), caller, id);
-      if (options.json) printJson({ user_group_id: id, suspended: false });
-      else console.log(`Resumed user group ${id}.`);
+      await apply(commandContext(store, config), caller, id);
+      if (options.json) printJson({ user_group_id: id, suspended });
+      else console.log(`${done} user group ${id}.`);
     }),
   );
 }
@@ -250,7 +251,7 @@ function deleteCommand(): Command {
     )
     .argument('<id>', 'user_group_id of the user group')
     .addOption(new Option('--yes', 'delete without asking for confirmation'));
-  return withCommonOptions(command).action((id: string, options: DeleteOptions) =>
+  return addPlaceOptions(command, 'the user group').action((id: string, options: DeleteOptions) =>
     withUserGroup(id, options, async ({ store, config, caller, userGroup }) => {
       if (!options.yes) await confirmDeletion(userGroup, options);
       const context = { ...commandContext(store, config), erasures: new HistoryErasures() };
@@ -272,14 +273,6 @@ function confirmDeletion(
   );
 }
 
-function withCommonOptions(command: Command): Command {
-  return command
-    .addOption(workspaceOption('workspace of the user group'))
-    .addOption(environmentOption('environment of the user group'))
-    .addOption(databaseOption())
-    .addOption(jsonOption());
-}
-
 function showTokenOption(): Option {
   return new Option('--show-token', 'print the token too, which requires the key ring');
 }
@@ -298,7 +291,7 @@ function withUserGroup(
   work: (found: Found) => Promise<void>,
 ): Promise<void> {
   return withExistingDatabase(options, async ({ store }, config) => {
-    const caller = await findCaller(store, options);
+    const caller = await operatorAt(store, options);
     try {
       const userGroup = await findUserGroup({ store }, caller, id);
       await work({ store, config, caller, userGroup });
@@ -308,12 +301,6 @@ function withUserGroup(
       throw await unknownUserGroup(store, caller, id, options);
     }
   });
-}
-
-async function findCaller(store: BatchingStore, { workspace, environment }: GroupOptions): Promise<Caller> {
-  const found = await findWorkspace(store, workspace);
-  if (found === null) throw await unknownWorkspace(store, workspace);
-  return operator(found.workspaceId, environment);
 }
 
 async function unknownUserGroup(
@@ -336,49 +323,43 @@ async function unknownUserGroup(
 }
 
 /** Everything stored, in the format of export; `mapping` and `properties` exactly as stored. */
-function groupJson(
-  userGroup: UserGroup,
-  { workspace, environment }: WorkspaceOptions,
-  token: Secret | null = null,
-): JsonText {
-  const { providedId, name, mapping, properties, teamId, version } = userGroup;
-  const start = JSON.stringify({ user_group_id: providedId, name });
-  const rest = JSON.stringify({
-    ...(token !== null && { token: token.reveal() }),
-    team_id: teamId,
-    workspace,
-    environment,
-    version,
-    created_at: formatInstant(userGroup.createdAt),
-    updated_at: formatInstant(userGroup.updatedAt),
-    suspended_at: instantOrNull(userGroup.suspendedAt),
-    last_seen_at: instantOrNull(userGroup.lastSeenAt),
-    previous_token_expires_at: instantOrNull(retiringUntil(userGroup)),
-  });
+function groupJson(userGroup: UserGroup, options: WorkspaceOptions, token: Secret | null = null): JsonText {
+  const { mapping, properties } = userGroup;
+  const { user_group_id, name, ...others } = fieldsBesideJson(userGroup, options, token);
+  const start = JSON.stringify({ user_group_id, name });
+  const rest = JSON.stringify(others);
   return `${start.slice(0, -1)},"mapping":${mapping},"properties":${properties},${rest.slice(1)}` as JsonText;
 }
 
 function printedFields(
   userGroup: UserGroup,
+  options: WorkspaceOptions,
+  token: Secret | null,
+): (readonly [name: string, value: string])[] {
+  const { mapping, properties } = userGroup;
+  const fields = { ...fieldsBesideJson(userGroup, options, token), mapping, properties };
+  return Object.entries(fields).map(([name, value]) => [name, String(value ?? '-')]);
+}
+
+function fieldsBesideJson(
+  userGroup: UserGroup,
   { workspace, environment }: WorkspaceOptions,
   token: Secret | null,
-): string[][] {
-  return [
-    ['user_group_id', userGroup.providedId],
-    ['name', userGroup.name],
-    ...(token === null ? [] : [['token', token.reveal()]]),
-    ['team_id', String(userGroup.teamId)],
-    ['workspace', workspace],
-    ['environment', environment],
-    ['version', String(userGroup.version)],
-    ['created_at', formatInstant(userGroup.createdAt)],
-    ['updated_at', formatInstant(userGroup.updatedAt)],
-    ['suspended_at', formatInstant(userGroup.suspendedAt)],
-    ['last_seen_at', formatInstant(userGroup.lastSeenAt)],
-    ['previous_token_expires_at', formatInstant(retiringUntil(userGroup))],
-    ['mapping', userGroup.mapping ?? '-'],
-    ['properties', userGroup.properties ?? '-'],
-  ];
+) {
+  return {
+    user_group_id: userGroup.providedId,
+    name: userGroup.name,
+    ...(token !== null && { token: token.reveal() }),
+    team_id: userGroup.teamId,
+    workspace,
+    environment,
+    version: userGroup.version,
+    created_at: formatInstant(userGroup.createdAt),
+    updated_at: formatInstant(userGroup.updatedAt),
+    suspended_at: instantOrNull(userGroup.suspendedAt),
+    last_seen_at: instantOrNull(userGroup.lastSeenAt),
+    previous_token_expires_at: instantOrNull(retiringUntil(userGroup)),
+  };
 }
 
 /** null if the token that the last rotation replaced is no longer valid. */
@@ -386,10 +367,6 @@ function retiringUntil({ previousTokenExpiresAt }: UserGroup): number | null {
   return previousTokenExpiresAt !== null && previousTokenExpiresAt > Date.now()
     ? previousTokenExpiresAt
     : null;
-}
-
-function instantOrNull(ms: number | null): string | null {
-  return ms === null ? null : formatInstant(ms);
 }
 
 /** Returns milliseconds since 1970. */

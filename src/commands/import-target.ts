@@ -1,6 +1,6 @@
 // Target of an import: a database, or a running service.
 
-import type { LineResult } from '../operations/user-group/import.ts';
+import type { LineResult } from '../operations/user-group/line-result.ts';
 
 export type ImportOne = (line: Buffer) => Promise<LineResult>;
 export type StartBatch = () => Promise<ImportOne>;

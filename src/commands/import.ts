@@ -7,12 +7,12 @@ import { Command, Option } from 'commander';
 import { MAX_BATCH } from '../database.ts';
 import { limits } from '../domain/field.ts';
 import { redact } from '../domain/secret.ts';
-import type { LineResult, RefusedLine } from '../operations/user-group/import.ts';
+import { type LineResult, type RefusedLine, refusedLine } from '../operations/user-group/line-result.ts';
 import { StoreUnavailable } from '../store/port.ts';
 import { createTemporaryFile, removeOnExit, temporaryPath } from '../system/atomic-file.ts';
 import { DatabaseTarget } from './database-import.ts';
 import { withDatabase, withExistingDatabase } from './database-option.ts';
-import { LinesRefused, NotFound, ServiceRefused, UsageError } from './exit-code.ts';
+import { DataError, NotFound, ServiceRefused, UsageError } from './exit-code.ts';
 import { explainFileError } from './explain-file-error.ts';
 import type { ImportOne, ImportTarget, StartBatch } from './import-target.ts';
 import { type Line, ndjsonBatches } from './ndjson.ts';
@@ -136,7 +136,7 @@ async function withImportTarget(
   });
 }
 
-/** Reports what the import would do to each line, and returns which groups it would delete. Throws `LinesRefused`. */
+/** Reports what the import would do to each line, and returns which groups it would delete. Throws `DataError`. */
 async function listDeletions(
   target: ImportTarget,
   source: Source,
@@ -181,7 +181,7 @@ function list(listed: ListedIds, lines: readonly Line[], results: LineResult[]):
     const id = idIn(bytes!);
     const first = listed.get(id);
     if (first === undefined) listed.set(id, number);
-    else results[index] = refusedLine('duplicate_id', '/user_group_id', `has the same id as line ${first}`);
+    else results[index] = refusedLine('duplicate_id', `has the same id as line ${first}`, '/user_group_id');
   }
 }
 
@@ -205,12 +205,7 @@ async function importLines(
 
 async function importLine({ bytes }: Line, importOne: ImportOne): Promise<LineResult> {
   if (bytes !== null) return importOne(bytes);
-  const detail = `must be at most ${limits.lineBytes} bytes long`;
-  return refusedLine('line_too_long', '', detail);
-}
-
-function refusedLine(code: string, pointer: string, detail: string): LineResult {
-  return { result: 'refused', code, errors: [{ pointer, detail }] };
+  return refusedLine('line_too_long', `must be at most ${limits.lineBytes} bytes long`, '');
 }
 
 function explainInterruption(error: unknown, { number }: Line): never {
@@ -328,7 +323,7 @@ class Report {
     return this.#counts.refused > 0;
   }
 
-  /** Prints the counts. Throws `LinesRefused` if lines were refused. */
+  /** Prints the counts. Throws `DataError` if lines were refused. */
   end(): void {
     const { created, updated, unchanged, refused } = this.#counts;
     const lines = created + updated + unchanged + refused;
@@ -348,7 +343,7 @@ class Report {
     if (this.hasRefused) {
       const what = `${refused} ${refused === 1 ? 'line was' : 'lines were'} refused`;
       const kept = deleted === null || isDryRun ? '' : ', and no user group was deleted';
-      throw new LinesRefused(`${what}${kept}; correct them and run the same import again`);
+      throw new DataError(`${what}${kept}; correct them and run the same import again`);
     }
   }
 }

@@ -63,6 +63,10 @@ export function formatInstant(ms: number | null): string {
   return ms === null ? '-' : new Date(ms).toISOString();
 }
 
+export function instantOrNull(ms: number | null): string | null {
+  return ms === null ? null : formatInstant(ms);
+}
+
 /** The reader of standard output, such as `head`, may close it early. */
 export function ignoreBrokenPipe(error: unknown): void {
   if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;

@@ -1,7 +1,7 @@
 // The part of an import that deletes: user groups that the list of customers no longer has.
 
 import { InvalidArgumentError } from 'commander';
-import { DeletionRefused } from './exit-code.ts';
+import { DataError } from './exit-code.ts';
 import type { ImportTarget } from './import-target.ts';
 import { progressBar } from './progress.ts';
 
@@ -40,19 +40,19 @@ export async function planDeletions(
 }
 
 /**
- * Throws `DeletionRefused` if the plan deletes more than that: the list may be incomplete. In a small environment a number
+ * Throws `DataError` if the plan deletes more than that: the list may be incomplete. In a small environment a number
  * may allow all deletions, so an empty list, which a failed query leaves, requires 100%.
  */
 export function refuseMassDeletion({ listed, existing, ids }: DeletionPlan, max: MaxDeletions): void {
   const allowsAll = 'percent' in max && max.percent === 100;
   if (listed === 0 && existing > 0 && !allowsAll)
-    throw new DeletionRefused(
+    throw new DataError(
       'the file has no user group, and only --max-delete 100% deletes all; nothing was changed',
     );
   const most = 'count' in max ? max.count : (existing * max.percent) / 100;
   if (ids.length <= most) return;
   const limit = 'count' in max ? String(max.count) : `${max.percent}%`;
-  throw new DeletionRefused(
+  throw new DataError(
     `${ids.length} of ${existing} user groups are not in the file, and --max-delete allows ${limit}; nothing was changed. ` +
       'Check that the file is complete, or raise the limit',
   );

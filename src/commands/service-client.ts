@@ -55,9 +55,13 @@ export class ServiceClient {
 
   /** The members of a success. Throws `ServiceRefused`. */
   async read(path: string): Promise<ReadonlyMap<string, JsonText>> {
-    const response = await this.call('GET', path);
-    if (response.problem !== null) throw this.refusal(response.problem);
-    return response.members;
+    return this.membersOf(await this.call('GET', path));
+  }
+
+  /** Throws `ServiceRefused` unless it is a success. */
+  membersOf({ members, problem }: ServiceResponse): ReadonlyMap<string, JsonText> {
+    if (problem !== null) throw this.refusal(problem);
+    return members;
   }
 
   /** The array of this name in each page of a list. Throws `ServiceRefused`. */

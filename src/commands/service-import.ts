@@ -6,12 +6,8 @@ import type { ImportedUserGroupBody } from '../domain/request-body.ts';
 import type { UserGroup } from '../domain/user-group/user-group.ts';
 import { KeyedMutex } from '../operations/machinery/keyed-mutex.ts';
 import { PropertyValidator } from '../operations/property-schema/validator/validator.ts';
-import {
-  compareFields,
-  type LineResult,
-  orRefusal,
-  previewLineRules,
-} from '../operations/user-group/import.ts';
+import { compareFields, orRefusal, previewLineRules } from '../operations/user-group/import.ts';
+import { type LineResult, refusedLine } from '../operations/user-group/line-result.ts';
 import type { ImportTarget, StartBatch } from './import-target.ts';
 import { ServiceClient, type ServiceResponse } from './service-client.ts';
 import { readRules } from './service-rules.ts';
@@ -64,7 +60,7 @@ export class ServiceTarget implements ImportTarget {
   async remove(id: string): Promise<boolean> {
     const response = await this.#client.call('DELETE', userGroupPath(id));
     if (response.problem?.code === 'user_group_not_found') return false;
-    this.#require(response);
+    this.#client.membersOf(response);
     return true;
   }
 
@@ -84,7 +80,7 @@ export class ServiceTarget implements ImportTarget {
       if (refusal !== 'changed') return refusal;
     }
     const detail = 'names a user group that is being changed too often: import the line again';
-    return { result: 'refused', code: 'overloaded', errors: [{ pointer: '/user_group_id', detail }] };
+    return refusedLine('overloaded', detail, '/user_group_id');
   }
 
   #compare(body: ImportedUserGroupBody, stored: StoredFields | null): LineResult {
@@ -96,7 +92,7 @@ export class ServiceTarget implements ImportTarget {
   async #find(id: string): Promise<StoredFields | null> {
     const response = await this.#client.call('GET', userGroupPath(id));
     if (response.problem?.code === 'user_group_not_found') return null;
-    const members = splitMembers(this.#require(response).get('user_group')!);
+    const members = splitMembers(this.#client.membersOf(response).get('user_group')!);
     const field = (name: string) => members.get(JSON.stringify(name))!;
     const textOrNull = (name: string) => (field(name) === 'null' ? null : field(name));
     return {
@@ -139,11 +135,6 @@ export class ServiceTarget implements ImportTarget {
     if (errors.length > 0) return { result: 'refused', code, errors };
     throw this.#client.refusal(problem);
   }
-
-  #require({ members, problem }: ServiceResponse): ReadonlyMap<string, JsonText> {
-    if (problem !== null) throw this.#client.refusal(problem);
-    return members;
-  }
 }
 
 function userGroupPath(id: string): string {
@@ -163,5 +154,5 @@ function textOfBody({ userGroupId, name, mapping, properties }: ImportedUserGrou
 function tokenRefused(): LineResult {
   const detail =
     'is not the token of this user group, and tokens are imported into the database only: omit it, or run import without --url';
-  return { result: 'refused', code: 'token_differs', errors: [{ pointer: '/token', detail }] };
+  return refusedLine('token_differs', detail, '/token');
 }

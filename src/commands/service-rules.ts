@@ -21,10 +21,9 @@ export async function readRules(client: ServiceClient): Promise<Rules> {
 }
 
 async function readPropertySchema(client: ServiceClient): Promise<PropertySchema | null> {
-  const { members, problem } = await client.call('GET', '/v1/property-schema');
-  if (problem?.code === 'not_found') return null;
-  if (problem !== null) throw client.refusal(problem);
-  return parsePropertySchema({ body: members.get('property_schema')! });
+  const response = await client.call('GET', '/v1/property-schema');
+  if (response.problem?.code === 'not_found') return null;
+  return parsePropertySchema({ body: client.membersOf(response).get('property_schema')! });
 }
 
 async function readCatalogue(client: ServiceClient): Promise<CatalogueDocument[]> {

@@ -1,9 +1,9 @@
 import { Command, Option } from 'commander';
 import type { Config } from '../config.ts';
-import { operator } from '../domain/api-token.ts';
+import type { Caller } from '../domain/api-token.ts';
 import {
-  createPublicKeyObject,
   issuerUrl,
+  publicKeyPem,
   publishedKeys,
   publishedUntil,
   type SigningKey,
@@ -12,16 +12,10 @@ import {
 import { loadKeyRing } from '../key-ring-source.ts';
 import type { DocumentContext } from '../operations/document/document.ts';
 import { findKeySet, rotateKeySet, type StoredKeySet } from '../operations/signing-key/key-set.ts';
-import { findWorkspace } from '../operations/workspace/workspace.ts';
 import { commandContext } from './command-context.ts';
-import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
-import { formatInstant, printJson, printTable } from './output.ts';
-import {
-  environmentOption,
-  unknownWorkspace,
-  type WorkspaceOptions,
-  workspaceOption,
-} from './workspace-option.ts';
+import { type DatabaseOptions, withExistingDatabase } from './database-option.ts';
+import { formatInstant, instantOrNull, printJson, printTable } from './output.ts';
+import { addPlaceOptions, operatorAt, type WorkspaceOptions } from './workspace-option.ts';
 
 type Options = DatabaseOptions & WorkspaceOptions;
 
@@ -37,7 +31,7 @@ export function signingKeyCommand(): Command {
 }
 
 function listCommand(): Command {
-  return withPlace(new Command('list'))
+  return addPlaceOptions(new Command('list'), 'the keys')
     .summary('list the published keys')
     .action((options: Options) =>
       atPlace(options, async (context, caller, config) =>
@@ -47,7 +41,7 @@ function listCommand(): Command {
 }
 
 function rotateCommand(): Command {
-  return withPlace(new Command('rotate'))
+  return addPlaceOptions(new Command('rotate'), 'the keys')
     .summary('publish new keys, which sign six minutes later')
     .description(
       'Publishes a new key of each algorithm. The previous keys sign for another six minutes, until every verifier has the ' +
@@ -67,23 +61,13 @@ function rotateCommand(): Command {
     );
 }
 
-function withPlace(command: Command): Command {
-  return command
-    .addOption(workspaceOption('workspace of the keys'))
-    .addOption(environmentOption('environment of the keys'))
-    .addOption(databaseOption())
-    .addOption(jsonOption());
-}
-
 function atPlace(
   options: Options,
-  work: (context: DocumentContext, caller: ReturnType<typeof operator>, config: Config) => Promise<void>,
+  work: (context: DocumentContext, caller: Caller, config: Config) => Promise<void>,
 ): Promise<void> {
   return withExistingDatabase(options, async ({ store }, config) => {
-    const found = await findWorkspace(store, options.workspace);
-    if (found === null) throw await unknownWorkspace(store, options.workspace);
+    const caller = await operatorAt(store, options);
     const keyRing = await loadKeyRing(config, store);
-    const caller = operator(found.workspaceId, options.environment);
     await work({ ...commandContext(store, config), keyRing }, caller, config);
   });
 }
@@ -97,14 +81,15 @@ function print(stored: StoredKeySet | null, { publicUrl }: Config, { json }: Opt
       algorithm: key.algorithm,
       status: statusOfSigningKey(key, stored!.keySet, now),
       signs_from: formatInstant(key.signsFrom),
-      published_until: until === null ? null : formatInstant(until),
+      published_until: instantOrNull(until),
     };
   };
   if (json) {
-    const pem = (key: SigningKey) =>
-      createPublicKeyObject(key).export({ format: 'pem', type: 'spki' }).toString();
     const issuer = stored === null || publicUrl === '' ? null : issuerUrl(publicUrl, stored.keySet);
-    printJson({ issuer, signing_keys: keys.map((key) => ({ ...describe(key), public_key: pem(key) })) });
+    printJson({
+      issuer,
+      signing_keys: keys.map((key) => ({ ...describe(key), public_key: publicKeyPem(key) })),
+    });
     return;
   }
   const rows = keys.map(describe).map((key) => Object.values(key).map((cell) => cell ?? '-'));

@@ -1,20 +1,19 @@
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type Caller, operator } from '../domain/api-token.ts';
+import type { Caller } from '../domain/api-token.ts';
 import { type Day, dayDate, dayOfDate, type Grouping, toDay } from '../domain/usage.ts';
 import { listUsage, type UsageEntry, type UsageQuery, usageRange } from '../operations/usage/list.ts';
-import { findWorkspace } from '../operations/workspace/workspace.ts';
 import { Problem } from '../problem.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import { refuseExistingFile } from '../system/atomic-file.ts';
-import { createFile } from './create-file.ts';
+import { outputArgument, writeOutput } from './create-file.ts';
 import { withExistingDatabase } from './database-option.ts';
 import { UsageError } from './exit-code.ts';
 import { ignoreBrokenPipe } from './output.ts';
 import { ServiceClient } from './service-client.ts';
 import { addTargetOptions, selectTarget, type TargetOptions } from './target-option.ts';
-import { unknownWorkspace } from './workspace-option.ts';
+import { operatorAt } from './workspace-option.ts';
 
 type ExportOptions = TargetOptions & {
   from?: Day;
@@ -55,7 +54,7 @@ function exportCommand(): Command {
         "\n\nAn id that a spreadsheet would take for a formula, because it starts with =, +, - or @, is preceded by a ' " +
         'in the file.',
     )
-    .argument('[file]', 'file to create; standard output if it is - or omitted');
+    .addArgument(outputArgument());
   return addTargetOptions(command, 'workspace to export', 'environment to export')
     .addOption(
       new Option('--from <date>', 'first day, in UTC (default: 29 days before --to)').argParser(parseDay),
@@ -68,9 +67,7 @@ function exportCommand(): Command {
     .addOption(
       new Option('--integration <id>', 'only groups and periods with embed tokens of this integration'),
     )
-    .action((file: string | undefined, options: ExportOptions) =>
-      runExport(file === '-' ? undefined : file, options),
-    );
+    .action(runExport);
 }
 
 function parseDay(text: string): Day {
@@ -84,16 +81,11 @@ async function runExport(file: string | undefined, options: ExportOptions): Prom
   const { from, to, groupBy, group = null, integration = null } = options;
   const query = { ...rangeIn({ from, to }), groupBy, userGroupId: group, integration, limit: PAGE };
   const write = (records: AsyncIterable<UsageRecord>) =>
-    file === undefined
-      ? writeCsv(records, process.stdout)
-      : createFile(file, (output) => writeCsv(records, output));
+    writeOutput(file, (output) => writeCsv(records, output));
   const place = selectTarget(options);
   if ('url' in place) return write(serviceRecords(new ServiceClient(place.url, 'read-only'), query));
   await withExistingDatabase(options, async ({ store }) => {
-    const workspace = await findWorkspace(store, place.workspace);
-    if (workspace === null) throw await unknownWorkspace(store, place.workspace);
-    const caller = operator(workspace.workspaceId, place.environment);
-    await write(databaseRecords(store, caller, query));
+    await write(databaseRecords(store, await operatorAt(store, place), query));
   });
 }
 

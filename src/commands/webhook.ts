@@ -4,15 +4,15 @@ import { type Environment, environments } from '../domain/user-group/user-group.
 import type { WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 import { parseWebhookEndpoint, type WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.ts';
 import { disableEndpoint, giveUpDeliveries } from '../operations/webhook-endpoint/delivery.ts';
-import { findWorkspace, workspacePages } from '../operations/workspace/workspace.ts';
+import { workspacePages } from '../operations/workspace/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import type { EndpointHealth, Workspace } from '../store/port.ts';
 import { commandContext } from './command-context.ts';
 import { confirmByTyping } from './confirm.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
-import { formatInstant, printJson, printJsonPages, printTablePages } from './output.ts';
-import { parseName, unknownWorkspace } from './workspace-option.ts';
+import { formatInstant, instantOrNull, printJson, printJsonPages, printTablePages } from './output.ts';
+import { existingWorkspace, parseName } from './workspace-option.ts';
 
 /** A receiver that is down may have millions. */
 const MAX_COUNTED = 10_000;
@@ -70,7 +70,7 @@ function toJson({ key, workspace, endpoint, pendingDeliveries, failingSince }: F
     url: endpoint.url,
     enabled: endpoint.enabled,
     pending_deliveries: pendingDeliveries,
-    failing_since: failingSince === null ? null : formatInstant(failingSince),
+    failing_since: instantOrNull(failingSince),
   };
 }
 
@@ -182,9 +182,7 @@ async function* selectedWorkspaces(
     return;
   }
   if (name === undefined) throw new UsageError('name a workspace with --workspace, or use --all-workspaces');
-  const found = await findWorkspace(store, name);
-  if (found === null) throw await unknownWorkspace(store, name);
-  yield found;
+  yield await existingWorkspace(store, name);
 }
 
 async function matchingEndpoints(

@@ -1,10 +1,13 @@
 // Options shared by the commands that work on one workspace and environment.
 
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseName as parseConfiguredName } from '../config.ts';
+import { type Caller, operator } from '../domain/api-token.ts';
 import { type Environment, environments } from '../domain/user-group/user-group.ts';
 import { findWorkspace, hasWorkspaces, suggestWorkspace } from '../operations/workspace/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
+import type { Workspace } from '../store/port.ts';
+import { databaseOption, jsonOption } from './database-option.ts';
 import { NotFound } from './exit-code.ts';
 
 export interface WorkspaceOptions {
@@ -28,12 +31,36 @@ export function environmentOption(meaning: string): Option {
   return new Option('--environment <environment>', meaning).choices(environments).default('Customer');
 }
 
+/** For commands about `noun`, which is in one workspace and environment. */
+export function addPlaceOptions(command: Command, noun: string): Command {
+  return command
+    .addOption(workspaceOption(`workspace of ${noun}`))
+    .addOption(environmentOption(`environment of ${noun}`))
+    .addOption(databaseOption())
+    .addOption(jsonOption());
+}
+
 export function parseName(text: string): string {
   try {
     return parseConfiguredName(text);
   } catch (error) {
     throw new InvalidArgumentError(`It ${(error as Error).message}.`);
   }
+}
+
+/** Throws `NotFound`. */
+export async function existingWorkspace(store: BatchingStore, name: string): Promise<Workspace> {
+  const workspace = await findWorkspace(store, name);
+  if (workspace === null) throw await unknownWorkspace(store, name);
+  return workspace;
+}
+
+/** The operator of the workspace and environment. Throws `NotFound`. */
+export async function operatorAt(
+  store: BatchingStore,
+  { workspace, environment }: WorkspaceOptions,
+): Promise<Caller> {
+  return operator((await existingWorkspace(store, workspace)).workspaceId, environment);
 }
 
 /** For commands that create workspaces: all but the first need --create-workspace. Throws `NotFound`. */

@@ -9,7 +9,7 @@ import {
   refuseNewerVersion,
   withExistingDatabase,
 } from './database-option.ts';
-import { UsageError, WorkspaceNotEmpty } from './exit-code.ts';
+import { DataError, UsageError } from './exit-code.ts';
 import { formatInstant, printJson, printJsonPages, printTablePages } from './output.ts';
 import { parseName, unknownWorkspace } from './workspace-option.ts';
 
@@ -93,9 +93,9 @@ async function deleteEmpty(store: BatchingStore, name: string): Promise<void> {
   const result = await deleteWorkspace(store, name, Date.now());
   if (result === 'not_found') throw await unknownWorkspace(store, name);
   if (result === 'has_user_groups')
-    throw new WorkspaceNotEmpty(`workspace ${name} is not empty: delete its user groups first`);
+    throw new DataError(`workspace ${name} is not empty: delete its user groups first`);
   if (result === 'has_api_tokens') {
-    throw new WorkspaceNotEmpty(
+    throw new DataError(
       `workspace ${name} has API tokens that are active, or that expired or were revoked less than a minute ago; revoke ` +
         'those that "api-token list" shows as active, and retry after a minute',
     );

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parse as parseYaml11 } from 'yaml';
-import { indentedJson, toYaml, yamlToJson } from '../../src/commands/config-file.ts';
+import { toYaml, yamlToJson } from '../../src/commands/config-file.ts';
+import { prettyJson } from '../../src/domain/json/pretty-json.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 
 const ODD_TEXTS = [
@@ -109,7 +110,7 @@ describe('A configuration file', () => {
     fc.assert(
       fc.property(documents, (text) => {
         assert.equal(yamlToJson(toYaml(text as JsonText)), text);
-        assert.equal(yamlToJson(indentedJson(text as JsonText)), text);
+        assert.equal(yamlToJson(prettyJson(text as JsonText)), text);
       }),
       { numRuns: 2_000 },
     );

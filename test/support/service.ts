@@ -12,7 +12,8 @@ import {
   type NewApiToken,
   revokeApiToken,
 } from '../../src/operations/api-token/api-token.ts';
-import { importLine, type LineResult } from '../../src/operations/user-group/import.ts';
+import { importLine } from '../../src/operations/user-group/import.ts';
+import type { LineResult } from '../../src/operations/user-group/line-result.ts';
 import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
 import { SharedClock } from '../../src/scheduling/shared-clock.ts';
 import type { DatabaseKind, TestDatabase } from './database.ts';

@@ -14,7 +14,8 @@ import {
   type GetOrCreateResult,
   getOrCreateUserGroup,
 } from '../../src/operations/user-group/get-or-create.ts';
-import { importLine, type LineResult } from '../../src/operations/user-group/import.ts';
+import { importLine } from '../../src/operations/user-group/import.ts';
+import type { LineResult } from '../../src/operations/user-group/line-result.ts';
 import { patchUserGroup } from '../../src/operations/user-group/patch.ts';
 import { rotateToken } from '../../src/operations/user-group/rotate.ts';
 import { describeOnEachDatabase } from '../support/database.ts';

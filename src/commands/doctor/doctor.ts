@@ -3,7 +3,7 @@ import { type Config, ConfigInvalid, type Setting, servingThreads, settings } fr
 import { redact, Secret } from '../../domain/secret.ts';
 import { readSecretFile } from '../../system/secret-file.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, loadConfig } from '../database-option.ts';
-import { ChecksFailed, UsageError } from '../exit-code.ts';
+import { DataError, UsageError } from '../exit-code.ts';
 import { explainFileError } from '../explain-file-error.ts';
 import { printJson } from '../output.ts';
 import { type Check, failed, ok } from './check.ts';
@@ -65,7 +65,7 @@ async function runDoctor(options: DoctorOptions): Promise<void> {
   }
   if (options.json) printJson(JSON.parse(redact(JSON.stringify({ checks }))));
   const failures = checks.filter(({ status }) => status === 'failed').length;
-  if (failures > 0) throw new ChecksFailed(`${failures} of ${checks.length} checks failed`);
+  if (failures > 0) throw new DataError(`${failures} of ${checks.length} checks failed`);
 }
 
 async function* runChecks(

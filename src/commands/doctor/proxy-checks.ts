@@ -3,10 +3,10 @@
 
 import { limits } from '../../domain/field.ts';
 import type { Secret } from '../../domain/secret.ts';
+import { DAY_MS } from '../../domain/usage.ts';
 import { attempt, type Check, failed, ok, skipped, warning } from './check.ts';
 import { HttpProbe, type ProbeRequest, type ProbeResponse } from './http-probe.ts';
 
-const DAY_MS = 86_400_000;
 const CERTIFICATE_WARNING_DAYS = 14;
 const CERTIFICATE_FAILURE_DAYS = 3;
 const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;

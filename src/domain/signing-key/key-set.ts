@@ -182,6 +182,10 @@ export function createPublicKeyObject({ jwk }: SigningKey): KeyObject {
   return createPublicKey({ key: jwk, format: 'jwk' });
 }
 
+export function publicKeyPem(key: SigningKey): string {
+  return createPublicKeyObject(key).export({ format: 'pem', type: 'spki' }).toString();
+}
+
 export function createSigner({ kid, algorithm }: SigningKey, keys: PrivateKeys): PrivateSigningKey {
   const key = createPrivateKey({ key: Buffer.from(keys[kid]!, 'base64url'), format: 'der', type: 'pkcs8' });
   return privateSigningKey(kid, algorithm, key);

@@ -3,10 +3,10 @@
 import { createHmac } from 'node:crypto';
 import { takeRandomBytes } from '../random-bytes.ts';
 import { Secret } from '../secret.ts';
+import { DAY_MS } from '../usage.ts';
 
 const PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
-const DAY_MS = 86_400_000;
 
 /** The secrets of an endpoint. The one that the last rotation replaced also signs until `previousExpiresAt`. */
 export interface WebhookSecrets {

@@ -1,4 +1,4 @@
-// Imports user groups from another system with their existing tokens, one per line. ImportJob a line is idempotent:
+// Imports user groups from another system with their existing tokens, one per line. Importing a line is idempotent:
 // an existing group is not changed. Lines imported in the same turn of the event loop form one batch, except that lines
 // of the same group are imported in order.
 
@@ -26,13 +26,14 @@ import {
   type UserGroupKey,
   userGroupKey,
 } from '../../domain/user-group/user-group.ts';
-import { Problem, type Violation } from '../../problem.ts';
+import { Problem } from '../../problem.ts';
 import type { Command, CommandResult } from '../../store/port.ts';
 import type { Context } from '../context.ts';
 import { userGroupEvent } from '../event/event.ts';
 import { WorkspaceDeleted } from '../workspace/workspace.ts';
 import { findByToken } from './find-by-token.ts';
 import { computeDrift, newUserGroup } from './get-or-create.ts';
+import { type LineResult, type RefusedLine, refusedLine } from './line-result.ts';
 import { checkPolicies, previewRules, type Rules } from './violations.ts';
 
 export interface ImportJob {
@@ -40,14 +41,6 @@ export interface ImportJob {
   caller: Caller;
   /** Whether a line replaces differing fields of an existing group. */
   replaces: boolean;
-}
-
-export type LineResult = { result: 'created' | 'updated' | 'unchanged' } | RefusedLine;
-
-export interface RefusedLine {
-  result: 'refused';
-  code: string;
-  errors: readonly Violation[];
 }
 
 /** The token of a line, and the addresses under which it is looked up. */
@@ -241,37 +234,23 @@ function hasToken(
 }
 
 function tokenTaken(): RefusedLine {
-  return refused('token_taken', [
-    [
-      '/token',
-      'is a duplicate: the token belongs to another user group. Correct it, or omit it to generate a new token',
-    ],
-  ]);
+  const detail =
+    'is a duplicate: the token belongs to another user group. Correct it, or omit it to generate a new token';
+  return refusedLine('token_taken', detail, '/token');
 }
 
 function tokenDiffers(): RefusedLine {
-  return refused('token_differs', [
-    [
-      '/token',
-      'differs from the token of the user group, and an import never replaces a token: omit it, or delete the user group first',
-    ],
-  ]);
+  const detail =
+    'differs from the token of the user group, and an import never replaces a token: omit it, or delete the user group first';
+  return refusedLine('token_differs', detail, '/token');
 }
 
 function userGroupDiffers(fields: readonly string[]): RefusedLine {
   const detail = 'differs from the stored value: use --update to replace it';
-  return refused(
-    'user_group_differs',
-    fields.map((field) => [`/${field}`, detail]),
-  );
+  return refusedLine('user_group_differs', detail, ...fields.map((field) => `/${field}`));
 }
 
 function deleted(): RefusedLine {
-  return refused('user_group_not_found', [
-    ['/user_group_id', 'names a user group that was deleted concurrently: import the line again'],
-  ]);
-}
-
-function refused(code: string, errors: readonly (readonly [pointer: string, detail: string])[]): RefusedLine {
-  return { result: 'refused', code, errors: errors.map(([pointer, detail]) => ({ pointer, detail })) };
+  const detail = 'names a user group that was deleted concurrently: import the line again';
+  return refusedLine('user_group_not_found', detail, '/user_group_id');
 }

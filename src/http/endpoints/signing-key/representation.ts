@@ -2,8 +2,8 @@
 
 import { signatureAlgorithms } from '../../../domain/signing-key/json-web-token.ts';
 import {
-  createPublicKeyObject,
   issuerUrl,
+  publicKeyPem,
   publishedKeys,
   publishedUntil,
   statusOfSigningKey,
@@ -26,7 +26,7 @@ export function signingKeysBody({ publicUrl, clock }: Context, stored: StoredKey
       status: statusOfSigningKey(key, keySet, now),
       signs_from: timestamp(key.signsFrom),
       published_until: timestampOrNull(publishedUntil(key, keySet.keys)),
-      public_key: createPublicKeyObject(key).export({ format: 'pem', type: 'spki' }).toString(),
+      public_key: publicKeyPem(key),
     }),
   );
   const jwks_url = `${issuer}/.well-known/jwks.json`;
