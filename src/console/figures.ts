@@ -1,6 +1,6 @@
 // Stored figures about the user groups of an environment, with the time when they were counted.
 
-import type { CountedFigures } from '../operations/figures/environment-figures.ts';
+import type { CountedFigures } from '../domain/figures.ts';
 import { StoreUnavailable } from '../store/port.ts';
 import { type Html, html, time } from './html.ts';
 import type { PageCall } from './page.ts';

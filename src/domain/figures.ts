@@ -32,6 +32,10 @@ export interface Figures {
   changes: DayCounts;
 }
 
+export interface CountedFigures extends Figures {
+  countedAt: number;
+}
+
 /** Counts by day. */
 export interface DayCounts {
   counts: Readonly<Record<string, number>>;

@@ -110,13 +110,19 @@ export function isVisible(userGroup: UserGroup, caller: Caller): boolean {
 
 /** Decrypts the stored token. If that fails, throws `database_unavailable`: the token is never replaced by a new one. */
 export function openToken({ keyRing }: Pick<Context, 'keyRing'>, userGroup: UserGroup): OpenUserGroup {
+  const token = decrypt(() => keyRing.open(userGroup.sealedToken, userGroup), 'token of this user group');
+  return { userGroup, token };
+}
+
+/** Throws `database_unavailable` if what is stored cannot be decrypted. */
+export function decrypt(open: () => Secret, what: string): Secret {
   try {
-    return { userGroup, token: keyRing.open(userGroup.sealedToken, userGroup) };
+    return open();
   } catch (error) {
     if (!(error instanceof TokenUnreadable)) throw error;
     throw new Problem(
       'database_unavailable',
-      'The stored token of this user group cannot be decrypted. The operator has to check the log of the service.',
+      `The stored ${what} cannot be decrypted. The operator has to check the log of the service.`,
       { cause: error, retryAfterSeconds: 60 },
     );
   }

@@ -87,9 +87,10 @@ export function apiTokenLimitReached(): Problem {
   );
 }
 
+/** The caller may repeat the request a second later. */
+export function tooBusy(detail: string): Problem {
+  return new Problem('overloaded', detail, { retryAfterSeconds: 1 });
+}
+
 /** Shared: under overload, capturing a stack trace for each request is too expensive. */
-export const overloaded = new Problem(
-  'overloaded',
-  'Too many requests are waiting for the database. Retry later.',
-  { retryAfterSeconds: 1 },
-);
+export const overloaded = tooBusy('Too many requests are waiting for the database. Retry later.');

@@ -275,7 +275,7 @@ interface Commands {
       tenant: Tenant;
       expected: number | null;
       countingUntil: number;
-      counted: CountedFigures | null;
+      counted: NewFigures | null;
     };
     result: boolean;
   };
@@ -361,7 +361,7 @@ export interface TenantWithUsage extends Tenant {
 }
 
 /** Figures of an environment as JSON. */
-export interface CountedFigures {
+export interface NewFigures {
   countedAt: number;
   figures: JsonText;
 }

@@ -13,8 +13,8 @@ import {
   hasFailedTooLong,
   isGone,
   type Outcome,
-  recordHealth,
 } from '../operations/webhook-endpoint/delivery.ts';
+import { recordHealth } from '../operations/webhook-endpoint/webhook-endpoint.ts';
 import type { EndpointObserver, WebhookObserver } from './observer.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
 import type { WebhookSender } from './sender.ts';

@@ -1,10 +1,10 @@
 import { type DataSource, dataSourceDefinition } from '../../domain/catalogue.ts';
 import { type DataSourceBody, dataSourceBody } from '../../domain/catalogue-body.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
+import type { CountedFigures } from '../../domain/figures.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { putDataSource as put } from '../../operations/catalogue/catalogue.ts';
 import { countDataSourceUse, deleteDataSource } from '../../operations/catalogue/use.ts';
-import type { CountedFigures } from '../../operations/figures/environment-figures.ts';
 import { withSeparators } from '../chart.ts';
 import { DocumentPages, Doubt } from '../document-pages.ts';
 import { areaField, nameField, textField } from '../fields.ts';

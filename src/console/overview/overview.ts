@@ -1,9 +1,8 @@
 // The start of the console: figures about the environment, each with a link to what it counts.
 
 import { isPermitted } from '../../domain/api-token.ts';
-import { CHART_DAYS, type DayCounts } from '../../domain/figures.ts';
+import { CHART_DAYS, type CountedFigures, type DayCounts } from '../../domain/figures.ts';
 import { dayDate, toDay } from '../../domain/usage.ts';
-import type { CountedFigures } from '../../operations/figures/environment-figures.ts';
 import { barChart, withSeparators } from '../chart.ts';
 import { countedAt, countedFigures } from '../figures.ts';
 import { type Html, html, link, none } from '../html.ts';

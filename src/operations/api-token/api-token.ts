@@ -12,13 +12,18 @@ import type { Secret } from '../../domain/secret.ts';
 import { digestToken, mintApiToken } from '../../domain/token.ts';
 import { encodeCursor } from '../../domain/user-group/list-cursor.ts';
 import type { Environment } from '../../domain/user-group/user-group.ts';
-import { Problem } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { ApiTokenRow } from '../../store/port.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
 import { firstPage, readCursor } from '../list-cursor.ts';
 import { leaseId } from '../machinery/id-lease.ts';
-import { apiTokenInactive, apiTokenLimitReached, apiTokenNotFound, versionMismatch } from '../refusals.ts';
+import {
+  apiTokenInactive,
+  apiTokenLimitReached,
+  apiTokenNotFound,
+  tooBusy,
+  versionMismatch,
+} from '../refusals.ts';
 import { ensureWorkspace, WorkspaceDeleted } from '../workspace/workspace.ts';
 
 /** Size of an API token in a list, without its name. */
@@ -233,7 +238,7 @@ export async function rotateApiToken(
     const rotated = await replaceText(context, caller, stored, { token, gracePeriodSeconds });
     if (rotated !== null) return { apiToken: rotated, token };
   }
-  throw new Problem('overloaded', 'This API token is being rotated too often.', { retryAfterSeconds: 1 });
+  throw tooBusy('This API token is being rotated too often.');
 }
 
 /** Returns null if the token was rotated or revoked concurrently. */

@@ -10,13 +10,14 @@ import type { EnvironmentConfig } from '../document/environment-config.ts';
 import { newEvent } from '../event/event.ts';
 import { leaseId } from '../machinery/id-lease.ts';
 import { newKeySet } from '../signing-key/key-set.ts';
-import { clearFailing, forgetDeliveries } from '../webhook-endpoint/webhook-endpoint.ts';
+import { forgetDeliveries, recordHealth } from '../webhook-endpoint/webhook-endpoint.ts';
 import { type ConfigOptions, configChanged, type Draft, draftConfig } from './plan.ts';
 import type { ConfigContext } from './prepare.ts';
 
 /**
- * Makes the stored configuration equal to the sent one, in one transaction. Sections that are not sent stay. Throws `invalid_request` with the place of each error,
- * `limit_reached`, and `version_mismatch` if the configuration has changed since it was read.
+ * Makes the stored configuration equal to the sent one, in one transaction. Sections that are not sent stay. Throws
+ * `invalid_request` with the place of each error, `limit_reached`, and `version_mismatch` if the configuration has changed
+ * since it was read.
  */
 export async function applyConfig(
   context: ConfigContext,
@@ -76,6 +77,6 @@ async function updateDeliveries(context: ConfigContext, changes: readonly Docume
     const { workspaceId, environment, id: endpointId } = before;
     const endpoint = { workspaceId, environment, endpointId };
     if (after === null) await forgetDeliveries(context, endpoint);
-    else if (parseWebhookEndpoint(after).enabled) await clearFailing(context, endpoint);
+    else if (parseWebhookEndpoint(after).enabled) await recordHealth(context, endpoint, null);
   }
 }

@@ -5,16 +5,15 @@ import type { Document, DocumentDefinition, DocumentKey, DocumentTotal } from '.
 import { documentBytes, documentTag } from '../../domain/document.ts';
 import type { EventType, NewEvent } from '../../domain/event/event.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { TokenUnreadable } from '../../domain/key-ring.ts';
 import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { encodeCursor, type ListName } from '../../domain/user-group/list-cursor.ts';
 import type { SealedToken } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
-import type { Context } from '../context.ts';
+import { type Context, decrypt } from '../context.ts';
 import { newEvent } from '../event/event.ts';
 import { firstPage, readCursor } from '../list-cursor.ts';
-import { versionMismatch } from '../refusals.ts';
+import { tooBusy, versionMismatch } from '../refusals.ts';
 
 /** Each attempt fails only if the document was created or deleted between a read and a write. */
 const MAX_ATTEMPTS = 20;
@@ -36,6 +35,27 @@ export interface NewDocument {
 export interface StoredDocument {
   created: boolean;
   document: Document;
+}
+
+/** How documents of a kind are stored and deleted. */
+export interface DocumentOperations<Body> {
+  /** `secret` is shown in the response, and never again. */
+  put(
+    context: Context,
+    caller: Caller,
+    id: string,
+    body: Body,
+    precondition: Precondition | undefined,
+    force: boolean,
+  ): Promise<StoredDocument & { secret?: Secret | null }>;
+  /** `deleteDocument` if absent. */
+  remove?(
+    context: Context,
+    caller: Caller,
+    id: string,
+    precondition: Precondition | undefined,
+    force: boolean,
+  ): Promise<void>;
 }
 
 export interface PageQuery {
@@ -125,9 +145,7 @@ export async function putDocument(
     // Another call created, changed or deleted the document in between.
     reader = { ...caller, configVersion: null };
   }
-  throw new Problem('overloaded', `This ${definition.noun} is being changed too often. Retry later.`, {
-    retryAfterSeconds: 1,
-  });
+  throw tooBusy(`This ${definition.noun} is being changed too often. Retry later.`);
 }
 
 /** Throws `not_found` and `version_mismatch`. */
@@ -152,17 +170,9 @@ export async function deleteDocument(
 
 /** Decrypts the secret of a document. Throws `database_unavailable` if that fails. */
 export function openSecret({ keyRing }: Pick<Context, 'keyRing'>, document: Document, noun: string): Secret {
-  if (document.secret === null) throw new Error(`the ${noun} has no secret`);
-  try {
-    return keyRing.open(document.secret, document);
-  } catch (error) {
-    if (!(error instanceof TokenUnreadable)) throw error;
-    throw new Problem(
-      'database_unavailable',
-      `The stored secret of this ${noun} cannot be decrypted. The operator has to check the log of the service.`,
-      { cause: error, retryAfterSeconds: 60 },
-    );
-  }
+  const { secret } = document;
+  if (secret === null) throw new Error(`the ${noun} has no secret`);
+  return decrypt(() => keyRing.open(secret, document), `secret of this ${noun}`);
 }
 
 /** A webhook endpoint does not receive the event that ends it. */

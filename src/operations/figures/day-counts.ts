@@ -2,7 +2,7 @@
 // are not read again, so the first count of an environment is the longest.
 
 import type { EventPosition, Tenant } from '../../domain/event/event.ts';
-import { CHART_DAYS, type DayCounts } from '../../domain/figures.ts';
+import { CHART_DAYS, type CountedFigures, type DayCounts } from '../../domain/figures.ts';
 import { type Day, toDay } from '../../domain/usage.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult } from '../../store/port.ts';
@@ -22,13 +22,13 @@ export interface CountingDays {
   tenant: Tenant;
   now: number;
   /** null before the first count. */
-  before: { counts: DayCounts; countedAt: number } | null;
+  before: CountedFigures | null;
   /** Called between queries; throws to stop. */
   pause(): Promise<void>;
 }
 
 export async function countResolves({ store, tenant, now, before, pause }: CountingDays): Promise<DayCounts> {
-  const days = new Days(now, before);
+  const days = new Days(now, before, 'resolves');
   let reads = 0;
   for (let day = toDay(now); day >= days.first; day--) {
     let after = '';
@@ -49,7 +49,7 @@ export async function countResolves({ store, tenant, now, before, pause }: Count
 }
 
 export async function countChanges({ store, tenant, now, before, pause }: CountingDays): Promise<DayCounts> {
-  const days = new Days(now, before);
+  const days = new Days(now, before, 'changes');
   let after: EventPosition | null = null;
   let day = toDay(now);
   for (let reads = 0; reads < MAX_EVENT_READS; reads++) {
@@ -88,9 +88,9 @@ class Days {
   readonly #before: DayCounts | null;
   readonly #counts = new Map<Day, number>();
 
-  constructor(now: number, before: CountingDays['before']) {
+  constructor(now: number, before: CountedFigures | null, counted: 'resolves' | 'changes') {
     this.#oldest = toDay(now) - CHART_DAYS + 1;
-    this.#before = before?.counts ?? null;
+    this.#before = before?.[counted] ?? null;
     this.first = before === null ? this.#oldest : Math.max(this.#oldest, toDay(before.countedAt - LATE_MS));
   }
 

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../domain/api-token.ts';
 import { listStart } from '../../domain/cursor.ts';
 import type { Tenant } from '../../domain/event/event.ts';
-import { type Figures, UserGroupTally } from '../../domain/figures.ts';
+import { type CountedFigures, type Figures, UserGroupTally } from '../../domain/figures.ts';
 import { jsonText } from '../../domain/json/json-tree.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
-import { type StoredFigures, StoreUnavailable } from '../../store/port.ts';
+import { type NewFigures, type StoredFigures, StoreUnavailable } from '../../store/port.ts';
 import type { Context } from '../context.ts';
 import type { EnvironmentConfig } from '../document/environment-config.ts';
 import { OVERLOADED } from '../property-schema/validator/validator.ts';
@@ -33,10 +33,6 @@ const MAX_TURN_MS = 5_000;
 const MAX_WAITING = 100;
 /** User groups times their data sources that are added up in one turn of the event loop. */
 const MAX_ADDED = 100_000;
-
-export interface CountedFigures extends Figures {
-  countedAt: number;
-}
 
 type FiguresContext = Pick<Context, 'clock' | 'configs' | 'propertyValidator'>;
 
@@ -126,13 +122,9 @@ export class EnvironmentFigures {
       resumedAt = performance.now();
     };
     const userGroups = await this.#tally(store, tenant, config, { now, pause });
-    const before = figuresIn(stored);
-    const days = { store, tenant, now, pause };
-    const resolves = await countResolves({
-      ...days,
-      before: before && { ...before, counts: before.resolves },
-    });
-    const changes = await countChanges({ ...days, before: before && { ...before, counts: before.changes } });
+    const days = { store, tenant, now, pause, before: figuresIn(stored) };
+    const resolves = await countResolves(days);
+    const changes = await countChanges(days);
     const tookMs = Math.round(performance.now() - startedAt);
     return { ...userGroups, configVersion: config.version, tookMs, resolves, changes };
   }
@@ -195,15 +187,11 @@ class Claim {
     if (!(await this.#put(this.#until, until, null))) throw new TakenOver();
   }
 
-  async end(counted: { countedAt: number; figures: ReturnType<typeof jsonText> }): Promise<void> {
+  async end(counted: NewFigures): Promise<void> {
     await this.#put(this.#until, 0, counted);
   }
 
-  async #put(
-    expected: number | null,
-    countingUntil: number,
-    counted: { countedAt: number; figures: ReturnType<typeof jsonText> } | null,
-  ): Promise<boolean> {
+  async #put(expected: number | null, countingUntil: number, counted: NewFigures | null): Promise<boolean> {
     const isPut = await this.#store.write({
       kind: 'putFigures',
       tenant: this.#tenant,

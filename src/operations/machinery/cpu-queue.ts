@@ -2,10 +2,10 @@
 // in bytes; work beyond it waits for a later turn, so that sockets, timers and other requests run in between. Tenants
 // whose work waits take turns.
 
-import { Problem } from '../../problem.ts';
 import { FairQueue, UNKNOWN_TENANT } from '../../scheduling/fair-queue.ts';
 import { TenantActivity } from '../../scheduling/tenant-activity.ts';
 import { StartedTooLate } from '../../store/port.ts';
+import { tooBusy } from '../refusals.ts';
 
 /** The most expensive 64 KiB take 3 to 5 ms. The most expensive body, 256 KiB in a turn of its own, takes 10 to 20 ms. */
 export const TURN_BYTES = 65_536;
@@ -58,13 +58,7 @@ function isDueBefore(waiting: Waiting, other: Waiting): boolean {
 }
 
 /** Shared: under overload, capturing a stack trace for each request is too expensive. */
-const OVERLOADED = new Problem(
-  'overloaded',
-  'Too many large requests are waiting for the CPU. Retry later.',
-  {
-    retryAfterSeconds: 1,
-  },
-);
+const OVERLOADED = tooBusy('Too many large requests are waiting for the CPU. Retry later.');
 
 class Scheduler {
   readonly #activity: TenantActivity;

@@ -3,8 +3,9 @@
 // take turns.
 
 import { availableParallelism } from 'node:os';
-import { Problem } from '../../problem.ts';
+import type { Problem } from '../../problem.ts';
 import { FairQueue } from '../../scheduling/fair-queue.ts';
+import { tooBusy } from '../refusals.ts';
 
 /** Threads that Node's pool has; one stays free, for name lookups and files. */
 const POOL_THREADS = 4;
@@ -14,9 +15,7 @@ const MAX_RUNNING = Math.max(1, Math.min(POOL_THREADS, availableParallelism()) -
 const MAX_WAIT_MS = 1_500;
 
 /** Shared: under overload, capturing a stack trace for each request is too expensive. */
-const OVERLOADED = new Problem('overloaded', 'Too many tokens are waiting to be signed. Retry later.', {
-  retryAfterSeconds: 1,
-});
+const OVERLOADED = tooBusy('Too many tokens are waiting to be signed. Retry later.');
 
 interface Waiting {
   queuedAt: number;

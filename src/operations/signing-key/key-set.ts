@@ -30,7 +30,7 @@ import type { Context } from '../context.ts';
 import { type DocumentContext, openSecret } from '../document/document.ts';
 import type { EnvironmentConfig } from '../document/environment-config.ts';
 import { newEvent } from '../event/event.ts';
-import { versionMismatch } from '../refusals.ts';
+import { tooBusy, versionMismatch } from '../refusals.ts';
 
 const NOUN = 'key set';
 /** Each attempt fails only if another process created or rotated the keys at that moment. */
@@ -223,7 +223,5 @@ export function findVerifier({ keySet }: StoredKeySet, kid: string, now: number)
 }
 
 function changedTooOften(): Problem {
-  return new Problem('overloaded', 'The signing keys are being changed too often. Retry later.', {
-    retryAfterSeconds: 1,
-  });
+  return tooBusy('The signing keys are being changed too often. Retry later.');
 }

@@ -3,9 +3,10 @@
 
 import type { PositionRange } from '../../domain/event/event.ts';
 import { keyToString, type UserGroupKey, userGroupKey } from '../../domain/user-group/user-group.ts';
-import { Problem } from '../../problem.ts';
+import type { Problem } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { StartedTooLate } from '../../store/port.ts';
+import { tooBusy } from '../refusals.ts';
 import { readHistory } from './history.ts';
 
 /** Events whose values one transaction removes, and how many it looks at for them. */
@@ -69,9 +70,7 @@ async function erasePart(store: BatchingStore, key: UserGroupKey, { after, upTo 
 }
 
 function historyTooLong(): Problem {
-  return new Problem(
-    'overloaded',
+  return tooBusy(
     'The user group has a long history, whose values are being removed before the group is. Repeat the request.',
-    { retryAfterSeconds: 1 },
   );
 }

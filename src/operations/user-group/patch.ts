@@ -9,10 +9,9 @@ import {
   valuesLength,
   versionTag,
 } from '../../domain/user-group/user-group.ts';
-import { Problem } from '../../problem.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { userGroupEvent } from '../event/event.ts';
-import { userGroupNotFound, versionMismatch } from '../refusals.ts';
+import { tooBusy, userGroupNotFound, versionMismatch } from '../refusals.ts';
 import { checkPolicies } from './violations.ts';
 
 /** Patches of one group are serialized in this process. Updates, rotations and other processes can still interfere. */
@@ -62,7 +61,5 @@ async function mergeInto(
     if (typeof patched === 'object') return openToken(context, patched);
     // Changed or deleted concurrently: the next read shows which.
   }
-  throw new Problem('overloaded', 'This user group is being changed too often. Retry later.', {
-    retryAfterSeconds: 1,
-  });
+  throw tooBusy('This user group is being changed too often. Retry later.');
 }

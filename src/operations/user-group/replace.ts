@@ -2,10 +2,9 @@ import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import type { UserGroupFields } from '../../domain/request-body.ts';
 import { userGroupKey } from '../../domain/user-group/user-group.ts';
-import { Problem } from '../../problem.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { userGroupEvent } from '../event/event.ts';
-import { overloaded, versionMismatch } from '../refusals.ts';
+import { overloaded, tooBusy, versionMismatch } from '../refusals.ts';
 import { createUserGroup } from './get-or-create.ts';
 import { checkPolicies } from './violations.ts';
 
@@ -43,7 +42,5 @@ export async function replaceUserGroup(
     if (group.created) return group;
     // A concurrent call has created it: update it.
   }
-  throw new Problem('overloaded', 'This user group is being created and deleted too often. Retry later.', {
-    retryAfterSeconds: 1,
-  });
+  throw tooBusy('This user group is being created and deleted too often. Retry later.');
 }

@@ -2,9 +2,8 @@ import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import { keyToString, userGroupKey } from '../../domain/user-group/user-group.ts';
-import { Problem } from '../../problem.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
-import { userGroupNotFound, versionMismatch } from '../refusals.ts';
+import { tooBusy, userGroupNotFound, versionMismatch } from '../refusals.ts';
 import { replaceToken } from './replace-token.ts';
 
 /** Rotations of one group are serialized in this process. Updates and other processes can still interfere. */
@@ -39,8 +38,6 @@ export async function rotateTokenById(
       if (rotated !== null) return rotated;
       // Changed or deleted concurrently: the next read shows which.
     }
-    throw new Problem('overloaded', 'The token of this user group is being rotated too often.', {
-      retryAfterSeconds: 1,
-    });
+    throw tooBusy('The token of this user group is being rotated too often.');
   });
 }

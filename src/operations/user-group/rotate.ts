@@ -1,9 +1,8 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import type { PresentedToken, TokenDigest } from '../../domain/token.ts';
-import { Problem } from '../../problem.ts';
 import { type Context, isVisible, type OpenUserGroup, openToken } from '../context.ts';
-import { tokenNotFound, versionMismatch } from '../refusals.ts';
+import { tokenNotFound, tooBusy, versionMismatch } from '../refusals.ts';
 import { findByToken } from './find-by-token.ts';
 import { replaceToken } from './replace-token.ts';
 
@@ -44,7 +43,5 @@ export async function rotateToken(
     if (rotated !== null) return rotated;
     // Concurrently changed: it has another version, or the token was replaced or is no longer valid.
   }
-  throw new Problem('overloaded', 'The token of this user group is being rotated too often.', {
-    retryAfterSeconds: 1,
-  });
+  throw tooBusy('The token of this user group is being rotated too often.');
 }

@@ -20,7 +20,7 @@ import type { ClaimedDeliveries } from '../../store/port.ts';
 import type { Context } from '../context.ts';
 import { withoutTarget } from '../document/document.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
-import { openSecrets } from './webhook-endpoint.ts';
+import { openSecrets, recordHealth } from './webhook-endpoint.ts';
 
 export type DeliveryContext = Pick<
   Context,
@@ -105,15 +105,6 @@ export function finishedAttempt(
     error,
     attemptLog: addAttempt(delivery.attemptLog, { at: now, durationMs, responseStatus: status, error }),
   };
-}
-
-/** Records a failure or, with null, a success. Returns since when the endpoint has been failing. */
-export async function recordHealth(
-  { store }: Pick<EventContext, 'store'>,
-  endpoint: WebhookEndpointKey,
-  since: number | null,
-): Promise<number | null> {
-  return store.write({ kind: 'setFailingSince', endpoint, since });
 }
 
 export function hasFailedTooLong(failingSince: number | null, now: number): boolean {

@@ -5,7 +5,6 @@ import { type Document, type DocumentKey, documentTag } from '../../domain/docum
 import { firstEventIdAt } from '../../domain/event/event.ts';
 import { eventJson } from '../../domain/event/json.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { TokenUnreadable } from '../../domain/key-ring.ts';
 import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
 import { invalidField } from '../../domain/request-body.ts';
 import type { Secret } from '../../domain/secret.ts';
@@ -33,6 +32,7 @@ import {
   type DocumentContext,
   deleteDocument,
   documentKey,
+  openSecret,
   type PageQuery,
   putDocument,
   readDocument,
@@ -68,7 +68,8 @@ export async function putWebhookEndpoint(
   const { secrets, sealed } = newSecrets(context, documentKey(caller, definition, id));
   const fields = { body: webhookEndpointText(body), secret: sealed };
   const stored = await putDocument(context, caller, definition, id, fields, precondition);
-  if (body.enabled && !stored.created) await clearFailing(context, endpointKey(caller, id));
+  // Its past failures may be those of another URL.
+  if (body.enabled && !stored.created) await recordHealth(context, endpointKey(caller, id), null);
   return { ...stored, secret: stored.created ? secrets.current : null };
 }
 
@@ -89,12 +90,13 @@ export function newSecrets(
   return { secrets, sealed: keyRing.seal(webhookSecretsText(secrets), key) };
 }
 
-/** For an endpoint whose past failures may be those of another URL. */
-export async function clearFailing(
+/** Records a failure or, with null, that there is none. Returns since when the endpoint has been failing. */
+export function recordHealth(
   { store }: Pick<WebhookContext, 'store'>,
   endpoint: WebhookEndpointKey,
-): Promise<void> {
-  await store.write({ kind: 'setFailingSince', endpoint, since: null });
+  since: number | null,
+): Promise<number | null> {
+  return store.write({ kind: 'setFailingSince', endpoint, since });
 }
 
 /** Deletes its deliveries too. Throws `not_found` and `version_mismatch`. */
@@ -113,7 +115,7 @@ export async function forgetDeliveries(
   context: Pick<WebhookContext, 'store'>,
   endpoint: WebhookEndpointKey,
 ): Promise<void> {
-  await clearFailing(context, endpoint);
+  await recordHealth(context, endpoint, null);
   const limit = DELETED_PER_COMMAND;
   for (let deletion = 0; deletion < MAX_DELETIONS; deletion++) {
     const deleted = await context.store.write({ kind: 'deleteDeliveries', endpoint, limit });
@@ -151,18 +153,8 @@ export async function rotateWebhookSecret(
 }
 
 /** Throws `database_unavailable` if they cannot be decrypted. */
-export function openSecrets({ keyRing }: Pick<Context, 'keyRing'>, document: Document): WebhookSecrets {
-  if (document.secret === null) throw new Error('a webhook endpoint has no secret');
-  try {
-    return parseWebhookSecrets(keyRing.open(document.secret, document));
-  } catch (error) {
-    if (!(error instanceof TokenUnreadable)) throw error;
-    throw new Problem(
-      'database_unavailable',
-      'The stored secret of this webhook endpoint cannot be decrypted. The operator has to check the log of the service.',
-      { cause: error, retryAfterSeconds: 60 },
-    );
-  }
+export function openSecrets(context: Pick<Context, 'keyRing'>, document: Document): WebhookSecrets {
+  return parseWebhookSecrets(openSecret(context, document, definition.noun));
 }
 
 /** Records an event that is delivered to this endpoint only; returns its id. */
