@@ -1,19 +1,17 @@
 // The pages of a kind of document: one, new, edit and delete. A kind defines its fields, and has its own list.
 
-import { type Caller, isPermitted, type Permission } from '../domain/api-token.ts';
+import { isPermitted, type Permission } from '../domain/api-token.ts';
 import type { Document, DocumentDefinition } from '../domain/document.ts';
 import { userGroupId } from '../domain/field.ts';
-import type { Precondition } from '../domain/precondition.ts';
 import { type BodyType, refuseFields, valueCheck } from '../domain/request-body.ts';
 import type { Secret } from '../domain/secret.ts';
 import { documentIdParameter, type pathParameters } from '../http/request/path-parameter.ts';
 import { isUsed, NO_USE, type Use, useText } from '../operations/catalogue/use.ts';
-import type { Context } from '../operations/context.ts';
 import {
+  type DocumentOperations,
   deleteDocument,
   listDocuments,
   readDocument,
-  type StoredDocument,
 } from '../operations/document/document.ts';
 import { Problem } from '../problem.ts';
 import { checkField, hidden, problemSummary, textField } from './fields.ts';
@@ -48,7 +46,7 @@ import {
   versionField,
 } from './version.ts';
 
-export interface DocumentPagesKind<Body> {
+export interface DocumentPagesKind<Body> extends DocumentOperations<Body> {
   definition: DocumentDefinition;
   /** The path of the list, such as `['catalogue', 'schemas']`. */
   path: readonly string[];
@@ -63,25 +61,8 @@ export interface DocumentPagesKind<Body> {
   initial(query: URLSearchParams): Readonly<Record<string, string>>;
   /** The fields of the form. `document` is null for a new one. */
   fields(form: Form, problem: Problem | undefined, document: Document | null): Html;
-  /** `secret` is shown in the response, and never again. */
-  put(
-    context: Context,
-    caller: Caller,
-    id: string,
-    body: Body,
-    precondition: Precondition,
-    force: boolean,
-  ): Promise<StoredDocument & { secret?: Secret | null }>;
   /** A doubt about what was typed: the person has to confirm it. */
   doubt?(call: PageCall, id: string, body: Body): Promise<Doubt | null>;
-  /** `deleteDocument` if absent. */
-  remove?(
-    context: Context,
-    caller: Caller,
-    id: string,
-    precondition: Precondition,
-    force: boolean,
-  ): Promise<void>;
   /** The stored fields. */
   rows(document: Document, call: PageCall): Rows | Promise<Rows>;
   /** The rest of the page of a document. */
@@ -147,7 +128,6 @@ export function documentList({ definition, path, readers, title, hint, table, ..
     path: `/${path.join('/')}`,
     permissions: readers,
     purpose: `list ${definition.noun}s`,
-    access: 'read',
     handle: async (call) => {
       const { context, caller, query } = call;
       const { documents, nextCursor } = await listDocuments(context, caller, definition, pageQuery(query));
@@ -191,7 +171,6 @@ export class DocumentPages<Body> {
       }),
       {
         method: 'GET',
-        access: 'read',
         path: one,
         permissions: readers,
         purpose: `read ${this.#noun}s`,

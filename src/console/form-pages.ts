@@ -32,7 +32,6 @@ export function formPages({
     {
       ...shared,
       method: 'GET',
-      access: 'read',
       handle: async (call) => view(call, Form.of(await initial(call))),
     },
     {

@@ -62,10 +62,15 @@ export interface Page {
   permissions: readonly Permission[];
   /** Completes the message for a person without permission: "may not …". */
   purpose: string;
-  access: Access;
+  /** `read` for GET and `write` for POST if absent. */
+  access?: Access;
   handle(call: PageCall): Promise<View | Redirect | Download>;
   /** Shows the form again, with what was typed, if an action is rejected. */
   retry?(call: PageCall, problem: Problem): Promise<View>;
+}
+
+export function accessOf({ method, access = method === 'GET' ? 'read' : 'write' }: Page): Access {
+  return access;
 }
 
 /** Permissions to read. */

@@ -33,7 +33,7 @@ import { Form, MAX_FORM_BYTES } from './form.ts';
 import { type Html, html, idInPath } from './html.ts';
 import { KEPT_FORM, keptForm, MAX_KEPT_BYTES, openKeptForm } from './kept-form.ts';
 import { document, type PageAssets, type SignedIn } from './layout.ts';
-import type { Download, Page, PageCall, Redirect, View } from './page.ts';
+import { accessOf, type Download, type Page, type PageCall, type Redirect, type View } from './page.ts';
 import { expiredCookie, isFormFor, isMasked } from './session.ts';
 import { signInView, signInWith } from './sign-in-form.ts';
 import type { WorkspaceNames } from './workspace-names.ts';
@@ -62,7 +62,7 @@ export function addPage(app: FastifyInstance, options: ConsoleOptions, page: Pag
     tracked(options, async () => {
       const location = withoutSlash(request);
       if (location !== null) return redirect(reply, location);
-      if (!options.context.store.admits(page.access)) throw overloaded;
+      if (!options.context.store.admits(accessOf(page))) throw overloaded;
       request.params = withIds(request.params as Record<string, string>);
       const query = queryParameters(request);
       if (hasToken(query)) return redirect(reply, TOKEN_IN_ADDRESS);
@@ -96,7 +96,7 @@ async function respond(
 
 function admit({ context, unread }: ConsoleOptions, page: Page, { caller }: SignedIn): void {
   context.activity.seen(caller.workspaceId);
-  unread.admit(caller.workspaceId, page.access);
+  unread.admit(caller.workspaceId, accessOf(page));
   permit(caller, page.permissions.length > 0 ? page.permissions : ['admin'], page.purpose);
 }
 
@@ -110,7 +110,7 @@ async function sendResult(
   if ('location' in result) return redirect(reply, storeNotice(call, result.location));
   if ('content' in result) return sendDownload(reply, result);
   const text = sendView(request, reply, await options.assets(), result);
-  options.unread.count(call.caller.workspaceId, page.access, reply.raw, text);
+  options.unread.count(call.caller.workspaceId, accessOf(page), reply.raw, text);
   // Secrets are only in responses to forms, which other sites cannot send, and the token of a form is masked.
   return compressedFor(request, reply, text);
 }

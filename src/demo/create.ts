@@ -68,7 +68,7 @@ async function createCatalogue(context: Context, caller: Caller): Promise<void> 
     return putDataSource(context, caller, sampleDataSourceId(sample), dataSource, ONLY_CREATE);
   });
   const created = [
-    putSchema(context, caller, demoIds.schema, schema, { precondition: ONLY_CREATE, force: false }),
+    putSchema(context, caller, demoIds.schema, schema, ONLY_CREATE, false),
     putPropertySchema(context, caller, typed, ONLY_CREATE),
     ...dataSources,
   ];

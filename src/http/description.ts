@@ -25,6 +25,15 @@ export interface Example {
 
 export type Examples = Readonly<Record<string, Example>>;
 
+/** The only example of a successful response. */
+export function successExample(name: string, summary: string, members: object): Examples {
+  return { [name]: { summary, value: { success: 1, ...members } } };
+}
+
+export function lastPageExample(member: string, item: object): Examples {
+  return successExample('last', 'The last page', { [member]: [item], next_cursor: null });
+}
+
 export interface ResponseDescription {
   description: string;
   headers?: readonly ResponseHeader[];

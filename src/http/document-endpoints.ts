@@ -1,29 +1,26 @@
 // The endpoints of a kind of document: PUT, GET and DELETE of one, and a list. A kind defines its fields and texts.
 
-import type { Caller, Permission } from '../domain/api-token.ts';
+import type { Permission } from '../domain/api-token.ts';
 import { type Document, type DocumentDefinition, documentFields, documentTag } from '../domain/document.ts';
 import * as field from '../domain/field.ts';
-import type { Precondition } from '../domain/precondition.ts';
-import { type BodyType, noBody } from '../domain/request-body.ts';
-import type { Secret } from '../domain/secret.ts';
-import type { Context } from '../operations/context.ts';
+import type { BodyType } from '../domain/request-body.ts';
 import {
+  type DocumentOperations,
   deleteDocument,
   listDocuments,
   type PageQuery,
   readDocument,
-  type StoredDocument,
 } from '../operations/document/document.ts';
-import type { EndpointDescription, Example } from './description.ts';
+import { type EndpointDescription, type Example, lastPageExample } from './description.ts';
 import { type AnyEndpoint, endpoint } from './endpoint.ts';
 import { Json, jsonArray, jsonObject, raw, successBody } from './json.ts';
 import { documentIdParameter, type pathParameters } from './request/path-parameter.ts';
 import { noQuery, type QueryType, queryType } from './request/query.ts';
 import { setVersionTag } from './response/entity-tag.ts';
 import { timestamp, timestampSchema } from './response/timestamp.ts';
-import { type NamedSchema, nextCursorSchema, objectSchema, type Schema, successSchema } from './schema.ts';
+import { type NamedSchema, objectSchema, pageSchema, type Schema, successSchema } from './schema.ts';
 
-export interface DocumentKindApi<Body> {
+export interface DocumentKindApi<Body> extends DocumentOperations<Body> {
   definition: DocumentDefinition;
   /** In paths, such as `webhook-endpoints`. */
   collection: string;
@@ -40,23 +37,6 @@ export interface DocumentKindApi<Body> {
   example: Readonly<Record<string, unknown>>;
   requests: Readonly<Record<string, Example>>;
   texts: Readonly<Record<'put' | 'read' | 'list' | 'remove', string>>;
-  /** Stores it; `secret` is shown in the response. */
-  put(
-    context: Context,
-    caller: Caller,
-    id: string,
-    body: Body,
-    precondition: Precondition | undefined,
-    force: boolean,
-  ): Promise<StoredDocument & { secret?: Secret | null }>;
-  /** `deleteDocument` if absent. */
-  remove?(
-    context: Context,
-    caller: Caller,
-    id: string,
-    precondition: Precondition | undefined,
-    force: boolean,
-  ): Promise<void>;
   /** What `force` is for; absent if user groups do not use documents of this kind. */
   force?: { put?: string; remove: string };
   /** Name of the secret that the response to a create shows. */
@@ -138,7 +118,6 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
   const writeDocument = documentWriter(kind);
   const Stored = successSchema(`Stored${name}`, { [member]: schema });
   const stored = { success: 1, [member]: kind.example };
-  const shared = { access: 'read', query: noQuery, body: noBody } as const;
 
   const put = endpoint<Body, ForceQuery | null>({
     operationId: `put${name}`,
@@ -146,7 +125,6 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
     paths: [path],
     permissions: kind.writePermissions,
     purpose: `change ${definition.noun}s`,
-    access: 'write',
     query: forceQuery(kind.force?.put),
     body: kind.body,
     isConditional: true,
@@ -187,13 +165,11 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
   });
 
   const read = endpoint({
-    ...shared,
     operationId: `read${name}`,
     method: 'GET',
     paths: [path],
     permissions: kind.readPermissions,
     purpose: `read ${definition.noun}s`,
-    isConditional: false,
     handle: async ({ context, caller, request, reply }) => {
       const document = await readDocument(
         context,
@@ -220,14 +196,12 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
   });
 
   const list = endpoint<null, PageQuery>({
-    ...shared,
     operationId: `list${name}s`,
     method: 'GET',
     paths: [`/v1/${collection}`],
     permissions: kind.readPermissions,
     purpose: `list ${definition.noun}s`,
     query: pageQuery,
-    isConditional: false,
     handle: async ({ context, caller, query }) => {
       const { documents, nextCursor } = await listDocuments(context, caller, definition, query);
       return successBody({
@@ -242,30 +216,20 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
       responses: {
         200: {
           description: `A page of ${definition.noun}s, in the order of their ids.`,
-          schema: successSchema(`${name}Page`, {
-            [members]: { type: 'array', items: schema },
-            next_cursor: nextCursorSchema,
-          }),
-          examples: {
-            last: {
-              summary: 'The last page',
-              value: { success: 1, [members]: [kind.example], next_cursor: null },
-            },
-          },
+          schema: pageSchema(`${name}Page`, members, schema),
+          examples: lastPageExample(members, kind.example),
         },
       },
     },
   });
 
   const remove = endpoint<null, ForceQuery | null>({
-    ...shared,
     query: forceQuery(kind.force?.remove),
     operationId: `delete${name}`,
     method: 'DELETE',
     paths: [path],
     permissions: kind.writePermissions,
     purpose: `delete ${definition.noun}s`,
-    access: 'write',
     isConditional: true,
     handle: async ({ context, caller, query, precondition, request, reply }) => {
       const force = query?.force ?? false;

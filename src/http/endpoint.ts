@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Caller, Permission } from '../domain/api-token.ts';
 import type { Precondition } from '../domain/precondition.ts';
-import type { BodyType } from '../domain/request-body.ts';
+import { type BodyType, noBody } from '../domain/request-body.ts';
 import type { TokenDigest } from '../domain/token.ts';
 import { authenticate } from '../operations/api-token/authenticate.ts';
 import type { Context } from '../operations/context.ts';
@@ -23,7 +23,7 @@ import type { Protocol } from './protocol.ts';
 import { announcedBytes, hasSmallBody, postponeBody, readBody, requireBody } from './request/body.ts';
 import { presentedTokenDigest } from './request/credentials.ts';
 import { checkMediaType, type MediaType } from './request/media-type.ts';
-import type { QueryType } from './request/query.ts';
+import { noQuery, type QueryType } from './request/query.ts';
 import { readPrecondition, refusePrecondition } from './response/entity-tag.ts';
 import { JSON_TYPE } from './response/problem.ts';
 
@@ -67,9 +67,17 @@ export interface Endpoint<Body, Query> {
 
 export type AnyEndpoint = Endpoint<unknown, unknown>;
 
-/** Checks the types of body, query and handler against each other. */
-export function endpoint<Body, Query>(definition: Endpoint<Body, Query>): AnyEndpoint {
-  return definition;
+type Defaults = 'access' | 'query' | 'body' | 'isConditional';
+
+/**
+ * Checks the types of body, query and handler against each other. Without `access`, GET reads and other methods write;
+ * without the others, a request has none.
+ */
+export function endpoint<Body = null, Query = null>(
+  definition: Omit<Endpoint<Body, Query>, Defaults> & Partial<Pick<Endpoint<Body, Query>, Defaults>>,
+): AnyEndpoint {
+  const access = definition.method === 'GET' ? 'read' : 'write';
+  return { access, query: noQuery, body: noBody, isConditional: false, ...definition };
 }
 
 /**

@@ -44,7 +44,7 @@ export interface NamedSchema {
   schema: Schema;
 }
 
-export const nextCursorSchema = {
+const nextCursorSchema = {
   type: ['string', 'null'],
   description: 'The `cursor` of the next page; null on the last one.',
 } as const satisfies Schema;
@@ -57,6 +57,11 @@ export function successSchema(
 ): NamedSchema {
   const members = { success: { type: 'integer', const: 1 }, ...properties } as const;
   return { name, schema: objectSchema(members, optional) };
+}
+
+/** The schema of a page of a list. */
+export function pageSchema(name: string, member: string, items: Schema): NamedSchema {
+  return successSchema(name, { [member]: { type: 'array', items }, next_cursor: nextCursorSchema });
 }
 
 /** A nested schema that generated code names. */

@@ -2,6 +2,7 @@ import { type DataSource, dataSourceDefinition } from '../../domain/catalogue.ts
 import { type DataSourceBody, dataSourceBody } from '../../domain/catalogue-body.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
 import type { CountedFigures } from '../../domain/figures.ts';
+import { prettyJson } from '../../domain/json/pretty-json.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { putDataSource as put } from '../../operations/catalogue/catalogue.ts';
 import { countDataSourceUse, deleteDataSource } from '../../operations/catalogue/use.ts';
@@ -11,7 +12,7 @@ import { areaField, nameField, textField } from '../fields.ts';
 import { countedAt, countedFigures } from '../figures.ts';
 import { jsonMember, textMember } from '../form.ts';
 import { code, type Html, html, idCell, idLink, joined, link, none, pathTo, table } from '../html.ts';
-import { editableJson, prettyJson } from '../json.ts';
+import { editableJson } from '../json.ts';
 import { environmentConfig, type PageCall, READERS } from '../page.ts';
 import { pageUrl } from '../pagination.ts';
 import { LIST_PATH } from '../user-group/search-form.ts';
@@ -67,8 +68,7 @@ ${textField({
     return new Doubt('/schema_id', 'is not the id of a schema: no mapping can use it yet');
   },
   put,
-  remove: (context, caller, id, precondition, force) =>
-    deleteDataSource(context, caller, { id, precondition, force }),
+  remove: deleteDataSource,
   rows: (document) => {
     const { dataSourceId, schemaId, name, attributes, reservedFor } = dataSourceFields(document);
     return [
@@ -81,8 +81,7 @@ ${textField({
   },
   more: used,
   countUse: async (document, call) => {
-    const figures = await countedFigures(call);
-    const count = figures === null ? 0 : usersIn(figures, document);
+    const count = usersIn(await countedFigures(call), document);
     // Also if they are old: a count now would find fewer among many user groups, as it is limited in time.
     if (count > 0) return { count, isBounded: false };
     return countDataSourceUse(call.context, call.caller, document);
@@ -156,8 +155,8 @@ export function schemaLink(schemaId: string): Html {
 /** How many user groups use it, also as a default. */
 async function used(document: Document, call: PageCall): Promise<Html> {
   const figures = await countedFigures(call);
-  const count = figures === null ? 0 : usersIn(figures, document);
-  const url = usersUrl(document.id);
+  const count = usersIn(figures, document);
+  const url = pageUrl(LIST_PATH, { data_source: document.id });
   const text =
     figures === null
       ? html`${link(url, 'User groups that use it')} <span class="hint">(being counted)</span>`
@@ -165,10 +164,6 @@ async function used(document: Document, call: PageCall): Promise<Html> {
   return html`<p id="used-by">${text}</p>`;
 }
 
-function usersIn({ dataSources }: CountedFigures, document: Document): number {
-  return dataSources[String(dataSourceFields(document).dataSourceId)] ?? 0;
-}
-
-function usersUrl(dataSource: string): string {
-  return pageUrl(LIST_PATH, { data_source: dataSource });
+function usersIn(figures: CountedFigures | null, document: Document): number {
+  return figures?.dataSources[String(dataSourceFields(document).dataSourceId)] ?? 0;
 }

@@ -18,7 +18,6 @@ export const catalogueOverview: Page = {
   path: '/catalogue',
   permissions: READERS,
   purpose: 'read the catalogue',
-  access: 'read',
   handle: async (call) => {
     const isAdmin = isPermitted(call.caller, ADMINS);
     const { context, caller } = call;

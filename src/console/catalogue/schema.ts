@@ -47,10 +47,8 @@ ${checkField({
   label: 'This is the number of the data source, not your id of it',
   isChecked: form.has('default_is_number'),
 })}`,
-  put: (context, caller, id, body, precondition, force) =>
-    put(context, caller, id, body, { precondition, force }),
-  remove: (context, caller, id, precondition, force) =>
-    deleteSchema(context, caller, { id, precondition, force }),
+  put,
+  remove: deleteSchema,
   countUse: (document, { context, caller }) => countSchemaUse(context, caller, document),
   rows: (document) => {
     const { name, default_data_source: reference } = schemaFields(document);
@@ -74,7 +72,10 @@ ${count === 0 ? '' : html`<p>${count} ${count === 1 ? 'data source belongs' : 'd
   },
 });
 
-async function schemaDataSources({ context, caller }: PageCall, schemaId: string): Promise<DataSource[]> {
+async function schemaDataSources(
+  { context, caller }: PageCall,
+  schemaId: string,
+): Promise<readonly DataSource[]> {
   const { catalogue } = await environmentConfig({ context, caller });
   return catalogue.ofSchema(schemaId);
 }

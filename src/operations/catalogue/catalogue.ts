@@ -28,7 +28,8 @@ export async function putSchema(
   caller: Caller,
   id: string,
   sent: SchemaBody,
-  { precondition, force }: { precondition: Precondition | undefined; force: boolean },
+  precondition: Precondition | undefined,
+  force: boolean,
 ): Promise<StoredDocument> {
   const body = schemaText(sent);
   const config = await context.configs.of(context.store, caller);

@@ -5,11 +5,11 @@ import { dataSourceDefinition, schemaDefinition } from '../../domain/catalogue.t
 import { listStart, type Position } from '../../domain/cursor.ts';
 import { type Document, type DocumentDefinition, documentTag } from '../../domain/document.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
+import { isMetByTag } from '../../domain/precondition.ts';
 import { referenceTest, schemaTest } from '../../domain/user-group/user-group-filter.ts';
 import { Problem } from '../../problem.ts';
 import type { Context } from '../context.ts';
-import { type DocumentContext, deleteDocument, readDocument } from '../document/document.ts';
+import { type DocumentOperations, deleteDocument, readDocument } from '../document/document.ts';
 import { versionMismatch } from '../refusals.ts';
 import { readSummaries } from '../user-group/summaries.ts';
 
@@ -36,36 +36,22 @@ export function isUsed({ count, isBounded }: Use): boolean {
 type UseContext = Pick<Context, 'store' | 'configs'>;
 type UseTest = (mapping: JsonText | null) => boolean;
 
-export interface Removal {
-  id: string;
-  precondition: Precondition | undefined;
-  /** Deletes it although it is in use. */
-  force: boolean;
-}
+export const deleteDataSource = deletion(dataSourceDefinition, countDataSourceUse);
+export const deleteSchema = deletion(schemaDefinition, countSchemaUse);
 
-/** Throws `not_found`, `version_mismatch` and `in_use`. */
-export function deleteDataSource(context: DocumentContext, caller: Caller, removal: Removal): Promise<void> {
-  return deleteUnused(context, caller, dataSourceDefinition, removal, countDataSourceUse);
-}
-
-/** Throws `not_found`, `version_mismatch` and `in_use`. */
-export function deleteSchema(context: DocumentContext, caller: Caller, removal: Removal): Promise<void> {
-  return deleteUnused(context, caller, schemaDefinition, removal, countSchemaUse);
-}
-
-async function deleteUnused(
-  context: DocumentContext,
-  caller: Caller,
+/** With `force`, it is deleted although it is in use. Throws `not_found`, `version_mismatch` and `in_use`. */
+function deletion(
   definition: DocumentDefinition,
-  { id, precondition, force }: Removal,
   countUse: (context: UseContext, caller: Caller, document: Document) => Promise<Use>,
-): Promise<void> {
-  if (!force) {
-    const document = await readDocument(context, caller, definition, id);
-    if (!isMetByTag(precondition, documentTag(document))) throw versionMismatch(definition.noun);
-    refuseIfUsed(await countUse(context, caller, document), `this ${definition.noun}`);
-  }
-  await deleteDocument(context, caller, definition, id, precondition);
+): NonNullable<DocumentOperations<never>['remove']> {
+  return async (context, caller, id, precondition, force) => {
+    if (!force) {
+      const document = await readDocument(context, caller, definition, id);
+      if (!isMetByTag(precondition, documentTag(document))) throw versionMismatch(definition.noun);
+      refuseIfUsed(await countUse(context, caller, document), `this ${definition.noun}`);
+    }
+    await deleteDocument(context, caller, definition, id, precondition);
+  };
 }
 
 /** Throws `in_use`. `what` completes "use …". */

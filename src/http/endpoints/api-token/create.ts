@@ -1,9 +1,9 @@
 import * as field from '../../../domain/field.ts';
 import { bodyType } from '../../../domain/request-body.ts';
 import { issueApiToken } from '../../../operations/api-token/api-token.ts';
+import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
-import { noQuery } from '../../request/query.ts';
 import { apiTokenJson, example, IssuedApiToken, permissionSchema } from './representation.ts';
 
 export const newApiTokenBody = bodyType({
@@ -23,10 +23,7 @@ export const create = endpoint({
   paths: ['/v1/api-tokens'],
   permissions: ['admin'],
   purpose: 'create API tokens',
-  access: 'write',
-  query: noQuery,
   body: newApiTokenBody,
-  isConditional: false,
   handle: async ({ context, caller, body, reply }) => {
     const { name, permission, expires_in_seconds: seconds } = body;
     const expiresAt = seconds === undefined ? null : context.clock() + seconds * 1_000;
@@ -51,7 +48,7 @@ export const create = endpoint({
       201: {
         description: 'The API token, with its text.',
         schema: IssuedApiToken,
-        examples: { created: { summary: 'Created', value: { success: 1, api_token: example.created } } },
+        examples: successExample('created', 'Created', { api_token: example.created }),
       },
     },
     problems: ['limit_reached'],

@@ -1,10 +1,10 @@
 import * as field from '../../../domain/field.ts';
-import { noBody } from '../../../domain/request-body.ts';
 import { listApiTokens } from '../../../operations/api-token/api-token.ts';
+import { lastPageExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonArray, successBody } from '../../json.ts';
 import { queryType } from '../../request/query.ts';
-import { nextCursorSchema, successSchema } from '../../schema.ts';
+import { pageSchema } from '../../schema.ts';
 import { apiTokenJson, example, listedSchema } from './representation.ts';
 
 const query = queryType({
@@ -20,8 +20,6 @@ export const list = endpoint({
   purpose: 'list API tokens',
   access: 'list',
   query,
-  body: noBody,
-  isConditional: false,
   handle: async ({ context, caller, query }) => {
     const { apiTokens, nextCursor } = await listApiTokens(context, caller, query);
     const now = context.clock();
@@ -39,16 +37,8 @@ export const list = endpoint({
     responses: {
       200: {
         description: 'A page of API tokens.',
-        schema: successSchema('ApiTokenPage', {
-          api_tokens: { type: 'array', items: listedSchema },
-          next_cursor: nextCursorSchema,
-        }),
-        examples: {
-          last: {
-            summary: 'The last page',
-            value: { success: 1, api_tokens: [example.stored], next_cursor: null },
-          },
-        },
+        schema: pageSchema('ApiTokenPage', 'api_tokens', listedSchema),
+        examples: lastPageExample('api_tokens', example.stored),
       },
     },
   },

@@ -1,21 +1,16 @@
-import { noBody } from '../../../domain/request-body.ts';
 import { readApiToken } from '../../../operations/api-token/api-token.ts';
+import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
 import { apiTokenIdParameter } from '../../request/path-parameter.ts';
-import { noQuery } from '../../request/query.ts';
 import { apiTokenJson, example, StoredApiToken } from './representation.ts';
 
-export const read = endpoint<null, null>({
+export const read = endpoint({
   operationId: 'readApiToken',
   method: 'GET',
   paths: ['/v1/api-tokens/:api_token_id'],
   permissions: ['admin'],
   purpose: 'read API tokens',
-  access: 'read',
-  query: noQuery,
-  body: noBody,
-  isConditional: false,
   handle: async ({ context, caller, request }) => {
     const apiToken = await readApiToken(context, caller, apiTokenIdParameter(request));
     return successBody({ api_token: apiTokenJson(apiToken, null, context.clock()) });
@@ -28,7 +23,7 @@ export const read = endpoint<null, null>({
       200: {
         description: 'The API token.',
         schema: StoredApiToken,
-        examples: { read: { summary: 'Active', value: { success: 1, api_token: example.stored } } },
+        examples: successExample('read', 'Active', { api_token: example.stored }),
       },
     },
     problems: ['api_token_not_found'],

@@ -1,19 +1,13 @@
-import { noBody } from '../../../domain/request-body.ts';
 import { revokeApiToken } from '../../../operations/api-token/api-token.ts';
 import { endpoint } from '../../endpoint.ts';
 import { apiTokenIdParameter } from '../../request/path-parameter.ts';
-import { noQuery } from '../../request/query.ts';
 
-export const revoke = endpoint<null, null>({
+export const revoke = endpoint({
   operationId: 'revokeApiToken',
   method: 'DELETE',
   paths: ['/v1/api-tokens/:api_token_id'],
   permissions: ['admin'],
   purpose: 'revoke API tokens',
-  access: 'write',
-  query: noQuery,
-  body: noBody,
-  isConditional: false,
   handle: async ({ context, caller, request, reply }) => {
     await revokeApiToken(context, caller, apiTokenIdParameter(request));
     reply.code(204);

@@ -1,10 +1,10 @@
 import * as field from '../../../domain/field.ts';
 import { bodyType } from '../../../domain/request-body.ts';
 import { rotateApiToken } from '../../../operations/api-token/api-token.ts';
+import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
 import { apiTokenIdParameter } from '../../request/path-parameter.ts';
-import { noQuery } from '../../request/query.ts';
 import { apiTokenJson, example, IssuedApiToken } from './representation.ts';
 
 export const apiTokenRotationBody = bodyType({
@@ -21,10 +21,7 @@ export const rotate = endpoint({
   paths: ['/v1/api-tokens/:api_token_id/rotate'],
   permissions: ['admin'],
   purpose: 'rotate API tokens',
-  access: 'write',
-  query: noQuery,
   body: apiTokenRotationBody,
-  isConditional: false,
   handle: async ({ context, caller, body, request }) => {
     const { grace_period_seconds: seconds = field.apiTokenGracePeriodSeconds.default } = body;
     const { apiToken, token } = await rotateApiToken(context, caller, apiTokenIdParameter(request), seconds);
@@ -50,7 +47,7 @@ export const rotate = endpoint({
       200: {
         description: 'The API token, with its new text.',
         schema: IssuedApiToken,
-        examples: { rotated: { summary: 'Rotated', value: { success: 1, api_token: example.rotated } } },
+        examples: successExample('rotated', 'Rotated', { api_token: example.rotated }),
       },
     },
     problems: ['api_token_not_found', 'api_token_inactive'],

@@ -1,22 +1,17 @@
 import { permissions } from '../../../domain/api-token.ts';
-import { noBody } from '../../../domain/request-body.ts';
 import { readOwnApiToken } from '../../../operations/api-token/api-token.ts';
+import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
-import { noQuery } from '../../request/query.ts';
 import { successSchema } from '../../schema.ts';
 import { apiTokenJson, example, listedSchema } from './representation.ts';
 
-export const whoami = endpoint<null, null>({
+export const whoami = endpoint({
   operationId: 'whoami',
   method: 'GET',
   paths: ['/v1/whoami'],
   permissions,
   purpose: 'read itself',
-  access: 'read',
-  query: noQuery,
-  body: noBody,
-  isConditional: false,
   handle: async ({ context, caller }) => {
     const apiToken = await readOwnApiToken(context, caller);
     return successBody({
@@ -37,12 +32,7 @@ export const whoami = endpoint<null, null>({
           workspace: { type: 'string', description: 'The name of its workspace.' },
           api_token: listedSchema,
         }),
-        examples: {
-          active: {
-            summary: 'Active',
-            value: { success: 1, workspace: 'default', api_token: example.stored },
-          },
-        },
+        examples: successExample('active', 'Active', { workspace: 'default', api_token: example.stored }),
       },
     },
   },

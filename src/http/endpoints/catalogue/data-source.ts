@@ -45,8 +45,7 @@ const endpoints = documentEndpoints({
     },
   },
   put,
-  remove: (context, caller, id, precondition, force) =>
-    deleteDataSource(context, caller, { id, precondition, force }),
+  remove: deleteDataSource,
   force: { remove: 'Deletes it although user groups use it. Otherwise that is refused with `in_use`.' },
   texts: {
     put:

@@ -31,10 +31,8 @@ const endpoints = documentEndpoints({
       value: { name: 'Reference data', default_data_source: 'shared' },
     },
   },
-  put: (context, caller, id, body, precondition, force) =>
-    put(context, caller, id, body, { precondition, force }),
-  remove: (context, caller, id, precondition, force) =>
-    deleteSchema(context, caller, { id, precondition, force }),
+  put,
+  remove: deleteSchema,
   force: {
     put: 'Removes a default although user groups use it. Otherwise that is refused with `in_use`.',
     remove: 'Deletes it although user groups use it. Otherwise that is refused with `in_use`.',

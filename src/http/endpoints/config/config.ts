@@ -1,12 +1,12 @@
 import { CONFIG_FORMAT, configBody, configFields } from '../../../domain/config.ts';
 import { planTexts } from '../../../domain/config-plan.ts';
-import { noBody } from '../../../domain/request-body.ts';
 import { applyConfig } from '../../../operations/config/apply.ts';
 import { MAX_CONFIG_CHANGES } from '../../../operations/config/plan.ts';
 import { MAX_CONFIG_BYTES, readConfig as read } from '../../../operations/config/read.ts';
+import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { raw, successBody } from '../../json.ts';
-import { noQuery, queryType } from '../../request/query.ts';
+import { queryType } from '../../request/query.ts';
 import { objectSchema, successSchema, titled } from '../../schema.ts';
 
 const configVersionSchema = {
@@ -26,16 +26,13 @@ const example = {
   webhook_endpoints: {},
 };
 
-const shared = { paths: ['/v1/config'], permissions: ['admin'], isConditional: false } as const;
+const shared = { paths: ['/v1/config'], permissions: ['admin'] } as const;
 
 export const readConfig = endpoint({
   ...shared,
   operationId: 'readConfig',
   method: 'GET',
   purpose: 'read the configuration',
-  access: 'read',
-  query: noQuery,
-  body: noBody,
   handle: async ({ context, caller }) => {
     const { version, text } = await read(context, caller, MAX_CONFIG_BYTES);
     return successBody({ config: raw(text), config_version: version });
@@ -54,9 +51,7 @@ export const readConfig = endpoint({
           config: objectSchema(configFields),
           config_version: configVersionSchema,
         }),
-        examples: {
-          stored: { summary: 'A configuration', value: { success: 1, config: example, config_version: 7 } },
-        },
+        examples: successExample('stored', 'A configuration', { config: example, config_version: 7 }),
       },
     },
     problems: ['limit_reached'],
@@ -102,7 +97,6 @@ export const putConfig = endpoint({
   operationId: 'putConfig',
   method: 'PUT',
   purpose: 'change the configuration',
-  access: 'write',
   query: applyQuery,
   body: configBody,
   handle: async ({ context, caller, body, query }) => {
@@ -128,26 +122,20 @@ export const putConfig = endpoint({
           kept: { type: 'array', items: objectSchema(entryPlace) },
           config_version: configVersionSchema,
         }),
-        examples: {
-          changed: {
-            summary: 'A change',
-            value: {
-              success: 1,
-              changes: [
-                {
-                  section: 'mapping_policy',
-                  id: 'default',
-                  action: 'update',
-                  before: { mode: 'off' },
-                  after: { mode: 'report' },
-                  replaces_secret: false,
-                },
-              ],
-              kept: [],
-              config_version: 8,
+        examples: successExample('changed', 'A change', {
+          changes: [
+            {
+              section: 'mapping_policy',
+              id: 'default',
+              action: 'update',
+              before: { mode: 'off' },
+              after: { mode: 'report' },
+              replaces_secret: false,
             },
-          },
-        },
+          ],
+          kept: [],
+          config_version: 8,
+        }),
       },
     },
     problems: ['limit_reached', 'version_mismatch'],

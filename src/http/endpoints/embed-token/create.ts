@@ -4,11 +4,11 @@ import { integrationTypes } from '../../../domain/integration.ts';
 import { bodyType, refuseFields } from '../../../domain/request-body.ts';
 import { PresentedToken } from '../../../domain/token.ts';
 import { type EmbedTokenBody, mintEmbedToken } from '../../../operations/embed-token/embed-token.ts';
+import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, successBody } from '../../json.ts';
 import { listText } from '../../openapi/list-text.ts';
 import { groupOfId, resolutionQuery } from '../../prefetch.ts';
-import { noQuery } from '../../request/query.ts';
 import { timestamp, timestampSchema } from '../../response/timestamp.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
 import { EXAMPLE_TOKEN } from '../user-group/representation.ts';
@@ -59,16 +59,14 @@ const EXAMPLE_JWT = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJleGFtcGxlIjp0cnVlfQ
 const text = { type: 'string', minLength: 1 } as const;
 const typesWithUrl = listText(embedTokenTypes.flatMap(([type, { url }]) => (url ? [`\`${type}\``] : [])));
 
-export const createEmbedToken = endpoint<EmbedTokenBody, null>({
+export const createEmbedToken = endpoint<EmbedTokenBody>({
   operationId: 'createEmbedToken',
   method: 'POST',
   paths: ['/v1/embed-tokens'],
   permissions: ['read-write', 'embed'],
   purpose: 'mint embed tokens',
   access: 'read',
-  query: noQuery,
   body: embedTokenBody,
-  isConditional: false,
   prefetch: (caller, { group }, _request, now) =>
     'token' in group ? resolutionQuery(caller, group.token, now) : groupOfId(caller, group.userGroupId),
   handle: async ({ context, caller, body, reply }) => {
@@ -122,20 +120,14 @@ export const createEmbedToken = endpoint<EmbedTokenBody, null>({
             ['url'],
           ),
         }),
-        examples: {
-          minted: {
-            summary: 'For Metabase',
-            value: {
-              success: 1,
-              embed_token: {
-                token: EXAMPLE_JWT,
-                type: 'metabase',
-                expires_at: '2026-03-02T09:40:00.000Z',
-                url: `https://metabase.example.com/embed/dashboard/${EXAMPLE_JWT}`,
-              },
-            },
+        examples: successExample('minted', 'For Metabase', {
+          embed_token: {
+            token: EXAMPLE_JWT,
+            type: 'metabase',
+            expires_at: '2026-03-02T09:40:00.000Z',
+            url: `https://metabase.example.com/embed/dashboard/${EXAMPLE_JWT}`,
           },
-        },
+        }),
       },
     },
     problems: [

@@ -1,4 +1,3 @@
-import { noBody } from '../../../domain/request-body.ts';
 import { listEvents } from '../../../operations/event/list.ts';
 import { endpoint } from '../../endpoint.ts';
 import { userGroupIdParameter } from '../../request/path-parameter.ts';
@@ -13,8 +12,6 @@ export const listOfUserGroup = endpoint({
   purpose: 'list events',
   access: 'list',
   query: queryType({ parameters: eventParameters, convert: (values) => withDefaults(values) }),
-  body: noBody,
-  isConditional: false,
   handle: async ({ context, caller, query, request }) => {
     const target = { type: 'user_group', id: userGroupIdParameter(request) } as const;
     return eventPage(await listEvents(context, caller, { ...query, target }));

@@ -1,4 +1,3 @@
-import { noBody } from '../../../domain/request-body.ts';
 import { listEvents } from '../../../operations/event/list.ts';
 import { endpoint } from '../../endpoint.ts';
 import { queryType } from '../../request/query.ts';
@@ -29,8 +28,6 @@ export const list = endpoint({
   purpose: 'list events',
   access: 'list',
   query,
-  body: noBody,
-  isConditional: false,
   handle: async ({ context, caller, query }) => eventPage(await listEvents(context, caller, query)),
   description: {
     tag: 'Events',

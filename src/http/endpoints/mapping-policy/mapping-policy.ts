@@ -1,16 +1,21 @@
 import { mappingMode, mappingPolicyBody, mappingPolicyDefinition } from '../../../domain/mapping-policy.ts';
 import { modeField } from '../../../domain/policy-mode.ts';
-import { noBody } from '../../../domain/request-body.ts';
 import { putMappingPolicy as put } from '../../../operations/mapping-policy/put.ts';
+import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, successBody } from '../../json.ts';
-import { noQuery } from '../../request/query.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
 import { findSingleton, setDocumentTag } from '../../singleton-endpoints.ts';
 
-const schema = successSchema('StoredMappingPolicy', { mapping_policy: objectSchema({ mode: modeField }) });
-const value = { success: 1, mapping_policy: { mode: 'report' } };
-const shared = { paths: ['/v1/mapping-policy'], query: noQuery } as const;
+const responses = {
+  200: {
+    description: 'The mapping policy.',
+    headers: ['ETag'],
+    schema: successSchema('StoredMappingPolicy', { mapping_policy: objectSchema({ mode: modeField }) }),
+    examples: successExample('report', 'Report', { mapping_policy: { mode: 'report' } }),
+  },
+} as const;
+const shared = { paths: ['/v1/mapping-policy'] } as const;
 
 export const readMappingPolicy = endpoint({
   ...shared,
@@ -18,9 +23,6 @@ export const readMappingPolicy = endpoint({
   method: 'GET',
   permissions: ['read-write', 'read-only'],
   purpose: 'read the mapping policy',
-  access: 'read',
-  body: noBody,
-  isConditional: false,
   handle: async ({ context, caller, reply }) => {
     const stored = await findSingleton(context, caller, mappingPolicyDefinition);
     if (stored !== null) setDocumentTag(reply, stored);
@@ -30,14 +32,7 @@ export const readMappingPolicy = endpoint({
     tag: 'Catalogue',
     summary: 'Read the mapping policy',
     text: 'Returns what happens to mappings that refer to unknown schemas or data sources; `off` unless it was set.',
-    responses: {
-      200: {
-        description: 'The mapping policy.',
-        headers: ['ETag'],
-        schema,
-        examples: { report: { summary: 'Report', value } },
-      },
-    },
+    responses,
   },
 });
 
@@ -47,7 +42,6 @@ export const putMappingPolicy = endpoint({
   method: 'PUT',
   permissions: ['admin'],
   purpose: 'change the mapping policy',
-  access: 'write',
   body: mappingPolicyBody,
   isConditional: true,
   handle: async ({ context, caller, body: { mode }, precondition, reply }) => {
@@ -62,13 +56,6 @@ export const putMappingPolicy = endpoint({
       'Decides what happens to mappings that refer to a schema or data source that does not exist, or to a data source of ' +
       'another schema. Stored mappings are not changed: `user-group-service check` lists those that violate it.',
     requests: { report: { summary: 'Report violations', value: { mode: 'report' } } },
-    responses: {
-      200: {
-        description: 'The mapping policy.',
-        headers: ['ETag'],
-        schema,
-        examples: { report: { summary: 'Report', value } },
-      },
-    },
+    responses,
   },
 });

@@ -6,12 +6,10 @@ import {
   propertySchemaDefinition,
   propertySchemaFields,
 } from '../../../domain/property-schema.ts';
-import { noBody } from '../../../domain/request-body.ts';
 import { deleteDocument, documentNotFound } from '../../../operations/document/document.ts';
 import { putPropertySchema as put } from '../../../operations/property-schema/put.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, raw, successBody } from '../../json.ts';
-import { noQuery } from '../../request/query.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
 import { findSingleton, setDocumentTag } from '../../singleton-endpoints.ts';
 
@@ -24,7 +22,7 @@ const exampleSchema = {
 const sent = { schema: exampleSchema, mode: 'report' };
 const value = { success: 1, property_schema: sent };
 const examples = { stored: { summary: 'A property schema', value } };
-const shared = { paths: ['/v1/property-schema'], query: noQuery } as const;
+const shared = { paths: ['/v1/property-schema'] } as const;
 
 function json({ schema, mode }: PropertySchema): string {
   return successBody({ property_schema: jsonObject({ schema: raw(schema), mode }) });
@@ -36,9 +34,6 @@ export const readPropertySchema = endpoint({
   method: 'GET',
   permissions: ['read-write', 'read-only'],
   purpose: 'read the property schema',
-  access: 'read',
-  body: noBody,
-  isConditional: false,
   handle: async ({ context, caller, reply }) => {
     const document = await findSingleton(context, caller, propertySchemaDefinition);
     if (document === null) throw documentNotFound(propertySchemaDefinition);
@@ -54,13 +49,12 @@ export const readPropertySchema = endpoint({
   },
 });
 
-export const putPropertySchema = endpoint<PropertySchema, null>({
+export const putPropertySchema = endpoint<PropertySchema>({
   ...shared,
   operationId: 'putPropertySchema',
   method: 'PUT',
   permissions: ['admin'],
   purpose: 'change the property schema',
-  access: 'write',
   body: propertySchemaBody,
   isConditional: true,
   handle: async ({ context, caller, body: sentBody, precondition, reply }) => {
@@ -90,8 +84,6 @@ export const removePropertySchema = endpoint({
   method: 'DELETE',
   permissions: ['admin'],
   purpose: 'delete the property schema',
-  access: 'write',
-  body: noBody,
   isConditional: true,
   handle: async ({ context, caller, precondition, reply }) => {
     await deleteDocument(context, caller, propertySchemaDefinition, SINGLETON_ID, precondition);

@@ -1,7 +1,5 @@
-import { noBody } from '../../../domain/request-body.ts';
 import { findKeySet } from '../../../operations/signing-key/key-set.ts';
 import { endpoint } from '../../endpoint.ts';
-import { noQuery } from '../../request/query.ts';
 import { example, SigningKeys, signingKeysBody } from './representation.ts';
 
 export const listSigningKeys = endpoint({
@@ -10,10 +8,6 @@ export const listSigningKeys = endpoint({
   paths: ['/v1/signing-keys'],
   permissions: ['admin'],
   purpose: 'list signing keys',
-  access: 'read',
-  query: noQuery,
-  body: noBody,
-  isConditional: false,
   handle: async ({ context, caller }) => signingKeysBody(context, await findKeySet(context, caller)),
   description: {
     tag: 'Embed tokens',

@@ -1,7 +1,6 @@
 import { bodyType } from '../../../domain/request-body.ts';
 import { rotateKeySet } from '../../../operations/signing-key/key-set.ts';
 import { endpoint } from '../../endpoint.ts';
-import { noQuery } from '../../request/query.ts';
 import { example, SigningKeys, signingKeysBody } from './representation.ts';
 
 export const signingKeyRotationBody = bodyType({
@@ -24,10 +23,7 @@ export const rotateSigningKeys = endpoint({
   paths: ['/v1/signing-keys/rotate'],
   permissions: ['admin'],
   purpose: 'rotate signing keys',
-  access: 'write',
-  query: noQuery,
   body: signingKeyRotationBody,
-  isConditional: false,
   handle: async ({ context, caller, body: { revoke = false } }) =>
     signingKeysBody(context, await rotateKeySet(context, caller, { revoke })),
   description: {

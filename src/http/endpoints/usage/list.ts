@@ -1,5 +1,4 @@
 import * as field from '../../../domain/field.ts';
-import { noBody } from '../../../domain/request-body.ts';
 import { type Day, dayOfDate } from '../../../domain/usage.ts';
 import {
   DEFAULT_USAGE_DAYS,
@@ -9,6 +8,7 @@ import {
   type UsageQuery,
 } from '../../../operations/usage/list.ts';
 import { Problem } from '../../../problem.ts';
+import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { Json, jsonArray, jsonObject, successBody } from '../../json.ts';
 import { queryType } from '../../request/query.ts';
@@ -128,8 +128,6 @@ export const list = endpoint({
   purpose: 'list usage',
   access: 'list',
   query,
-  body: noBody,
-  isConditional: false,
   handle: async ({ context, caller, query }) => {
     const { entries, nextCursor } = await listUsage(context, caller, query);
     return successBody({ usage: jsonArray(entries.map(entryJson)), next_cursor: nextCursor });
@@ -146,7 +144,7 @@ export const list = endpoint({
       200: {
         description: 'A page of usage.',
         schema: UsagePage,
-        examples: { day: { summary: 'A day', value: { success: 1, usage: [example], next_cursor: null } } },
+        examples: successExample('day', 'A day', { usage: [example], next_cursor: null }),
       },
     },
   },

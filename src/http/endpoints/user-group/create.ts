@@ -2,7 +2,6 @@ import { userGroupBody } from '../../../domain/request-body.ts';
 import { ifNoneMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { groupOfBody } from '../../prefetch.ts';
-import { noQuery } from '../../request/query.ts';
 import { createdExample, found, foundExamples, handleGetOrCreate, requestExamples } from './get-or-create.ts';
 
 export const create = endpoint({
@@ -12,7 +11,6 @@ export const create = endpoint({
   permissions: ['read-write', 'read-only'],
   purpose: 'get user groups',
   access: 'either',
-  query: noQuery,
   body: userGroupBody,
   isConditional: true,
   prefetch: groupOfBody,

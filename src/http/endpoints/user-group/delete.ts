@@ -1,10 +1,8 @@
-import { noBody } from '../../../domain/request-body.ts';
 import { deleteUserGroup } from '../../../operations/user-group/delete.ts';
 import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { groupOfPath } from '../../prefetch.ts';
 import { userGroupIdParameter } from '../../request/path-parameter.ts';
-import { noQuery } from '../../request/query.ts';
 
 export const remove = endpoint({
   operationId: 'deleteUserGroup',
@@ -12,9 +10,6 @@ export const remove = endpoint({
   paths: ['/v1/user-groups/:user_group_id'],
   permissions: ['read-write'],
   purpose: 'delete user groups',
-  access: 'write',
-  query: noQuery,
-  body: noBody,
   isConditional: true,
   prefetch: groupOfPath,
   handle: async ({ context, caller, precondition, request, reply }) => {

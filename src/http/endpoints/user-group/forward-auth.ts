@@ -174,11 +174,9 @@ export const forwardAuth = endpoint({
   paths: [FORWARD_AUTH_PATH, BELOW_FORWARD_AUTH],
   permissions: ['read-write', 'read-only', 'resolve', 'embed'],
   purpose: 'resolve tokens',
-  access: 'read',
   protocol: 'forward-auth',
   query,
   body: ignoredBody,
-  isConditional: false,
   prefetch: (caller, _body, { raw }, now) => {
     const token = presentedViewerToken(raw);
     return token === null ? null : resolutionQuery(caller, token, now);

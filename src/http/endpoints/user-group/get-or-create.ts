@@ -5,7 +5,6 @@ import { ifNoneMatchText } from '../../description.ts';
 import { type Call, endpoint } from '../../endpoint.ts';
 import { jsonObject, raw, successBody } from '../../json.ts';
 import { groupOfBody } from '../../prefetch.ts';
-import { noQuery } from '../../request/query.ts';
 import { setEntityTag } from '../../response/entity-tag.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
 import { example, identityMembers, identitySchemas } from './representation.ts';
@@ -58,7 +57,6 @@ export const getOrCreate = endpoint({
   permissions: ['read-write', 'read-only'],
   purpose: 'get user groups',
   access: 'either',
-  query: noQuery,
   body: userGroupBody,
   isConditional: true,
   prefetch: groupOfBody,

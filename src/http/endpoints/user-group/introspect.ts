@@ -6,7 +6,6 @@ import { endpoint } from '../../endpoint.ts';
 import { jsonObject, raw } from '../../json.ts';
 import { resolutionQuery } from '../../prefetch.ts';
 import { formType } from '../../request/form.ts';
-import { noQuery } from '../../request/query.ts';
 import { objectSchema, titled } from '../../schema.ts';
 import {
   effectiveMappingMembers,
@@ -65,10 +64,8 @@ export const introspect = endpoint({
   purpose: 'resolve tokens',
   access: 'read',
   protocol: 'oauth',
-  query: noQuery,
   body,
   mediaTypes: ['application/x-www-form-urlencoded'],
-  isConditional: false,
   prefetch: (caller, { token }, _request, now) => resolutionQuery(caller, token, now),
   handle: async ({ context, caller, body: { token } }) => {
     const introspection = await introspectToken(context, caller, token);

@@ -1,12 +1,12 @@
 import * as field from '../../../domain/field.ts';
 import { parseInstant } from '../../../domain/instant.ts';
-import { noBody } from '../../../domain/request-body.ts';
 import { type ListQuery, listUserGroups } from '../../../operations/user-group/list.ts';
 import { Problem } from '../../../problem.ts';
+import { lastPageExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonArray, successBody } from '../../json.ts';
 import { queryType } from '../../request/query.ts';
-import { nextCursorSchema, successSchema } from '../../schema.ts';
+import { pageSchema } from '../../schema.ts';
 import { example, listedSchema, storedJson } from './representation.ts';
 
 const cursor = {
@@ -51,8 +51,6 @@ export const list = endpoint({
   purpose: 'list user groups',
   access: 'list',
   query,
-  body: noBody,
-  isConditional: false,
   handle: async ({ context, caller, query }) => {
     const { userGroups, nextCursor } = await listUserGroups(context, caller, query);
     return successBody({
@@ -72,16 +70,8 @@ export const list = endpoint({
     responses: {
       200: {
         description: 'A page of user groups.',
-        schema: successSchema('UserGroupPage', {
-          user_groups: { type: 'array', items: listedSchema },
-          next_cursor: nextCursorSchema,
-        }),
-        examples: {
-          last: {
-            summary: 'The last page',
-            value: { success: 1, user_groups: [example.listed], next_cursor: null },
-          },
-        },
+        schema: pageSchema('UserGroupPage', 'user_groups', listedSchema),
+        examples: lastPageExample('user_groups', example.listed),
       },
     },
   },

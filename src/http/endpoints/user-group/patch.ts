@@ -1,14 +1,11 @@
 import * as field from '../../../domain/field.ts';
 import { bodyType, type UserGroupFields, userGroupFields } from '../../../domain/request-body.ts';
 import { patchUserGroup } from '../../../operations/user-group/patch.ts';
-import { ifMatchText } from '../../description.ts';
+import { ifMatchText, successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
-import { successBody } from '../../json.ts';
 import { groupOfPath } from '../../prefetch.ts';
 import { userGroupIdParameter } from '../../request/path-parameter.ts';
-import { noQuery } from '../../request/query.ts';
-import { setEntityTag } from '../../response/entity-tag.ts';
-import { example, StoredUserGroup, storedJson } from './representation.ts';
+import { example, groupResponse, respondWithGroup } from './representation.ts';
 
 const body = bodyType({
   name: 'UserGroupPatch',
@@ -17,22 +14,19 @@ const body = bodyType({
   convert: userGroupFields,
 });
 
-export const patch = endpoint<UserGroupFields, null>({
+export const patch = endpoint<UserGroupFields>({
   operationId: 'patchUserGroup',
   method: 'PATCH',
   paths: ['/v1/user-groups/:user_group_id'],
   permissions: ['read-write'],
   purpose: 'change user groups',
-  access: 'write',
-  query: noQuery,
   body,
   isConditional: true,
   mediaTypes: ['application/merge-patch+json', 'application/json'],
   prefetch: groupOfPath,
   handle: async ({ context, caller, body, precondition, request, reply }) => {
     const group = await patchUserGroup(context, caller, userGroupIdParameter(request), body, precondition);
-    setEntityTag(reply, group.userGroup);
-    return successBody({ user_group: storedJson(group.userGroup, group.token) });
+    return respondWithGroup(reply, group);
   },
   description: {
     tag: 'User groups',
@@ -49,14 +43,10 @@ export const patch = endpoint<UserGroupFields, null>({
       rename: { summary: 'Rename', value: { name: 'Acme Corporation' } },
     },
     responses: {
-      200: {
-        description: 'The user group after the change.',
-        headers: ['ETag'],
-        schema: StoredUserGroup,
-        examples: {
-          changed: { summary: 'Changed', value: { success: 1, user_group: example.stored } },
-        },
-      },
+      200: groupResponse(
+        'The user group after the change.',
+        successExample('changed', 'Changed', { user_group: example.stored }),
+      ),
     },
     problems: ['user_group_not_found', 'mapping_invalid', 'properties_invalid'],
   },

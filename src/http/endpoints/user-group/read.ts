@@ -1,12 +1,9 @@
-import { noBody } from '../../../domain/request-body.ts';
 import { readUserGroup } from '../../../operations/user-group/read.ts';
 import { endpoint } from '../../endpoint.ts';
-import { successBody } from '../../json.ts';
 import { groupOfPath } from '../../prefetch.ts';
 import { userGroupIdParameter } from '../../request/path-parameter.ts';
-import { noQuery } from '../../request/query.ts';
 import { setEntityTag } from '../../response/entity-tag.ts';
-import { example, StoredUserGroup, storedJson } from './representation.ts';
+import { example, groupResponse, respondWithGroup } from './representation.ts';
 
 export const read = endpoint({
   operationId: 'readUserGroup',
@@ -14,9 +11,6 @@ export const read = endpoint({
   paths: ['/v1/user-groups/:user_group_id'],
   permissions: ['read-write', 'read-only'],
   purpose: 'read user groups',
-  access: 'read',
-  query: noQuery,
-  body: noBody,
   isConditional: true,
   prefetch: groupOfPath,
   handle: async ({ context, caller, precondition, request, reply }) => {
@@ -26,8 +20,7 @@ export const read = endpoint({
       reply.code(304);
       return undefined;
     }
-    setEntityTag(reply, group.userGroup);
-    return successBody({ user_group: storedJson(group.userGroup, group.token) });
+    return respondWithGroup(reply, group);
   },
   description: {
     tag: 'User groups',
@@ -36,21 +29,16 @@ export const read = endpoint({
       'Returns everything stored of the user group. `token` is present only if the API token is `read-write`.\n\n' +
       'With `If-None-Match: "…"`, the `ETag` of an earlier response, the response is 304 without a body if nothing has changed.',
     responses: {
-      200: {
-        description: 'The user group.',
-        headers: ['ETag'],
-        schema: StoredUserGroup,
-        examples: {
-          readWrite: {
-            summary: 'With a read-write API token',
-            value: { success: 1, user_group: example.stored },
-          },
-          readOnly: {
-            summary: 'With a read-only API token',
-            value: { success: 1, user_group: example.listed },
-          },
+      200: groupResponse('The user group.', {
+        readWrite: {
+          summary: 'With a read-write API token',
+          value: { success: 1, user_group: example.stored },
         },
-      },
+        readOnly: {
+          summary: 'With a read-only API token',
+          value: { success: 1, user_group: example.listed },
+        },
+      }),
       304: { description: 'The user group has a version that `If-None-Match` names.', headers: ['ETag'] },
     },
     problems: ['user_group_not_found'],

@@ -1,30 +1,24 @@
 import { userGroupRenameBody } from '../../../domain/request-body.ts';
 import { renameUserGroup } from '../../../operations/user-group/rename.ts';
-import { ifMatchText } from '../../description.ts';
+import { ifMatchText, successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
-import { successBody } from '../../json.ts';
 import { groupOfPath } from '../../prefetch.ts';
 import { userGroupIdParameter } from '../../request/path-parameter.ts';
-import { noQuery } from '../../request/query.ts';
-import { setEntityTag } from '../../response/entity-tag.ts';
-import { example, StoredUserGroup, storedJson } from './representation.ts';
+import { example, groupResponse, respondWithGroup } from './representation.ts';
 
-export const rename = endpoint<ReturnType<typeof userGroupRenameBody.read>, null>({
+export const rename = endpoint<ReturnType<typeof userGroupRenameBody.read>>({
   operationId: 'renameUserGroup',
   method: 'POST',
   paths: ['/v1/user-groups/:user_group_id/rename'],
   permissions: ['read-write'],
   purpose: 'rename user groups',
-  access: 'write',
-  query: noQuery,
   body: userGroupRenameBody,
   isConditional: true,
   prefetch: groupOfPath,
   handle: async ({ context, caller, body, precondition, request, reply }) => {
     const id = userGroupIdParameter(request);
     const group = await renameUserGroup(context, caller, id, body.userGroupId, precondition);
-    setEntityTag(reply, group.userGroup);
-    return successBody({ user_group: storedJson(group.userGroup, group.token) });
+    return respondWithGroup(reply, group);
   },
   description: {
     tag: 'User groups',
@@ -40,17 +34,12 @@ export const rename = endpoint<ReturnType<typeof userGroupRenameBody.read>, null
       `response is that of the read.${ifMatchText}`,
     requests: { renamed: { summary: 'Another id', value: { user_group_id: 'acme-eu-7' } } },
     responses: {
-      200: {
-        description: 'The user group with its new id.',
-        headers: ['ETag'],
-        schema: StoredUserGroup,
-        examples: {
-          renamed: {
-            summary: 'Renamed',
-            value: { success: 1, user_group: { ...example.stored, provided_id: 'acme-eu-7' } },
-          },
-        },
-      },
+      200: groupResponse(
+        'The user group with its new id.',
+        successExample('renamed', 'Renamed', {
+          user_group: { ...example.stored, provided_id: 'acme-eu-7' },
+        }),
+      ),
     },
     problems: ['user_group_not_found', 'user_group_exists', 'limit_reached'],
   },

@@ -1,13 +1,10 @@
 import * as field from '../../../domain/field.ts';
 import { bodyType, userGroupFields } from '../../../domain/request-body.ts';
 import { replaceUserGroup } from '../../../operations/user-group/replace.ts';
-import { ifMatchText, ifNoneMatchText } from '../../description.ts';
+import { ifMatchText, ifNoneMatchText, successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
-import { successBody } from '../../json.ts';
 import { userGroupIdParameter } from '../../request/path-parameter.ts';
-import { noQuery } from '../../request/query.ts';
-import { setEntityTag } from '../../response/entity-tag.ts';
-import { example, StoredUserGroup, storedJson } from './representation.ts';
+import { example, groupResponse, respondWithGroup } from './representation.ts';
 
 const body = bodyType({
   name: 'UserGroupReplacement',
@@ -17,7 +14,6 @@ const body = bodyType({
 });
 
 const { name, mapping, properties } = example.sent;
-const stored = { success: 1, user_group: example.stored };
 const created = {
   ...example.stored,
   version: 1,
@@ -31,15 +27,12 @@ export const replace = endpoint({
   paths: ['/v1/user-groups/:user_group_id'],
   permissions: ['read-write'],
   purpose: 'replace user groups',
-  access: 'write',
-  query: noQuery,
   body,
   isConditional: true,
   handle: async ({ context, caller, body, precondition, request, reply }) => {
     const group = await replaceUserGroup(context, caller, userGroupIdParameter(request), body, precondition);
     if (group.created) reply.code(201);
-    setEntityTag(reply, group.userGroup);
-    return successBody({ user_group: storedJson(group.userGroup, group.token) });
+    return respondWithGroup(reply, group);
   },
   description: {
     tag: 'User groups',
@@ -54,18 +47,14 @@ export const replace = endpoint({
       name: { summary: 'Only a name: clear the mapping and the properties', value: { name } },
     },
     responses: {
-      200: {
-        description: 'The existing user group, with the sent fields.',
-        headers: ['ETag'],
-        schema: StoredUserGroup,
-        examples: { replaced: { summary: 'Replaced', value: stored } },
-      },
-      201: {
-        description: 'The user group that this call created.',
-        headers: ['ETag'],
-        schema: StoredUserGroup,
-        examples: { created: { summary: 'Created', value: { success: 1, user_group: created } } },
-      },
+      200: groupResponse(
+        'The existing user group, with the sent fields.',
+        successExample('replaced', 'Replaced', { user_group: example.stored }),
+      ),
+      201: groupResponse(
+        'The user group that this call created.',
+        successExample('created', 'Created', { user_group: created }),
+      ),
     },
     problems: ['mapping_invalid', 'properties_invalid'],
   },

@@ -1,10 +1,13 @@
 // User groups in responses: members, schema and example.
 
+import type { FastifyReply } from 'fastify';
 import * as field from '../../../domain/field.ts';
 import type { Secret } from '../../../domain/secret.ts';
 import { environments, type UserGroup } from '../../../domain/user-group/user-group.ts';
 import type { OpenUserGroup } from '../../../operations/context.ts';
-import { type Json, jsonObject, raw } from '../../json.ts';
+import type { Examples, ResponseDescription } from '../../description.ts';
+import { type Json, jsonObject, raw, successBody } from '../../json.ts';
+import { setEntityTag } from '../../response/entity-tag.ts';
 import { timestamp, timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
 import { objectSchema, type Schema, successSchema, titled } from '../../schema.ts';
 
@@ -34,6 +37,15 @@ export function storedJson(userGroup: UserGroup, token: Secret | null): Json {
     suspended: userGroup.suspendedAt !== null,
     last_seen_at: timestampOrNull(userGroup.lastSeenAt),
   });
+}
+
+/** The response of the read. */
+export function respondWithGroup(
+  reply: FastifyReply,
+  { userGroup, token }: { userGroup: UserGroup; token: Secret | null },
+): string {
+  setEntityTag(reply, userGroup);
+  return successBody({ user_group: storedJson(userGroup, token) });
 }
 
 export const teamIdSchema = {
@@ -102,6 +114,11 @@ export const StoredUserGroup = successSchema('StoredUserGroup', {
     ['token'],
   ),
 });
+
+/** The description of the response of `respondWithGroup`. */
+export function groupResponse(description: string, examples: Examples): ResponseDescription {
+  return { description, headers: ['ETag'], schema: StoredUserGroup, examples };
+}
 
 /** Has the form of a token but a wrong checksum, so that no service accepts it. */
 export const EXAMPLE_TOKEN = `ugt_2Fh${'ExampleTokenDoNotUse'.repeat(3).slice(0, 43)}000000`;

@@ -6,7 +6,6 @@ import { identifyViewer } from '../../../operations/user-group/resolve.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, raw, successBody } from '../../json.ts';
 import { resolutionQuery } from '../../prefetch.ts';
-import { noQuery } from '../../request/query.ts';
 import { timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
 import { objectSchema, type Schema, successSchema, titled } from '../../schema.ts';
 import {
@@ -64,9 +63,7 @@ export const resolve = endpoint({
   permissions: ['read-write', 'read-only', 'resolve', 'embed'],
   purpose: 'resolve tokens',
   access: 'read',
-  query: noQuery,
   body,
-  isConditional: false,
   prefetch: (caller, { token }, _request, now) => resolutionQuery(caller, token, now),
   handle: async ({ context, caller, body }) => {
     const viewer = await identifyViewer(context, caller, body.token);

@@ -1,14 +1,11 @@
 import * as field from '../../../domain/field.ts';
 import { bodyType } from '../../../domain/request-body.ts';
 import { rotateTokenById } from '../../../operations/user-group/rotate-by-id.ts';
-import { ifMatchText } from '../../description.ts';
+import { ifMatchText, successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
-import { successBody } from '../../json.ts';
 import { groupOfPath } from '../../prefetch.ts';
 import { userGroupIdParameter } from '../../request/path-parameter.ts';
-import { noQuery } from '../../request/query.ts';
-import { setEntityTag } from '../../response/entity-tag.ts';
-import { EXAMPLE_NEXT_TOKEN, example, StoredUserGroup, storedJson } from './representation.ts';
+import { EXAMPLE_NEXT_TOKEN, example, groupResponse, respondWithGroup } from './representation.ts';
 
 const body = bodyType({
   name: 'TokenRotationById',
@@ -18,22 +15,19 @@ const body = bodyType({
   empty: {},
 });
 
-export const rotateById = endpoint<ReturnType<typeof body.read>, null>({
+export const rotateById = endpoint<ReturnType<typeof body.read>>({
   operationId: 'rotateUserGroupTokenById',
   method: 'POST',
   paths: ['/v1/user-groups/:user_group_id/rotate'],
   permissions: ['read-write'],
   purpose: 'rotate tokens',
-  access: 'write',
-  query: noQuery,
   body,
   isConditional: true,
   prefetch: groupOfPath,
   handle: async ({ context, caller, body, precondition, request, reply }) => {
     const id = userGroupIdParameter(request);
     const group = await rotateTokenById(context, caller, id, body.grace_period_seconds, precondition);
-    setEntityTag(reply, group.userGroup);
-    return successBody({ user_group: storedJson(group.userGroup, group.token) });
+    return respondWithGroup(reply, group);
   },
   description: {
     tag: 'User group tokens',
@@ -52,17 +46,12 @@ export const rotateById = endpoint<ReturnType<typeof body.read>, null>({
       },
     },
     responses: {
-      200: {
-        description: 'The user group with its new token.',
-        headers: ['ETag'],
-        schema: StoredUserGroup,
-        examples: {
-          rotated: {
-            summary: 'Rotated',
-            value: { success: 1, user_group: { ...example.stored, token: EXAMPLE_NEXT_TOKEN } },
-          },
-        },
-      },
+      200: groupResponse(
+        'The user group with its new token.',
+        successExample('rotated', 'Rotated', {
+          user_group: { ...example.stored, token: EXAMPLE_NEXT_TOKEN },
+        }),
+      ),
     },
     problems: ['user_group_not_found'],
   },

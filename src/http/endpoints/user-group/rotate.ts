@@ -2,11 +2,10 @@ import * as field from '../../../domain/field.ts';
 import { bodyType } from '../../../domain/request-body.ts';
 import { PresentedToken } from '../../../domain/token.ts';
 import { type RotateBody, rotateToken } from '../../../operations/user-group/rotate.ts';
-import { ifMatchText } from '../../description.ts';
+import { ifMatchText, successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, successBody } from '../../json.ts';
 import { groupOfToken } from '../../prefetch.ts';
-import { noQuery } from '../../request/query.ts';
 import { setEntityTag } from '../../response/entity-tag.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
 import {
@@ -38,8 +37,6 @@ export const rotate = endpoint({
   paths: ['/api/user', '/api/user/'],
   permissions: ['read-write'],
   purpose: 'rotate tokens',
-  access: 'write',
-  query: noQuery,
   body,
   isConditional: true,
   prefetch: (_caller, { currentToken }) => groupOfToken(currentToken),
@@ -80,7 +77,7 @@ export const rotate = endpoint({
         schema: successSchema('RotatedUserGroup', {
           user_group: objectSchema({ ...identitySchemas, api_environment_tag: environmentSchema }),
         }),
-        examples: { rotated: { summary: 'Rotated', value: { success: 1, user_group: example.rotated } } },
+        examples: successExample('rotated', 'Rotated', { user_group: example.rotated }),
       },
     },
     problems: ['user_group_token_not_found'],

@@ -1,15 +1,11 @@
 // Suspends and resumes a user group: two endpoints that differ only in the state they set.
 
-import { noBody } from '../../../domain/request-body.ts';
 import { openToken } from '../../../operations/context.ts';
 import { resumeUserGroup, suspendUserGroup } from '../../../operations/user-group/suspend.ts';
-import { type EndpointDescription, ifMatchText } from '../../description.ts';
+import { type EndpointDescription, ifMatchText, successExample } from '../../description.ts';
 import { type AnyEndpoint, endpoint } from '../../endpoint.ts';
-import { successBody } from '../../json.ts';
 import { userGroupIdParameter } from '../../request/path-parameter.ts';
-import { noQuery } from '../../request/query.ts';
-import { setEntityTag } from '../../response/entity-tag.ts';
-import { example, StoredUserGroup, storedJson } from './representation.ts';
+import { example, groupResponse, respondWithGroup } from './representation.ts';
 
 export const suspend = suspensionEndpoint({
   operationId: 'suspendUserGroup',
@@ -51,29 +47,20 @@ function suspensionEndpoint(definition: SuspensionEndpoint): AnyEndpoint {
     paths: [`/v1/user-groups/:user_group_id/${action}`],
     permissions: ['read-write'],
     purpose: `${action} user groups`,
-    access: 'write',
-    query: noQuery,
-    body: noBody,
     isConditional: true,
     handle: async ({ context, caller, precondition, request, reply }) => {
       const userGroup = await change(context, caller, userGroupIdParameter(request), precondition);
-      setEntityTag(reply, userGroup);
-      const { token } = openToken(context, userGroup);
-      return successBody({ user_group: storedJson(userGroup, token) });
+      return respondWithGroup(reply, openToken(context, userGroup));
     },
     description: {
       tag: 'User groups',
       summary,
       text: `${text} The body is empty. The response is that of the read.${ifMatchText}`,
       responses: {
-        200: {
-          description: after.description,
-          headers: ['ETag'],
-          schema: StoredUserGroup,
-          examples: {
-            changed: { summary: 'After the call', value: { success: 1, user_group: after.example } },
-          },
-        },
+        200: groupResponse(
+          after.description,
+          successExample('changed', 'After the call', { user_group: after.example }),
+        ),
       },
       problems: ['user_group_not_found'],
     },

@@ -1,10 +1,9 @@
 import * as field from '../../../domain/field.ts';
 import { userGroupBody } from '../../../domain/request-body.ts';
 import { updateUserGroup } from '../../../operations/user-group/update.ts';
-import { ifMatchText } from '../../description.ts';
+import { ifMatchText, successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, raw, successBody } from '../../json.ts';
-import { noQuery } from '../../request/query.ts';
 import { setEntityTag } from '../../response/entity-tag.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
 import { environmentSchema, example, identityMembers, identitySchemas } from './representation.ts';
@@ -15,8 +14,6 @@ export const update = endpoint({
   paths: ['/api/user', '/api/user/'],
   permissions: ['read-write'],
   purpose: 'update user groups',
-  access: 'write',
-  query: noQuery,
   body: userGroupBody,
   isConditional: true,
   handle: async ({ context, caller, body, precondition, reply }) => {
@@ -62,7 +59,7 @@ export const update = endpoint({
             api_environment_tag: environmentSchema,
           }),
         }),
-        examples: { updated: { summary: 'Updated', value: { success: 1, user_group: example.updated } } },
+        examples: successExample('updated', 'Updated', { user_group: example.updated }),
       },
     },
     problems: ['user_group_not_found', 'mapping_invalid', 'properties_invalid'],

@@ -1,10 +1,9 @@
-import { noBody } from '../../../domain/request-body.ts';
 import { MAX_COUNTED, readHealth } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { NEWEST_DELIVERIES } from '../../../store/port.ts';
+import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, successBody } from '../../json.ts';
 import { documentIdParameter } from '../../request/path-parameter.ts';
-import { noQuery } from '../../request/query.ts';
 import { timestampOrNull } from '../../response/timestamp.ts';
 import { objectSchema, successSchema, titled } from '../../schema.ts';
 import { idParameter, instantOrNull } from './representation.ts';
@@ -31,10 +30,6 @@ export const readWebhookHealth = endpoint({
   paths: [`/v1/webhook-endpoints/:${idParameter}/health`],
   permissions: ['admin'],
   purpose: 'read webhook endpoints',
-  access: 'read',
-  query: noQuery,
-  body: noBody,
-  isConditional: false,
   handle: async ({ context, caller, request }) => {
     const health = await readHealth(context, caller, documentIdParameter(request, idParameter));
     return successBody({
@@ -53,19 +48,13 @@ export const readWebhookHealth = endpoint({
       200: {
         description: 'The health of the endpoint.',
         schema: successSchema('StoredWebhookEndpointHealth', { health: healthSchema }),
-        examples: {
-          failing: {
-            summary: 'The receiver fails',
-            value: {
-              success: 1,
-              health: {
-                failing_since: '2026-03-02T09:30:00.210Z',
-                last_delivered_at: '2026-03-02T09:29:41.007Z',
-                pending_deliveries: 1,
-              },
-            },
+        examples: successExample('failing', 'The receiver fails', {
+          health: {
+            failing_since: '2026-03-02T09:30:00.210Z',
+            last_delivered_at: '2026-03-02T09:29:41.007Z',
+            pending_deliveries: 1,
           },
-        },
+        }),
       },
     },
   },

@@ -1,13 +1,13 @@
-import { noBody } from '../../../domain/request-body.ts';
 import { type DeliveryState, deliveryStates } from '../../../domain/webhook-endpoint/delivery.ts';
 import type { PageQuery } from '../../../operations/document/document.ts';
 import { listDeliveries } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
+import { lastPageExample } from '../../description.ts';
 import { pageParameters } from '../../document-endpoints.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonArray, successBody } from '../../json.ts';
 import { documentIdParameter } from '../../request/path-parameter.ts';
 import { queryType } from '../../request/query.ts';
-import { nextCursorSchema, successSchema } from '../../schema.ts';
+import { pageSchema } from '../../schema.ts';
 import { deliveryJson, deliverySchema, exampleDelivery, idParameter } from './representation.ts';
 
 const query = queryType({
@@ -29,8 +29,6 @@ export const listWebhookDeliveries = endpoint({
   purpose: 'list webhook deliveries',
   access: 'list',
   query,
-  body: noBody,
-  isConditional: false,
   handle: async ({ context, caller, query, request }) => {
     const id = documentIdParameter(request, idParameter);
     const { deliveries, nextCursor } = await listDeliveries(context, caller, id, query);
@@ -46,16 +44,8 @@ export const listWebhookDeliveries = endpoint({
     responses: {
       200: {
         description: 'A page of deliveries.',
-        schema: successSchema('WebhookDeliveryPage', {
-          deliveries: { type: 'array', items: deliverySchema },
-          next_cursor: nextCursorSchema,
-        }),
-        examples: {
-          last: {
-            summary: 'The last page',
-            value: { success: 1, deliveries: [exampleDelivery], next_cursor: null },
-          },
-        },
+        schema: pageSchema('WebhookDeliveryPage', 'deliveries', deliverySchema),
+        examples: lastPageExample('deliveries', exampleDelivery),
       },
     },
   },

@@ -1,9 +1,8 @@
-import { noBody } from '../../../domain/request-body.ts';
 import { readDelivery } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
+import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { raw, successBody } from '../../json.ts';
 import { documentIdParameter } from '../../request/path-parameter.ts';
-import { noQuery } from '../../request/query.ts';
 import { successSchema } from '../../schema.ts';
 import { eventSchema, exampleEvent } from '../event/representation.ts';
 import { exampleDelivery, idParameter, loggedDeliveryJson, loggedDeliverySchema } from './representation.ts';
@@ -14,10 +13,6 @@ export const readWebhookDelivery = endpoint({
   paths: [`/v1/webhook-endpoints/:${idParameter}/deliveries/:event_id`],
   permissions: ['admin'],
   purpose: 'read webhook deliveries',
-  access: 'read',
-  query: noQuery,
-  body: noBody,
-  isConditional: false,
   handle: async ({ context, caller, request }) => {
     const id = documentIdParameter(request, idParameter);
     const eventId = documentIdParameter(request, 'event_id');
@@ -41,28 +36,22 @@ export const readWebhookDelivery = endpoint({
           { delivery: loggedDeliverySchema, event: eventSchema },
           ['event'],
         ),
-        examples: {
-          failing: {
-            summary: 'The receiver fails',
-            value: {
-              success: 1,
-              delivery: {
-                ...exampleDelivery,
-                event_id: exampleEvent.event_id,
-                event_type: exampleEvent.type,
-                recent_attempts: [
-                  {
-                    ended_at: exampleDelivery.last_attempt_at,
-                    duration_ms: 28,
-                    response_status: exampleDelivery.response_status,
-                    error: exampleDelivery.error,
-                  },
-                ],
+        examples: successExample('failing', 'The receiver fails', {
+          delivery: {
+            ...exampleDelivery,
+            event_id: exampleEvent.event_id,
+            event_type: exampleEvent.type,
+            recent_attempts: [
+              {
+                ended_at: exampleDelivery.last_attempt_at,
+                duration_ms: 28,
+                response_status: exampleDelivery.response_status,
+                error: exampleDelivery.error,
               },
-              event: exampleEvent,
-            },
+            ],
           },
-        },
+          event: exampleEvent,
+        }),
       },
     },
   },

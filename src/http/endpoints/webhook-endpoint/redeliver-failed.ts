@@ -2,10 +2,10 @@ import * as field from '../../../domain/field.ts';
 import { parseInstant } from '../../../domain/instant.ts';
 import { bodyType } from '../../../domain/request-body.ts';
 import { redeliverFailed } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
+import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
 import { documentIdParameter } from '../../request/path-parameter.ts';
-import { noQuery } from '../../request/query.ts';
 import { successSchema } from '../../schema.ts';
 import { idParameter } from './representation.ts';
 
@@ -22,10 +22,7 @@ export const redeliverFailedWebhooks = endpoint({
   paths: [`/v1/webhook-endpoints/:${idParameter}/redeliver-failed`],
   permissions: ['admin'],
   purpose: 'redeliver webhooks',
-  access: 'write',
-  query: noQuery,
   body: failedRedeliveryBody,
-  isConditional: false,
   handle: async ({ context, caller, body, request, reply }) => {
     const id = documentIdParameter(request, idParameter);
     const { redelivered, hasMore } = await redeliverFailed(context, caller, id, body.since);
@@ -47,9 +44,7 @@ export const redeliverFailedWebhooks = endpoint({
           redelivered: { type: 'integer', minimum: 0, description: 'How many deliveries are due.' },
           has_more: { type: 'boolean', description: 'Whether there may be more: repeat the call.' },
         }),
-        examples: {
-          due: { summary: 'All are due', value: { success: 1, redelivered: 42, has_more: false } },
-        },
+        examples: successExample('due', 'All are due', { redelivered: 42, has_more: false }),
       },
     },
   },

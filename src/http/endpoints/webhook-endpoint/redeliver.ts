@@ -1,9 +1,8 @@
-import { noBody } from '../../../domain/request-body.ts';
 import { redeliver } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
+import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
 import { documentIdParameter, pathParameters } from '../../request/path-parameter.ts';
-import { noQuery } from '../../request/query.ts';
 import { successSchema } from '../../schema.ts';
 import { idParameter } from './representation.ts';
 
@@ -13,10 +12,6 @@ export const redeliverWebhook = endpoint({
   paths: [`/v1/webhook-endpoints/:${idParameter}/deliveries/:event_id/redeliver`],
   permissions: ['admin'],
   purpose: 'redeliver webhooks',
-  access: 'write',
-  query: noQuery,
-  body: noBody,
-  isConditional: false,
   handle: async ({ context, caller, request, reply }) => {
     const eventId = documentIdParameter(request, 'event_id');
     await redeliver(context, caller, documentIdParameter(request, idParameter), eventId);
@@ -35,9 +30,7 @@ export const redeliverWebhook = endpoint({
         schema: successSchema('WebhookRedelivery', {
           event_id: { type: 'string', description: 'The id of the event.' },
         }),
-        examples: {
-          due: { summary: 'Due', value: { success: 1, event_id: pathParameters.event_id.example } },
-        },
+        examples: successExample('due', 'Due', { event_id: pathParameters.event_id.example }),
       },
     },
   },

@@ -1,12 +1,11 @@
 import { documentTag } from '../../../domain/document.ts';
-import { noBody } from '../../../domain/request-body.ts';
 import { webhookEndpointFields } from '../../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { rotateWebhookSecret } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
+import { successExample } from '../../description.ts';
 import { documentWriter } from '../../document-endpoints.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
 import { documentIdParameter } from '../../request/path-parameter.ts';
-import { noQuery } from '../../request/query.ts';
 import { setVersionTag } from '../../response/entity-tag.ts';
 import { timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
 import { successSchema } from '../../schema.ts';
@@ -26,9 +25,6 @@ export const rotateWebhookEndpoint = endpoint({
   paths: [`/v1/webhook-endpoints/:${idParameter}/rotate`],
   permissions: ['admin'],
   purpose: 'rotate the secrets of webhook endpoints',
-  access: 'write',
-  query: noQuery,
-  body: noBody,
   isConditional: true,
   handle: async ({ context, caller, precondition, request, reply }) => {
     const id = documentIdParameter(request, idParameter);
@@ -59,17 +55,11 @@ export const rotateWebhookEndpoint = endpoint({
             description: 'Until when the replaced secret signs too.',
           },
         }),
-        examples: {
-          rotated: {
-            summary: 'Rotated',
-            value: {
-              success: 1,
-              webhook_endpoint: { ...example, version: 2, updated_at: '2026-03-09T10:00:00.000Z' },
-              secret: EXAMPLE_SECRET,
-              previous_secret_expires_at: '2026-03-10T10:00:00.000Z',
-            },
-          },
-        },
+        examples: successExample('rotated', 'Rotated', {
+          webhook_endpoint: { ...example, version: 2, updated_at: '2026-03-09T10:00:00.000Z' },
+          secret: EXAMPLE_SECRET,
+          previous_secret_expires_at: '2026-03-10T10:00:00.000Z',
+        }),
       },
     },
   },

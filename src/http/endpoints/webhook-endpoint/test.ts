@@ -1,9 +1,8 @@
-import { noBody } from '../../../domain/request-body.ts';
 import { testWebhookEndpoint } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
+import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
 import { documentIdParameter, pathParameters } from '../../request/path-parameter.ts';
-import { noQuery } from '../../request/query.ts';
 import { successSchema } from '../../schema.ts';
 import { idParameter } from './representation.ts';
 
@@ -13,10 +12,6 @@ export const testWebhook = endpoint({
   paths: [`/v1/webhook-endpoints/:${idParameter}/test`],
   permissions: ['admin'],
   purpose: 'test webhook endpoints',
-  access: 'write',
-  query: noQuery,
-  body: noBody,
-  isConditional: false,
   handle: async ({ context, caller, request, reply }) => {
     const eventId = await testWebhookEndpoint(context, caller, documentIdParameter(request, idParameter));
     reply.code(202);
@@ -34,9 +29,7 @@ export const testWebhook = endpoint({
         schema: successSchema('WebhookTest', {
           event_id: { type: 'string', description: 'The id of the event.' },
         }),
-        examples: {
-          recorded: { summary: 'Recorded', value: { success: 1, event_id: pathParameters.event_id.example } },
-        },
+        examples: successExample('recorded', 'Recorded', { event_id: pathParameters.event_id.example }),
       },
     },
   },
