@@ -121,7 +121,6 @@ function showTimes() {
   if (times.length === 0 || document.querySelector('[data-times]')) return;
   const button = document.createElement('button');
   button.type = 'button';
-  button.className = 'plain';
   button.dataset.times = '';
   button.textContent = 'Times in UTC';
   button.setAttribute('aria-pressed', 'false');

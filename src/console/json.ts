@@ -1,14 +1,9 @@
-// JSON as people read it. Numbers keep their digits.
+// JSON in forms. Numbers keep their digits.
 
-import { JsonArray, JsonObject, type JsonTree, parseTree, treeText } from '../domain/json/json-tree.ts';
+import { type JsonObject, type JsonTree, parseTree } from '../domain/json/json-tree.ts';
+import { prettyJson } from '../domain/json/pretty-json.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { MAX_ENCODED_FIELD_BYTES } from './form.ts';
-
-const INDENTATION = '  ';
-
-export function prettyJson(text: JsonText): string {
-  return pretty(parseTree(text), '');
-}
 
 /** The text for a field: with line breaks, unless the field would take more than its part of a form. */
 export function editableJson(text: JsonText): string {
@@ -17,15 +12,18 @@ export function editableJson(text: JsonText): string {
   return sent.length <= MAX_ENCODED_FIELD_BYTES ? shown : text;
 }
 
-function pretty(tree: JsonTree, margin: string): string {
-  const inner = margin + INDENTATION;
-  if (tree instanceof JsonObject && tree.members.size > 0) {
-    const members = [...tree.members].map(([key, value]) => `${inner}${key}: ${pretty(value, inner)}`);
-    return `{\n${members.join(',\n')}\n${margin}}`;
-  }
-  if (tree instanceof JsonArray && tree.elements.length > 0) {
-    const elements = tree.elements.map((element) => inner + pretty(element, inner));
-    return `[\n${elements.join(',\n')}\n${margin}]`;
-  }
-  return treeText(tree);
+/** The members of an object, by key, including its quotes; empty for null. */
+export function membersOf(object: JsonText | null): ReadonlyMap<string, JsonTree> {
+  return object === null ? new Map() : (parseTree(object) as JsonObject).members;
+}
+
+/** The object with these members, whose keys include their quotes. */
+export function membersText(members: Iterable<readonly [key: string, value: string]>): JsonText {
+  return `{${Array.from(members, ([key, value]) => `${key}:${value}`).join(',')}}` as JsonText;
+}
+
+/** The same, with the members that `stored` has in their order. */
+export function membersTextInOrder(stored: JsonText | null, members: ReadonlyMap<string, string>): JsonText {
+  const keys = new Set([...membersOf(stored).keys(), ...members.keys()]);
+  return membersText([...keys].filter((key) => members.has(key)).map((key) => [key, members.get(key)!]));
 }

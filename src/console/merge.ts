@@ -4,7 +4,7 @@
 export type Fields = ReadonlyMap<string, string>;
 
 /** `undefined`: absent. */
-interface Difference {
+export interface Difference {
   name: string;
   from: string | undefined;
   to: string | undefined;

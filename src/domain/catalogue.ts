@@ -120,32 +120,18 @@ export class Catalogue {
     return this.#defaults.some(([, reference]) => references.includes(reference));
   }
 
-  /** The data sources of each schema, in the order of the caller's ids. */
-  get bySchema(): ReadonlyMap<string, readonly DataSource[]> {
+  /** In the order of the caller's ids. */
+  ofSchema(schemaId: string): readonly DataSource[] {
     this.#bySchema ??= Map.groupBy(
       [...this.#byProvidedId.values()].map((document) => this.#parseDataSource(document)),
-      ({ schemaId }) => schemaId,
+      (dataSource) => dataSource.schemaId,
     );
-    return this.#bySchema;
+    return this.#bySchema.get(schemaId) ?? [];
   }
 
   /** null if the schema has no default. */
   defaultOf(schemaId: string): Reference | null {
     return this.#defaults.find(([id]) => id === schemaId)?.[1] ?? null;
-  }
-
-  /** In the order of the caller's ids. */
-  ofSchema(schemaId: string): DataSource[] {
-    const all = [...this.#byProvidedId.values()].map((document) => this.#parseDataSource(document));
-    return all.filter((dataSource) => dataSource.schemaId === schemaId);
-  }
-
-  /** The schemas whose default it is. */
-  schemasWithDefault({ dataSourceId }: DataSource): string[] {
-    const defaults = this.#defaults.filter(
-      ([, reference]) => this.find(reference)?.dataSourceId === dataSourceId,
-    );
-    return defaults.map(([schemaId]) => schemaId);
   }
 
   /**

@@ -157,8 +157,8 @@ describe('A catalogue', () => {
     assert.equal(byText.hasDefault('y', 7), true);
     assert.equal(byText.hasDefault('y', 8), true);
     assert.equal(byText.hasDefault('y', 9), false);
-    assert.deepEqual(catalogue.schemasWithDefault(catalogue.find('all')!), ['users']);
-    assert.deepEqual(catalogue.schemasWithDefault(catalogue.find('us')!), []);
+    assert.deepEqual(catalogue.referencesTo('all').schemaIds, ['users']);
+    assert.deepEqual(catalogue.referencesTo('us').schemaIds, []);
   });
 
   it('lists the data sources of a schema', () => {

@@ -4,6 +4,7 @@ import {
   apiTokenStatus,
   previousTextUntil,
 } from '../../domain/api-token.ts';
+import { DAY_MS } from '../../domain/usage.ts';
 import { apiTokenIdParameter } from '../../http/request/path-parameter.ts';
 import { readApiToken } from '../../operations/api-token/api-token.ts';
 import { badge, buttonTo, definitions, type Html, heading, html, NO_HTML, pathTo, time } from '../html.ts';
@@ -18,7 +19,6 @@ export const showApiToken: Page = {
   path: '/api-tokens/:api_token_id',
   permissions: ADMINS,
   purpose: 'read API tokens',
-  access: 'read',
   handle: async (call) => {
     const apiToken = await apiTokenIn(call);
     const now = call.context.clock();
@@ -66,16 +66,19 @@ export function statusBadge(call: PageCall, apiToken: ApiToken): Html {
 }
 
 /** Long enough to replace it where it is used. */
-const WARNING_MS = 14 * 86_400_000;
+const WARNING_MS = 14 * DAY_MS;
+
+export function expiresSoon(apiToken: ApiToken, now: number): boolean {
+  const { expiresAt } = apiToken;
+  return expiresAt !== null && expiresAt < now + WARNING_MS && apiTokenStatus(apiToken, now) === 'active';
+}
 
 /** With a warning two weeks before. */
 export function expiryText({ context }: PageCall, apiToken: ApiToken): Html {
   const { expiresAt } = apiToken;
   const now = context.clock();
-  const isSoon =
-    expiresAt !== null && expiresAt - now < WARNING_MS && apiTokenStatus(apiToken, now) === 'active';
-  if (!isSoon) return time(expiresAt);
-  const days = Math.ceil((expiresAt - now) / 86_400_000);
+  if (!expiresSoon(apiToken, now)) return time(expiresAt);
+  const days = Math.ceil((expiresAt! - now) / DAY_MS);
   return html`${time(expiresAt)} ${badge('bad', days === 1 ? 'in a day' : `in ${days} days`)}`;
 }
 

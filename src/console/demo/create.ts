@@ -10,7 +10,6 @@ export const createDemoData: Page = {
   path: '/demo',
   permissions: ADMINS,
   purpose: 'create demo data',
-  access: 'write',
   handle: async ({ context, caller, demoDirectory }) => {
     if (demoDirectory === null) throw withoutFiles();
     await createDemo(context, caller, demoDirectory);

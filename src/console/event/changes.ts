@@ -1,9 +1,9 @@
 // Changes as people read them: each changed field or member with its value before and after.
 
 import { JsonObject, type JsonTree, parseTree, treeText } from '../../domain/json/json-tree.ts';
+import { prettyJson } from '../../domain/json/pretty-json.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { code, type Html, html, joined, NO_HTML, table } from '../html.ts';
-import { prettyJson } from '../json.ts';
 
 export interface Change {
   /** The field, and the member of it that changed, if it is an object. */

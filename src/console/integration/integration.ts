@@ -14,6 +14,7 @@ import {
   integrationTypes,
   secretField as secretSchema,
 } from '../../domain/integration.ts';
+import { prettyJson } from '../../domain/json/pretty-json.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { putIntegration as put } from '../../operations/integration/integration.ts';
 import type { Problem } from '../../problem.ts';
@@ -21,7 +22,7 @@ import { DocumentPages, newPath } from '../document-pages.ts';
 import { areaField, checkField, hidden, textField } from '../fields.ts';
 import { type Form, jsonMember, numberMember, textMember } from '../form.ts';
 import { badge, code, definitions, type Html, html, identifier, idLink, link, pathTo } from '../html.ts';
-import { editableJson, prettyJson } from '../json.ts';
+import { editableJson } from '../json.ts';
 import { ADMINS } from '../page.ts';
 
 export const INTEGRATIONS = ['integrations'] as const;

@@ -23,7 +23,6 @@ export const chooseIntegrationType: Page = {
   path: '/integrations/-/types',
   permissions: ADMINS,
   purpose: 'change integrations',
-  access: 'read',
   handle: async () => ({
     title: 'New integration',
     main: html`<h1>New integration</h1>

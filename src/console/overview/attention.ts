@@ -2,37 +2,34 @@
 
 import { type ApiToken, apiTokenStatus } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
+import { DAY_MS } from '../../domain/usage.ts';
 import { listApiTokens } from '../../operations/api-token/api-token.ts';
-import { StoreUnavailable } from '../../store/port.ts';
-import { API_TOKENS, apiTokenName } from '../api-token/show.ts';
+import { API_TOKENS, apiTokenName, expiresSoon } from '../api-token/show.ts';
 import { badge, type Html, html, idLink, link, NO_HTML, none, pathTo, time } from '../html.ts';
 import { environmentConfig, type PageCall } from '../page.ts';
+import { unlessBusy } from '../unless-busy.ts';
 import { WEBHOOKS } from '../webhook-endpoint/delivery.ts';
 import { isDisabledByService } from '../webhook-endpoint/health.ts';
 
-const SOON_MS = 14 * 86_400_000;
 /** A new API token may not be deployed yet. */
-const UNUSED_MS = 86_400_000;
+const UNUSED_MS = DAY_MS;
 /** Of each kind; the list has all. */
 const NAMED = 10;
 
 /** Like lists, it is left out under load. */
 export async function attention(call: PageCall): Promise<Html> {
-  try {
-    const [endpoints, apiTokens] = await Promise.all([failingEndpoints(call), activeApiTokens(call)]);
-    const now = call.context.clock();
-    const items = [
-      ...endpoints,
-      ...named(apiTokens.filter((apiToken) => expiresSoon(apiToken, now)).map(expiring)),
-      ...named(apiTokens.filter((apiToken) => isUnused(apiToken, now)).map(unused)),
-    ];
-    return html`<section aria-labelledby="attention"><h2 id="attention">To look at</h2>
+  const found = await unlessBusy(Promise.all([failingEndpoints(call), activeApiTokens(call)]), null);
+  if (found === null) return NO_HTML;
+  const [endpoints, apiTokens] = found;
+  const now = call.context.clock();
+  const items = [
+    ...endpoints,
+    ...named(apiTokens.filter((apiToken) => expiresSoon(apiToken, now)).map(expiring)),
+    ...named(apiTokens.filter((apiToken) => isUnused(apiToken, now)).map(unused)),
+  ];
+  return html`<section aria-labelledby="attention"><h2 id="attention">To look at</h2>
 ${items.length === 0 ? none('No webhook endpoint fails, and no API token expires soon or is unused.') : html`<ul class="entries">${items.map((item) => html`<li>${item}</li>`)}</ul>`}
 </section>`;
-  } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
-    return NO_HTML;
-  }
 }
 
 async function failingEndpoints(call: PageCall): Promise<Html[]> {
@@ -64,10 +61,6 @@ async function activeApiTokens({ context, caller }: PageCall): Promise<ApiToken[
   const { apiTokens } = await listApiTokens(context, caller, { limit: limits.pageApiTokens });
   const now = context.clock();
   return apiTokens.filter((apiToken) => apiTokenStatus(apiToken, now) === 'active');
-}
-
-function expiresSoon({ expiresAt }: ApiToken, now: number): boolean {
-  return expiresAt !== null && expiresAt < now + SOON_MS;
 }
 
 function isUnused({ lastUsedAt, createdAt }: ApiToken, now: number): boolean {

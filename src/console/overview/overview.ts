@@ -2,7 +2,7 @@
 
 import { isPermitted } from '../../domain/api-token.ts';
 import { CHART_DAYS, type CountedFigures, type DayCounts } from '../../domain/figures.ts';
-import { dayDate, toDay } from '../../domain/usage.ts';
+import { type Day, dayDate, toDay } from '../../domain/usage.ts';
 import { barChart, withSeparators } from '../chart.ts';
 import { countedAt, countedFigures } from '../figures.ts';
 import { type Html, html, link, none } from '../html.ts';
@@ -18,7 +18,6 @@ export const overview: Page = {
   path: '',
   permissions: READERS,
   purpose: 'see the overview',
-  access: 'read',
   handle: async (call) => {
     const figures = await countedFigures(call);
     return {
@@ -60,18 +59,14 @@ function dateText(instant: number): string {
 }
 
 function charts(call: PageCall, { resolves, changes }: CountedFigures): Html {
-  const chart = (id: string, title: string, column: string, counts: DayCounts) =>
-    dayChart({ id, title, column, now: call.context.clock() }, counts);
-  return html`<div class="charts">${chart('resolves', 'Resolves per day', 'Resolves', resolves)}
-${chart('changes', 'Changes per day', 'Changes', changes)}</div>`;
+  const today = toDay(call.context.clock());
+  return html`<div class="charts">${dayChart('resolves', 'Resolves', resolves, today)}
+${dayChart('changes', 'Changes', changes, today)}</div>`;
 }
 
 /** Days that were not counted completely are left out. */
-function dayChart(
-  { id, title, column, now }: { id: string; title: string; column: string; now: number },
-  { counts, since }: DayCounts,
-): Html {
-  const today = toDay(now);
+function dayChart(id: string, column: string, { counts, since }: DayCounts, today: Day): Html {
+  const title = `${column} per day`;
   const first = Math.max(since, today - CHART_DAYS + 1);
   const days = Array.from({ length: Math.max(0, today - first + 1) }, (_, index) => first + index);
   const bars = days.map((day) => ({ name: dayDate(day), value: counts[day] ?? 0 }));

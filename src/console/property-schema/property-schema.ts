@@ -1,5 +1,6 @@
 import { isPermitted } from '../../domain/api-token.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
+import { prettyJson } from '../../domain/json/pretty-json.ts';
 import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
 import {
   parsePropertySchema,
@@ -13,7 +14,7 @@ import { areaField, choiceField } from '../fields.ts';
 import { jsonMember, readForm, textMember } from '../form.ts';
 import { formPages, formView } from '../form-pages.ts';
 import { buttonTo, code, definitions, html, NO_HTML, none, pathTo } from '../html.ts';
-import { editableJson, prettyJson } from '../json.ts';
+import { editableJson } from '../json.ts';
 import { modeChoices, modeTexts } from '../mapping-policy/mapping-policy.ts';
 import { withNotice } from '../notice.ts';
 import { ADMINS, type Page, type PageCall, READERS, type View } from '../page.ts';

@@ -37,7 +37,6 @@ export const listSigningKeys: Page = {
   ...shared,
   method: 'GET',
   path: '/integrations/-/signing-keys',
-  access: 'read',
   handle: async ({ context, caller, query }) => {
     const stored = await findKeySet(context, caller);
     return {

@@ -1,5 +1,5 @@
 import { isPermitted } from '../../domain/api-token.ts';
-import { type JsonObject, parseTree, treeText } from '../../domain/json/json-tree.ts';
+import { treeText } from '../../domain/json/json-tree.ts';
 import { type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
 import { listUserGroups } from '../../operations/user-group/list.ts';
 import { demoOffer } from '../demo/create.ts';
@@ -20,22 +20,15 @@ import {
   table,
   time,
 } from '../html.ts';
+import { membersOf } from '../json.ts';
 import { notice } from '../notice.ts';
 import { type Page, READERS, WRITERS } from '../page.ts';
 import { pageUrl } from '../pagination.ts';
 import { CREATE_PATH } from './create.ts';
 import { EXPORT_PATH } from './export.ts';
 import { FIND_PATH } from './find.ts';
-import { LIST_PATH, listConditions, propertyColumns, readSearch, searchForm } from './search-form.ts';
-import {
-  pageBounds,
-  progressAfter,
-  progressView,
-  ROWS,
-  STATUS,
-  statusText,
-  stepIn,
-} from './search-progress.ts';
+import { listConditions, propertyColumns, readSearch, STATUS, searchForm } from './search-form.ts';
+import { pageBounds, progressAfter, progressView, ROWS, statusText, stepIn } from './search-progress.ts';
 import { SELECTION_PATH, selectionButtons } from './selection.ts';
 
 export const list: Page = {
@@ -69,7 +62,7 @@ ${searchForm(search)}
 <div id="results">
 ${isWriter ? actionForm(session, SELECTION_PATH, html`${results(page.userGroups, columns, true)}${selectionButtons}`) : results(page.userGroups, columns, false)}
 <p class="export">${link(pageUrl(EXPORT_PATH, search), 'Export all of this list as CSV')}</p>
-${progressView(LIST_PATH, search, progress, total)}
+${progressView(search, progress, total)}
 </div>
 ${progress.shown === 0 && query.size === 0 ? demoOffer(call) : ''}`,
     };
@@ -116,9 +109,9 @@ const SHOWN_CHARACTERS = 40;
 /** Texts without quotes, other values as JSON. */
 function propertyCells({ properties }: UserGroup, columns: readonly string[]): Insertion[] {
   if (columns.length === 0) return [];
-  const members = properties === null ? null : (parseTree(properties) as JsonObject).members;
+  const members = membersOf(properties);
   return columns.map((name) => {
-    const value = members?.get(JSON.stringify(name));
+    const value = members.get(JSON.stringify(name));
     if (value === undefined) return absent('none');
     const json = treeText(value);
     const text = json[0] === '"' ? (JSON.parse(json) as string) : json;

@@ -4,7 +4,7 @@
 
 import type { Catalogue, DataSource, Reference } from '../../domain/catalogue.ts';
 import { documentFields } from '../../domain/document.ts';
-import { JsonObject, type JsonTree, objectText, parseTree, treeText } from '../../domain/json/json-tree.ts';
+import { JsonObject, parseTree, treeText } from '../../domain/json/json-tree.ts';
 import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import type { Problem, Violation } from '../../problem.ts';
@@ -12,7 +12,7 @@ import { dataSourceName } from '../catalogue/data-source.ts';
 import { areaField, choiceField, hidden, textField } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { type Html, html } from '../html.ts';
-import { editableJson } from '../json.ts';
+import { editableJson, membersOf, membersText, membersTextInOrder } from '../json.ts';
 import { parseTypedJson } from './properties.ts';
 
 interface Input {
@@ -48,10 +48,9 @@ export function typedMapping(
   isJson: boolean,
 ): TypedMapping {
   const schemaIds = [...config.ofKind('schema').keys()];
-  const stored =
-    mapping === null ? new Map<string, JsonTree>() : new Map((parseTree(mapping) as JsonObject).members);
+  const stored = new Map(membersOf(mapping));
   const isForm = !isJson && schemaIds.length <= MAX_SCHEMAS;
-  const sourceCount = (schemaId: string) => config.catalogue.bySchema.get(schemaId)?.length ?? 0;
+  const sourceCount = (schemaId: string) => config.catalogue.ofSchema(schemaId).length;
   const all = schemaIds.reduce((sum, schemaId) => sum + sourceCount(schemaId), 0);
   const maxChoices = all > MAX_ALL_CHOICES ? 0 : MAX_CHOICES;
   const inputs = (isForm ? schemaIds : []).map((schemaId) => {
@@ -63,8 +62,8 @@ export function typedMapping(
     return { schemaId, stored: text, value, isSearched };
   });
   if (mapping === null || (stored.size === 0 && mapping !== '{}')) return { inputs, other: '' };
-  const rest = objectText([...stored].map(([key, value]) => [JSON.parse(key) as string, treeText(value)]));
-  return { inputs, other: editableJson(rest) };
+  const rest = [...stored].map(([key, value]) => [key, treeText(value)] as const);
+  return { inputs, other: editableJson(membersText(rest)) };
 }
 
 export function readMapping(form: Form): TypedMapping {
@@ -98,21 +97,17 @@ export function mappingText(
   const chosen = new Map<string, JsonText>();
   for (const input of inputs) {
     const reference = referenceText(input, catalogue, violations);
-    if (reference !== null) chosen.set(input.schemaId, reference);
+    if (reference !== null) chosen.set(JSON.stringify(input.schemaId), reference);
   }
   for (const [key, value] of tree?.members ?? []) {
-    const schemaId = JSON.parse(key) as string;
-    if (chosen.has(schemaId))
+    if (chosen.has(key))
       violations.push({
-        pointer: jsonPointer(['mapping', schemaId]),
+        pointer: jsonPointer(['mapping', JSON.parse(key) as string]),
         detail: 'is also in the other entries: remove it there',
       });
-    chosen.set(schemaId, treeText(value));
+    chosen.set(key, treeText(value));
   }
-  if (chosen.size === 0) return text;
-  const before = stored === null ? [] : [...(parseTree(stored) as JsonObject).members.keys()];
-  const ids = new Set([...before.map((key) => JSON.parse(key) as string), ...chosen.keys()]);
-  return objectText([...ids].map((id) => [id, chosen.get(id)]));
+  return chosen.size === 0 ? text : membersTextInOrder(stored, chosen);
 }
 
 /** null for the default. */
@@ -126,7 +121,7 @@ function referenceText(
   if (typed === '') return null;
   // Unchanged: the data source may be stored by its number.
   if (stored !== '' && typed === searchedText(catalogue, stored)) return stored as JsonText;
-  const sources = catalogue.bySchema.get(schemaId) ?? [];
+  const sources = catalogue.ofSchema(schemaId);
   const named = sources.filter((each) => each.providedId === typed || dataSourceName(each) === typed);
   const source =
     named.find((each) => each.providedId === typed) ?? (named.length === 1 ? named[0] : undefined);
@@ -159,7 +154,7 @@ export function mappingFields(
   const fields = inputs.map((input, index) => {
     const markup = inputField(input, index, { config, userGroupId, problem, suggestions });
     if (input.isSearched)
-      suggestions -= Math.min(suggestions, config.catalogue.bySchema.get(input.schemaId)?.length ?? 0);
+      suggestions -= Math.min(suggestions, config.catalogue.ofSchema(input.schemaId).length);
     const isFoldable =
       input.stored === '' && input.value === '' && violationText(input, config.catalogue, userGroupId) === '';
     return { markup, isFolded: isFoldable && inputs.length > MAX_UNFOLDED };
@@ -189,9 +184,9 @@ function inputField(
   const name = `mapping-${index}`;
   const document = config.ofKind('schema').get(schemaId);
   const title = document === undefined ? '' : (JSON.parse(documentFields(document).name!) as string);
-  const offered = (config.catalogue.bySchema.get(schemaId) ?? []).filter(
-    ({ reservedFor }) => reservedFor === null || reservedFor === userGroupId,
-  );
+  const offered = config.catalogue
+    .ofSchema(schemaId)
+    .filter(({ reservedFor }) => reservedFor === null || reservedFor === userGroupId);
   const options = {
     name,
     label: title === '' || title === schemaId ? schemaId : `${title} (${schemaId})`,

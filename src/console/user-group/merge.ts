@@ -6,7 +6,7 @@ import { type JsonText, parseStrictJson } from '../../domain/json/strict-json.ts
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import type { Change } from '../event/changes.ts';
-import { type Fields, mergeFields } from '../merge.ts';
+import { type Difference, type Fields, mergeFields } from '../merge.ts';
 
 /** The fields that the form has: all of them are sent. */
 export type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties'>;
@@ -99,15 +99,7 @@ function groupOfMembers(members: Fields): GroupFields & { mapping: JsonText | nu
   return { name, mapping: objectIn('mapping'), properties: objectIn('properties') };
 }
 
-function formChange({
-  name,
-  from,
-  to,
-}: {
-  name: string;
-  from: string | undefined;
-  to: string | undefined;
-}): Change {
+function formChange({ name, from, to }: Difference): Change {
   return {
     path: JSON.parse(name) as string[],
     from: from as JsonText | undefined,

@@ -10,7 +10,7 @@ import { Problem, type Violation } from '../../problem.ts';
 import { areaField, choiceField, hidden, textField } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { type Html, html, table } from '../html.ts';
-import { editableJson } from '../json.ts';
+import { editableJson, membersOf, membersText, membersTextInOrder } from '../json.ts';
 
 /** `choice` has texts of JSON as its values; `json` is for a stored value that the other kinds cannot show unchanged. */
 const kinds = ['text', 'number', 'choice', 'json'] as const;
@@ -58,7 +58,7 @@ export function typedProperties(
   if (schema === 'json')
     return { inputs: [], other: properties === null ? '' : editableJson(properties), hasRows: false };
   if (schema === null) return typedRows(properties);
-  const stored = new Map(properties === null ? [] : (parseTree(properties) as JsonObject).members);
+  const stored = new Map(membersOf(properties));
   const inputs = [...propertyDefinitions(schema)].map(([key, definition]) => {
     const text = JSON.stringify(key);
     const value = stored.get(text);
@@ -70,8 +70,10 @@ export function typedProperties(
 
 /** A row for each member, and some for new ones. */
 function typedRows(properties: JsonText | null): TypedProperties {
-  const stored = properties === null ? [] : [...(parseTree(properties) as JsonObject).members];
-  const members = stored.map(([key, value]) => [JSON.parse(key) as string, value] as const);
+  const members = Array.from(
+    membersOf(properties),
+    ([key, value]) => [JSON.parse(key) as string, value] as const,
+  );
   const isRows = members.length <= MAX_ROWS && members.every(([key]) => key !== '' && !CONTROL.test(key));
   if (!isRows) return typedProperties('json', properties);
   const blank = Array.from({ length: BLANK_ROWS }, () => rowInput('', 'text', ''));
@@ -133,12 +135,11 @@ export function propertiesText(
       violations.push({ pointer: jsonPointer(['properties', input.key]), detail: 'is there twice' });
     typed.set(JSON.stringify(input.key), value);
   }
-  for (const [key, value] of text === null ? [] : (parseTree(text) as JsonObject).members) {
+  for (const [key, value] of membersOf(text)) {
     if (typed.has(key)) violations.push(inOther(key));
     typed.set(key, treeText(value));
   }
-  if (typed.size === 0) return text;
-  return membersJson(inStoredOrder(stored, typed));
+  return typed.size === 0 ? text : membersTextInOrder(stored, typed);
 }
 
 /** The exact text of the JSON that a person typed, at `path` in the body; null if nothing was typed. Adds to `violations`. */
@@ -306,7 +307,7 @@ function typedInput(key: string, kind: Kind, value: string, definition: Definiti
 function otherText(properties: JsonText | null, other: ReadonlyMap<string, JsonTree>): string {
   // An empty object is not the same as none.
   if (properties === null || (other.size === 0 && properties !== '{}')) return '';
-  return editableJson(membersJson([...other].map(([key, value]) => [key, treeText(value)])));
+  return editableJson(membersText([...other].map(([key, value]) => [key, treeText(value)])));
 }
 
 /** The text of JSON; null if the member is absent or not valid. */
@@ -333,16 +334,6 @@ function inputJson({ key, kind, value }: Input, violations: Violation[]): string
 function inOther(key: string): Violation {
   const pointer = jsonPointer(['properties', JSON.parse(key) as string]);
   return { pointer, detail: 'is also in the other properties: remove it there' };
-}
-
-function inStoredOrder(stored: JsonText | null, typed: ReadonlyMap<string, string>): [string, string][] {
-  const before = stored === null ? [] : [...(parseTree(stored) as JsonObject).members.keys()];
-  const keys = new Set([...before.filter((key) => typed.has(key)), ...typed.keys()]);
-  return [...keys].map((key) => [key, typed.get(key)!]);
-}
-
-function membersJson(members: readonly (readonly [key: string, value: string])[]): JsonText {
-  return `{${members.map(([key, value]) => `${key}:${value}`).join(',')}}` as JsonText;
 }
 
 function inputField(input: Input, index: number, problem: Problem | undefined): Html {

@@ -8,6 +8,7 @@ import type { JsonText } from '../../domain/json/strict-json.ts';
 import { valuesLength } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import { type Change, changeList, isRestorable } from '../event/changes.ts';
+import { membersText } from '../json.ts';
 import { type Page, type PageCall, WRITERS } from '../page.ts';
 import { groupIn } from './group.ts';
 import type { GroupFields } from './merge.ts';
@@ -18,7 +19,6 @@ export const restore: Page = {
   path: '/user-groups/:user_group_id/restore',
   permissions: WRITERS,
   purpose: 'update user groups',
-  access: 'read',
   handle: async (call) => {
     const stored = await groupIn(call);
     const changes = await changesIn(call, stored.providedId);
@@ -79,8 +79,4 @@ function earlierValue(
 function setMember(members: Map<string, JsonText>, key: string, value: JsonText | undefined): void {
   if (value === undefined) members.delete(key);
   else members.set(key, value);
-}
-
-function membersText(members: ReadonlyMap<string, JsonText>): JsonText {
-  return `{${[...members].map(([key, value]) => `${key}:${value}`).join(',')}}` as JsonText;
 }

@@ -72,14 +72,17 @@ ${hiddenFields(fields, stored)}
 <p>${idLink(group, stored.providedId)}</p>
 ${othersText(others)}
 ${isSame ? none('Nothing differs from what is stored.') : changesOrOrder(stored, fields)}
-${violationList(context.violations)}
-${danglingList(await danglingEntries({ context, caller }, stored, fields))}
+${violationList('This violates rules that are reported, and not enforced:', context.violations)}
+${violationList(
+  'Dashboards of this user group will show an error, because the mapping leads nowhere:',
+  await danglingEntries({ context, caller }, stored, fields),
+)}
 ${actionForm(session, `${group}/save`, content)}`,
   };
 }
 
 /** Changes of other people since the form was opened. */
-export function othersText(others: readonly Change[]): Html {
+function othersText(others: readonly Change[]): Html {
   if (others.length === 0) return NO_HTML;
   return html`<p>Others have changed this user group since you opened the form. These changes stay:</p>
 ${changesTable(others)}
@@ -103,15 +106,8 @@ async function danglingEntries(
   return violations.map(({ schemaId, detail }) => ({ pointer: jsonPointer(['mapping', schemaId]), detail }));
 }
 
-function danglingList(entries: readonly Violation[]): Html {
-  if (entries.length === 0) return NO_HTML;
-  return html`<div class="problem"><p>Dashboards of this user group will show an error, because the mapping leads nowhere:</p>
-<ul>${entries.map(({ pointer, detail }) => html`<li><code>${pointer}</code> ${detail}</li>`)}</ul></div>`;
-}
-
-/** Violations of rules that are reported but not enforced. */
-function violationList(violations: readonly Violation[]): Html {
+function violationList(text: string, violations: readonly Violation[]): Html {
   if (violations.length === 0) return NO_HTML;
-  return html`<div class="problem"><p>This violates rules that are reported, and not enforced:</p>
+  return html`<div class="problem"><p>${text}</p>
 <ul>${violations.map(({ pointer, detail }) => html`<li><code>${pointer}</code> ${detail}</li>`)}</ul></div>`;
 }

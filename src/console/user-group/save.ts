@@ -14,7 +14,6 @@ export const save: Page = {
   path: '/user-groups/:user_group_id/save',
   permissions: WRITERS,
   purpose: 'update user groups',
-  access: 'write',
   handle: async (call) => {
     const { context, caller, form } = call;
     const submission = await readSubmission(call);

@@ -6,10 +6,10 @@ import { invalidFields } from '../../domain/user-group/user-group-filter.ts';
 import type { ListQuery } from '../../operations/user-group/list.ts';
 import { choiceField, textField } from '../fields.ts';
 import { type Html, html, pathTo } from '../html.ts';
-import { FIND_PATH } from './find.ts';
-import { STATUS } from './search-progress.ts';
 
 export const LIST_PATH = pathTo('user-groups');
+/** Id of the element that tells screen readers how far the search has come. */
+export const STATUS = 'search-status';
 
 /** The conditions as typed, in the URL of the page: so that a list can be shared and the browser can go back. */
 export type Search = Readonly<Record<(typeof NAMES)[number], string>>;
@@ -72,7 +72,7 @@ export function searchForm(search: Search): Html {
   const isFiltered = [match, data_source, suspended, seen, seen_before, created_since, invalid, columns].some(
     (text) => text !== '',
   );
-  return html`<form class="search" role="search" method="get" action="${LIST_PATH}" data-find-by-token="${FIND_PATH}" hx-get="${LIST_PATH}" hx-trigger="input delay:200ms, submit" hx-target="#results" hx-select="#results" hx-select-oob="#${STATUS}:innerHTML" hx-swap="outerHTML" hx-sync="this:replace" hx-replace-url="true">
+  return html`<form class="search" role="search" method="get" action="${LIST_PATH}" hx-get="${LIST_PATH}" hx-trigger="input delay:200ms, submit" hx-target="#results" hx-select="#results" hx-select-oob="#${STATUS}:innerHTML" hx-swap="outerHTML" hx-sync="this:replace" hx-replace-url="true">
 ${textField({ name: 'search', label: 'Id or name', placeholder: 'a part of it, or a property (plan: gold)', value: search.search, type: 'search' })}
 <details ${isFiltered ? 'open' : ''}><summary>Filters</summary><div class="filters">
 ${choiceField({

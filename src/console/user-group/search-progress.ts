@@ -6,6 +6,7 @@ import { withSeparators } from '../chart.ts';
 import { type Html, html, none } from '../html.ts';
 import type { PageCall } from '../page.ts';
 import { extendedTrail, nextPage, PAGE_SIZE, pageQuery, pageUrl, TRAIL } from '../pagination.ts';
+import { LIST_PATH, type Search, STATUS } from './search-form.ts';
 
 /** Time of a step after a click; shorter with JavaScript, where people watch the progress. */
 const CLICKED_STEP_MS = 500;
@@ -14,7 +15,6 @@ const MAX_COUNT = 1e15;
 
 /** Ids of elements that htmx and console.js find. */
 export const ROWS = 'rows';
-export const STATUS = 'search-status';
 const SEARCH_FORM = 'form.search';
 
 /** Progress of the earlier steps, which the URL of the page carries. */
@@ -61,30 +61,18 @@ export function pageBounds(
   return { ...pageQuery(query), limit: PAGE_SIZE - shown, scanMs: isContinued ? scanMs : undefined };
 }
 
-/** Progress of a search after a step. */
-export interface Progress extends Pick<Step, 'found' | 'searched' | 'place' | 'isContinued'> {
-  /** Rows on the page. */
-  shown: number;
+/** Progress of a search after a step, whose rows are `shown`. */
+export interface Progress extends Step {
   /** null at the end of the list. */
   nextCursor: string | null;
   /** Whether the page has no room for more rows, or the list has no more. */
   isDone: boolean;
 }
 
-export function progressAfter(
-  { shown, found, searched, place, isContinued }: Step,
-  { userGroups, scanned, nextCursor }: ListPage,
-): Progress {
-  const rows = shown + userGroups.length;
-  return {
-    shown: rows,
-    found,
-    place,
-    isContinued,
-    searched: searched + scanned,
-    nextCursor,
-    isDone: nextCursor === null || rows >= PAGE_SIZE,
-  };
+export function progressAfter(step: Step, { userGroups, scanned, nextCursor }: ListPage): Progress {
+  const shown = step.shown + userGroups.length;
+  const isDone = nextCursor === null || shown >= PAGE_SIZE;
+  return { ...step, shown, searched: step.searched + scanned, nextCursor, isDone };
 }
 
 /** For screen readers: in a place of its own, so that they read it and not the list. */
@@ -96,26 +84,19 @@ export function statusText({ shown, found, isDone, nextCursor }: Progress): stri
 }
 
 /** Below the rows: the next step, or the next page. `total`: about how many user groups there are; null if unknown. */
-export function progressView(
-  path: string,
-  conditions: Readonly<Record<string, string>>,
-  progress: Progress,
-  total: number | null,
-): Html {
-  const step = progress.isDone
-    ? done(path, conditions, progress)
-    : goingOn(path, conditions, progress, total);
+export function progressView(search: Search, progress: Progress, total: number | null): Html {
+  const step = progress.isDone ? done(search, progress) : goingOn(search, progress, total);
   return html`<div id="search-progress">
 <div id="search-step">${step}</div>
 <button type="button" id="search-stop" hidden>Stop</button>
 </div>`;
 }
 
-function done(path: string, conditions: Readonly<Record<string, string>>, progress: Progress): Html {
+function done(search: Search, progress: Progress): Html {
   const { shown, found, searched, place, nextCursor } = progress;
   if (isNothing(progress)) return none('No user group here meets these conditions.');
   const counts = { searched: String(searched), found: String(found + shown) };
-  const pages = nextPage(path, nextCursor, { ...conditions, ...place }, undefined, counts);
+  const pages = nextPage(LIST_PATH, nextCursor, { ...search, ...place }, undefined, counts);
   return shown === 0 ? html`${none(noMoreText(found))}${pages}` : pages;
 }
 
@@ -132,15 +113,10 @@ function noMoreText(found: number): string {
 }
 
 /** A step that fails, or is stopped, leaves the link. */
-function goingOn(
-  path: string,
-  conditions: Readonly<Record<string, string>>,
-  progress: Progress,
-  total: number | null,
-): Html {
+function goingOn(search: Search, progress: Progress, total: number | null): Html {
   const { shown, found, searched, place, nextCursor } = progress;
-  const url = pageUrl(path, {
-    ...conditions,
+  const url = pageUrl(LIST_PATH, {
+    ...search,
     searched: String(searched),
     found: String(found),
     shown: String(shown),
@@ -152,7 +128,7 @@ function goingOn(
   return html`<p>${searchedText(progress, total)}</p>
 ${total === null ? '' : html`<progress aria-label="Searched user groups" value="${Math.min(searched, total)}" max="${Math.max(total, 1)}"></progress>`}
 <p><a class="button" id="search-on" href="${url}" ${attributes}>Search on</a></p>
-${shown === 0 && found === 0 ? '' : nextPage(path, null, { ...conditions, ...place })}`;
+${shown === 0 && found === 0 ? '' : nextPage(LIST_PATH, null, { ...search, ...place })}`;
 }
 
 function searchedText({ shown, found, searched }: Progress, total: number | null): string {

@@ -73,11 +73,10 @@ ${found.map((group) => html`${hidden('id', group.providedId)}${hidden('version',
 export const applyToSelection: Page = {
   ...shared,
   path: '/user-groups/-/selection/apply',
-  access: 'write',
   handle: async ({ context, caller, form }) => {
     const action = actionIn(form);
     const ids = idsIn(form);
-    const versions = fieldTexts(form, 'version');
+    const versions = form.texts('version');
     const outcomes: Outcome[] = [];
     for (let start = 0; start < ids.length; start += CONCURRENCY) {
       const part = ids.slice(start, start + CONCURRENCY);
@@ -158,14 +157,10 @@ function actionIn(form: Form): Action {
 
 /** Throws `invalid_request` without one, and for more than a page has. */
 function idsIn(form: Form): string[] {
-  const ids = [...new Set(fieldTexts(form, 'id'))];
+  const ids = [...new Set(form.texts('id'))];
   if (ids.length === 0) throw invalidField('/id', 'is missing: check the user groups in the list first');
   if (ids.length > PAGE_SIZE) throw invalidField('/id', `may be given ${PAGE_SIZE} times at most`);
   return ids;
-}
-
-function fieldTexts(form: Form, name: string): string[] {
-  return form.entries().flatMap(([each, text]) => (each === name ? [text] : []));
 }
 
 async function findOrNull({ context, caller }: PageCall, id: string): Promise<UserGroup | null> {

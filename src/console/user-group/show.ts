@@ -1,4 +1,5 @@
 import { isPermitted } from '../../domain/api-token.ts';
+import { prettyJson } from '../../domain/json/pretty-json.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { type UserGroup, valuesLength, versionTag } from '../../domain/user-group/user-group.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
@@ -23,7 +24,6 @@ import {
   pathTo,
   time,
 } from '../html.ts';
-import { prettyJson } from '../json.ts';
 import { notice } from '../notice.ts';
 import { environmentConfig, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import { confirmationProblem, versionField } from '../version.ts';
@@ -54,7 +54,6 @@ export const show: Page = {
   path: '/user-groups/:user_group_id',
   permissions: READERS,
   purpose: 'read user groups',
-  access: 'read',
   handle: (call) => showStored(call),
 };
 
@@ -64,7 +63,6 @@ export const showToken: Page = {
   path: '/user-groups/:user_group_id/token',
   permissions: WRITERS,
   purpose: 'see the tokens of user groups',
-  access: 'write',
   handle: async (call) => {
     const { context, caller, request } = call;
     return showView(call, await revealToken(context, caller, userGroupIdParameter(request)));

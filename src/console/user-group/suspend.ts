@@ -21,7 +21,6 @@ export const resume: Page = {
   path: '/user-groups/:user_group_id/resume',
   permissions: WRITERS,
   purpose: 'resume user groups',
-  access: 'write',
   handle: (call) => applyToGroup(call, resumeUserGroup, 'resumed'),
   retry: showStored,
 };

@@ -4,6 +4,7 @@ import { sampleDashboard } from '../../demo/dashboard.ts';
 import { isPermitted } from '../../domain/api-token.ts';
 import type { DataSource } from '../../domain/catalogue.ts';
 import { JsonObject, type JsonTree, parseTree, treeText } from '../../domain/json/json-tree.ts';
+import { prettyJson } from '../../domain/json/pretty-json.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { embedTokenBody } from '../../http/endpoints/embed-token/create.ts';
@@ -35,7 +36,6 @@ import {
   time,
 } from '../html.ts';
 import { integrationLink } from '../integration/integration.ts';
-import { prettyJson } from '../json.ts';
 import { environmentConfig, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import type { Session } from '../session.ts';
 import { shownOnce } from '../shown-once.ts';
@@ -49,7 +49,6 @@ export const view: Page = {
   path: PATH,
   permissions: READERS,
   purpose: 'read user groups',
-  access: 'read',
   handle: (call) => preparePage(call),
 };
 

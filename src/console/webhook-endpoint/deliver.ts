@@ -9,7 +9,6 @@ import { webhookEndpointPages as pages } from './endpoint.ts';
 const shared = {
   method: 'POST',
   permissions: ADMINS,
-  access: 'write',
   retry: (call, problem) => pages.showView(call, problem),
 } as const satisfies Partial<Page>;
 

@@ -1,5 +1,6 @@
 // One delivery: its attempts, and what the receiver gets.
 
+import { prettyJson } from '../../domain/json/pretty-json.ts';
 import { type Delivery, type DeliveryState, parseAttempts } from '../../domain/webhook-endpoint/delivery.ts';
 import { documentIdParameter } from '../../http/request/path-parameter.ts';
 import { readDelivery } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
@@ -20,7 +21,6 @@ import {
   table,
   time,
 } from '../html.ts';
-import { prettyJson } from '../json.ts';
 import { ADMINS, type Page } from '../page.ts';
 import type { Session } from '../session.ts';
 
@@ -37,7 +37,6 @@ export const showDelivery: Page = {
   path: '/webhooks/:webhook_endpoint_id/deliveries/:event_id',
   permissions: ADMINS,
   purpose: 'read webhook endpoints',
-  access: 'read',
   handle: async ({ context, caller, request, session }) => {
     const id = documentIdParameter(request, 'webhook_endpoint_id');
     const eventId = documentIdParameter(request, 'event_id');

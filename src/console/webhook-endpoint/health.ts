@@ -4,9 +4,10 @@ import type { Document } from '../../domain/document.ts';
 import { parseWebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { listEvents } from '../../operations/event/list.ts';
 import { MAX_COUNTED } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
-import { type EndpointHealth, NEWEST_DELIVERIES, StoreUnavailable } from '../../store/port.ts';
+import { type EndpointHealth, NEWEST_DELIVERIES } from '../../store/port.ts';
 import { absent, badge, type Html, html, time } from '../html.ts';
 import type { PageCall } from '../page.ts';
+import { unlessBusy } from '../unless-busy.ts';
 
 /** An endpoint that is enabled is not healthy while its receiver fails. */
 export async function healthText(
@@ -28,20 +29,11 @@ export async function isDisabledByService(
   document: Document,
 ): Promise<boolean> {
   if (parseWebhookEndpoint(document).enabled) return false;
-  try {
-    const target = { type: 'webhook_endpoint', id: document.id } as const;
-    const { events } = await listEvents(context, caller, {
-      order: 'newest',
-      limit: 1,
-      type: 'webhook_endpoint.disabled',
-      target,
-    });
-    const event = events[0] && (JSON.parse(events[0]) as { version: number | null });
-    return event?.version === document.version;
-  } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
-    return false;
-  }
+  const target = { type: 'webhook_endpoint', id: document.id } as const;
+  const query = { order: 'newest', limit: 1, type: 'webhook_endpoint.disabled', target } as const;
+  const page = await unlessBusy(listEvents(context, caller, query), null);
+  const [text] = page?.events ?? [];
+  return text !== undefined && (JSON.parse(text) as { version: number | null }).version === document.version;
 }
 
 export function lastSuccess({ lastDeliveredAt }: EndpointHealth): Html {

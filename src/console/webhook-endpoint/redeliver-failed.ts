@@ -1,5 +1,6 @@
 import { parseInstant } from '../../domain/instant.ts';
 import { invalidField } from '../../domain/request-body.ts';
+import { DAY_MS } from '../../domain/usage.ts';
 import { readHealth, redeliverFailed } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { problemSummary, textField } from '../fields.ts';
 import { formPages, formView } from '../form-pages.ts';
@@ -7,8 +8,6 @@ import { html } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { ADMINS } from '../page.ts';
 import { webhookEndpointPages as pages } from './endpoint.ts';
-
-const DAY_MS = 86_400_000;
 
 export const redeliverFailedForm = formPages({
   path: '/webhooks/:webhook_endpoint_id/redeliver-failed',
@@ -40,7 +39,6 @@ export const redeliverFailedForm = formPages({
         label: 'Of events since (UTC)',
         type: 'datetime-local',
         isRequired: true,
-        problem,
       }),
       button: 'Deliver again',
       back: pages.documentPath(id),
