@@ -25,7 +25,7 @@ import {
   splitMembers,
 } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
-import { ConfigFileInvalid } from './exit-code.ts';
+import { DataError } from './exit-code.ts';
 
 /** Larger than the documents of an environment may be together. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -34,27 +34,27 @@ const MAX_LEVELS = 64;
 const NODE_BYTES = 8;
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Reads `-` from standard input. Throws `ConfigFileInvalid`. */
+/** Reads `-` from standard input. Throws `DataError`. */
 export function readConfigFile(path: string): JsonText {
   let text: string;
   try {
     text = readFileSync(path === '-' ? 0 : path, 'utf8');
   } catch (error) {
-    throw new ConfigFileInvalid(`cannot read ${path}: ${(error as Error).message}`);
+    throw new DataError(`cannot read ${path}: ${(error as Error).message}`);
   }
-  if (text.length > MAX_BYTES) throw new ConfigFileInvalid(`${path} has more than ${MAX_BYTES} bytes`);
+  if (text.length > MAX_BYTES) throw new DataError(`${path} has more than ${MAX_BYTES} bytes`);
   return withSecrets(yamlToJson(text), path === '-' ? '.' : dirname(path));
 }
 
-/** The same document as JSON. JSON is YAML, so both are read alike. Throws `ConfigFileInvalid`. */
+/** The same document as JSON. JSON is YAML, so both are read alike. Throws `DataError`. */
 export function yamlToJson(text: string): JsonText {
   const documents = parseAllDocuments(text, { schema: 'core', version: '1.2', prettyErrors: true });
   const [document, ...more] = documents;
   if (document === undefined || !('contents' in document) || document.contents === null)
-    throw new ConfigFileInvalid('the file is empty');
-  if (more.length > 0) throw new ConfigFileInvalid('the file must have one document, and has several');
+    throw new DataError('the file is empty');
+  if (more.length > 0) throw new DataError('the file must have one document, and has several');
   const [error] = [...document.errors, ...document.warnings];
-  if (error !== undefined) throw new ConfigFileInvalid(`the file is not valid YAML: ${error.message.trim()}`);
+  if (error !== undefined) throw new DataError(`the file is not valid YAML: ${error.message.trim()}`);
   return new Converter(document).nodeJson(document.contents as ParsedNode, 0);
 }
 
@@ -69,7 +69,7 @@ class Converter {
   }
 
   nodeJson(node: ParsedNode | null, level: number): JsonText {
-    if (level > MAX_LEVELS) throw new ConfigFileInvalid(`the file has more than ${MAX_LEVELS} levels`);
+    if (level > MAX_LEVELS) throw new DataError(`the file has more than ${MAX_LEVELS} levels`);
     this.#count(NODE_BYTES);
     if (isMap(node)) return this.#mapText(node, level);
     if (isSeq(node)) {
@@ -93,7 +93,7 @@ class Converter {
     return objectText(
       map.items.map(({ key, value }) => {
         // An id such as 40 needs no quotes.
-        if (!isScalar(key)) throw new ConfigFileInvalid('a key of the file is not a text');
+        if (!isScalar(key)) throw new DataError('a key of the file is not a text');
         const name = typeof key.value === 'string' ? key.value : (key.source ?? '');
         return [name, this.nodeJson(value as ParsedNode | null, level + 1)] as const;
       }),
@@ -102,7 +102,7 @@ class Converter {
 
   #count(bytes: number): void {
     this.#bytes += bytes;
-    if (this.#bytes > MAX_BYTES) throw new ConfigFileInvalid(`the file has more than ${MAX_BYTES} bytes`);
+    if (this.#bytes > MAX_BYTES) throw new DataError(`the file has more than ${MAX_BYTES} bytes`);
   }
 }
 
@@ -110,12 +110,12 @@ function scalarText(value: unknown, source: string): string {
   if (typeof value !== 'number') return JSON.stringify(value);
   if (JSON_NUMBER.test(source)) return source;
   if (Number.isFinite(value)) return JSON.stringify(value);
-  throw new ConfigFileInvalid(`${source} is not a number of JSON`);
+  throw new DataError(`${source} is not a number of JSON`);
 }
 
-/** The configuration with the secrets that it refers to. Throws `ConfigFileInvalid`. */
+/** The configuration with the secrets that it refers to. Throws `DataError`. */
 function withSecrets(config: JsonText, folder: string): JsonText {
-  if (config[0] !== '{') throw new ConfigFileInvalid('the file must be an object with the member version');
+  if (config[0] !== '{') throw new DataError('the file must be an object with the member version');
   const withSecret = (id: string, integration: JsonText) =>
     mapMembers(integration, (name, value) => (name === 'secret' ? readSecret(id, value, folder) : value));
   return mapMembers(config, (name, value) =>
@@ -139,20 +139,20 @@ function readSecret(id: string, reference: JsonText, folder: string): JsonText {
   const { environment, file } = (JSON.parse(reference) ?? {}) as { environment?: unknown; file?: unknown };
   const members = reference[0] === '{' ? splitMembers(reference).size : 0;
   if (members !== 1 || (typeof environment !== 'string' && typeof file !== 'string'))
-    throw new ConfigFileInvalid(
+    throw new DataError(
       `${place} must not be in the file: write {"environment": "NAME"} or {"file": "PATH"}, which contain it`,
     );
   if (typeof environment === 'string') {
     const secret = process.env[environment];
     if (secret) return jsonText(secret);
-    throw new ConfigFileInvalid(
+    throw new DataError(
       `${place} is missing: set the environment variable ${environment}, or omit the member to keep the stored one`,
     );
   }
   try {
     return jsonText(readFileSync(resolve(folder, file as string), 'utf8').trimEnd());
   } catch (error) {
-    throw new ConfigFileInvalid(`${place} cannot be read: ${(error as Error).message}`);
+    throw new DataError(`${place} cannot be read: ${(error as Error).message}`);
   }
 }
 

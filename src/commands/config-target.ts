@@ -13,7 +13,7 @@ import { CpuQueue } from '../operations/machinery/cpu-queue.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import { contextWithKeys } from './command-context.ts';
 import { withExistingDatabase } from './database-option.ts';
-import { ConfigFileInvalid } from './exit-code.ts';
+import { DataError } from './exit-code.ts';
 import { MAX_MEMBERS, ServiceClient } from './service-client.ts';
 import { selectTarget, type TargetOptions } from './target-option.ts';
 import { operatorAt } from './workspace-option.ts';
@@ -27,7 +27,7 @@ export interface PutOptions {
 
 export interface ConfigTarget {
   read(): Promise<JsonText>;
-  /** Throws `ConfigFileInvalid` if the configuration is refused. */
+  /** Throws `DataError` if the configuration is refused. */
   put(config: JsonText, options: PutOptions): Promise<ConfigPlan>;
 }
 
@@ -86,7 +86,7 @@ function asFileError(error: unknown): unknown {
   const isAboutFile = ['invalid_request', 'unknown_field', 'invalid_json', 'limit_reached'].includes(
     code ?? '',
   );
-  return isAboutFile ? new ConfigFileInvalid(message, { cause: error }) : error;
+  return isAboutFile ? new DataError(message, { cause: error }) : error;
 }
 
 class ServiceTarget implements ConfigTarget {

@@ -44,11 +44,6 @@ export class DataError extends Error {
   override readonly name = 'DataError';
 }
 
-/** The file of a configuration is not valid, or was refused. */
-export class ConfigFileInvalid extends Error {
-  override readonly name = 'ConfigFileInvalid';
-}
-
 /** A plan of a configuration has changes, and has printed them. */
 export class ChangesPlanned extends Error {
   override readonly name = 'ChangesPlanned';
@@ -70,8 +65,8 @@ export function toExitCode(error: unknown): number {
   if (error instanceof ChangesPlanned) return exitCodes.usage;
   if (error instanceof ServiceRefused) return exitCodes.unavailable;
   if (error instanceof NotFound || error instanceof WorkspaceDeleted) return exitCodes.notFound;
-  if (error instanceof DataError || error instanceof ConfigFileInvalid) return exitCodes.data;
-  if (error instanceof DatabasesDiffer || error instanceof BackupInvalid) return exitCodes.data;
+  if (error instanceof DataError || error instanceof DatabasesDiffer || error instanceof BackupInvalid)
+    return exitCodes.data;
   if (error instanceof ConfigInvalid || error instanceof StoredTokenUnreadable) return exitCodes.config;
   if (error instanceof OtherKeyInUse || error instanceof BootstrapApiTokenUnusable) return exitCodes.config;
   if (error instanceof SchemaTooNew || error instanceof ServerUnfit) return exitCodes.config;
