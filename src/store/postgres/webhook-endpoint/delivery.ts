@@ -54,7 +54,6 @@ export const COUNT_PENDING: Statement = {
   sql: `select count(*) from (select 1 from deliveries where next_attempt_at is not null limit $1) as pending`,
 };
 
-// Every process claims in this order.
 export const COUNT_PENDING_OF: Statement = {
   name: 'count_pending_deliveries_of_endpoint',
   sql: `select count(*)::integer from (select 1 from deliveries
@@ -74,6 +73,7 @@ export const FIND_AFTER: Statement = {
   sql: `${SELECT} and event_id > $4 order by event_id limit $5`,
 };
 
+// Every process claims in this order.
 export const FIND_DUE: Statement = {
   name: 'find_due_deliveries',
   sql: `${SELECT} and next_attempt_at <= $4 order by next_attempt_at, event_id limit $5`,
