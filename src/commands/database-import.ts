@@ -8,7 +8,7 @@ import type { Context } from '../operations/context.ts';
 import { gatherStatistics } from '../operations/database/gather-statistics.ts';
 import { atCurrentConfig, EnvironmentConfig } from '../operations/document/environment-config.ts';
 import { PropertyValidator } from '../operations/property-schema/validator/validator.ts';
-import { userGroupPages } from '../operations/user-group/export.ts';
+import { allUserGroupPages } from '../operations/user-group/export.ts';
 import { ensureWorkspace, findWorkspace } from '../operations/workspace/workspace.ts';
 import { Problem } from '../problem.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
@@ -69,7 +69,7 @@ export class DatabaseTarget implements ImportTarget {
   async *ids(): AsyncGenerator<string[]> {
     const workspace = await findWorkspace(this.#store, this.#workspace);
     if (workspace === null) return;
-    for await (const page of userGroupPages(this.#store, { ...workspace, environment: this.#environment }))
+    for await (const page of allUserGroupPages(this.#store, { ...workspace, environment: this.#environment }))
       yield page.map(({ providedId }) => providedId);
   }
 

@@ -6,7 +6,7 @@ import type { Violation } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { EnvironmentConfig } from '../document/environment-config.ts';
 import { PropertyValidator } from '../property-schema/validator/validator.ts';
-import { userGroupPages } from './export.ts';
+import { allUserGroupPages } from './export.ts';
 import { groupViolations } from './violations.ts';
 
 export interface CheckedPage {
@@ -22,7 +22,7 @@ export async function* checkUserGroups(store: BatchingStore, tenant: Tenant): As
   const propertyValidator = new PropertyValidator();
   let checked = 0;
   try {
-    for await (const page of userGroupPages(store, tenant)) {
+    for await (const page of allUserGroupPages(store, tenant)) {
       const violations = await groupViolations({ propertyValidator }, tenant, config, page);
       const invalid = page
         .map((userGroup, index) => ({ userGroup, violations: violations[index]! }))

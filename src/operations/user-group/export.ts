@@ -2,6 +2,7 @@
 // the export is exported exactly once, regardless of concurrent creations, changes and deletions.
 
 import { listStart, type Position, positionAfter, type UserGroupList } from '../../domain/cursor.ts';
+import type { Tenant } from '../../domain/event/event.ts';
 import type { KeyRing } from '../../domain/key-ring.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
@@ -17,17 +18,17 @@ const PAGE = { limit: 256, maxBytes: 1024 * 1024 };
  */
 export async function* exportLines(
   store: BatchingStore,
-  { workspaceId, environment }: Pick<UserGroup, 'workspaceId' | 'environment'>,
+  tenant: Tenant,
   keyRing: KeyRing | null,
 ): AsyncGenerator<string[]> {
-  for await (const page of userGroupPages(store, { workspaceId, environment }))
+  for await (const page of allUserGroupPages(store, tenant))
     yield page.map((userGroup) => exportedLine(userGroup, keyRing));
 }
 
 /** Pages of all groups of an environment, ordered by id, in constant memory. */
-export async function* userGroupPages(
+export async function* allUserGroupPages(
   store: BatchingStore,
-  { workspaceId, environment }: Pick<UserGroup, 'workspaceId' | 'environment'>,
+  { workspaceId, environment }: Tenant,
 ): AsyncGenerator<UserGroup[]> {
   const list: UserGroupList = { workspaceId, environment, search: '' };
   let from: Position | null = listStart(list);
