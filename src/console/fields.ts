@@ -1,7 +1,7 @@
 // Forms: fields with labels, and errors beside the field that they are about.
 
 import type { Problem, Violation } from '../problem.ts';
-import { buttonTo, type Html, html, joined, NO_HTML } from './html.ts';
+import { type ButtonKind, buttonTo, type Html, html, joined, NO_HTML } from './html.ts';
 import { maskedToken, type Session } from './session.ts';
 
 interface FieldOptions {
@@ -114,7 +114,7 @@ export function hidden(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }
 
-export function submit(text: string, kind: 'primary' | 'danger' | 'plain' = 'primary'): Html {
+export function submit(text: string, kind: ButtonKind = 'primary'): Html {
   return html`<button type="submit" class="${kind}">${text}</button>`;
 }
 
