@@ -24,7 +24,7 @@ const endless = JSON.stringify({
 /** Longer than a check may take. */
 const BLOCKED_MS = 350;
 const large = '{"additionalProperties":{"items":{"pattern":"^[a-z0-9-]+$"}}}';
-/** Its check takes longer than the fast thread has for it. */
+/** Its check takes longer than a fast thread has for it. */
 const largeText = JSON.stringify(
   Object.fromEntries(
     Array.from({ length: 90 }, (_, key) => [`k${key}`, Array.from({ length: 90 }, () => 'a-1')]),

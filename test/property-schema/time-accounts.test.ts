@@ -1,4 +1,4 @@
-// The time that tenants owe: what the fast thread loses to each of them is bounded.
+// The time that tenants owe: what the fast threads lose to each of them is bounded.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,8 +1,8 @@
-// A lane: a thread, and the checks that wait for it.
+// A lane: threads, and the checks that wait for them.
 
 import { Problem } from '../../../problem.ts';
 import { type Queued, TenantQueue } from './tenant-queue.ts';
-import type { TimeLimits } from './thread.ts';
+import type { ThreadLimits } from './thread.ts';
 import { type Check, type Outcome, ValidatorThread } from './validator-thread.ts';
 
 /** Shared: under overload, capturing a stack trace for each request is too expensive. */
@@ -18,72 +18,93 @@ interface Waiting extends Queued {
   reject: (error: Error) => void;
 }
 
-/** Threads for the lanes, of which one is always started ahead: replacing a thread delays no check. */
-export class SpareThread {
-  #spare: ValidatorThread | null = null;
-  #isClosed = false;
-
-  take(): ValidatorThread {
-    const isUsable = this.#spare !== null && !this.#spare.hasEnded;
-    const taken = isUsable ? this.#spare! : new ValidatorThread();
-    this.#spare = null;
-    // Starting both at once would delay the first.
-    void taken.ready.then(() => {
-      if (!this.#isClosed) this.#spare ??= new ValidatorThread();
-    });
-    return taken;
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#spare?.end();
-  }
+interface LaneOptions {
+  limits: ThreadLimits;
+  /** The others serve while one of them is busy or is being replaced. */
+  threads: number;
+  /** Whether the check may use the lane, asked when it could start: earlier ones of its tenant may have taken too long. */
+  admits?: (check: Check) => boolean;
+  /** Called before the next check of the tenant can start. */
+  onSpent?: (check: Check, outcome: Outcome) => void;
 }
 
 export class Lane {
+  readonly #options: LaneOptions;
   readonly #queue = new TenantQueue<Waiting>();
-  readonly #limits: TimeLimits;
-  readonly #spare: SpareThread;
-  #thread: ValidatorThread | null = null;
-  #isBusy = false;
+  /** Started with the first check, one after the other: starting all of them together would delay the first. */
+  readonly #threads = new Set<ValidatorThread>();
+  /** The one that was used last is at the end: it has the schemas. */
+  readonly #idle: ValidatorThread[] = [];
+  /** Tenants whose checks are running: one that waits for its own occupies no second thread. */
+  readonly #running = new Set<number>();
+  #isStarting = false;
+  #isClosed = false;
 
-  constructor(limits: TimeLimits, spare: SpareThread) {
-    this.#limits = limits;
-    this.#spare = spare;
+  constructor(options: LaneOptions) {
+    this.#options = options;
   }
 
-  /** Rejects with `overloaded` if the check cannot start in time. */
+  /** A check that the lane does not admit is stalled. Rejects with `overloaded` if it cannot start in time. */
   run(check: Check, { isLast, startBy }: Omit<Queued, 'tenant'>): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       const { tenant } = check;
       if (!this.#queue.add({ tenant, isLast, startBy, check, resolve, reject })) return reject(OVERLOADED);
-      if (!this.#isBusy) void this.#serve();
+      this.#startNext();
     });
   }
 
   async close(): Promise<void> {
-    await this.#thread?.end();
+    this.#isClosed = true;
+    await Promise.all(Array.from(this.#threads, (thread) => thread.end()));
   }
 
-  async #serve(): Promise<void> {
-    this.#isBusy = true;
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      let outcome = await this.#run(next.check);
-      // The memory may have been that of the schemas of other tenants.
-      if ('exceeded' in outcome && outcome.exceeded === 'memory') outcome = await this.#run(next.check);
-      this.#queue.charge(next.tenant, outcome.spentMs);
-      next.resolve(outcome);
-    }
-    this.#isBusy = false;
-  }
-
-  #run(check: Check): Promise<Outcome> {
-    if (this.#thread === null || this.#thread.hasEnded) this.#thread = this.#spare.take();
-    return this.#thread.run(check, this.#limits);
-  }
-
-  #next(): Waiting | undefined {
+  #startNext(): void {
     for (const { reject } of this.#queue.takeLate()) reject(OVERLOADED);
-    return this.#queue.take();
+    this.#startThread();
+    while (this.#idle.length > 0) {
+      const next = this.#queue.take((tenant) => !this.#running.has(tenant));
+      if (next === undefined) return;
+      if (this.#options.admits?.(next.check) ?? true) void this.#serve(this.#idle.pop()!, next);
+      else next.resolve({ stalled: true, spentMs: 0 });
+    }
+  }
+
+  #startThread(): void {
+    if (this.#isStarting || this.#isClosed || this.#threads.size === this.#options.threads) return;
+    this.#isStarting = true;
+    const thread = this.#newThread();
+    void thread.ready.then(() => {
+      this.#isStarting = false;
+      // Otherwise, the next check would fail instead of starting another.
+      if (thread.hasEnded && this.#queue.isEmpty) return void this.#threads.delete(thread);
+      this.#idle.unshift(thread);
+      this.#startNext();
+    });
+  }
+
+  #newThread(): ValidatorThread {
+    const thread = new ValidatorThread(this.#options.limits);
+    this.#threads.add(thread);
+    return thread;
+  }
+
+  async #serve(thread: ValidatorThread, { check, resolve }: Waiting): Promise<void> {
+    const { tenant } = check;
+    this.#running.add(tenant);
+    let used = thread;
+    let outcome = await used.run(check);
+    if ('exceeded' in outcome && outcome.exceeded === 'memory') {
+      // The memory may have been that of the schemas of other tenants.
+      this.#threads.delete(used);
+      used = this.#newThread();
+      outcome = await used.run(check);
+    }
+    this.#running.delete(tenant);
+    this.#queue.charge(tenant, outcome.spentMs);
+    this.#options.onSpent?.(check, outcome);
+    if (used.hasEnded) this.#threads.delete(used);
+    else this.#idle.push(used);
+    resolve(outcome);
+    this.#startNext();
   }
 }

@@ -35,9 +35,13 @@ export class TenantQueue<Item extends Queued> {
     return true;
   }
 
-  /** Removes the next item. */
-  take(): Item | undefined {
-    const [first, ...others] = this.#queues.values();
+  get isEmpty(): boolean {
+    return this.#queues.size === 0;
+  }
+
+  /** Removes the next item, or the next one of a tenant that `mayStart`. */
+  take(mayStart: (tenant: number) => boolean = () => true): Item | undefined {
+    const [first, ...others] = [...this.#queues.values()].filter(([item]) => mayStart(item!.tenant));
     if (first === undefined) return undefined;
     const next = others.reduce((best, queue) => (this.#isBefore(queue[0]!, best[0]!) ? queue : best), first);
     const item = this.#shift(next);

@@ -1,9 +1,8 @@
 // The thread that compiles property schemas and checks properties. It stops work that takes too long; work that it cannot
 // stop is ended together with the thread.
 
-import { setPriority } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, resourceLimits } from 'node:worker_threads';
 import { parseExactly } from '../../../domain/json-schema/exact-number.ts';
 import { schemaExamples } from '../../../domain/json-schema/example.ts';
 import { compilePropertySchema, type PropertyCheck } from '../../../domain/json-schema/property-check.ts';
@@ -11,10 +10,12 @@ import { SchemaInvalid } from '../../../domain/json-schema/schema-invalid.ts';
 import type { Violation } from '../../../problem.ts';
 import { cpuMs, Stopwatch, TimeExceeded } from './stopwatch.ts';
 
-/** Limits in milliseconds of processor time. */
-export interface TimeLimits {
+/** The times are in milliseconds of processor time. */
+export interface ThreadLimits {
   compileMs: number;
   checkMs: number;
+  /** The thread ends if it needs more. */
+  heapMb: number;
   /** Priority of the thread for the operating system: 0 is normal, 19 the lowest. */
   niceness: number;
 }
@@ -27,7 +28,7 @@ export interface ValidatorRequest {
   dropped: number | null;
   /** JSON texts; null compiles the schema and tries it with examples. */
   properties: readonly string[] | null;
-  limits: TimeLimits;
+  limits: ThreadLimits;
 }
 
 /** The violations of each properties, or why the schema cannot be used, or that it took too long. */
@@ -47,15 +48,13 @@ interface KnownSchema {
   check: PropertyCheck | null;
 }
 
-/** Half of the heap that a thread may have: patterns can take a thousand times the size of their text. */
-const MAX_KEPT_BYTES = 64_000_000;
+/** Half of the heap that the thread may have: patterns can take a thousand times the size of their text. */
+const MAX_KEPT_BYTES = (resourceLimits.maxOldGenerationSizeMb! * 1_000_000) / 2;
 
 const schemas = new Map<number, KnownSchema>();
 const stopwatch = new Stopwatch();
-let niceness = 0;
 
 parentPort?.on('message', (request: ValidatorRequest) => {
-  setNiceness(request.limits);
   const verdict = reachVerdict(request);
   const hasForgotten = getHeapStatistics().used_heap_size > MAX_KEPT_BYTES;
   if (hasForgotten) schemas.clear();
@@ -66,13 +65,6 @@ send({ isReady: true, cpuMs: cpuMs() });
 
 function send(reply: ValidatorReply): void {
   parentPort?.postMessage(reply);
-}
-
-/** On other systems the priority is that of the whole process. */
-function setNiceness(limits: TimeLimits): void {
-  if (process.platform !== 'linux' || limits.niceness === niceness) return;
-  niceness = limits.niceness;
-  setPriority(0, niceness);
 }
 
 /** The first schema takes longer than the next. */
@@ -112,7 +104,7 @@ function knownSchema({ schemaId, schema, dropped }: ValidatorRequest): KnownSche
   return schemas.get(schemaId)!;
 }
 
-function compiled(schema: KnownSchema, { compileMs }: TimeLimits): PropertyCheck {
+function compiled(schema: KnownSchema, { compileMs }: ThreadLimits): PropertyCheck {
   if (schema.check !== null) return schema.check;
   stopwatch.start(compileMs);
   const check = compilePropertySchema(parseExactly(schema.text), stopwatch.step);
@@ -125,7 +117,7 @@ function compiled(schema: KnownSchema, { compileMs }: TimeLimits): PropertyCheck
  * Throws `TimeExceeded` if an example takes longer than a check may. All examples together get no more than that either:
  * the rest is skipped.
  */
-function tryExamples({ text }: KnownSchema, check: PropertyCheck, { checkMs }: TimeLimits): void {
+function tryExamples({ text }: KnownSchema, check: PropertyCheck, { checkMs }: ThreadLimits): void {
   const startedAt = cpuMs();
   for (const example of schemaExamples(parseExactly(text))) {
     stopwatch.start(checkMs);

@@ -1,7 +1,7 @@
 // The time that each tenant has used beyond what a check may take, paid back slowly. The account is that of the tenant,
 // not of its schema: another schema does not help.
 
-/** Milliseconds that are paid back in a second: the share of its time that the fast thread loses to one tenant at most. */
+/** Milliseconds that are paid back in a second: the share of its time that a fast thread loses to one tenant at most. */
 const PAID_BACK_PER_SECOND = 1;
 /** A tenant may owe this: an ordinary schema is compiled once, and a check can be slow by chance. */
 const FREE_MS = 100;

@@ -1,12 +1,11 @@
-// A thread that runs one check at a time, as the lanes see it.
+// A thread that runs one check at a time, as its lane sees it.
 
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '../../../system/start-thread.ts';
 import { SchemaIds } from './schema-ids.ts';
-import type { TimeLimits, ValidatorReply, Verdict } from './thread.ts';
+import type { ThreadLimits, ValidatorReply, Verdict } from './thread.ts';
 
-const MAX_HEAP_MB = 128;
 /** Larger ones take more memory, and save no time. */
 const YOUNG_GENERATION_MB = 8;
 /** How much longer than its limits a check may take that the thread cannot stop. */
@@ -39,6 +38,7 @@ interface Running {
 }
 
 export class ValidatorThread {
+  readonly #limits: ThreadLimits;
   readonly #worker: Worker;
   #schemas = new SchemaIds();
   readonly #ready = Promise.withResolvers<void>();
@@ -48,11 +48,16 @@ export class ValidatorThread {
   #hasEnded = false;
   #failure: Error | null = null;
 
-  constructor() {
+  /** The process does not end before the thread has started, and then only waits for a check. */
+  constructor(limits: ThreadLimits) {
+    this.#limits = limits;
     this.#worker = startThread('operations/property-schema/validator/thread', {
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB, maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+      niceness: limits.niceness,
+      resourceLimits: {
+        maxOldGenerationSizeMb: limits.heapMb,
+        maxYoungGenerationSizeMb: YOUNG_GENERATION_MB,
+      },
     });
-    this.#worker.unref();
     this.#worker.on('message', (reply: ValidatorReply) => this.#receive(reply));
     this.#worker.on('error', (error: NodeJS.ErrnoException) => this.#fail(error));
   }
@@ -67,20 +72,20 @@ export class ValidatorThread {
   }
 
   /** The time of a check does not include that of starting the thread. */
-  async run({ tenant, schema, properties }: Check, limits: TimeLimits): Promise<Outcome> {
-    this.#worker.ref();
+  async run({ tenant, schema, properties }: Check): Promise<Outcome> {
     await this.ready;
+    this.#worker.ref();
     if (this.#failure !== null) return { failure: this.#failure, spentMs: 0 };
     if (this.#hasEnded) return { stalled: true, spentMs: 0 };
     const named = this.#schemas.use(tenant, schema);
     const { promise, resolve: settle } = Promise.withResolvers<Outcome>();
     const running = {
       startedAt: performance.now(),
-      limitMs: timeLimit(limits, named.schema, properties),
+      limitMs: timeLimit(this.#limits, named.schema, properties),
       settle,
     };
     this.#running = { ...running, timer: this.#look(running.limitMs) };
-    this.#worker.postMessage({ ...named, properties, limits });
+    this.#worker.postMessage({ ...named, properties, limits: this.#limits });
     return promise;
   }
 
@@ -95,8 +100,13 @@ export class ValidatorThread {
   #receive(reply: ValidatorReply): void {
     if ('verdict' in reply && reply.hasForgotten) this.#schemas = new SchemaIds();
     if ('verdict' in reply) this.#settle({ ...reply.verdict, spentMs: reply.cpuMs - this.#idleCpuMs });
-    else this.#ready.resolve();
+    else this.#becomeReady();
     this.#idleCpuMs = reply.cpuMs;
+  }
+
+  #becomeReady(): void {
+    this.#worker.unref();
+    this.#ready.resolve();
   }
 
   #settle(outcome: Outcome): void {
@@ -147,7 +157,7 @@ export class ValidatorThread {
 
 /** Examples may take twice as long as a check. */
 function timeLimit(
-  { compileMs, checkMs }: TimeLimits,
+  { compileMs, checkMs }: ThreadLimits,
   schema: string | null,
   properties: Check['properties'],
 ): number {

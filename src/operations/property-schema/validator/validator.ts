@@ -1,17 +1,18 @@
 // Checks properties against their schema in threads, so that no schema delays the requests of other tenants. Almost every
-// check takes less than a slice of the fast thread. One that does not is repeated in the slow thread. A tenant with many of
-// them uses that thread until it has paid back the time: the fast thread is lost to it for a thousandth of the time.
+// check takes less than a slice of a fast thread. One that does not is repeated in the slow thread. A tenant with many of
+// them uses that thread until it has paid back the time: a fast thread is lost to it for a thousandth of the time, and
+// meanwhile the other one serves.
 
 import type { Violation } from '../../../problem.ts';
-import { Lane, OVERLOADED, SpareThread } from './lane.ts';
-import type { TimeLimits } from './thread.ts';
+import { Lane, OVERLOADED } from './lane.ts';
+import type { ThreadLimits } from './thread.ts';
 import { TimeAccounts } from './time-accounts.ts';
 import type { Check, Outcome } from './validator-thread.ts';
 
 /** A few KiB of properties take less than a millisecond, 64 KiB 5 to 20 ms; compiling a schema of 64 KiB takes 20 to 50 ms. */
-const FAST: TimeLimits = { compileMs: 50, checkMs: 10, niceness: 0 };
+const FAST: ThreadLimits = { compileMs: 50, checkMs: 10, heapMb: 64, niceness: 0 };
 /** Gives way to the other threads of the process if there are not enough processors. */
-const SLOW: TimeLimits = { compileMs: 1_000, checkMs: 250, niceness: 10 };
+const SLOW: ThreadLimits = { compileMs: 1_000, checkMs: 250, heapMb: 128, niceness: 10 };
 /** A request that waits longer could not be answered in time. */
 const MAX_WAIT_MS = 1_500;
 /** A schema that has timed out so often is checked last. */
@@ -42,10 +43,14 @@ export { OVERLOADED };
 export type Validator = Pick<PropertyValidator, 'compile' | 'check' | 'close'>;
 
 export class PropertyValidator {
-  readonly #spare = new SpareThread();
-  readonly #fast = new Lane(FAST, this.#spare);
-  readonly #slow = new Lane(SLOW, this.#spare);
   readonly #accounts = new TimeAccounts();
+  readonly #fast = new Lane({
+    limits: FAST,
+    threads: 2,
+    admits: (check) => this.#isFast(check),
+    onSpent: ({ tenant }, outcome) => this.#charge(tenant, outcome),
+  });
+  readonly #slow = new Lane({ limits: SLOW, threads: 1 });
   /** The number of timeouts of schemas, in the order of the last one. */
   readonly #timeouts = new Map<string, number>();
 
@@ -63,7 +68,6 @@ export class PropertyValidator {
     const check = { tenant, schema, properties };
     const startBy = deadline();
     const fast = this.#isFast(check) ? await this.#fast.run(check, { isLast: false, startBy }) : null;
-    if (fast !== null) this.#charge(tenant, fast);
     if (fast !== null && !isUndecided(fast)) return violationsIn(fast);
     const outcome = await this.#runSlowly(check, startBy);
     if (properties.length === 1) this.#charge(tenant, outcome);
@@ -72,7 +76,7 @@ export class PropertyValidator {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#spare, this.#fast, this.#slow].map((each) => each.close()));
+    await Promise.all([this.#fast, this.#slow].map((each) => each.close()));
   }
 
   #isFast({ tenant, properties }: Check): boolean {
@@ -84,7 +88,7 @@ export class PropertyValidator {
     return this.#slow.run(check, { isLast, startBy });
   }
 
-  /** Not for what the fast thread never does: schemas are tried, and many properties checked, in the slow one. */
+  /** Not for what the fast threads never do: schemas are tried, and many properties checked, in the slow one. */
   #charge(tenant: number, { spentMs }: Outcome): void {
     this.#accounts.charge(tenant, spentMs - FAST.checkMs);
   }

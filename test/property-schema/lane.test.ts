@@ -1,0 +1,61 @@
+// The threads that check properties, and which checks they run at the same time.
+
+import assert from 'node:assert/strict';
+import { afterEach, describe, it } from 'node:test';
+import { Lane } from '../../src/operations/property-schema/validator/lane.ts';
+import type { Check } from '../../src/operations/property-schema/validator/validator-thread.ts';
+
+const limits = { compileMs: 500, checkMs: 100, heapMb: 64, niceness: 0 };
+const HOSTILE = 1;
+const OTHER = 2;
+
+const ordinary: Check = { tenant: OTHER, schema: '{"required":["plan"]}', properties: ['{"plan":"gold"}'] };
+/** One step of the check takes longer than the limit, and the thread cannot stop it. */
+const endless: Check = {
+  tenant: HOSTILE,
+  schema: JSON.stringify({ properties: { a: { pattern: `${'(.*)'.repeat(2_000)}b$` } } }),
+  properties: [JSON.stringify({ a: 'ab'.repeat(30_000) })],
+};
+
+describe('A lane with two threads', () => {
+  let lane: Lane;
+  afterEach(() => lane.close());
+
+  /** Runs the checks; returns how each ended, in the order in which they did. */
+  async function ended(...checks: Check[]): Promise<string[]> {
+    const order: string[] = [];
+    const run = async (check: Check): Promise<void> => {
+      const outcome = await lane.run(check, { isLast: false, startBy: performance.now() + 60_000 });
+      const verdict = 'violations' in outcome ? 'checked' : 'stalled' in outcome ? 'stalled' : 'exceeded';
+      order.push(`${check.tenant} ${verdict}`);
+    };
+    await Promise.all(checks.map(run));
+    return order;
+  }
+
+  it('checks the properties of a tenant while the check of another takes too long', async () => {
+    lane = new Lane({ limits, threads: 2 });
+    assert.deepEqual(await ended(endless, ordinary), [`${OTHER} checked`, `${HOSTILE} exceeded`]);
+  });
+
+  it('gives no tenant both of them', async () => {
+    lane = new Lane({ limits, threads: 2 });
+    const order = await ended(endless, endless, ordinary);
+    assert.deepEqual(order, [`${OTHER} checked`, `${HOSTILE} exceeded`, `${HOSTILE} exceeded`]);
+  });
+
+  it('runs no check whose tenant is no longer admitted after the one before it', async () => {
+    let isAdmitted = true;
+    const onSpent = (): void => {
+      isAdmitted = false;
+    };
+    lane = new Lane({ limits, threads: 2, admits: () => isAdmitted, onSpent });
+    assert.deepEqual(await ended(endless, endless), [`${HOSTILE} exceeded`, `${HOSTILE} stalled`]);
+  });
+
+  it('replaces a thread that had to be ended', async () => {
+    lane = new Lane({ limits, threads: 2 });
+    await ended(endless, endless);
+    assert.deepEqual(await ended(ordinary, ordinary), [`${OTHER} checked`, `${OTHER} checked`]);
+  });
+});
