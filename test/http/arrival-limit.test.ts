@@ -76,7 +76,7 @@ describe('Requests that arrive at the same time', () => {
   });
 
   it('leave a third of the event loop idle while several tenants are active', async () => {
-    const periods = 15;
+    const periods = 40;
     const activity = severalTenants();
     const starts: EventLoopUtilization[] = [];
     const { arrive } = arrivals(activity, () => {

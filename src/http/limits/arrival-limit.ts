@@ -16,10 +16,12 @@ export const MAX_PER_TURN = 64;
 export const MAX_PER_PERIOD = 16;
 /** Idle time of a period relative to its busy time: busy tenants together use two thirds of the event loop. */
 const IDLE_PER_BUSY = 0.5;
-/** While more wait, no time stays idle: under overload, requests must be refused soon. */
-const MAX_PACED = 256;
-/** After a pause of the process, the period would seem to have been busy for as long. */
-const MAX_IDLE_MS = 50;
+/** While more wait, no time stays idle: under overload, requests must be refused soon. So many take a quarter of a second. */
+const MAX_PACED = 1_024;
+/** Timers count whole milliseconds. */
+const MIN_IDLE_MS = 0.5;
+/** Other work may keep the event loop busy; and after a pause of the process, the period would seem to have been busy. */
+const MAX_PAUSE_MS = 50;
 
 type Start = () => void;
 /** The tenant that a request is probably from, a workspace id: it is not authenticated yet. */
@@ -44,6 +46,8 @@ export class ArrivalLimit {
   /** The same by tenant, while several are active. */
   readonly #startedByTenant = new Map<number, number>();
   #isResetScheduled = false;
+  /** When the period ends even if the event loop was not idle for long enough; `performance.now()`. */
+  #endsBy = 0;
   #lastReset = performance.eventLoopUtilization();
 
   constructor({ guessTenant = () => UNKNOWN_TENANT, activity = new TenantActivity() }: ArrivalOptions = {}) {
@@ -78,19 +82,21 @@ export class ArrivalLimit {
   #scheduleReset(): void {
     if (this.#isResetScheduled) return;
     this.#isResetScheduled = true;
+    this.#endsBy = performance.now() + MAX_PAUSE_MS;
     setImmediate(() => this.#resetAfterIdle());
   }
 
+  /** Looks again after the pause, in which the requests of this period may have kept the event loop busy. */
   #resetAfterIdle(): void {
     const isPaced = this.#activity.isShared && this.#waiting.length <= MAX_PACED;
     const idleMs = isPaced ? this.#owedIdleMs() : 0;
-    if (idleMs < 0.5) this.#reset();
-    else setTimeout(() => this.#reset(), idleMs);
+    if (idleMs < MIN_IDLE_MS) this.#reset();
+    else setTimeout(() => this.#resetAfterIdle(), idleMs);
   }
 
   #owedIdleMs(): number {
     const { active, idle } = performance.eventLoopUtilization(this.#lastReset);
-    return Math.min(active * IDLE_PER_BUSY - idle, MAX_IDLE_MS);
+    return Math.min(active * IDLE_PER_BUSY - idle, this.#endsBy - performance.now());
   }
 
   #reset(): void {
