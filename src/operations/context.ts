@@ -52,6 +52,7 @@ export type ContextOptions = Pick<Context, 'store' | 'keyRing'> &
   Partial<
     Pick<
       Context,
+      | 'activity'
       | 'clock'
       | 'defaultGracePeriodSeconds'
       | 'keepsEvents'
@@ -69,10 +70,10 @@ export function createContext({
   via,
   clock = Date.now,
   keepsEvents = true,
+  activity = new TenantActivity(),
   ...options
 }: ContextOptions): Context {
-  const configs = new EnvironmentConfigs();
-  const activity = new TenantActivity();
+  const configs = new EnvironmentConfigs(activity);
   return {
     defaultGracePeriodSeconds: 0,
     keepsEvents,

@@ -12,6 +12,7 @@ import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { assertProblem } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
+import { severalTenants } from '../support/tenant-activity.ts';
 
 const LARGE = 'x'.repeat(16_000);
 const COPIED = 20;
@@ -175,5 +176,18 @@ describeOnEachDatabase('The documents of an environment', (database) => {
     const all = await Promise.all(Array.from({ length: 50 }, () => configs.of(context.store, caller)));
     assert.equal(new Set(all).size, 1);
     assert.equal(all[0], await configs.of(context.store, caller));
+  });
+
+  it('are read again only after a rest while several tenants are active, once for all versions until then', async () => {
+    const { store, token } = await tenant('changing');
+    await store('data_source', sources(200));
+    const context = service.app.context;
+    const caller = (await context.store.read({ kind: 'findApiToken', digest: digestOfApiToken(token)! }))!;
+    const configs = new EnvironmentConfigs(severalTenants());
+    const ofVersion = (version: number) => configs.of(context.store, { ...caller, configVersion: version });
+    const first = await ofVersion(1_001);
+    const [second, third] = await Promise.all([ofVersion(1_002), ofVersion(1_003)]);
+    assert.ok(second.readAt - first.readAt >= 75, `${second.readAt - first.readAt} ms`);
+    assert.equal(second, third);
   });
 });
