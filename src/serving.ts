@@ -22,6 +22,7 @@ import { EnvironmentFigures } from './operations/figures/environment-figures.ts'
 import { SignatureQueue } from './operations/machinery/signature-queue.ts';
 import type { Validator } from './operations/property-schema/validator/validator.ts';
 import { Problem } from './problem.ts';
+import { TenantActivity } from './scheduling/tenant-activity.ts';
 import { ThreadSum } from './scheduling/thread-sum.ts';
 import { withDeadline } from './scheduling/timeout.ts';
 import type { QueueLengths } from './store/batching-store.ts';
@@ -42,6 +43,7 @@ export interface SharedMemory {
   publicLimit: PublicLimitMemory | null;
   rateLimit: SharedArrayBuffer | null;
   connections: SharedArrayBuffer;
+  activity: SharedArrayBuffer;
   queueLengths: Record<keyof QueueLengths, SharedArrayBuffer>;
 }
 
@@ -55,6 +57,7 @@ export function allocateSharedMemory({
     publicLimit: PublicLimit.allocate(failedAuthenticationLimitPerMinute),
     rateLimit: rateLimitMemory(rateLimitPerMinute),
     connections: sum(),
+    activity: TenantActivity.allocate(),
     queueLengths: { read: sum(), list: sum(), write: sum() },
   };
 }
@@ -120,6 +123,7 @@ export function createServing({
     keyRing,
     clock,
     propertyValidator,
+    activity: new TenantActivity(thread.memory.activity),
     signatures: SignatureQueue.of(threads),
     defaultGracePeriodSeconds: config.defaultGracePeriodSeconds,
     keepsEvents: config.eventRetentionDays > 0,

@@ -1,14 +1,30 @@
 // Detects that several tenants use the process at the same time: what one of them does then costs the others latency, so
-// each leaves free time. A tenant alone may use all of it.
+// each leaves free time. A tenant alone may use all of it. The threads of a process share its processors: each must know
+// of the tenants of the others.
 
 /** After the last change of the tenant from one request to the next. */
 const SHARED_MS = 1_000;
 
+/** No tenant has this id. */
+const NONE = -1;
+
 export class TenantActivity {
-  #last: number | null = null;
+  /** The tenant of the last request, in any thread. */
+  readonly #last: Int32Array;
   #changedAt = Number.NEGATIVE_INFINITY;
   /** A flag, because comparing times would cost every request as much as all of the rest here. */
   #isShared = false;
+
+  /** Memory that all threads of the process share. */
+  static allocate(): SharedArrayBuffer {
+    const memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+    new Int32Array(memory).fill(NONE);
+    return memory;
+  }
+
+  constructor(memory = TenantActivity.allocate()) {
+    this.#last = new Int32Array(memory);
+  }
 
   get isShared(): boolean {
     return this.#isShared;
@@ -16,10 +32,10 @@ export class TenantActivity {
 
   /** Records a request of the tenant, a workspace id or `UNKNOWN_TENANT`. */
   seen(tenant: number): void {
-    if (tenant === this.#last) return;
-    const isFirst = this.#last === null;
-    this.#last = tenant;
-    if (isFirst) return;
+    const last = this.#last[0];
+    if (tenant === last) return;
+    this.#last[0] = tenant;
+    if (last === NONE) return;
     this.#changedAt = performance.now();
     if (!this.#isShared) this.#checkAfter(SHARED_MS);
     this.#isShared = true;

@@ -11,6 +11,17 @@ describe('The activity of tenants', () => {
     assert.ok(!activity.isShared);
   });
 
+  it('is shared in each thread while another thread serves another tenant', () => {
+    const memory = TenantActivity.allocate();
+    const [one, other] = [new TenantActivity(memory), new TenantActivity(memory)];
+    for (let request = 0; request < 2; request++) {
+      one.seen(1);
+      other.seen(2);
+    }
+    assert.ok(one.isShared);
+    assert.ok(other.isShared);
+  });
+
   it('is shared while requests are from several tenants, and for a second afterwards', async () => {
     const activity = severalTenants();
     await sleep(700);
