@@ -21,7 +21,6 @@ import { ProblemLog } from './log/problem-log.ts';
 import { requestIds } from './log/request-id.ts';
 import type { ParserError } from './node-internals.ts';
 import { firstPart } from './protocol.ts';
-import { hasSmallBody } from './request/body.ts';
 import { checkHeaders, checkOrigin, hasUnsafeFraming } from './request/header-checks.ts';
 import {
   configureSockets,
@@ -85,7 +84,8 @@ export function createServer({
     const refused = toProblem(error);
     // Also absent if the router rejects the path.
     const isPublic = !request.apiTokenId;
-    if (isPublic) arrivals.activity?.seen(UNKNOWN_TENANT);
+    // Overload is refused before authentication: it may be the caller's own.
+    if (isPublic && refused.code !== 'overloaded') arrivals.activity?.seen(UNKNOWN_TENANT);
     const problem = (isPublic && publicLimit?.refuse(request.raw, refused)) || refused;
     problems.add(problem, request);
     metrics?.rejected(problem);
@@ -93,7 +93,7 @@ export function createServer({
     const isFlood =
       problem.code === 'rate_limited'
         ? isPublic
-        : problem.code === 'overloaded' && arrivals.activity?.isShared && !hasSmallBody(request.raw);
+        : problem.code === 'overloaded' && arrivals.activity?.isShared === true;
     if (isFlood) delay.run(send);
     else send();
   };

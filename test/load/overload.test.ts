@@ -10,6 +10,7 @@ import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 import { Folder, serve } from '../support/process.ts';
 import { type LogEntry, TestService } from '../support/service.ts';
+import { seenAgain } from '../support/tenant-activity.ts';
 
 const CALLS = 400;
 
@@ -43,6 +44,19 @@ describeOnEachDatabase('overload', (database) => {
     assert.equal(again.status, 200);
     assert.equal(again.json.new_user_group, created.length === 0);
     for (let call = 0; call < 20; call++) assert.equal((await service.get(body)).status, 200);
+  });
+
+  it('delays rejections while several tenants are active: repeating them leaves time for others', async () => {
+    seenAgain(service.app.context.activity);
+    const call = async (id: string): Promise<{ status: number; tookMs: number }> => {
+      const startedAt = performance.now();
+      const { status } = await service.get({ user_group_id: id, name: id });
+      return { status, tookMs: performance.now() - startedAt };
+    };
+    const calls = await Promise.all(Array.from({ length: CALLS }, (_, index) => call(`delayed-${index}`)));
+    const rejected = calls.filter(({ status }) => status === 503);
+    assert.ok(rejected.length > 0);
+    for (const { tookMs } of rejected) assert.ok(tookMs >= 400, `${tookMs} ms`);
   });
 
   it('keeps a token unchanged if its rotation is rejected', async () => {

@@ -1,7 +1,7 @@
 // Delays refusals: one costs as much as a small response, and its body has to be read, so callers that repeat their requests
 // immediately would otherwise keep the process busy.
 
-const MIN_MS = 250;
+const MIN_MS = 500;
 /** A tenth of the default of UGS_MAX_CONNECTIONS: each occupies a connection, of a proxy perhaps. */
 const MAX_DELAYED = 1_024;
 
