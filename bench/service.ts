@@ -1,7 +1,7 @@
 // The measured servers: the service as in production, and variants of it.
 
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { nodeFlagsOf } from '../test/support/node-flags.ts';
 import type { SeededDatabase } from './seed.ts';
 import { rootPath, ServerProcess } from './server-process.ts';
 
@@ -22,7 +22,7 @@ export function startService(
       UGS_THREADS: '1',
       ...env,
     },
-    nodeFlags: [...flagsOf('bin/user-group-service.js'), ...nodeFlags],
+    nodeFlags: [...nodeFlagsOf(rootPath('bin/user-group-service.js')), ...nodeFlags],
   });
 }
 
@@ -30,12 +30,6 @@ export function startService(
 function settingsOf({ folder, databaseUrl }: ServedDatabase): Record<string, string> {
   const isFile = databaseUrl.startsWith('sqlite:');
   return { DATABASE_URL: databaseUrl, ...(!isFile && { UGS_TOKEN_KEYS_FILE: join(folder, 'token-keys') }) };
-}
-
-/** The Node flags in the first line of the executable, which a shell would pass. */
-function flagsOf(executable: string): string[] {
-  const firstLine = readFileSync(rootPath(executable), 'utf8').split('\n', 1)[0]!;
-  return firstLine.split(' ').filter((word) => word.startsWith('--'));
 }
 
 /** See `bench/variant.ts` for the flags. `under` is a command that runs Node, such as strace. */

@@ -10,6 +10,7 @@ import { redact } from '../../src/domain/secret.ts';
 import { type DatabaseKind, removeFolder, type TestDatabase, temporaryFolder } from './database.ts';
 import { watch } from './exposure.ts';
 import { send, type TestRequest, type TestResponse } from './http.ts';
+import { nodeFlagsOf } from './node-flags.ts';
 
 export const PROGRAM = fileURLToPath(new URL('../../bin/user-group-service.js', import.meta.url));
 /** An executable of the service to test instead of this checkout, such as one of `npm run release`. */
@@ -64,11 +65,15 @@ export class Program implements AsyncDisposable {
   constructor(folder: Folder, args: readonly string[], options: ProgramOptions = {}) {
     const { env = {}, command, program = PROGRAM } = options;
     const executable = command ?? (program === PROGRAM ? EXECUTABLE : undefined);
-    this.#child = spawn(executable ?? process.execPath, executable ? args : [program, ...args], {
-      cwd: folder.path,
-      env: environment(env),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    this.#child = spawn(
+      executable ?? process.execPath,
+      executable ? args : [...nodeFlagsOf(program), program, ...args],
+      {
+        cwd: folder.path,
+        env: environment(env),
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
     watch.learn(Object.values(env).join('\n'));
     const what = args.slice(0, 2).join(' ');
     // The output of another command may contain secrets, unless it runs the service.
