@@ -128,17 +128,25 @@ export const FINISH: Statement = {
         or sent.state = 'delivered' and stored.next_attempt_at > sent.claimed_until)`,
 };
 
+const MAKE_PENDING = `update deliveries as stored set state = 'pending', attempts = 0, next_attempt_at = $6
+    from ${sentRows(DELIVERY_KEY)} where ${isSent(DELIVERY_KEY)}`;
+
 export const RETRY: Statement = {
   name: 'retry_delivery',
-  sql: `update deliveries as stored set state = 'pending', attempts = 0, next_attempt_at = $6
-    from ${sentRows(DELIVERY_KEY)} where ${isSent(DELIVERY_KEY)}
-    returning stored.event_id`,
+  sql: `${MAKE_PENDING} returning stored.event_id`,
+};
+
+// Another process may have changed a delivery since it was read.
+
+export const RETRY_FAILED: Statement = {
+  name: 'retry_failed_deliveries',
+  sql: `${MAKE_PENDING} and stored.state = 'failed' returning stored.event_id`,
 };
 
 export const CANCEL: Statement = {
   name: 'cancel_deliveries',
   sql: `update deliveries as stored set state = 'failed', next_attempt_at = null, error = $6
-    from ${sentRows(DELIVERY_KEY)} where ${isSent(DELIVERY_KEY)}`,
+    from ${sentRows(DELIVERY_KEY)} where ${isSent(DELIVERY_KEY)} and stored.state = 'pending'`,
 };
 
 export const DELETE: Statement = {
@@ -284,8 +292,9 @@ export async function retryFailedDeliveries(
   const found = await session.query(FIND_AFTER, [...ENDPOINT_POSITION.cells(endpoint), after, limit]);
   const deliveries = found.map((row) => DELIVERY.read(row));
   const failed = deliveries.filter((each) => each.state === 'failed');
-  if (failed.length > 0) await session.query(RETRY, [...toArrays(DELIVERY_KEY, failed), now]);
-  return { retried: failed.length, last: found.length < limit ? null : deliveries.at(-1)!.eventId };
+  const retried =
+    failed.length === 0 ? [] : await session.query(RETRY_FAILED, [...toArrays(DELIVERY_KEY, failed), now]);
+  return { retried: retried.length, last: found.length < limit ? null : deliveries.at(-1)!.eventId };
 }
 
 export async function cancelDeliveries(

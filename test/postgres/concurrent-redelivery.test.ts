@@ -1,0 +1,79 @@
+// PostgreSQL: another process changes a delivery after a command has read it and before the command changes it.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import pg from 'pg';
+import { postgres } from '../support/database.ts';
+import { eventually } from '../support/process.ts';
+import { TestService } from '../support/service.ts';
+import { runSql } from '../support/sql.ts';
+import { Receiver } from '../support/webhooks/receiver.ts';
+import { env, PATH, Tenant } from '../support/webhooks/tenant.ts';
+
+const WORKSPACE = 'shop';
+
+describe('A webhook delivery that two processes change', () => {
+  let service: TestService;
+  let other: TestService;
+  let receiver: Receiver;
+  let tenant: Tenant;
+  before(async () => {
+    service = await TestService.start(postgres, { env });
+    other = await TestService.start(postgres, { env, database: service.database });
+    receiver = await Receiver.start();
+  });
+  after(async () => {
+    await other.stop();
+    await service.end();
+    await receiver[Symbol.asyncDispose]();
+  });
+  before(async () => {
+    tenant = await Tenant.create(service, WORKSPACE);
+    await tenant.endpoint('hook', receiver.url);
+    await tenant.createGroup('acme');
+  });
+  beforeEach(() => tenant.waitFor('hook', ({ state }) => state === 'delivered'));
+
+  /** Runs the statement in a transaction that ends when all calls wait for it. */
+  async function whileWaiting<Result>(
+    statement: string,
+    startCalls: () => Promise<Result>[],
+  ): Promise<Result[]> {
+    const client = new pg.Client(service.database.url);
+    await client.connect();
+    try {
+      await client.query(`begin; ${statement}`);
+      const calls = startCalls();
+      await eventually('the calls to wait', async () => {
+        const { rowCount } = await client.query('select 1 from pg_locks where not granted');
+        return rowCount === calls.length;
+      });
+      await client.query('commit');
+      return await Promise.all(calls);
+    } finally {
+      await client.end();
+    }
+  }
+
+  it('is redelivered once by two concurrent calls that redeliver what has failed', async () => {
+    const fail = "update deliveries set state = 'failed'";
+    await runSql(service.database, fail);
+    const body = { since: new Date(0).toISOString() };
+    const responses = await whileWaiting(fail, () =>
+      [service, other].map((each) => tenant.call('POST', `${PATH}/hook/redeliver-failed`, body, each)),
+    );
+    assert.deepEqual(responses.map(({ json }) => json.redelivered).toSorted(), [0, 1]);
+  });
+
+  it('stays delivered if the deliveries of its endpoint are given up when the attempt ends', async () => {
+    const { store } = service.app.context;
+    const { workspaceId } = (await store.read({ kind: 'findWorkspace', name: WORKSPACE }))!;
+    const endpoint = { workspaceId, environment: 'Customer', endpointId: 'hook' } as const;
+    await runSql(service.database, "update deliveries set state = 'pending', next_attempt_at = 9e15");
+    await whileWaiting("update deliveries set state = 'delivered', next_attempt_at = null", () => [
+      store.write({ kind: 'cancelDeliveries', endpoint, error: 'disabled', limit: 10 }),
+    ]);
+    const [delivery] = await tenant.deliveries('hook');
+    assert.deepEqual([delivery!.state, delivery!.error], ['delivered', null]);
+  });
+});
