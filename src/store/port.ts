@@ -131,6 +131,8 @@ interface Queries {
   hasMoreEvents: { query: { tenant: Tenant; target: EventTarget; than: number }; result: boolean };
   /** The last rename of a group from or to the id before this position; null if there is none. */
   findLastRename: { query: { key: UserGroupKey; before: number }; result: Rename | null };
+  /** The first rename of a group from or to the id at this position or a later one; null if there is none. */
+  findNextRename: { query: { key: UserGroupKey; from: number }; result: Rename | null };
   /** All renames in the order of environments and positions, after `after`; from the first if it is null. */
   scanRenames: { query: { after: Rename | null; limit: number }; result: Rename[] };
   findDelivery: { query: { endpoint: WebhookEndpointKey; eventId: string }; result: Delivery | null };

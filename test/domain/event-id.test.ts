@@ -66,8 +66,14 @@ describe('a cursor of events', () => {
   const position = { position: 1_234_567_890_123, eventId: 'evt_0a' };
 
   it('decodes to the position that it encodes', () => {
-    for (const each of [START, position, { position: 9_007_199_254_740_991, eventId: '' }])
-      assert.deepEqual(eventCursorPosition(list, eventCursor(list, each)), each);
+    const place = { id: 'acme / 7', before: 1_234_567_890_124, lastRename: 7 };
+    const positions = [
+      START,
+      position,
+      { position: 9_007_199_254_740_991, eventId: '' },
+      { ...position, place },
+    ];
+    for (const each of positions) assert.deepEqual(eventCursorPosition(list, eventCursor(list, each)), each);
   });
 
   it('is invalid for any other list of events', () => {
@@ -87,7 +93,20 @@ describe('a cursor of events', () => {
 
   it('is invalid with the checksum of a text that is not a position', () => {
     const name = ['events', 1, 'Customer', 'newest', 'user_group.created', 'user_group', 'a'];
-    for (const text of ['', '1', '-1 a', 'x1 a', '1 a b', '1  a', `${'1'.repeat(17)} a`, '1.5 a', '1 é'])
+    for (const text of [
+      '',
+      '1',
+      '-1 a',
+      'x1 a',
+      '1 a b',
+      '1 a 2 3',
+      '1 a 2 3 ',
+      '1 a 2 x b',
+      '1  a',
+      `${'1'.repeat(17)} a`,
+      '1.5 a',
+      '1 é',
+    ])
       assert.equal(eventCursorPosition(list, encodeCursor(name, text)), null, text);
     assert.notEqual(eventCursorPosition(list, encodeCursor(name, '1 a')), null);
   });

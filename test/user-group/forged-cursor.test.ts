@@ -18,6 +18,9 @@ const positions = [
   '1e400',
   '9007199254740993',
   '99 \0',
+  '9 x 9 9 \0',
+  '9 x 9 9 other',
+  '9999999999999999 x 9999999999999999 9999999999999999 x',
   'é'.repeat(999),
 ];
 
@@ -34,6 +37,7 @@ describeOnEachDatabase('A forged cursor', (database) => {
     lists = [
       ['/v1/user-groups', [...tenant, ''], 'a'],
       ['/v1/events', ['events', ...tenant, 'newest', null, null, null], '7 x'],
+      ['/v1/user-groups/x/events', ['events', ...tenant, 'newest', null, 'user_group', 'x'], '7 x 7 7 other'],
       ['/v1/api-tokens', ['api_tokens', ...tenant], '7'],
       ['/v1/schemas', ['schema', ...tenant], 'a'],
       ['/v1/webhook-endpoints/w/deliveries', ['deliveries', ...tenant, 'w'], 'a'],

@@ -16,19 +16,37 @@ export interface EventList {
   filter: EventFilter;
 }
 
+/** Where a list continues. */
+export interface ListPosition extends EventPosition {
+  place?: HistoryPlace;
+}
+
+/** The part of the history of a renamed user group that has the position: events with this id before `before`. */
+export interface HistoryPlace {
+  id: string;
+  before: number;
+  /** Position of the last rename of the group: after another one, the id has another history. */
+  lastRename: number;
+}
+
 /** Before the first event. */
 export const START: EventPosition = { position: 0, eventId: '' };
 
-const POSITION = /^(\d{1,16}) ([\w-]*)$/;
+const POSITION = /^(\d{1,16}) ([\w-]*)(?: (\d{1,16}) (\d{1,16}) (\P{Cc}+))?$/u;
 
-export function eventCursor(list: EventList, { position, eventId }: EventPosition): string {
-  return encodeCursor(eventListName(list), `${position} ${eventId}`);
+export function eventCursor(list: EventList, { position, eventId, place }: ListPosition): string {
+  const more = place === undefined ? '' : ` ${place.before} ${place.lastRename} ${place.id}`;
+  return encodeCursor(eventListName(list), `${position} ${eventId}${more}`);
 }
 
 /** The position that `eventCursor` encoded for this list; null for any other text. */
-export function eventCursorPosition(list: EventList, cursor: string): EventPosition | null {
+export function eventCursorPosition(list: EventList, cursor: string): ListPosition | null {
   const parts = POSITION.exec(decodeCursor(eventListName(list), cursor) ?? '');
-  return parts && { position: Number(parts[1]), eventId: parts[2]! };
+  if (parts === null) return null;
+  const [, position, eventId, before, lastRename, id] = parts;
+  const found = { position: Number(position), eventId: eventId! };
+  if (id === undefined) return found;
+  return { ...found, place: { id, before: Number(before), lastRename: Number(lastRename) } };
 }
 
 function eventListName({ tenant, order, type, target, filter }: EventList): ListName {

@@ -1,17 +1,22 @@
 // Pages of events, newest first, or oldest first as a feed that a reader polls.
 
 import type { Caller } from '../../domain/api-token.ts';
-import { type EventList, eventCursor, eventCursorPosition, START } from '../../domain/event/cursor.ts';
-import type { EventPosition, EventTarget, EventType, StoredEvent } from '../../domain/event/event.ts';
+import {
+  type EventList,
+  eventCursor,
+  eventCursorPosition,
+  type ListPosition,
+  START,
+} from '../../domain/event/cursor.ts';
+import type { EventTarget, EventType, StoredEvent } from '../../domain/event/event.ts';
 import { type EventFilter, meetsFilter } from '../../domain/event/filter.ts';
 import { eventJson } from '../../domain/event/json.ts';
 import { limits } from '../../domain/field.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
-import type { EventPage, EventSearch } from '../../store/port.ts';
 import type { Context } from '../context.ts';
 import { cursorOfAnotherList } from '../list-cursor.ts';
-import { readHistory } from '../user-group/history.ts';
+import { type ListedEvents, type ListSearch, readHistoryPage } from './history-page.ts';
 
 export interface EventQuery {
   order: EventList['order'];
@@ -55,7 +60,7 @@ export async function listEvents(
   let after = cursor === undefined ? null : readCursor(list, cursor);
   let bytes = 0;
   for (let scans = 1; ; scans++) {
-    const { events, last, isEnd } = await readPage(store, {
+    const { events, last, isEnd, isCut } = await readPage(store, {
       tenant,
       order,
       type: list.type,
@@ -80,7 +85,7 @@ export async function listEvents(
       bytes += Buffer.byteLength(text);
     }
     after = last ?? after;
-    if (isEnd || last === null || !isFiltered || page.events.length > 0 || scans === SCANS)
+    if (isEnd || isCut || last === null || !isFiltered || page.events.length > 0 || scans === SCANS)
       return { ...page, nextCursor: nextCursor(list, after, isEnd) };
   }
 }
@@ -90,31 +95,19 @@ function isBeyond({ occurredAt }: StoredEvent, { order, filter }: EventList): bo
   return order === 'newest' && filter.since !== undefined && occurredAt < filter.since - CLOCK_SKEW_MS;
 }
 
-/** The history of a user group continues under its earlier ids. */
-async function readPage(store: BatchingStore, search: EventSearch): Promise<EventPage> {
-  const { tenant, target, order, after } = search;
-  if (target?.type !== 'user_group') return store.read({ kind: 'listEvents', ...search });
-  const { parts, departure } = await readHistory(store, tenant, target.id);
-  const all = departure === null ? parts : [...parts, departure];
-  const page: EventPage = { events: [], last: after, isEnd: true };
-  for (const { id, range } of order === 'newest' ? all : all.toReversed()) {
-    const limit = search.limit - page.events.length;
-    if (limit === 0) return { ...page, isEnd: false };
-    const part = { ...search, target: { ...target, id }, range, after: page.last, limit };
-    const { events, last, isEnd } = await store.read({ kind: 'listEvents', ...part });
-    page.events.push(...events);
-    page.last = last ?? page.last;
-    if (!isEnd) return { ...page, isEnd };
-  }
-  return page;
+function readPage(store: BatchingStore, search: ListSearch): Promise<ListedEvents> {
+  const { target } = search;
+  return target?.type === 'user_group'
+    ? readHistoryPage(store, target, search)
+    : store.read({ kind: 'listEvents', ...search });
 }
 
-function nextCursor(list: EventList, last: EventPosition | null, isEnd: boolean): string | null {
+function nextCursor(list: EventList, last: ListPosition | null, isEnd: boolean): string | null {
   if (list.order === 'newest' && (isEnd || last === null)) return null;
   return eventCursor(list, last ?? START);
 }
 
-function readCursor(list: EventList, cursor: string): EventPosition {
+function readCursor(list: EventList, cursor: string): ListPosition {
   const position = eventCursorPosition(list, cursor);
   if (position !== null) return position;
   throw cursorOfAnotherList('order and filters');

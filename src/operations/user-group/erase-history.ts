@@ -7,7 +7,7 @@ import type { Problem } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { StartedTooLate } from '../../store/port.ts';
 import { tooBusy } from '../refusals.ts';
-import { readHistory } from './history.ts';
+import { earlierParts, type HistoryPart, newestEnd } from './history.ts';
 
 /** Events whose values one transaction removes, and how many it looks at for them. */
 const ERASED = 500;
@@ -51,7 +51,9 @@ export class HistoryErasures {
 /** The newest part last: its position is returned. */
 async function erase(store: BatchingStore, key: UserGroupKey): Promise<number> {
   const { workspaceId, environment } = key;
-  const { parts } = await readHistory(store, key, key.providedId);
+  const parts: HistoryPart[] = [];
+  for await (const part of earlierParts(store, key, newestEnd(key.providedId)))
+    if (!part.isDeparture) parts.push(part);
   let erasedTo = 0;
   for (const { id, range } of parts.toReversed())
     erasedTo = await erasePart(store, userGroupKey(workspaceId, environment, id), range);

@@ -5,38 +5,53 @@ import type { Rename } from '../../domain/user-group/rename.ts';
 import { userGroupKey } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 
+/** The end of a part of a history: its events have this id, and earlier positions. */
+export interface PartEnd {
+  id: string;
+  before: number;
+}
+
 /** Events of one id. */
 export interface HistoryPart {
   id: string;
   range: PositionRange;
+  /** A walk that starts there continues with this part. */
+  end: PartEnd;
+  /** The rename of an earlier group that left the id, with which the history ends. */
+  isDeparture: boolean;
 }
 
-export interface History {
-  /** The parts of the group that has the id, and of deleted groups with one of its ids; the newest first. */
-  parts: HistoryPart[];
-  /** The rename of an earlier group that left the id, with which the history ends; null if there was none. */
-  departure: HistoryPart | null;
+/** The end of the newest part. */
+export function newestEnd(id: string): PartEnd {
+  return { id, before: Number.MAX_SAFE_INTEGER };
 }
 
-/** One lookup for each rename. */
-export async function readHistory(
+/**
+ * The parts of the group that has the id, and of deleted groups with one of its ids; the newest first. One lookup for each
+ * rename.
+ */
+export async function* earlierParts(
   store: BatchingStore,
-  { workspaceId, environment }: Tenant,
-  userGroupId: string,
-): Promise<History> {
-  const parts: HistoryPart[] = [];
-  for (let [id, before] = [userGroupId, Number.MAX_SAFE_INTEGER]; ; ) {
-    const key = userGroupKey(workspaceId, environment, id);
-    const rename = await store.read({ kind: 'findLastRename', key, before });
-    if (rename === null) {
-      parts.push({ id, range: { after: 0, upTo: before - 1 } });
-      return { parts, departure: null };
-    }
+  tenant: Tenant,
+  end: PartEnd,
+): AsyncGenerator<HistoryPart, void> {
+  for (let at = end; ; ) {
+    const upTo = at.before - 1;
+    const rename = await findLastRename(store, tenant, at);
+    const range = rename === null ? { after: 0, upTo } : newestRange(rename, upTo);
+    yield { id: at.id, range, end: at, isDeparture: false };
+    if (rename === null) return;
     const { position, direction, otherId } = rename;
-    parts.push({ id, range: newestRange(rename, before - 1) });
-    if (direction === 'to')
-      return { parts, departure: { id: otherId, range: { after: position - 1, upTo: position } } };
-    [id, before] = [otherId, position];
+    if (direction === 'to') {
+      yield {
+        id: otherId,
+        range: { after: position - 1, upTo: position },
+        end: at,
+        isDeparture: true,
+      };
+      return;
+    }
+    at = { id: otherId, before: position };
   }
 }
 
@@ -46,4 +61,12 @@ export function newestRange(
   upTo = Number.MAX_SAFE_INTEGER,
 ): PositionRange {
   return { after: direction === 'to' ? position : position - 1, upTo };
+}
+
+export function findLastRename(
+  store: BatchingStore,
+  { workspaceId, environment }: Tenant,
+  { id, before }: PartEnd,
+): Promise<Rename | null> {
+  return store.read({ kind: 'findLastRename', key: userGroupKey(workspaceId, environment, id), before });
 }

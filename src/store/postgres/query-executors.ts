@@ -15,7 +15,7 @@ import { findByImportedToken, resolveImportedTokens } from './user-group/find-by
 import { findImportedTokens } from './user-group/imported-token.ts';
 import { listUserGroups } from './user-group/list.ts';
 import { listUserGroupSummaries } from './user-group/list-summaries.ts';
-import { findLastRename, scanRenames } from './user-group/rename.ts';
+import { findLastRename, findNextRename, scanRenames } from './user-group/rename.ts';
 import { searchUserGroups } from './user-group/search.ts';
 import {
   countUserGroups,
@@ -73,6 +73,7 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   findEvent: findEvents,
   hasMoreEvents: singly(hasMoreEvents),
   findLastRename: singly(findLastRename),
+  findNextRename: singly(findNextRename),
   scanRenames: singly(scanRenames),
   findDelivery: singly(findDelivery),
   listDeliveries: singly(listDeliveries),

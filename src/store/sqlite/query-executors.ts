@@ -15,7 +15,7 @@ import { findNextTenantWithUsage, listUsageOfDay, listUsageOfUserGroup, scanUsag
 import { findImportedToken } from './user-group/imported-token.ts';
 import { listUserGroups } from './user-group/list.ts';
 import { listUserGroupSummaries } from './user-group/list-summaries.ts';
-import { findLastRename, scanRenames } from './user-group/rename.ts';
+import { findLastRename, findNextRename, scanRenames } from './user-group/rename.ts';
 import { searchUserGroups } from './user-group/search.ts';
 import {
   countCharacters,
@@ -68,6 +68,7 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   findEvent,
   hasMoreEvents,
   findLastRename,
+  findNextRename,
   scanRenames,
   findDelivery,
   listDeliveries,

@@ -22,7 +22,8 @@ export const listOfUserGroup = endpoint({
     text:
       'The history of the user group with this id, including those of deleted groups with the same id, without their ' +
       'values. That of a renamed group continues with its events under the earlier id, and not with those of other groups ' +
-      'that had the new one. Like the list of events with `target=user_group:…`. Empty if there never was such a group.',
+      'that had the new one; a page follows at most 50 renames, and may have few events or none although more follow: ' +
+      'continue with `next_cursor`. Like the list of events with `target=user_group:…`. Empty if there never was such a group.',
     responses: { 200: { description: 'A page of events.', schema: EventPage, examples: pageExamples } },
   },
 });

@@ -42,6 +42,13 @@ export const FIND_LAST: Statement = {
     order by position desc limit 1`,
 };
 
+export const FIND_NEXT: Statement = {
+  name: 'find_next_user_group_rename',
+  sql: `select ${RENAME.names} from user_group_renames
+    where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4 and position >= $5
+    order by position limit 1`,
+};
+
 export const SCAN: Statement = {
   name: 'scan_user_group_renames',
   sql: `select ${RENAME.names} from user_group_renames where (${RENAME_POSITION.names}) > ($1, $2, $3, $4, $5)
@@ -111,6 +118,14 @@ export async function findLastRename(
   { key, before }: Query<'findLastRename'>,
 ): Promise<Rename | null> {
   const [row] = await session.query(FIND_LAST, [...USER_GROUP_KEY.cells(key), before]);
+  return row === undefined ? null : RENAME.read(row);
+}
+
+export async function findNextRename(
+  session: Session,
+  { key, from }: Query<'findNextRename'>,
+): Promise<Rename | null> {
+  const [row] = await session.query(FIND_NEXT, [...USER_GROUP_KEY.cells(key), from]);
   return row === undefined ? null : RENAME.read(row);
 }
 

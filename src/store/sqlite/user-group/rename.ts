@@ -27,6 +27,9 @@ const COPY = `insert into user_group_renames (${RENAME.names})
 const FIND_LAST = `select ${RENAME.names} from user_group_renames
   where workspace_id = ? and environment = ? and provided_id = ? and position < ?
   order by position desc limit 1`;
+const FIND_NEXT = `select ${RENAME.names} from user_group_renames
+  where workspace_id = ? and environment = ? and provided_id = ? and position >= ?
+  order by position limit 1`;
 const SCAN = `select ${RENAME.names} from user_group_renames
   where (${RENAME_POSITION.names}) > (${placeholders(RENAME_POSITION)})
   order by ${RENAME_POSITION.names} limit ?`;
@@ -62,6 +65,14 @@ export function findLastRename(
   { key, before }: Query<'findLastRename'>,
 ): Rename | null {
   const row = connection.get(FIND_LAST, [...TENANT.cells(key), key.providedId, before]);
+  return row === undefined ? null : RENAME.read(row);
+}
+
+export function findNextRename(
+  connection: Connection,
+  { key, from }: Query<'findNextRename'>,
+): Rename | null {
+  const row = connection.get(FIND_NEXT, [...TENANT.cells(key), key.providedId, from]);
   return row === undefined ? null : RENAME.read(row);
 }
 

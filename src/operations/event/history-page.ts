@@ -1,0 +1,121 @@
+// A page of the history of a user group, which continues under its earlier ids. A group may have been renamed thousands of
+// times: the cost of a page is bounded, and its cursor has the id with which the next one continues.
+
+import { type ListPosition, START } from '../../domain/event/cursor.ts';
+import type { EventTarget, StoredEvent } from '../../domain/event/event.ts';
+import { userGroupKey } from '../../domain/user-group/user-group.ts';
+import type { BatchingStore } from '../../store/batching-store.ts';
+import type { EventSearch } from '../../store/port.ts';
+import {
+  earlierParts,
+  findLastRename,
+  type HistoryPart,
+  newestEnd,
+  newestRange,
+  type PartEnd,
+} from '../user-group/history.ts';
+
+export interface ListedEvents {
+  /** Each with its place, if it needs one. */
+  events: (StoredEvent & ListPosition)[];
+  last: ListPosition | null;
+  isEnd: boolean;
+  /** Whether the page has cost as much as one may. */
+  isCut?: boolean;
+}
+
+export type ListSearch = EventSearch & { after: ListPosition | null };
+
+/** Parts that a page reads, and parts that a page of the oldest passes over to find its first one. */
+const MAX_PARTS = 50;
+
+/** The walk ends here; the next page continues at the end of this part, or searches it from the newest on. */
+interface Interruption {
+  continueAt: PartEnd | null;
+}
+
+export async function readHistoryPage(
+  store: BatchingStore,
+  target: EventTarget,
+  search: ListSearch,
+): Promise<ListedEvents> {
+  const { tenant, order, after } = search;
+  const rename = await findLastRename(store, tenant, newestEnd(target.id));
+  const lastRename = rename?.direction === 'from' ? rename.position : null;
+  // With another last rename the id has another history.
+  const isSame = after?.place !== undefined && after.place.lastRename === lastRename;
+  const end = isSame ? after.place! : newestEnd(target.id);
+  const placeOf = (end: PartEnd | null) =>
+    end === null || lastRename === null ? {} : { place: { id: end.id, before: end.before, lastRename } };
+  const newestAfter = rename === null ? 0 : newestRange(rename).after;
+  const parts =
+    order === 'newest' ? earlierParts(store, tenant, end) : laterParts(store, search, end, newestAfter);
+  const page: ListedEvents = { events: [], last: after, isEnd: true };
+  const interrupted = (at: PartEnd | null): ListedEvents => {
+    const { position, eventId } = page.last ?? (order === 'newest' ? beginningOf(at!) : START);
+    return { ...page, last: { position, eventId, ...placeOf(at) }, isEnd: false, isCut: true };
+  };
+  let count = 0;
+  for await (const part of parts) {
+    if ('continueAt' in part) return interrupted(part.continueAt);
+    const limit = search.limit - page.events.length;
+    if (limit === 0) return { ...page, isEnd: false };
+    if (count++ === MAX_PARTS) return interrupted(part.end);
+    const { id, range } = part;
+    const { events, last, isEnd } = await store.read({
+      kind: 'listEvents',
+      ...search,
+      target: { ...target, id },
+      range,
+      after: page.last,
+      limit,
+    });
+    const place = placeOf(part.end);
+    page.events.push(...events.map((event) => ({ ...event, ...place })));
+    if (last !== null) page.last = { ...last, ...place };
+    if (!isEnd) return { ...page, isEnd };
+  }
+  return page;
+}
+
+function beginningOf({ before }: PartEnd): ListPosition {
+  return { position: before, eventId: '' };
+}
+
+/** The parts from the one with the position `after` on, or from the oldest one. */
+async function* laterParts(
+  store: BatchingStore,
+  { tenant, after }: ListSearch,
+  end: PartEnd,
+  newestAfter: number,
+): AsyncGenerator<HistoryPart | Interruption, void> {
+  const position = after?.position ?? 0;
+  const passed: HistoryPart[] = [];
+  for await (const part of earlierParts(store, tenant, end)) {
+    if (passed.push(part) > MAX_PARTS) return yield { continueAt: part.end };
+    if (part.range.after <= position) break;
+  }
+  let part = passed.pop()!;
+  if (part.isDeparture) {
+    yield part;
+    part = passed.pop()!;
+  }
+  const { workspaceId, environment } = tenant;
+  while (part.range.after !== newestAfter) {
+    const { id, range } = part;
+    const key = userGroupKey(workspaceId, environment, id);
+    const rename = await store.read({ kind: 'findNextRename', key, from: part.end.before });
+    // Retention has deleted it, and the events before it.
+    if (rename === null) return yield { continueAt: null };
+    const { position: before, otherId } = rename;
+    yield { ...part, range: { after: range.after, upTo: before - 1 }, end: { id, before } };
+    part = {
+      ...part,
+      id: otherId,
+      range: { after: before - 1, upTo: before },
+      end: { id: otherId, before: before + 1 },
+    };
+  }
+  const { id, before } = newestEnd(part.id);
+  yield { ...part, range: { after: newestAfter, upTo: before }, end: { id, before } };
+}
