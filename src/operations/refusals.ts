@@ -32,6 +32,11 @@ export function versionMismatch(noun = 'user group'): Problem {
   );
 }
 
+/** Another change has come between each attempt to read the user group and to change it. */
+export function changedTooOften(): Problem {
+  return tooBusy('This user group is being changed too often. Retry later.');
+}
+
 /** The same for every token that does not resolve, so that it reveals nothing about tokens of other callers. */
 export function tokenNotFound(): Problem {
   return new Problem(

@@ -185,7 +185,11 @@ interface Commands {
     result: { created: boolean; userGroup: UserGroup } | 'token_taken' | 'workspace_not_found' | 'unsettled';
   };
   updateUserGroup: { command: UserGroupUpdate; result: UserGroup | 'not_found' | 'version_mismatch' };
-  deleteUserGroup: { command: UserGroupDeletion; result: 'deleted' | 'not_found' | 'version_mismatch' };
+  /** `stale` if its stored token is not `expected` any more. */
+  deleteUserGroup: {
+    command: UserGroupDeletion;
+    result: 'deleted' | 'not_found' | 'version_mismatch' | 'stale';
+  };
   /**
    * Gives the group the key `to`. `stale` if its stored token is not `expected` any more, or the configuration has changed
    * that the command changes with it.
@@ -554,6 +558,8 @@ export interface UserGroupDeletion extends Recorded {
   key: UserGroupKey;
   /** Position up to which no event with this id has changes, or is of another group; 0 if absent. */
   erasedTo?: number;
+  /** The token when `erasedTo` was determined: every rename encrypts it again. Any token if absent. */
+  expected?: SealedToken;
   precondition?: Precondition | undefined;
 }
 

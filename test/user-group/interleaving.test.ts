@@ -10,6 +10,7 @@ import { digestOfApiToken, PresentedToken } from '../../src/domain/token.ts';
 import { authenticate } from '../../src/operations/api-token/authenticate.ts';
 import type { Context } from '../../src/operations/context.ts';
 import { OtherKeyInUse, reencryptTokens } from '../../src/operations/database/reencrypt.ts';
+import { deleteUserGroup } from '../../src/operations/user-group/delete.ts';
 import {
   type GetOrCreateResult,
   getOrCreateUserGroup,
@@ -157,6 +158,64 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
       });
       const stored = await read('rotated');
       assert.deepEqual([stored.version, stored.token], [2, rotated.token.reveal()]);
+    });
+  });
+
+  describe('delete', () => {
+    const deleteDuring = async (id: string, between: () => Promise<unknown>): Promise<void> => {
+      const { context } = service.app;
+      const store = intercept(context.store, {
+        firstWrite: async (command, real) => {
+          await between();
+          return real.write(command);
+        },
+      });
+      await deleteUserGroup({ ...context, store }, caller, id, undefined);
+    };
+    const rename = async (from: string, to: string) => {
+      const body = { user_group_id: to };
+      assert.equal((await service.call('POST', `/v1/user-groups/${from}/rename`, body)).status, 200);
+    };
+
+    /** Events that still have values. */
+    async function keptOf(...ids: readonly string[]): Promise<string[]> {
+      const { json } = await service.call('GET', '/v1/events?limit=1000');
+      const events = json.events as { type: string; target: { id: string }; changes: object | null }[];
+      const kept = events.filter(({ target, changes }) => ids.includes(target.id) && changes !== null);
+      return kept.map(({ type, target }) => `${type} ${target.id}`);
+    }
+
+    it('removes the values from all events of a group that is renamed twice meanwhile', async () => {
+      await create('there');
+      await deleteDuring('there', async () => {
+        await rename('there', 'away');
+        await service.put({ user_group_id: 'away', name: 'A value' });
+        await rename('away', 'there');
+      });
+      assert.equal(await read('there'), undefined);
+      assert.deepEqual(await keptOf('there', 'away'), []);
+    });
+
+    it('removes the values from the events of the group that gets the id meanwhile, and from no others', async () => {
+      await create('first');
+      await create('second');
+      await deleteDuring('first', async () => {
+        await rename('first', 'moved');
+        await rename('second', 'first');
+      });
+      assert.equal(await read('first'), undefined);
+      assert.equal((await read('moved')).provided_id, 'moved');
+      assert.deepEqual(await keptOf('first', 'second', 'moved'), [
+        'user_group.renamed moved',
+        'user_group.created first',
+      ]);
+    });
+
+    it('is 404 and leaves the group alone if it is renamed meanwhile', async () => {
+      await create('source');
+      const deletion = deleteDuring('source', () => rename('source', 'target'));
+      await assert.rejects(deletion, { code: 'user_group_not_found' });
+      assert.equal((await read('target')).provided_id, 'target');
     });
   });
 

@@ -3,13 +3,15 @@ import { isMet, type Precondition } from '../../domain/precondition.ts';
 import { type UserGroupKey, userGroupKey } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';
 import { type EventContext, userGroupEvent } from '../event/event.ts';
-import { userGroupNotFound, versionMismatch } from '../refusals.ts';
+import { changedTooOften, userGroupNotFound, versionMismatch } from '../refusals.ts';
 import { newestRange } from './history.ts';
 
 type DeletionContext = EventContext & Pick<Context, 'erasures'>;
 
 /** The deletion removes the changes from so many events in its transaction. */
 const MAX_EVENTS = 100;
+/** Each attempt fails only if the token of the group was changed between a read and a write. */
+const MAX_ATTEMPTS = 20;
 
 /**
  * Deletes the group: its token is no longer valid immediately, its id can be used again, its events have no values. Throws
@@ -22,19 +24,25 @@ export async function deleteUserGroup(
   precondition: Precondition | undefined,
 ): Promise<void> {
   const key = userGroupKey(caller.workspaceId, caller.environment, userGroupId);
-  const stored = await context.store.read({ kind: 'findUserGroup', key });
-  if (stored === null) throw userGroupNotFound();
-  if (!isMet(precondition, stored)) throw versionMismatch();
-  const erasedTo = await eraseLongHistory(context, key);
-  const result = await context.store.write({
-    kind: 'deleteUserGroup',
-    key,
-    erasedTo,
-    precondition,
-    event: await userGroupEvent(context, caller, 'deleted', key),
-  });
-  if (result === 'not_found') throw userGroupNotFound();
-  if (result === 'version_mismatch') throw versionMismatch();
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const stored = await context.store.read({ kind: 'findUserGroup', key });
+    if (stored === null) throw userGroupNotFound();
+    if (!isMet(precondition, stored)) throw versionMismatch();
+    const erasedTo = await eraseLongHistory(context, key);
+    const result = await context.store.write({
+      kind: 'deleteUserGroup',
+      key,
+      erasedTo,
+      expected: stored.sealedToken,
+      precondition,
+      event: await userGroupEvent(context, caller, 'deleted', key),
+    });
+    if (result === 'deleted') return;
+    if (result === 'not_found') throw userGroupNotFound();
+    if (result === 'version_mismatch') throw versionMismatch();
+    // Renamed, so that its history has further parts, or rotated.
+  }
+  throw changedTooOften();
 }
 
 /**

@@ -11,7 +11,7 @@ import {
 } from '../../domain/user-group/user-group.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { userGroupEvent } from '../event/event.ts';
-import { tooBusy, userGroupNotFound, versionMismatch } from '../refusals.ts';
+import { changedTooOften, userGroupNotFound, versionMismatch } from '../refusals.ts';
 import { checkPolicies } from './violations.ts';
 
 /** Patches of one group are serialized in this process. Updates, rotations and other processes can still interfere. */
@@ -61,5 +61,5 @@ async function mergeInto(
     if (typeof patched === 'object') return openToken(context, patched);
     // Changed or deleted concurrently: the next read shows which.
   }
-  throw tooBusy('This user group is being changed too often. Retry later.');
+  throw changedTooOften();
 }

@@ -15,7 +15,7 @@ import { reservedInstead } from '../catalogue/catalogue.ts';
 import { MAX_CONFIG_CHANGES } from '../config/plan.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { newEvent, userGroupEvent } from '../event/event.ts';
-import { idTaken, tooBusy, userGroupNotFound, versionMismatch } from '../refusals.ts';
+import { changedTooOften, idTaken, userGroupNotFound, versionMismatch } from '../refusals.ts';
 
 type RenameContext = Pick<Context, 'store' | 'keyRing' | 'clock' | 'configs' | 'origin' | 'keepsEvents'>;
 
@@ -53,7 +53,7 @@ export async function renameUserGroup(
     // Renamed, deleted or rotated in between, or a reservation has changed.
     reader = { ...caller, configVersion: null };
   }
-  throw tooBusy('This user group is being changed too often. Retry later.');
+  throw changedTooOften();
 }
 
 /**

@@ -4,7 +4,7 @@ import { isMet } from '../../../domain/precondition.ts';
 import { keyToString, type UserGroup, type UserGroupKey } from '../../../domain/user-group/user-group.ts';
 import { USER_GROUP_KEY } from '../../entities.ts';
 import type { CommandResult, UserGroupDeletion } from '../../port.ts';
-import { Entity, RowShape } from '../../row-shape.ts';
+import { Entity, type Field, RowShape } from '../../row-shape.ts';
 import type { Session, Statement } from '../client/pool.ts';
 import { eraseLastChanges, record, recordings } from '../event/event.ts';
 import { MEETS_PRECONDITION, PRECONDITION } from '../precondition.ts';
@@ -12,9 +12,15 @@ import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 import { forgetImportedTokens, heldImportedTokens } from './imported-token.ts';
 import { applyOrConflict, explainUnapplied } from './user-group.ts';
 
-const SENT = new RowShape<Pick<UserGroupDeletion, 'key' | 'precondition'>>({
+const EXPECTED: Field<UserGroupDeletion['expected']> = {
+  columns: [{ name: 'expected_ciphertext', type: 'text' }],
+  write: (expected, cells) => cells.push(expected?.ciphertext ?? null),
+};
+
+const SENT = new RowShape<Pick<UserGroupDeletion, 'key' | 'precondition' | 'expected'>>({
   key: USER_GROUP_KEY,
   precondition: PRECONDITION,
+  expected: EXPECTED,
 });
 
 type DeletedUserGroup = UserGroupKey & Pick<UserGroup, 'tokenDigest' | 'previousTokenDigest'>;
@@ -33,6 +39,7 @@ export const DELETE: Statement = {
   sql: `delete from user_groups as stored
     using ${sentRows(SENT)}
     where ${isSent(USER_GROUP_KEY)} and ${MEETS_PRECONDITION}
+      and stored.token_ciphertext = coalesce(sent.expected_ciphertext, stored.token_ciphertext)
     returning ${DELETED.namesIn('stored')}`,
 };
 
@@ -84,7 +91,8 @@ async function deleteOrExplain(
 }
 
 /** null if the stored group does not explain it. */
-function whyLeft({ precondition }: UserGroupDeletion, stored: UserGroup | null): Result | null {
+function whyLeft({ precondition, expected }: UserGroupDeletion, stored: UserGroup | null): Result | null {
   if (stored === null) return 'not_found';
-  return isMet(precondition, stored) ? null : 'version_mismatch';
+  if (!isMet(precondition, stored)) return 'version_mismatch';
+  return expected === undefined || stored.sealedToken.ciphertext === expected.ciphertext ? null : 'stale';
 }
