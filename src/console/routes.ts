@@ -14,6 +14,7 @@ import { apiTokenRevocation } from './api-token/revoke.ts';
 import { apiTokenRotation } from './api-token/rotate.ts';
 import { showApiToken } from './api-token/show.ts';
 import { Breadcrumbs } from './breadcrumbs.ts';
+import { requestSession } from './browser.ts';
 import { dataSourcePages } from './catalogue/data-source.ts';
 import { catalogueOverview, listDataSources, listSchemas } from './catalogue/overview.ts';
 import { schemaPages } from './catalogue/schema.ts';
@@ -21,6 +22,7 @@ import { createDemoData } from './demo/create.ts';
 import { list as listEvents } from './event/list.ts';
 import { integrationPages } from './integration/integration.ts';
 import { chooseIntegrationType, listIntegrations } from './integration/list.ts';
+import { KnownFrames } from './known-frames.ts';
 import { mappingPolicyPages } from './mapping-policy/mapping-policy.ts';
 import { overview } from './overview/overview.ts';
 import type { Page } from './page.ts';
@@ -135,9 +137,10 @@ export const pages: readonly Page[] = [
 
 export function addConsole(
   app: FastifyInstance,
-  given: Omit<ConsoleOptions, 'assets' | 'names' | 'breadcrumbs'>,
+  given: Omit<ConsoleOptions, 'assets' | 'names' | 'frames'>,
 ): void {
-  const options = { ...given, names: new WorkspaceNames(), breadcrumbs: new Breadcrumbs(pages) };
+  const frames = new KnownFrames(new Breadcrumbs(pages));
+  const options = { ...given, names: new WorkspaceNames(), frames };
   app.pathProtocols.set('console', 'console');
   const loaded = lazy(() => Assets.load(FOLDER, files));
   const assets = async () => {
@@ -148,6 +151,10 @@ export function addConsole(
       script: all.url('console.js'),
       mark: all.url('mark.svg'),
     };
+  };
+  app.findFrame = (request) => {
+    const session = requestSession(given.context, request);
+    return session && frames.find(session, request);
   };
   app.beforeNotFound.set('console', (request, reply) =>
     beforeNotFound({ ...options, assets }, request, reply),

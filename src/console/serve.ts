@@ -19,7 +19,6 @@ import type { EnvironmentFigures } from '../operations/figures/environment-figur
 import { overloaded, permit } from '../operations/refusals.ts';
 import { Problem } from '../problem.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
-import type { Breadcrumbs } from './breadcrumbs.ts';
 import {
   isFromThisSite,
   isSecure,
@@ -32,6 +31,7 @@ import { storeNotice, takeNotice } from './flash.ts';
 import { Form, MAX_FORM_BYTES } from './form.ts';
 import { type Html, html, idInPath } from './html.ts';
 import { KEPT_FORM, keptForm, MAX_KEPT_BYTES, openKeptForm } from './kept-form.ts';
+import type { KnownFrames } from './known-frames.ts';
 import { document, type PageAssets, type SignedIn } from './layout.ts';
 import { accessOf, type Download, type Page, type PageCall, type Redirect, type View } from './page.ts';
 import { expiredCookie, isFormFor, isMasked } from './session.ts';
@@ -52,7 +52,7 @@ export interface ConsoleOptions {
   demoDirectory: string | null;
   figures: EnvironmentFigures;
   names: WorkspaceNames;
-  breadcrumbs: Breadcrumbs;
+  frames: KnownFrames;
   assets: () => Promise<PageAssets>;
 }
 
@@ -226,7 +226,7 @@ async function findSignedIn(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<SignedIn | null> {
-  const { context, limit } = options;
+  const { context, limit, frames } = options;
   const session = requestSession(context, request);
   if (session === null) return null;
   try {
@@ -236,6 +236,7 @@ async function findSignedIn(
     return await withFrame(options, request, { caller, session });
   } catch (error) {
     if (!(error instanceof Unauthenticated)) throw error;
+    frames.delete(session);
     reply.header('set-cookie', expiredCookie(isSecure(context, request)));
     return null;
   }
@@ -243,14 +244,13 @@ async function findSignedIn(
 
 /** Pages of the request have the navigation of this person from now on. */
 async function withFrame(
-  { context, names, breadcrumbs, assets }: ConsoleOptions,
+  { context, names, frames, assets }: ConsoleOptions,
   request: FastifyRequest,
   { caller, session }: Pick<SignedIn, 'caller' | 'session'>,
 ): Promise<SignedIn> {
   const signedIn = { caller, session, workspace: await names.of(context, caller) };
-  const frame = { path: request.url, breadcrumbs: breadcrumbs.of(request.url), signedIn };
-  const loaded = await assets();
-  request.frame = (view) => document(loaded, view, frame);
+  frames.add(session, { ...signedIn, assets: await assets() });
+  request.frame = frames.find(session, request);
   return signedIn;
 }
 

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { checkMarkup, errorOf, textOf } from '../support/console-page.ts';
-import { describeOnEachDatabase } from '../support/database.ts';
+import { describeOnEachDatabase, postgres } from '../support/database.ts';
+import { FaultProxy } from '../support/faults/proxy.ts';
 import { elementsOf, textOfElement } from '../support/html.ts';
 import { send } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
@@ -56,6 +57,27 @@ describeOnEachDatabase('The frame of the console', (database) => {
     const anonymous = await send(service.url, { path: '/console/no/such/page' });
     assert.equal(anonymous.status, 404);
     assert.doesNotMatch(anonymous.text, /<nav/);
+  });
+
+  it('is around the page that says that the service is overloaded, at no cost for the database', async () => {
+    const busy = await TestService.start(database, { env: { UGS_QUEUE_LIMIT: '1' } });
+    try {
+      const person = await ConsoleBrowser.signIn(busy);
+      assert.equal((await person.get(LIST)).status, 200);
+      const all = await Promise.all(Array.from({ length: 100 }, () => person.get(LIST)));
+      const refused = all.filter(({ status }) => status !== 200);
+      assert.notEqual(refused.length, 0);
+      for (const { status, text } of refused) {
+        assert.equal(status, 503);
+        assert.equal(
+          textOfElement(text, 'title'),
+          'Error: The service is overloaded · default, Customer · User Group Service',
+        );
+        assert.match(text, /<nav id="navigation"/);
+      }
+    } finally {
+      await busy.end();
+    }
   });
 
   it('redirects a path with a slash at its end, and nothing to another site', async () => {
@@ -128,4 +150,25 @@ describeOnEachDatabase('The frame of the console', (database) => {
     assert.match(textOfElement(page.text, 'header'), /default\s+Customer\s+support/);
     assert.match(textOf(page), /User groups/);
   });
+});
+
+it('The frame of the console is around the page of a problem although the database is unreachable', async () => {
+  const database = await postgres.create();
+  await using proxy = await FaultProxy.start(database.url);
+  const service = await TestService.start(postgres, { database, env: { DATABASE_URL: proxy.url } });
+  try {
+    const browser = await ConsoleBrowser.signIn(service);
+    assert.equal((await browser.get(LIST)).status, 200);
+    await proxy.refuse();
+    const page = await browser.get(LIST);
+    assert.equal(page.status, 503);
+    assert.match(
+      textOfElement(page.text, 'title'),
+      /^Error: The database is unavailable · default, Customer/,
+    );
+    assert.match(page.text, /<nav id="navigation"/);
+    await proxy.accept();
+  } finally {
+    await service.end();
+  }
 });

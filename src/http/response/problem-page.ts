@@ -23,20 +23,24 @@ interface FramedContent {
   main: Html;
 }
 
+type Frame = (content: FramedContent) => Html;
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** Puts content into the frame of pages for the person who is signed in; null before that is known. */
-    frame: ((content: FramedContent) => Html) | null;
+    frame: Frame | null;
+  }
+  interface FastifyInstance {
+    /** The frame of a request that has none yet, at no cost for the database; null if it is not known. */
+    findFrame: (request: FastifyRequest) => Frame | null;
   }
 }
 
 const problemPageHeaders = pageHeadersWith(`'sha256-${hash('sha256', STYLE, 'base64')}'`);
 
 /** Without a frame it loads nothing, so that it can be shown whatever has failed. */
-export function problemPage(
-  texts: ProblemTexts & { status: number },
-  { frame }: Pick<FastifyRequest, 'frame'>,
-): Page {
+export function problemPage(texts: ProblemTexts & { status: number }, request: FastifyRequest): Page {
+  const frame = request.frame ?? request.server.findFrame(request);
   const { title, status } = texts;
   const content = html`<h1>${title}</h1><p>${texts.detail}</p><p class="hint">Request ${texts.requestId}</p>`;
   if (frame) return { html: frame({ title, status, main: html`${content}${BACK}` }), headers: pageHeaders };

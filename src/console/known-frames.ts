@@ -1,0 +1,44 @@
+// What the frame of each person shows, as of the last page. Labels, which decide nothing: the page of a problem has its frame
+// at no cost for the database.
+
+import type { FastifyRequest } from 'fastify';
+import { digestOfApiToken, type TokenDigest } from '../domain/token.ts';
+import { CallerHints } from '../http/request/caller-hints.ts';
+import type { Breadcrumbs } from './breadcrumbs.ts';
+import { document, type PageAssets, type SignedIn } from './layout.ts';
+import type { Session } from './session.ts';
+
+type KnownFrame = Omit<SignedIn, 'session'> & { assets: PageAssets };
+
+const MAX_FRAMES = 1_024;
+
+export class KnownFrames {
+  readonly #breadcrumbs: Breadcrumbs;
+  readonly #frames = new CallerHints<KnownFrame>(MAX_FRAMES);
+
+  constructor(breadcrumbs: Breadcrumbs) {
+    this.#breadcrumbs = breadcrumbs;
+  }
+
+  add(session: Session, { caller, workspace, assets }: KnownFrame): void {
+    this.#frames.add(digestIn(session), { caller, workspace, assets });
+  }
+
+  delete(session: Session): void {
+    this.#frames.delete(digestIn(session));
+  }
+
+  /** null if this thread has shown the person no page lately. */
+  find(session: Session, { url: path }: FastifyRequest): FastifyRequest['frame'] {
+    const known = this.#frames.get(digestIn(session));
+    if (known === undefined) return null;
+    const { assets, ...labels } = known;
+    const breadcrumbs = this.#breadcrumbs.of(path);
+    return (view) => document(assets, view, { path, breadcrumbs, signedIn: { ...labels, session } });
+  }
+}
+
+/** A session has the text of a token that was valid. */
+function digestIn({ apiToken }: Session): TokenDigest {
+  return digestOfApiToken(apiToken.reveal())!;
+}
