@@ -1,20 +1,28 @@
+import { isPermitted } from '../../domain/api-token.ts';
 import { type EventTarget, type EventType, eventTypes, targetTypes } from '../../domain/event/event.ts';
+import { actorLabel } from '../../domain/event/filter.ts';
 import { limits } from '../../domain/field.ts';
 import { parseInstant } from '../../domain/instant.ts';
+import { listNewestApiTokens } from '../../operations/api-token/api-token.ts';
 import { type EventQuery, type EventsPage, listEvents } from '../../operations/event/list.ts';
+import { requestPath } from '../browser.ts';
 import { choiceField, textField } from '../fields.ts';
 import { type Html, html, NO_HTML, none } from '../html.ts';
-import { type Page, type PageCall, READERS } from '../page.ts';
+import { ADMINS, type Page, type PageCall, READERS } from '../page.ts';
 import { nextPage, pageQuery } from '../pagination.ts';
-import { eventTable, nameOfTarget, nameOfType } from './table.ts';
+import { actorLabels, eventTable, nameOfTarget, nameOfType } from './table.ts';
 
 const DAY_MS = 86_400_000;
+/** API tokens that are suggested, of those that are not revoked and of those that are. Others can be typed. */
+const MAX_SUGGESTIONS = 100;
+const NUMBER = /^[1-9]\d{0,14}$/;
 
 /** The conditions as typed, in the URL of the page. Anything that is not valid is no condition. */
 interface Filter {
   type: EventType | undefined;
   target_type: EventTarget['type'] | undefined;
   target_id: string;
+  /** A number of an API token, or a part of a label. */
   actor: string;
   field: string;
   since: string;
@@ -30,22 +38,43 @@ export const list: Page = {
   handle: async (call) => ({
     title: 'Events',
     main: html`<h1>Events</h1>
-${filterForm(call, true)}
-${await pageOfEvents(call, (page) => eventTable(call.caller, page))}`,
+${await filteredEvents(call, (page) => eventTable(call.caller, page))}`,
   }),
 };
 
-/** The page of the list at the cursor in the URL, and a link to the next. `subject` is that of the page, if it has one. */
-export async function pageOfEvents(
-  { context, caller, query, request }: PageCall,
+/**
+ * The form of the filter, the page of the list at the cursor in the URL, and a link to the next. `subject` is that of the
+ * page, if it has one.
+ */
+export async function filteredEvents(
+  call: PageCall,
   renderTable: (page: EventsPage) => Html,
   subject?: EventTarget,
 ): Promise<Html> {
+  const { context, caller, query, request } = call;
   const conditions = conditionsOf(readFilter(query), subject);
-  const page = await listEvents(context, caller, { order: 'newest', ...conditions, ...pageQuery(query) });
-  const [path] = request.url.split('?', 1);
-  return html`${page.events.length === 0 ? emptyPage(page) : renderTable(page)}
-${nextPage(path!, page.nextCursor, Object.fromEntries(query), 'Older events')}`;
+  const [page, apiTokens] = await Promise.all([
+    listEvents(context, caller, { order: 'newest', ...conditions, ...pageQuery(query) }),
+    apiTokenLabels(call),
+  ]);
+  const actors = [...new Set([...actorLabels(page), ...apiTokens])];
+  const path = requestPath(request);
+  return html`${filterForm(path, readFilter(query), actors, subject === undefined)}
+${page.events.length === 0 ? emptyPage(page) : renderTable(page)}
+${nextPage(path, page.nextCursor, Object.fromEntries(query), 'Older events')}`;
+}
+
+/** Those of the newest API tokens, for a person who may list them. */
+async function apiTokenLabels({ context, caller }: PageCall): Promise<string[]> {
+  if (!isPermitted(caller, ADMINS)) return [];
+  const pages = await Promise.all(
+    [false, true].map((isRevoked) =>
+      listNewestApiTokens(context, caller, { limit: MAX_SUGGESTIONS, isRevoked }),
+    ),
+  );
+  return pages
+    .flatMap(({ apiTokens }) => apiTokens)
+    .map(({ apiTokenId: id, name }) => actorLabel({ type: 'api_token', id, name }));
 }
 
 /** A page with a filter may be empty although more follow. */
@@ -61,7 +90,7 @@ function readFilter(query: URLSearchParams): Filter {
     type: eventTypes.find((each) => each === query.get('type')),
     target_type: targetTypes.find((each) => each === query.get('target_type')),
     target_id: text('target_id'),
-    actor: /^[1-9]\d{0,14}$/.test(text('actor')) ? text('actor') : '',
+    actor: text('actor').trim(),
     field: text('field'),
     since: startOfDay(text('since')) === undefined ? '' : text('since'),
     until: startOfDay(text('until')) === undefined ? '' : text('until'),
@@ -78,7 +107,7 @@ function conditionsOf(filter: Filter, subject?: EventTarget): Pick<EventQuery, '
     ...(target && { target }),
     filter: {
       targetType: target === undefined ? target_type : undefined,
-      actor: actor === '' ? undefined : Number(actor),
+      ...(NUMBER.test(actor) ? { actor: Number(actor) } : { actorText: actor || undefined }),
       since: startOfDay(since),
       until: lastDay === undefined ? undefined : lastDay + DAY_MS,
       changed: field === '' ? undefined : field,
@@ -92,9 +121,10 @@ function startOfDay(date: string): number | undefined {
 }
 
 /** `hasTarget`: whether the page has events about different things. */
-export function filterForm({ query, request }: PageCall, hasTarget: boolean): Html {
-  const { type, target_type, target_id, actor, field, since, until } = readFilter(query);
-  const [path] = request.url.split('?', 1);
+function filterForm(path: string, filter: Filter, actors: readonly string[], hasTarget: boolean): Html {
+  const { type, target_type, target_id, actor, field, since, until } = filter;
+  // Links have the number.
+  const who = actors.find((label) => label.endsWith(`(${actor})`)) ?? actor;
   const target = html`${choiceField({
     name: 'target_type',
     label: 'About',
@@ -102,7 +132,7 @@ export function filterForm({ query, request }: PageCall, hasTarget: boolean): Ht
     choices: [['', 'anything'], ...targetTypes.map((each) => [each, nameOfTarget(each)] as const)],
   })}
 ${textField({ name: 'target_id', label: 'Id', placeholder: 'any', value: target_id })}`;
-  return html`<form class="filters" role="search" method="get" action="${path!}">
+  return html`<form class="filters" role="search" method="get" action="${path}">
 ${choiceField({
   name: 'type',
   label: 'What',
@@ -111,7 +141,8 @@ ${choiceField({
 })}
 ${hasTarget ? target : NO_HTML}
 ${textField({ name: 'field', label: 'Changed field', placeholder: 'such as mapping.40', value: field })}
-${textField({ name: 'actor', label: 'Who', placeholder: 'API token number', value: actor, size: 'small' })}
+${textField({ name: 'actor', label: 'Who', placeholder: 'name or number of an API token', value: who, list: 'actors' })}
+<datalist id="actors">${actors.map((label) => html`<option value="${label}"></option>`)}</datalist>
 ${textField({ name: 'since', label: 'From (UTC)', value: since, type: 'date' })}
 ${textField({ name: 'until', label: 'To (UTC)', value: until, type: 'date' })}
 <button type="submit">Filter</button>

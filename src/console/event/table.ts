@@ -2,6 +2,7 @@
 
 import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import type { Actor, EventTarget, EventType, TargetType } from '../../domain/event/event.ts';
+import { actorLabel } from '../../domain/event/filter.ts';
 import { type JsonObject, parseTree, treeText } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { EventsPage } from '../../operations/event/list.ts';
@@ -25,6 +26,11 @@ const VIA = {
   command_line: 'command line',
   service: 'service',
 } as const satisfies Record<Actor['via'], string>;
+
+/** The labels of those who made the changes, each once. */
+export function actorLabels({ events }: Events): string[] {
+  return [...new Set(events.map((text) => actorLabel((JSON.parse(text) as EventFields).actor)))];
+}
 
 /** Events in the form that callers of the API see, with their positions. */
 type Events = Pick<EventsPage, 'events' | 'positions'>;
@@ -118,8 +124,9 @@ function pathOfTarget(caller: Caller, { type, id }: EventTarget): string | null 
   }
 }
 
-function who({ type, id, name, via }: Actor): Insertion {
-  if (id === null || type !== 'api_token') return type === 'service' ? 'The service' : 'Command line';
+function who(actor: Actor): Insertion {
+  const { id, name, via } = actor;
+  if (id === null) return actorLabel(actor);
   return html`${name ?? 'API token'}<p class="hint">API token ${link(`${pathTo('events')}?actor=${id}`, String(id))}, by ${VIA[via]}</p>`;
 }
 

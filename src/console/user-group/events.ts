@@ -1,5 +1,5 @@
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
-import { filterForm, pageOfEvents } from '../event/list.ts';
+import { filteredEvents } from '../event/list.ts';
 import { eventTableOfOne } from '../event/table.ts';
 import { html, idLink, pathTo } from '../html.ts';
 import { type Page, READERS } from '../page.ts';
@@ -17,8 +17,7 @@ export const events: Page = {
       title: `Events of ${id}`,
       main: html`<h1>Events of a user group</h1>
 <p>${idLink(pathTo('user-groups', id), id)}</p>
-${filterForm(call, false)}
-${await pageOfEvents(call, (page) => eventTableOfOne(call.caller, page, id), { type: 'user_group', id })}`,
+${await filteredEvents(call, (page) => eventTableOfOne(call.caller, page, id), { type: 'user_group', id })}`,
     };
   },
 };

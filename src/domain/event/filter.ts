@@ -3,12 +3,14 @@
 import { splitMembers } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { memberChanges } from './changes.ts';
-import type { StoredEvent, TargetType } from './event.ts';
+import type { Actor, StoredEvent, TargetType } from './event.ts';
 
 export interface EventFilter {
   targetType?: TargetType | undefined;
   /** Id of the API token. */
   actor?: number | undefined;
+  /** A part of the label of the actor, whatever its case. */
+  actorText?: string | undefined;
   /** Milliseconds since 1970. */
   since?: number | undefined;
   /** Exclusive. */
@@ -18,12 +20,23 @@ export interface EventFilter {
 }
 
 export function meetsFilter(event: StoredEvent, filter: EventFilter): boolean {
-  const { targetType, actor, since, until, changed } = filter;
+  const { targetType, actor, actorText, since, until, changed } = filter;
   if (targetType !== undefined && event.target.type !== targetType) return false;
   if (actor !== undefined && event.actor.id !== actor) return false;
+  if (actorText !== undefined && !includesText(actorLabel(event.actor), actorText)) return false;
   if (since !== undefined && event.occurredAt < since) return false;
   if (until !== undefined && event.occurredAt >= until) return false;
   return changed === undefined || (event.changes !== null && changesField(event.changes, changed));
+}
+
+/** The actor as people know it, and the number that tells API tokens with the same name apart. */
+export function actorLabel({ type, id, name }: Pick<Actor, 'type' | 'id' | 'name'>): string {
+  if (type === 'service') return 'The service';
+  return id === null ? 'Command line' : `${name ?? 'API token'} (${id})`;
+}
+
+function includesText(text: string, part: string): boolean {
+  return text.toLowerCase().includes(part.toLowerCase());
 }
 
 /** Whether the stored changes have this field or member, or omit which members changed. */
