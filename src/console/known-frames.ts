@@ -28,7 +28,7 @@ export class KnownFrames {
     this.#frames.delete(digestIn(session));
   }
 
-  /** null if this thread has shown the person no page lately. */
+  /** null if this thread has shown the person no page yet, or forgotten it. */
   find(session: Session, { url: path }: FastifyRequest): FastifyRequest['frame'] {
     const known = this.#frames.get(digestIn(session));
     if (known === undefined) return null;
