@@ -39,11 +39,17 @@ export interface Period {
 
 /** The period that starts on this day: a day, or the rest of its month up to `to`. */
 export function periodAt(start: Day, to: Day, grouping: Grouping): Period {
-  const date = dayDate(start);
+  const date = periodDate(start, grouping);
   if (grouping === 'day') return { start, end: start, date };
   const at = new Date(start * DAY_MS);
   const nextMonth = toDay(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1));
-  return { start, end: Math.min(nextMonth - 1, to), date: date.slice(0, 'YYYY-MM'.length) };
+  return { start, end: Math.min(nextMonth - 1, to), date };
+}
+
+/** The date of the period that has this day. */
+export function periodDate(day: Day, grouping: Grouping): Period['date'] {
+  const date = dayDate(day);
+  return grouping === 'day' ? date : date.slice(0, 'YYYY-MM'.length);
 }
 
 /** `YYYY-MM-DD` */

@@ -51,13 +51,14 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
     }
   }
 
-  /** Stores counts of resolves. */
+  /** Stores counts of resolves, or of embed tokens for an integration. */
   async function insert(
-    counts: readonly (readonly [id: string, day: number, count: number])[],
+    counts: readonly (readonly [id: string, day: number, count: number, integration?: string])[],
   ): Promise<void> {
-    const rows = counts.map(([id, day, count]) => {
+    const rows = counts.map(([id, day, count, integration = '']) => {
       const bucket = computeBucket(WORKSPACE_ID, 'Customer', id);
-      return `(${bucket}, ${WORKSPACE_ID}, 'Customer', '${id}', ${day}, 'resolves', '', ${count})`;
+      const kind = integration === '' ? 'resolves' : 'embed_tokens';
+      return `(${bucket}, ${WORKSPACE_ID}, 'Customer', '${id}', ${day}, '${kind}', '${integration}', ${count})`;
     });
     await runSql(
       service.database,
@@ -160,6 +161,34 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
     );
     const [half] = await list('from=2021-01-10&to=2021-01-20&group_by=month&user_group_id=m1');
     assert.deepEqual([half!.date, half!.resolves], ['2021-01', 1]);
+  });
+
+  it('pages through the periods of one group, however many counts they have', async () => {
+    const [first, days, integrations] = [toDay(Date.parse('2021-01-01')), 400, 11];
+    const dates = Array.from({ length: days }, (_, index) => dayDate(first + index));
+    await insert(
+      dates.flatMap((_, index) =>
+        Array.from(
+          { length: integrations },
+          (_, number) => ['busy', first + index, 1, `tool-${number}`] as const,
+        ),
+      ),
+    );
+    const range = `user_group_id=busy&from=${dates[0]}&to=${dates.at(-1)}`;
+    const entries = await list(`${range}&limit=150`);
+    assert.deepEqual(
+      entries.map(({ date }) => date),
+      dates,
+    );
+    assert.ok(entries.every(({ embed_tokens }) => Object.keys(embed_tokens).length === integrations));
+    const months = await list(`${range}&group_by=month&limit=5`);
+    assert.equal(months.length, 14);
+    assert.deepEqual(
+      months.map(({ embed_tokens }) => embed_tokens['tool-10']),
+      [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 31, 4],
+    );
+    const one = await list(`${range}&integration=tool-3&limit=399`);
+    assert.deepEqual([one.length, one.at(-1)!.date], [days, dates.at(-1)]);
   });
 
   it('has every group of a day once, however many they are', async () => {

@@ -7,6 +7,7 @@ import {
   type Grouping,
   type Period,
   periodAt,
+  periodDate,
   toDay,
   type UsageCount,
 } from '../../domain/usage.ts';
@@ -57,7 +58,6 @@ interface Place {
 interface Reading {
   store: BatchingStore;
   tenant: Tenant;
-  userGroupId: string | null;
 }
 
 export const DEFAULT_USAGE_DAYS = 30;
@@ -96,15 +96,18 @@ export async function listUsage(
       ? { start: range.from, to: range.to, after: '' }
       : parsePlace(readCursor(list, cursor, PLACE));
   const { to } = place;
+  if (userGroupId !== null) {
+    const remaining = { ...query, from: place.start, to };
+    const { entries, next } = await readUserGroup({ store, tenant }, userGroupId, remaining);
+    return { entries, nextCursor: next === null ? null : encodeCursor(list, `${next} ${to} `) };
+  }
   const entries: UsageEntry[] = [];
   const endBy = performance.now() + MAX_READ_MS;
   for (let reads = 0; place.start <= to && entries.length < limit && reads < MAX_READS; ) {
     if (reads > 0 && performance.now() >= endBy) break;
     const period = periodAt(place.start, to, groupBy);
-    const read = await readPeriod({ store, tenant, userGroupId }, period, place.after);
-    const found = read.entries.filter(
-      ({ embedTokens }) => integration === null || embedTokens.has(integration),
-    );
+    const read = await readPeriod({ store, tenant }, period, place.after);
+    const found = read.entries.filter((entry) => isWanted(entry, integration));
     const fitting = found.slice(0, limit - entries.length);
     entries.push(...fitting);
     const isFull = fitting.length < found.length;
@@ -113,7 +116,7 @@ export async function listUsage(
       read.isEnd && !isFull
         ? { start: period.end + 1, to, after: '' }
         : { start: period.start, to, after: last! };
-    reads += userGroupId === null ? period.end - period.start + 1 : 1;
+    reads += period.end - period.start + 1;
   }
   const nextCursor = place.start > to ? null : encodeCursor(list, `${place.start} ${to} ${place.after}`);
   return { entries, nextCursor };
@@ -142,6 +145,31 @@ function parsePlace(position: string): Place {
   return { start: Number(start), to: Number(to), after: after! };
 }
 
+/** The entries of one user group, in one read unless it has thousands of counts; `next`: where further ones start. */
+async function readUserGroup(
+  { store, tenant }: Reading,
+  userGroupId: string,
+  { from, to, groupBy, integration, limit }: Omit<UsageQuery, 'from' | 'to'> & { from: Day; to: Day },
+): Promise<{ entries: UsageEntry[]; next: Day | null }> {
+  const key = userGroupKey(tenant.workspaceId, tenant.environment, userGroupId);
+  for (let most = READ; ; most *= 2) {
+    const counts = await store.read({ kind: 'listUsageOfUserGroup', key, from, to, limit: most });
+    const periods = [...Map.groupBy(counts, ({ day }) => periodDate(day, groupBy))];
+    // The last period of a full result may have more counts.
+    const partial = counts.length === most ? periods.pop() : undefined;
+    if (partial !== undefined && periods.length === 0) continue;
+    const found = periods
+      .map(([date, ofPeriod]) => ({ day: ofPeriod[0]!.day, entry: usageEntries(ofPeriod, date)[0]! }))
+      .filter(({ entry }) => isWanted(entry, integration));
+    const next = found[limit]?.day ?? partial?.[1].at(0)?.day ?? null;
+    return { entries: found.slice(0, limit).map(({ entry }) => entry), next };
+  }
+}
+
+function isWanted({ embedTokens }: UsageEntry, integration: string | null): boolean {
+  return integration === null || embedTokens.has(integration);
+}
+
 /** The first user groups after `after`, in their order and with all their counts; `isEnd` if no group follows. */
 async function readPeriod(
   reading: Reading,
@@ -151,7 +179,9 @@ async function readPeriod(
   const days = period.end - period.start + 1;
   for (let limit = Math.ceil(READ / days); ; limit *= 2) {
     const read = await readCounts(reading, period, after, limit);
-    const entries = usageEntries(read.flat(), period).sort((a, b) => byBytes(a.userGroupId, b.userGroupId));
+    const entries = usageEntries(read.flat(), period.date).sort((a, b) =>
+      byBytes(a.userGroupId, b.userGroupId),
+    );
     const full = read.filter((counts) => counts.length === limit);
     if (full.length === 0) return { entries, isEnd: true };
     // The last group of a full result may have more counts, and other days may have more groups after it.
@@ -161,22 +191,18 @@ async function readPeriod(
   }
 }
 
-/** One result for each day of all user groups, or one result of a single user group. */
+/** One result for each day. */
 function readCounts(
-  { store, tenant, userGroupId }: Reading,
+  { store, tenant }: Reading,
   { start, end }: Period,
   after: string,
   limit: number,
 ): Promise<UsageCount[][]> {
-  if (userGroupId !== null) {
-    const key = userGroupKey(tenant.workspaceId, tenant.environment, userGroupId);
-    return Promise.all([store.read({ kind: 'listUsageOfUserGroup', key, from: start, to: end, limit })]);
-  }
   const days = Array.from({ length: end - start + 1 }, (_, index) => start + index);
   return Promise.all(days.map((day) => store.read({ kind: 'listUsageOfDay', tenant, day, after, limit })));
 }
 
-function usageEntries(counts: readonly UsageCount[], { date }: Period): UsageEntry[] {
+function usageEntries(counts: readonly UsageCount[], date: string): UsageEntry[] {
   const entries = new Map<string, UsageEntry>();
   for (const { providedId, kind, integration, count } of counts) {
     const entry = entries.get(providedId) ?? unused(providedId, date);
