@@ -107,8 +107,9 @@ describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
       d: { mapping: '{"40":"2130","41":"\\u0032"}' as JsonText },
       e: { mapping: null },
       f: { mapping: '{"40":"warehouse Ä"}' as JsonText },
+      g: { mapping: '{"40":2.13e2}' as JsonText },
     });
-    assert.deepEqual(await idsOf(token, { data_source: '213' }), ['a', 'b']);
+    assert.deepEqual(await idsOf(token, { data_source: '213' }), ['a', 'b', 'g']);
     assert.deepEqual(await idsOf(token, { data_source: '2' }), ['d']);
     assert.deepEqual(await idsOf(token, { data_source: 'warehouse Ä' }), ['f']);
     assert.deepEqual(await idsOf(token, { data_source: 'warehouse ä' }), []);

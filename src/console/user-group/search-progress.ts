@@ -1,16 +1,23 @@
 // A search of many user groups goes on in steps, and each says how far it has come. With JavaScript the next step starts by
 // itself and adds its rows to the page; without, a link leads to it.
 
-import type { Page as ListPage } from '../../operations/user-group/list.ts';
+import { DEFAULT_SCAN, type ScanBounds } from '../../operations/user-group/filtered-page.ts';
+import type { Page as ListPage, ListQuery } from '../../operations/user-group/list.ts';
 import { withSeparators } from '../chart.ts';
 import { type Html, html, none } from '../html.ts';
 import type { PageCall } from '../page.ts';
 import { extendedTrail, nextPage, PAGE_SIZE, pageQuery, pageUrl, TRAIL } from '../pagination.ts';
 import { LIST_PATH, type Search, STATUS } from './search-form.ts';
 
-/** Time of a step after a click; shorter with JavaScript, where people watch the progress. */
-const CLICKED_STEP_MS = 500;
-const SCRIPTED_STEP_MS = 200;
+/** The first step is as fast as any page. */
+const FIRST_STEP: ScanBounds = { ...DEFAULT_SCAN, read: 2_000 };
+/** A step after a click; shorter with JavaScript, where people watch the progress. */
+const CLICKED_STEP: ScanBounds = {
+  read: Number.POSITIVE_INFINITY,
+  searched: Number.POSITIVE_INFINITY,
+  ms: 500,
+};
+const SCRIPTED_STEP: ScanBounds = { ...CLICKED_STEP, ms: 200 };
 const MAX_COUNT = 1e15;
 
 /** Ids of elements that htmx and console.js find. */
@@ -52,13 +59,13 @@ function countIn(query: URLSearchParams, name: string): number {
   return /^\d{1,15}$/.test(text) ? Math.min(Number(text), MAX_COUNT) : 0;
 }
 
-/** The part of the list that the step reads. The first one is as fast as any page. */
+/** The part of the list that the step reads. */
 export function pageBounds(
   query: URLSearchParams,
   { shown, isContinued, isScripted }: Step,
-): { limit: number; cursor?: string; scanMs: number | undefined } {
-  const scanMs = isScripted ? SCRIPTED_STEP_MS : CLICKED_STEP_MS;
-  return { ...pageQuery(query), limit: PAGE_SIZE - shown, scanMs: isContinued ? scanMs : undefined };
+): Pick<ListQuery, 'limit' | 'cursor' | 'scan'> {
+  const nextStep = isScripted ? SCRIPTED_STEP : CLICKED_STEP;
+  return { ...pageQuery(query), limit: PAGE_SIZE - shown, scan: isContinued ? nextStep : FIRST_STEP };
 }
 
 /** Progress of a search after a step, whose rows are `shown`. */

@@ -131,14 +131,21 @@ function foldCase(text: string): string {
   return text.toLowerCase().toUpperCase();
 }
 
+/** Texts with other spellings of the same string or number, such as `1e1`. */
+const ESCAPE_OR_FRACTION = /\\|\d[.eE]/;
+
 /** A mapping that refers to the data source by its id or number, or has no entry for a schema whose default it is. */
 export function referenceTest(
   dataSource: string,
   catalogue: Catalogue,
 ): (mapping: JsonText | null) => boolean {
   const { references, schemaIds } = catalogue.referencesTo(dataSource);
+  const texts = [...references].map(String);
   return (mapping) => {
     if (mapping === null) return schemaIds.length > 0;
+    // Most mappings have no such text at all, which is faster to see than their entries.
+    const isPlain = !ESCAPE_OR_FRACTION.test(mapping);
+    if (schemaIds.length === 0 && isPlain && !texts.some((text) => mapping.includes(text))) return false;
     const entries = JSON.parse(mapping) as Record<string, string | number>;
     return (
       Object.values(entries).some((reference) => references.has(reference)) ||

@@ -19,10 +19,19 @@ import { readSummaries, type Summaries, searchSummaries } from './summaries.ts';
 import { violationsOfProperties } from './violations.ts';
 
 /** Bounds of a page, so that it is fast in any list: it ends with fewer groups than its limit, or none. */
-const MAX_SCANNED = 5_000;
-const MAX_SCAN_MS = 500;
-/** Candidates of one query for each group of the page: other conditions may rule some out. */
+export interface ScanBounds {
+  /** Groups that are read. */
+  read: number;
+  /** Groups that the database looks through for a text, which is faster. */
+  searched: number;
+  ms: number;
+}
+
+export const DEFAULT_SCAN: ScanBounds = { read: 5_000, searched: 5_000, ms: 500 };
+/** Candidates of the first query for each group of the page: other conditions may rule some out. */
 const CANDIDATES = 4;
+/** Each query reads as many times more groups as the one before: a page of many matches is full after few. */
+const GROWTH = 4;
 
 export type ListContext = Pick<Context, 'store' | 'configs' | 'propertyValidator'>;
 
@@ -32,8 +41,7 @@ export interface FilteredList extends UserGroupList {
 
 export interface PageBounds {
   limit: number;
-  /** Reads as many groups as that takes, instead of `MAX_SCANNED`. */
-  scanMs?: number | undefined;
+  scan: ScanBounds;
 }
 
 export interface FilteredPage {
@@ -100,11 +108,12 @@ async function scan(
   store: BatchingStore,
   { list, select }: { list: FilteredList; select: Selection },
   start: Position,
-  { limit, scanMs }: PageBounds,
+  { limit, scan: bounds }: PageBounds,
 ): Promise<{ found: Match[]; next: Position | null; scanned: number }> {
-  const read = reader(store, list, limit);
-  const maxScanned = scanMs === undefined ? MAX_SCANNED : Number.POSITIVE_INFINITY;
-  const endBy = performance.now() + (scanMs ?? MAX_SCAN_MS);
+  const text = list.order === 'name' ? searchableText(list.filter) : undefined;
+  const read = text === undefined ? reader(store, list, limit) : searcher(store, list, text, limit);
+  const maxScanned = text === undefined ? bounds.read : bounds.searched;
+  const endBy = performance.now() + bounds.ms;
   const found: Match[] = [];
   let from: Position | null = start;
   let scanned = 0;
@@ -128,16 +137,19 @@ async function scan(
 
 type Reader = (from: Position, scanLimit: number) => Promise<Summaries & { scanned: number }>;
 
-/** Reads summaries, or those that the database has found to be candidates. */
+/** Finds candidates in the database. */
+function searcher(store: BatchingStore, list: FilteredList, text: string | null, limit: number): Reader {
+  const candidates = CANDIDATES * (limit + 1);
+  return (from, scanLimit) => searchSummaries(store, list, from, { text, scanLimit, limit: candidates });
+}
+
+/** Reads every group. */
 function reader(store: BatchingStore, list: FilteredList, limit: number): Reader {
-  const text = searchableText(list.filter);
-  if (list.order === 'name' && text !== undefined) {
-    const candidates = CANDIDATES * (limit + 1);
-    return (from, scanLimit) => searchSummaries(store, list, from, { text, scanLimit, limit: candidates });
-  }
   const fields = fieldsReadBy(list.filter);
+  let most = CANDIDATES * (limit + 1);
   return async (from, scanLimit) => {
-    const read = await readSummaries(store, list, from, { ...fields, limit: scanLimit });
+    const read = await readSummaries(store, list, from, { ...fields, limit: Math.min(scanLimit, most) });
+    most *= GROWTH;
     return { ...read, scanned: read.summaries.length };
   };
 }

@@ -19,7 +19,7 @@ import {
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult } from '../../store/port.ts';
 import { cursorOfAnotherList } from '../list-cursor.ts';
-import { filteredPage, type ListContext } from './filtered-page.ts';
+import { DEFAULT_SCAN, filteredPage, type ListContext, type ScanBounds } from './filtered-page.ts';
 
 export interface Page {
   userGroups: UserGroup[];
@@ -46,8 +46,8 @@ export interface ListQuery {
   invalid?: InvalidField;
   /** In the order of names if the conditions are about ids and names only: that is the fastest search. */
   prefersNames?: boolean;
-  /** Reads groups for this long, instead of a small number of them, until the page is full. */
-  scanMs?: number | undefined;
+  /** How much a page with a filter reads until it is full. */
+  scan?: ScanBounds;
 }
 
 /**
@@ -64,7 +64,7 @@ const MAX_READS = 16;
 export async function listUserGroups(
   context: ListContext,
   caller: Caller,
-  { limit, cursor, scanMs, ...conditions }: ListQuery,
+  { limit, cursor, scan = DEFAULT_SCAN, ...conditions }: ListQuery,
 ): Promise<Page> {
   const list = describeList(caller, conditions);
   const start = cursor === undefined ? listStart(list) : readCursor(list, cursor);
@@ -74,10 +74,8 @@ export async function listUserGroups(
     return { userGroups, nextCursor: next && listCursor(list, next), scanned: userGroups.length };
   }
   const filtered = { ...list, filter };
-  const { userGroups, next, scanned } = await filteredPage(context, caller, filtered, start, {
-    limit,
-    scanMs,
-  });
+  const bounds = { limit, scan };
+  const { userGroups, next, scanned } = await filteredPage(context, caller, filtered, start, bounds);
   return { userGroups, nextCursor: next && listCursor(list, next), scanned };
 }
 
@@ -105,7 +103,7 @@ function describeList(
     match = 'prefix',
     prefersNames = false,
     ...conditions
-  }: Omit<ListQuery, 'limit' | 'cursor' | 'scanMs'>,
+  }: Omit<ListQuery, 'limit' | 'cursor' | 'scan'>,
 ): UserGroupList {
   const isPrefix = match === 'prefix';
   const list = { workspaceId, environment, search: isPrefix ? search : '' };
