@@ -92,6 +92,13 @@ program
   .option('--rounds <rounds>', 'rounds of each operation on each setup; their median counts', positive, 3)
   .option('--small <groups>', 'user groups in the small database', positive, 10_000)
   .option('--large <groups>', 'user groups in the large database', positive, 1_000_000)
+  .addOption(databaseOption(['sqlite', 'postgres', 'both'], 'both'))
+  .addOption(onlyOption(['get', 'resolve', 'create-random-id'], 'get, resolve, create-random-id'))
+  .option(
+    '--read-only',
+    'resolves that write nothing: all groups were seen within the hour, no use is counted',
+    false,
+  )
   .action(({ small, large, ...flags }) =>
     measureScaling({ ...flags, sizes: [small, large], folder: prepare(), report }),
   );
@@ -183,8 +190,8 @@ function onlyOption(operations: readonly string[], description?: string): Option
   return option.argParser(parseNames).default(operations, description);
 }
 
-function databaseOption(): Option {
-  return new Option('--database <engine>', 'engine').choices(['sqlite', 'postgres']).default('sqlite');
+function databaseOption(engines = ['sqlite', 'postgres'], fallback = 'sqlite'): Option {
+  return new Option('--database <engine>', 'engine').choices(engines).default(fallback);
 }
 
 function groupsOption(fallback: number): Option {

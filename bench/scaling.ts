@@ -7,7 +7,7 @@ import { comparePages } from './list.ts';
 import { operationOf } from './operation.ts';
 import { copyToPostgres, openBenchServer } from './postgres-database.ts';
 import { verdict } from './report.ts';
-import { type SeededDatabase, seed } from './seed.ts';
+import { markAllSeen, type SeededDatabase, seed } from './seed.ts';
 import type { ServerProcess } from './server-process.ts';
 import { startService } from './service.ts';
 import { inAlternation } from './turns.ts';
@@ -15,7 +15,6 @@ import { loadAll, type Round } from './wrk.ts';
 
 const CONNECTIONS = 32;
 const MAX_PROCESSES = 3;
-const OPERATIONS = ['get', 'resolve', 'create-random-id'];
 /** The maximum ratio of the 99th percentile on the large database to that on the small one. */
 const P99_TARGET = 1.3;
 
@@ -25,6 +24,10 @@ export interface ScalingOptions {
   rounds: number;
   /** User groups in the small database and in the large one. */
   sizes: readonly [small: number, large: number];
+  database: 'sqlite' | 'postgres' | 'both';
+  only: readonly string[];
+  /** No resolve writes: every user group was seen within the hour, and without events no use is counted. */
+  readOnly: boolean;
   report: (text: string) => void;
 }
 
@@ -36,18 +39,24 @@ interface Setup {
 }
 
 export async function measureScaling(options: ScalingOptions): Promise<void> {
-  const { folder, sizes } = options;
+  const { folder, sizes, database, only, readOnly } = options;
   await using stack = new AsyncDisposableStack();
-  const server = stack.use(await openBenchServer());
+  const server = database === 'sqlite' ? null : stack.use(await openBenchServer());
+  const env = readOnly ? { UGS_EVENT_RETENTION_DAYS: '0' } : {};
   const setups: Setup[] = [];
   for (const groups of sizes) {
     options.report(`creating ${groups} user groups`);
     const file = await seed(join(folder, String(groups)), groups);
-    const copy = await copyToPostgres(file, server, stack);
-    setups.push(...(await serve('PostgreSQL', copy, groups === sizes[1] ? MAX_PROCESSES : 1, stack)));
-    setups.push(...(await serve('SQLite', file, 1, stack)));
+    if (readOnly) markAllSeen(file);
+    if (server !== null) {
+      const copy = await copyToPostgres(file, server, stack);
+      setups.push(
+        ...(await serve('PostgreSQL', copy, groups === sizes[1] ? MAX_PROCESSES : 1, { env, stack })),
+      );
+    }
+    if (database !== 'postgres') setups.push(...(await serve('SQLite', file, 1, { env, stack })));
   }
-  for (const operation of OPERATIONS) {
+  for (const operation of only) {
     const contenders = setups.map((setup) => ({
       name: `${operation}, ${nameOf(setup)}`,
       run: (seconds: number) => run(setup, operation, seconds),
@@ -64,12 +73,12 @@ async function serve(
   engine: Setup['engine'],
   database: SeededDatabase,
   most: number,
-  stack: AsyncDisposableStack,
+  { env, stack }: { env: Record<string, string>; stack: AsyncDisposableStack },
 ): Promise<Setup[]> {
   const processes: ServerProcess[] = [];
   const setups: Setup[] = [];
   while (processes.length < most) {
-    processes.push(stack.use(await startService(database)));
+    processes.push(stack.use(await startService(database, [], env)));
     setups.push({ engine, database, processes: [...processes] });
   }
   return setups;
