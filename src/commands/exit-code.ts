@@ -39,7 +39,7 @@ export class NotFound extends Error {
   override readonly name = 'NotFound';
 }
 
-/** What a command was given, or found, is not as it must be; the message says what. */
+/** An input of a command, or what it found, is not as it must be; the message says what. */
 export class DataError extends Error {
   override readonly name = 'DataError';
 }

@@ -1,5 +1,5 @@
-// What the frame of each person shows, as of the last page. Labels, which decide nothing: the page of a problem has its frame
-// at no cost for the database.
+// The labels in the frame of each person, as of the last page; they decide nothing. With them, the page of a problem has its
+// frame at no cost for the database.
 
 import type { FastifyRequest } from 'fastify';
 import { digestOfApiToken, type TokenDigest } from '../domain/token.ts';

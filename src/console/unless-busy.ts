@@ -1,6 +1,6 @@
 import { StoreUnavailable } from '../store/port.ts';
 
-/** What a page adds from lists and counts, which are slowed down under load: the page is shown without it then. */
+/** A part of a page from lists and counts, which are slowed down under load: the page is shown without it then. */
 export async function unlessBusy<Result, Otherwise>(
   result: Promise<Result>,
   otherwise: Otherwise,

@@ -16,7 +16,7 @@ export interface EventList {
   filter: EventFilter;
 }
 
-/** Where a list continues. */
+/** The position after which a list continues. */
 export interface ListPosition extends EventPosition {
   place?: HistoryPlace;
 }

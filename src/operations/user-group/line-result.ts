@@ -1,4 +1,4 @@
-// What an import did with a line of its file.
+// The result of a line of an imported file.
 
 import type { Violation } from '../../problem.ts';
 
