@@ -60,7 +60,8 @@ describeOnEachDatabase('The frame of the console', (database) => {
   });
 
   it('is around the page that says that the service is overloaded, at no cost for the database', async () => {
-    const busy = await TestService.start(database, { env: { UGS_QUEUE_LIMIT: '1' } });
+    // Another thread would have shown the person no page, and so would not know the frame.
+    const busy = await TestService.start(database, { env: { UGS_QUEUE_LIMIT: '1', UGS_THREADS: '1' } });
     try {
       const person = await ConsoleBrowser.signIn(busy);
       assert.equal((await person.get(LIST)).status, 200);
