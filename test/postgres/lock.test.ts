@@ -114,8 +114,10 @@ describe('updates and rotations of the same user groups', () => {
   const CALLS = 40;
 
   it('sent concurrently to two processes do not deadlock', async () => {
-    const first = await TestService.start(postgres);
-    const second = await TestService.start(postgres, { database: first.database });
+    // On a busy machine, waiting for a lock may take seconds without a deadlock.
+    const env = { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '10000' };
+    const first = await TestService.start(postgres, { env });
+    const second = await TestService.start(postgres, { database: first.database, env });
     try {
       const ids = Array.from({ length: GROUPS }, (_, index) => `group-${index}`);
       const made = await mapConcurrently(ids, (id) => first.get({ user_group_id: id, name: 'New' }));
