@@ -248,7 +248,7 @@ describeOnEachDatabase('events in the console', (database) => {
       assert.deepEqual(await whoOf(actor), { rows: ['Nightly sync (2)'], field: actor });
     assert.deepEqual(await whoOf(String(sync.id)), { rows: ['Nightly sync (2)'], field: labels[1] });
     assert.deepEqual(await whoOf(labels[2]!), { rows: ['API token'], field: labels[2] });
-    assert.deepEqual(await whoOf('nobody'), { rows: [], field: 'nobody' });
+    assert.deepEqual(await whoOf('stranger'), { rows: [], field: 'stranger' });
     assert.match((await browser.get(`${PATH}?actor=command`)).text, /Command line/);
     const { token: readOnly } = await service.apiToken({
       workspaceName,
