@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { DAY_MS } from '../domain/usage.ts';
+import { DAY_MS } from '../domain/instant.ts';
 import { type Purged, purgeEvents } from '../operations/event/purge.ts';
 import { confirmByTyping } from './confirm.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';

@@ -1,5 +1,7 @@
 // Instants in requests: RFC 3339 timestamps in, milliseconds since 1970 out.
 
+export const DAY_MS = 86_400_000;
+
 const TIMESTAMP =
   /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 

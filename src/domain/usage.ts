@@ -1,8 +1,7 @@
 // Usage of user groups: how often their tokens were used, by UTC day.
 
+import { DAY_MS } from './instant.ts';
 import type { UserGroupKey } from './user-group/user-group.ts';
-
-export const DAY_MS = 86_400_000;
 
 export type UsageKind = 'resolves' | 'introspections' | 'forward_authentications' | 'embed_tokens';
 

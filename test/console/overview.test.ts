@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
+import { DAY_MS } from '../../src/domain/instant.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
-import { DAY_MS } from '../../src/domain/usage.ts';
 import { ConsoleBrowser } from '../support/console.ts';
 import { textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DAY_MS } from '../../src/domain/usage.ts';
+import { DAY_MS } from '../../src/domain/instant.ts';
 import { userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import { Usage } from '../../src/operations/machinery/usage.ts';
 import type { BatchingStore } from '../../src/store/batching-store.ts';

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { computeBucket } from '../../src/domain/bucket.ts';
-import { DAY_MS, dayDate, toDay } from '../../src/domain/usage.ts';
+import { DAY_MS } from '../../src/domain/instant.ts';
+import { dayDate, toDay } from '../../src/domain/usage.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite } from '../support/embed-token/site.ts';
 import { assertProblem } from '../support/problem.ts';

@@ -2,8 +2,8 @@
 // API token, what arrived is observed by which error the service returns.
 
 import { limits } from '../../domain/field.ts';
+import { DAY_MS } from '../../domain/instant.ts';
 import type { Secret } from '../../domain/secret.ts';
-import { DAY_MS } from '../../domain/usage.ts';
 import { attempt, type Check, failed, ok, skipped, warning } from './check.ts';
 import { HttpProbe, type ProbeRequest, type ProbeResponse } from './http-probe.ts';
 

@@ -4,7 +4,7 @@ import {
   apiTokenStatus,
   previousTextUntil,
 } from '../../domain/api-token.ts';
-import { DAY_MS } from '../../domain/usage.ts';
+import { DAY_MS } from '../../domain/instant.ts';
 import { apiTokenIdParameter } from '../../http/request/path-parameter.ts';
 import { readApiToken } from '../../operations/api-token/api-token.ts';
 import { badge, buttonTo, definitions, type Html, heading, html, NO_HTML, pathTo, time } from '../html.ts';

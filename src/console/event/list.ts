@@ -2,7 +2,7 @@ import { isPermitted } from '../../domain/api-token.ts';
 import { type EventTarget, type EventType, eventTypes, targetTypes } from '../../domain/event/event.ts';
 import { actorLabel } from '../../domain/event/filter.ts';
 import { limits } from '../../domain/field.ts';
-import { parseInstant } from '../../domain/instant.ts';
+import { DAY_MS, parseInstant } from '../../domain/instant.ts';
 import { listNewestApiTokens } from '../../operations/api-token/api-token.ts';
 import { type EventQuery, type EventsPage, listEvents } from '../../operations/event/list.ts';
 import { requestPath } from '../browser.ts';
@@ -12,7 +12,6 @@ import { ADMINS, type Page, type PageCall, READERS } from '../page.ts';
 import { nextPage, pageQuery } from '../pagination.ts';
 import { actorLabels, eventTable, nameOfTarget, nameOfType } from './table.ts';
 
-const DAY_MS = 86_400_000;
 /** API tokens that are suggested, of those that are not revoked and of those that are. Others can be typed. */
 const MAX_SUGGESTIONS = 100;
 const NUMBER = /^[1-9]\d{0,14}$/;

@@ -2,7 +2,7 @@
 
 import { type ApiToken, apiTokenStatus } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
-import { DAY_MS } from '../../domain/usage.ts';
+import { DAY_MS } from '../../domain/instant.ts';
 import { listApiTokens } from '../../operations/api-token/api-token.ts';
 import { API_TOKENS, apiTokenName, expiresSoon } from '../api-token/show.ts';
 import { badge, type Html, html, idLink, link, NO_HTML, none, pathTo, time } from '../html.ts';

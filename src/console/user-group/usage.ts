@@ -1,4 +1,5 @@
-import { DAY_MS, toDay } from '../../domain/usage.ts';
+import { DAY_MS } from '../../domain/instant.ts';
+import { toDay } from '../../domain/usage.ts';
 import { listUsage, type UsageEntry } from '../../operations/usage/list.ts';
 import { type Html, html, none, table } from '../html.ts';
 import type { PageCall } from '../page.ts';

@@ -1,6 +1,5 @@
-import { parseInstant } from '../../domain/instant.ts';
+import { DAY_MS, parseInstant } from '../../domain/instant.ts';
 import { invalidField } from '../../domain/request-body.ts';
-import { DAY_MS } from '../../domain/usage.ts';
 import { readHealth, redeliverFailed } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { problemSummary, textField } from '../fields.ts';
 import { formPages, formView } from '../form-pages.ts';

@@ -1,11 +1,11 @@
 // How many bytes of changes the events of one workspace and environment may store: a bound for each event, and a quota
 // for all, so that one API token does not fill the disk. Beyond the quota events are still recorded, with fewer values.
 
+import { DAY_MS } from '../instant.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { type Changes, SMALL_BYTES } from './changes.ts';
 import type { Tenant } from './event.ts';
 
-const DAY_MS = 86_400_000;
 /** Changes in one event: those of ordinary updates, and not a whole group, which may have 64 KiB. */
 export const EVENT_BYTES = 16_384;
 /** A few megabytes. Beyond it the environment that has been idle for longest is forgotten, and gets a full quota. */

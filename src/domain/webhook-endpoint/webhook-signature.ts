@@ -1,9 +1,9 @@
 // Secrets and signatures of webhooks: Standard Webhooks 1.0, symmetric (https://www.standardwebhooks.com).
 
 import { createHmac } from 'node:crypto';
+import { DAY_MS } from '../instant.ts';
 import { takeRandomBytes } from '../random-bytes.ts';
 import { Secret } from '../secret.ts';
-import { DAY_MS } from '../usage.ts';
 
 const PREFIX = 'whsec_';
 const SECRET_BYTES = 32;

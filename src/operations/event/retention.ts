@@ -1,9 +1,9 @@
 // Deletes old events and webhook deliveries in the background.
 
+import { DAY_MS } from '../../domain/instant.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { findOldestEvent, type Purged, purgeEvents } from './purge.ts';
 
-const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 /** Between batches: at most a few per cent of the capacity of the database. */
