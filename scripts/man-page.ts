@@ -2,9 +2,8 @@
 
 import { exitCodeMeanings, exitCodes } from '../src/commands/exit-code.ts';
 import { type Setting, settings } from '../src/config.ts';
-import { program } from '../src/main.ts';
 import { readVersion } from '../src/version.ts';
-import { type Leaf, leaves } from './reference.ts';
+import { commandLine, type Leaf, leaves } from './reference.ts';
 
 export const MAN_PAGE = 'dist/user-group-service.1';
 
@@ -12,7 +11,7 @@ const MAX_LINE = 80;
 
 /** A page for man(7). It has the date of the release, in seconds, or none: a build must not depend on the day. */
 export function manPage(epoch?: number): string {
-  const about = program().description();
+  const about = commandLine.description();
   const summary = about.charAt(0).toLowerCase() + about.slice(1).replace(/\.$/, '');
   const date = epoch === undefined ? '' : new Date(epoch * 1_000).toISOString().slice(0, 10);
   return `${[
@@ -22,7 +21,7 @@ export function manPage(epoch?: number): string {
     '.SH SYNOPSIS',
     '.B user\\-group\\-service\n.I command\n[\n.I options\n]',
     '.SH COMMANDS',
-    ...leaves(program()).flatMap(commandLines),
+    ...leaves(commandLine).flatMap(commandLines),
     '.SH ENVIRONMENT',
     ...(Object.values(settings) as Setting<unknown>[]).flatMap(({ env, meaning }) => item(env, meaning)),
     '.SH EXIT STATUS',

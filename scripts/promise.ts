@@ -11,9 +11,8 @@ import { eventTypes } from '../src/domain/event/event.ts';
 import { openApi } from '../src/http/openapi/document.ts';
 import { problems } from '../src/http/response/problem.ts';
 import * as surface from '../src/http/routes.ts';
-import { program } from '../src/main.ts';
 import { Folder } from '../test/support/process.ts';
-import { type Leaf, leaves, metricDescriptions } from './reference.ts';
+import { commandLine, type Leaf, leaves, metricDescriptions } from './reference.ts';
 
 const FOLDER = 'scripts/promise';
 const NAMES = 'names.json';
@@ -27,7 +26,7 @@ export type Names = Record<string, readonly string[]>;
 export function currentNames(): Names {
   return {
     settings: (Object.values(settings) as Setting<unknown>[]).flatMap(settingNames),
-    commands: leaves(program()).flatMap(commandNames),
+    commands: leaves(commandLine).flatMap(commandNames),
     exitCodes: Object.entries(exitCodes).map(([name, code]) => `${code} ${name}`),
     errorCodes: Object.entries(problems).map(([code, { status }]) => `${code} ${status}`),
     metrics: metricDescriptions.map(({ name, type }) => `${name} ${type}`),

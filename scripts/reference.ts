@@ -57,6 +57,9 @@ interface MetricDescription {
 /** What a service on either database measures. */
 export const metricDescriptions = await describeMetrics();
 
+/** All commands. */
+export const commandLine = await program();
+
 export function reference(): string {
   return `# Reference
 
@@ -72,7 +75,7 @@ ${settingsTable()}
 
 Every command has \`--help\`; commands that print data have \`--json\`.
 
-${leaves(program()).map(commandSection).join('\n\n')}
+${leaves(commandLine).map(commandSection).join('\n\n')}
 
 ## Exit codes
 

@@ -8,27 +8,17 @@ import { BatchingStore, type BatchObservers, type QueueLengths } from './store/b
 import type { Inspection } from './store/inspection.ts';
 import { type MigrationObserver, type Migrations, UNOBSERVED } from './store/migration.ts';
 import type { FileStorage, MigratedStore, Store, StoreObserver } from './store/port.ts';
-import { DEFAULT_STATEMENT_TIMEOUT_MS, type PostgresOptions } from './store/postgres/client/options.ts';
-import type { ConnectionCounts } from './store/postgres/client/pool.ts';
-import { inspectPostgres } from './store/postgres/schema/inspect.ts';
-import { migrations as postgresMigrations } from './store/postgres/schema/migrate.ts';
-import { openMigratedStore, openPostgresStore } from './store/postgres/store.ts';
-import { lockForServing } from './store/sqlite/file/lock.ts';
-import { measureStorage } from './store/sqlite/file/storage.ts';
-import { inspectFile } from './store/sqlite/schema/inspect.ts';
-import { migrations as sqliteMigrations } from './store/sqlite/schema/migrate.ts';
-import { openCommandStore, openServingStore, openThreadStore } from './store/sqlite/store.ts';
-import type { ConnectWriter } from './store/sqlite/writer/remote-writer.ts';
-import type { WriterConnection } from './store/sqlite/writer/writer.ts';
+import type { ConnectionCounts, PostgresOptions } from './store/postgres/adapter.ts';
+import { DEFAULT_STATEMENT_TIMEOUT_MS } from './store/postgres/client/statement-timeout.ts';
+import type { ConnectWriter, WriterConnection } from './store/sqlite/adapter.ts';
 
 export { SchemaTooNew } from './store/migration.ts';
-export type { ConnectionCounts } from './store/postgres/client/pool.ts';
-export { ServerUnfit } from './store/postgres/schema/migrate.ts';
-export { AlreadyServed } from './store/sqlite/file/lock.ts';
-export { recordBackup } from './store/sqlite/file/storage.ts';
-export { backupFile } from './store/sqlite/schema/backup.ts';
-export { BackupInvalid, restoreFile } from './store/sqlite/schema/restore.ts';
-export type { WriterConnection } from './store/sqlite/writer/writer.ts';
+export type { ConnectionCounts, ServerUnfit } from './store/postgres/adapter.ts';
+export type { AlreadyServed, BackupInvalid, WriterConnection } from './store/sqlite/adapter.ts';
+
+/** Loads an adapter. A process needs one of them, and each takes longer to load than a short command to run. */
+export const loadSqlite = () => import('./store/sqlite/adapter.ts');
+const loadPostgres = () => import('./store/postgres/adapter.ts');
 
 const MEBIBYTE = 1_048_576;
 export const MAX_BATCH = 256;
@@ -99,12 +89,13 @@ export interface ServingOptions extends ThreadOptions {
 export async function openForServing(config: Config, options: ServingOptions): Promise<Database> {
   const { databaseUrl } = config;
   if (databaseUrl.engine === 'postgres') {
+    const { openPostgresStore, migrations } = await loadPostgres();
     const store = await openPostgresStore(servingPostgresOptions(config, databaseUrl, options));
-    const migrations = postgresMigrations;
     const warnings = [...store.warnings, migrations.newerVersion(store.schema) ?? []].flat();
     const { isCitus } = store;
     return { ...servedBy(store, config, options), migrations, warnings, isCitus };
   }
+  const { lockForServing, measureStorage, migrations, openServingStore } = await loadSqlite();
   const lock = lockForServing(databaseUrl.path);
   try {
     const { migrationObserver, onFailedSync } = options;
@@ -113,7 +104,6 @@ export async function openForServing(config: Config, options: ServingOptions): P
       migrationObserver,
       onFailedSync,
     });
-    const migrations = sqliteMigrations;
     const warnings = [migrations.newerVersion(store.schema) ?? []].flat();
     const close = async () => {
       await store.close();
@@ -138,18 +128,20 @@ export async function openForServing(config: Config, options: ServingOptions): P
 }
 
 /** Opens the database that the process has opened for serving, in another of its threads. Throws `StoreUnavailable`. */
-export function openForThread(
+export async function openForThread(
   config: Config,
   { isCitus, connectWriter }: ThreadAccess,
   options: ThreadOptions,
-): ThreadDatabase {
+): Promise<ThreadDatabase> {
   const { databaseUrl } = config;
   if (databaseUrl.engine === 'postgres') {
+    const { migrations, openMigratedStore } = await loadPostgres();
     const store = openMigratedStore(servingPostgresOptions(config, databaseUrl, options), isCitus);
-    return { ...servedBy(store, config, options), migrations: postgresMigrations };
+    return { ...servedBy(store, config, options), migrations };
   }
+  const { migrations, openThreadStore } = await loadSqlite();
   const store = openThreadStore(databaseUrl.path, connectWriter);
-  return { ...servedBy(store, config, options), migrations: sqliteMigrations };
+  return { ...servedBy(store, config, options), migrations };
 }
 
 function servedBy(
@@ -194,13 +186,11 @@ function servingPostgresOptions(
  * `SchemaTooNew` or `ServerUnfit`.
  */
 export async function openForCommand(config: Config): Promise<CommandDatabase> {
-  const { databaseUrl } = config;
   const appliedMigrations: string[] = [];
-  const store = await openStoreForCommand(config, {
+  const { store, migrations } = await openStoreForCommand(config, {
     ...UNOBSERVED,
     applied: ({ name }) => void appliedMigrations.push(name),
   });
-  const migrations = databaseUrl.engine === 'postgres' ? postgresMigrations : sqliteMigrations;
   return {
     store: batched(store, config),
     appliedMigrations,
@@ -212,14 +202,19 @@ export async function openForCommand(config: Config): Promise<CommandDatabase> {
 async function openStoreForCommand(
   config: Config,
   migrationObserver: MigrationObserver,
-): Promise<MigratedStore> {
+): Promise<{ store: MigratedStore; migrations: Migrations }> {
   const { databaseUrl } = config;
-  if (databaseUrl.engine === 'sqlite') return openCommandStore(databaseUrl.path, migrationObserver);
-  return openPostgresStore({
+  if (databaseUrl.engine === 'sqlite') {
+    const { migrations, openCommandStore } = await loadSqlite();
+    return { store: openCommandStore(databaseUrl.path, migrationObserver), migrations };
+  }
+  const { migrations, openPostgresStore } = await loadPostgres();
+  const store = await openPostgresStore({
     ...postgresOptions(config, databaseUrl),
     statementTimeoutMs: COMMAND_STATEMENT_TIMEOUT_MS,
     migrationObserver,
   });
+  return { store, migrations };
 }
 
 /**
@@ -229,6 +224,7 @@ async function openStoreForCommand(
 export async function openExclusively(config: Config): Promise<CommandDatabase> {
   const { databaseUrl } = config;
   if (databaseUrl.engine === 'postgres') return openForCommand(config);
+  const { lockForServing } = await loadSqlite();
   const lock = lockForServing(databaseUrl.path);
   try {
     const database = await openForCommand(config);
@@ -246,14 +242,14 @@ export async function openExclusively(config: Config): Promise<CommandDatabase> 
 /**
  * Runs `work` on an existing database without changing it, not even its schema. Throws `StoreUnavailable`.
  */
-export function inspectDatabase<Result>(
+export async function inspectDatabase<Result>(
   config: Config,
   work: (inspection: Inspection) => Promise<Result>,
 ): Promise<Result> {
   const { databaseUrl } = config;
   return databaseUrl.engine === 'postgres'
-    ? inspectPostgres(postgresOptions(config, databaseUrl), work)
-    : inspectFile(databaseUrl.path, work);
+    ? (await loadPostgres()).inspectPostgres(postgresOptions(config, databaseUrl), work)
+    : (await loadSqlite()).inspectFile(databaseUrl.path, work);
 }
 
 function batched(

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { Command } from 'commander';
-import { backupFile, recordBackup } from '../database.ts';
+import { loadSqlite } from '../database.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, loadConfig } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
 import { printJson } from './output.ts';
@@ -31,12 +31,13 @@ async function runBackup(file: string, options: DatabaseOptions): Promise<void> 
   if (!existsSync(databaseUrl.path)) throw new NotFound(`database ${databaseUrl.path} does not exist`);
   using bars = new DisposableStack();
   let bar: ProgressBar | null = null;
+  const { backupFile } = await loadSqlite();
   const userGroups = await backupFile(databaseUrl.path, file, (pages, total) => {
     bar ??= bars.use(progressBar('pages', total));
     bar.show(pages);
     if (pages === total) bar.end();
   });
-  record(databaseUrl.path);
+  await record(databaseUrl.path);
   if (options.json) printJson({ file, user_groups: userGroups });
   else
     console.log(
@@ -45,7 +46,8 @@ async function runBackup(file: string, options: DatabaseOptions): Promise<void> 
 }
 
 /** The service reports the time of the backup as a metric. */
-function record(path: string): void {
+async function record(path: string): Promise<void> {
+  const { recordBackup } = await loadSqlite();
   try {
     recordBackup(path);
   } catch (error) {

@@ -2,13 +2,14 @@
 
 import { CommanderError } from 'commander';
 import { AddressInUse, ConfigInvalid } from '../config.ts';
-import { AlreadyServed, BackupInvalid, SchemaTooNew, ServerUnfit } from '../database.ts';
-import { BootstrapApiTokenUnusable } from '../operations/api-token/bootstrap.ts';
-import { DatabasesDiffer } from '../operations/database/copy.ts';
-import { StoredTokenUnreadable } from '../operations/database/open-stored-token.ts';
-import { OtherKeyInUse } from '../operations/database/reencrypt.ts';
-import { WorkspaceDeleted } from '../operations/workspace/workspace.ts';
+import type { AlreadyServed, BackupInvalid, ServerUnfit } from '../database.ts';
+import type { BootstrapApiTokenUnusable } from '../operations/api-token/bootstrap.ts';
+import type { DatabasesDiffer } from '../operations/database/copy.ts';
+import type { StoredTokenUnreadable } from '../operations/database/open-stored-token.ts';
+import type { OtherKeyInUse } from '../operations/database/reencrypt.ts';
+import type { WorkspaceDeleted } from '../operations/workspace/workspace.ts';
 import { Problem } from '../problem.ts';
+import { SchemaTooNew } from '../store/migration.ts';
 import { StoreUnavailable } from '../store/port.ts';
 import { FileExists } from '../system/atomic-file.ts';
 
@@ -59,18 +60,42 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** Errors that are recognized by their name, so that a command does not load the code of all others. */
+type NamedError =
+  | AlreadyServed
+  | BackupInvalid
+  | BootstrapApiTokenUnusable
+  | DatabasesDiffer
+  | OtherKeyInUse
+  | ServerUnfit
+  | StoredTokenUnreadable
+  | WorkspaceDeleted;
+
+const codesByName: Record<NamedError['name'], number> = {
+  AlreadyServed: exitCodes.busy,
+  BackupInvalid: exitCodes.data,
+  BootstrapApiTokenUnusable: exitCodes.config,
+  DatabasesDiffer: exitCodes.data,
+  OtherKeyInUse: exitCodes.config,
+  ServerUnfit: exitCodes.config,
+  StoredTokenUnreadable: exitCodes.config,
+  WorkspaceDeleted: exitCodes.notFound,
+};
+
+function isNamed(error: unknown): error is NamedError {
+  return error instanceof Error && Object.hasOwn(codesByName, error.name);
+}
+
 export function toExitCode(error: unknown): number {
+  if (isNamed(error)) return codesByName[error.name];
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (error instanceof UsageError || error instanceof FileExists) return exitCodes.usage;
   if (error instanceof ChangesPlanned) return exitCodes.usage;
   if (error instanceof ServiceRefused) return exitCodes.unavailable;
-  if (error instanceof NotFound || error instanceof WorkspaceDeleted) return exitCodes.notFound;
-  if (error instanceof DataError || error instanceof DatabasesDiffer || error instanceof BackupInvalid)
-    return exitCodes.data;
-  if (error instanceof ConfigInvalid || error instanceof StoredTokenUnreadable) return exitCodes.config;
-  if (error instanceof OtherKeyInUse || error instanceof BootstrapApiTokenUnusable) return exitCodes.config;
-  if (error instanceof SchemaTooNew || error instanceof ServerUnfit) return exitCodes.config;
-  if (error instanceof AlreadyServed || error instanceof AddressInUse) return exitCodes.busy;
+  if (error instanceof NotFound) return exitCodes.notFound;
+  if (error instanceof DataError) return exitCodes.data;
+  if (error instanceof ConfigInvalid || error instanceof SchemaTooNew) return exitCodes.config;
+  if (error instanceof AddressInUse) return exitCodes.busy;
   if (error instanceof StoreUnavailable) return exitCodes.unavailable;
   if (error instanceof Problem) return exitCodes.unavailable;
   const { code } = error as NodeJS.ErrnoException;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 import type { Config } from '../config.ts';
-import { restoreFile } from '../database.ts';
+import { loadSqlite } from '../database.ts';
 import { readKeyRing } from '../key-ring-source.ts';
 import { decryptSample } from '../operations/database/decrypt-sample.ts';
 import type { Inspection } from '../store/inspection.ts';
@@ -37,6 +37,7 @@ async function runRestore(file: string, options: DatabaseOptions): Promise<void>
   using bars = new DisposableStack();
   let bar: ProgressBar | null = null;
   let userGroups = 0;
+  const { restoreFile } = await loadSqlite();
   await restoreFile({
     from: file,
     to: databaseUrl.path,

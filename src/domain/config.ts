@@ -15,15 +15,14 @@ import * as field from './field.ts';
 import { integrationDefinition, integrationFields } from './integration.ts';
 import { jsonText, NULL, objectText, sameJson, splitMembers, withMember } from './json/json-tree.ts';
 import { type JsonText, jsonPointer } from './json/strict-json.ts';
-import { mappingPolicyBody, mappingPolicyDefinition } from './mapping-policy.ts';
+import { mappingPolicyDefinition } from './mapping-policy.ts';
+import { mappingPolicyBody } from './mapping-policy-body.ts';
 import { SINGLETON_ID } from './policy-mode.ts';
-import { propertySchemaBody, propertySchemaDefinition, propertySchemaFields } from './property-schema.ts';
+import { propertySchemaDefinition } from './property-schema.ts';
+import { propertySchemaBody, propertySchemaFields } from './property-schema-body.ts';
 import { type BodyType, bodyType, invalidField, MAX_LEVELS, valueCheck } from './request-body.ts';
-import {
-  webhookEndpointBody,
-  webhookEndpointDefinition,
-  webhookEndpointFields,
-} from './webhook-endpoint/webhook-endpoint.ts';
+import { webhookEndpointDefinition } from './webhook-endpoint/webhook-endpoint.ts';
+import { webhookEndpointBody, webhookEndpointFields } from './webhook-endpoint/webhook-endpoint-body.ts';
 
 /** The version of the format. */
 export const CONFIG_FORMAT = 1;

@@ -49,7 +49,7 @@ async function open({
     const { ThreadMetrics } = await import('../metrics/metrics.ts');
     metrics = new ThreadMetrics(thread);
   }
-  database = openForThread(
+  database = await openForThread(
     config,
     { isCitus, connectWriter: () => main.connectWriter() },
     {

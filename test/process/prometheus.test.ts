@@ -7,7 +7,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
-import { recordBackup } from '../../src/database.ts';
+import { recordBackup } from '../../src/store/sqlite/file/storage.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { eventually, Folder } from '../support/process.ts';
 import { isPrometheusInstalled, Prometheus, readRules } from '../support/prometheus.ts';

@@ -1,4 +1,5 @@
-import { mappingPolicyBody, mappingPolicyDefinition } from '../../domain/mapping-policy.ts';
+import { mappingPolicyDefinition } from '../../domain/mapping-policy.ts';
+import { mappingPolicyBody } from '../../domain/mapping-policy-body.ts';
 import { type PolicyMode, policyModes } from '../../domain/policy-mode.ts';
 import { findSingleton } from '../../http/singleton-endpoints.ts';
 import { putMappingPolicy } from '../../operations/mapping-policy/put.ts';

@@ -2,11 +2,8 @@ import { isPermitted } from '../../domain/api-token.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
 import { prettyJson } from '../../domain/json/pretty-json.ts';
 import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
-import {
-  parsePropertySchema,
-  propertySchemaBody,
-  propertySchemaDefinition,
-} from '../../domain/property-schema.ts';
+import { parsePropertySchema, propertySchemaDefinition } from '../../domain/property-schema.ts';
+import { propertySchemaBody } from '../../domain/property-schema-body.ts';
 import { findSingleton } from '../../http/singleton-endpoints.ts';
 import { deleteDocument, documentNotFound } from '../../operations/document/document.ts';
 import { putPropertySchema } from '../../operations/property-schema/put.ts';

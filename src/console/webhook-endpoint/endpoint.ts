@@ -5,9 +5,9 @@ import {
   ALL_EVENTS,
   parseWebhookEndpoint,
   type WebhookEndpointBody,
-  webhookEndpointBody,
   webhookEndpointDefinition,
 } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
+import { webhookEndpointBody } from '../../domain/webhook-endpoint/webhook-endpoint-body.ts';
 import {
   deleteWebhookEndpoint,
   findHealth,

@@ -1,6 +1,4 @@
-const conjunction = new Intl.ListFormat('en-GB');
-
 /** A text such as "a, b and c". */
 export function listText(parts: readonly string[]): string {
-  return conjunction.format(parts);
+  return parts.join(', ').replace(/, ([^,]*)$/, ' and $1');
 }

@@ -1,4 +1,5 @@
-import { mappingMode, mappingPolicyBody, mappingPolicyDefinition } from '../../../domain/mapping-policy.ts';
+import { mappingMode, mappingPolicyDefinition } from '../../../domain/mapping-policy.ts';
+import { mappingPolicyBody } from '../../../domain/mapping-policy-body.ts';
 import { modeField } from '../../../domain/policy-mode.ts';
 import { putMappingPolicy as put } from '../../../operations/mapping-policy/put.ts';
 import { successExample } from '../../description.ts';

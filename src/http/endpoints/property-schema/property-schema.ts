@@ -2,10 +2,9 @@ import { SINGLETON_ID } from '../../../domain/policy-mode.ts';
 import {
   type PropertySchema,
   parsePropertySchema,
-  propertySchemaBody,
   propertySchemaDefinition,
-  propertySchemaFields,
 } from '../../../domain/property-schema.ts';
+import { propertySchemaBody, propertySchemaFields } from '../../../domain/property-schema-body.ts';
 import { deleteDocument, documentNotFound } from '../../../operations/document/document.ts';
 import { putPropertySchema as put } from '../../../operations/property-schema/put.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,8 +1,8 @@
+import { webhookEndpointDefinition } from '../../../domain/webhook-endpoint/webhook-endpoint.ts';
 import {
   webhookEndpointBody,
-  webhookEndpointDefinition,
   webhookEndpointFields,
-} from '../../../domain/webhook-endpoint/webhook-endpoint.ts';
+} from '../../../domain/webhook-endpoint/webhook-endpoint-body.ts';
 import {
   deleteWebhookEndpoint,
   putWebhookEndpoint as put,

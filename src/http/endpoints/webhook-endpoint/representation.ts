@@ -8,10 +8,8 @@ import {
   MAX_LOGGED_ATTEMPTS,
   parseAttempts,
 } from '../../../domain/webhook-endpoint/delivery.ts';
-import {
-  webhookEndpointDefinition,
-  webhookEndpointFields,
-} from '../../../domain/webhook-endpoint/webhook-endpoint.ts';
+import { webhookEndpointDefinition } from '../../../domain/webhook-endpoint/webhook-endpoint.ts';
+import { webhookEndpointFields } from '../../../domain/webhook-endpoint/webhook-endpoint-body.ts';
 import { documentSchema } from '../../document-endpoints.ts';
 import { type Json, jsonArray, jsonObject, type Members } from '../../json.ts';
 import { pathParameters } from '../../request/path-parameter.ts';

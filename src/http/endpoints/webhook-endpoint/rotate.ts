@@ -1,5 +1,5 @@
 import { documentTag } from '../../../domain/document.ts';
-import { webhookEndpointFields } from '../../../domain/webhook-endpoint/webhook-endpoint.ts';
+import { webhookEndpointFields } from '../../../domain/webhook-endpoint/webhook-endpoint-body.ts';
 import { rotateWebhookSecret } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { successExample } from '../../description.ts';
 import { documentWriter } from '../../document-endpoints.ts';

@@ -27,7 +27,6 @@ export interface PostgresOptions {
   signal?: AbortSignal;
 }
 
-export const DEFAULT_STATEMENT_TIMEOUT_MS = 2_000;
 /** Allowance for the network on top of the statement timeout. */
 const ROUND_TRIP_MS = 500;
 

@@ -4,7 +4,8 @@
 import type pg from 'pg';
 import { Connection } from '../client/connection.ts';
 import { connectError, statementError } from '../client/errors.ts';
-import { clientConfig, DEFAULT_STATEMENT_TIMEOUT_MS, type PostgresOptions } from '../client/options.ts';
+import { clientConfig, type PostgresOptions } from '../client/options.ts';
+import { DEFAULT_STATEMENT_TIMEOUT_MS } from '../client/statement-timeout.ts';
 
 /** Runs SQL, several statements if there are no values. Rows are arrays. Throws `TransientError`. */
 type RunSql = (sql: string, values?: unknown[]) => Promise<unknown[][]>;

@@ -1,0 +1,31 @@
+// The body that replaces the property schema.
+
+import { SCHEMA_BYTES } from './json-schema/property-check.ts';
+import { modeField } from './policy-mode.ts';
+import type { PropertySchema } from './property-schema.ts';
+import { bodyType, invalidField } from './request-body.ts';
+
+const schemaField = {
+  type: ['object', 'boolean'],
+  // The default; without it, type generators would produce an empty object.
+  additionalProperties: true,
+  'x-max-bytes': SCHEMA_BYTES,
+  description:
+    `A JSON Schema 2020-12 for \`properties\`, at most ${SCHEMA_BYTES / 1024} KiB. Patterns are regular expressions of ` +
+    'ECMAScript without lookaround or backreferences, numbers are compared exactly, `$ref` must refer to a place in the schema, and `format` is an annotation.',
+} as const;
+
+export const propertySchemaFields = { schema: schemaField, mode: modeField };
+
+export const propertySchemaBody = bodyType({
+  name: 'PropertySchema',
+  fields: propertySchemaFields,
+  required: ['schema', 'mode'],
+  convert: ({ value, members }): PropertySchema => {
+    const schema = members.get('schema')!;
+    const size = Buffer.byteLength(schema);
+    if (size > SCHEMA_BYTES)
+      throw invalidField('/schema', `must be at most ${SCHEMA_BYTES} bytes of JSON and has ${size}`);
+    return { schema, mode: value.mode };
+  },
+});
