@@ -1,6 +1,8 @@
 // The event loop of a service: its longest iteration as measured by the service, and the latency of `/healthz`.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { DatabaseKind, TestDatabase } from '../test/support/database.ts';
@@ -46,7 +48,9 @@ export async function whileMonitored<Result>(
 /** The settings of a service whose event loop is monitored; it writes its longest iterations to the file. */
 function monitored(file: string): Record<string, string> {
   const monitor = pathToFileURL(`${import.meta.dirname}/event-loop-monitor.ts`);
-  return { NODE_OPTIONS: `--import=${monitor.href}`, RIG_EVENT_LOOP_FILE: file };
+  // Set here, because the monitor is loaded before the program enables it.
+  const cache = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') };
+  return { ...cache, NODE_OPTIONS: `--import=${monitor.href}`, RIG_EVENT_LOOP_FILE: file };
 }
 
 interface LongestIteration {
