@@ -1,0 +1,19 @@
+// Contract: garbage does not determine the memory of a service. With the defaults of V8, the heap grows to more than six
+// times of what is in use, and otherwise to about three times, of which a part is the young generation.
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { Folder, serve } from '../support/process.ts';
+
+const GARBAGE = pathToFileURL(`${import.meta.dirname}/../support/garbage.ts`).href;
+/** With a margin for collections that start late on a busy machine. */
+const MAX_GROWTH = 4.5;
+
+it(`the heap of a service grows to at most ${MAX_GROWTH} times what is in use`, async () => {
+  using folder = new Folder();
+  await using service = await serve(folder, { env: { NODE_OPTIONS: `--import=${GARBAGE}` } });
+  service.signal('SIGUSR2');
+  const [, growth] = await service.says(/^heap: (\S+) times$/m);
+  assert.ok(Number(growth) <= MAX_GROWTH, `${growth} times`);
+});
