@@ -86,7 +86,7 @@ export function endpoint<Body = null, Query = null>(
  */
 const LAST_QUERY_AFTER_MS = 1_500;
 /** Work that waits for the CPU until then still has time to query the database. */
-const LAST_CPU_TURN_AFTER_MS = 1_400;
+export const LAST_CPU_TURN_AFTER_MS = 1_400;
 
 /** For the queries of one request of the tenant, a workspace id. */
 export function withDeadline(

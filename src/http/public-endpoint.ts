@@ -2,8 +2,10 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../operations/context.ts';
+import { TURN_BYTES } from '../operations/machinery/cpu-queue.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import type { EndpointDescription } from './description.ts';
+import { LAST_CPU_TURN_AFTER_MS } from './endpoint.ts';
 import type { PublicLimit } from './limits/public-limit.ts';
 import { refusePreconditionHook } from './response/entity-tag.ts';
 
@@ -46,13 +48,19 @@ export function addPublicEndpoint(
   app.get(path, route, (request, reply) => handle({ ...options, request, reply }));
 }
 
-export type PageLimitOptions = Pick<PublicOptions, 'publicLimit' | 'context'>;
+export interface PageLimitOptions extends Pick<PublicOptions, 'publicLimit'> {
+  context: Pick<Context, 'activity' | 'cpu'>;
+}
 
-/** The limit of pages as a hook. */
+/** One page per turn: it has up to two megabytes, which take up to a millisecond to send. */
+const PAGE_BYTES = TURN_BYTES;
+
+/** The limit of pages as a hook, which waits for the CPU. */
 export function pageLimiter({ publicLimit, context }: PageLimitOptions) {
-  return ({ raw }: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
+  return async ({ raw }: FastifyRequest): Promise<void> => {
     context.activity.seen(UNKNOWN_TENANT);
     publicLimit?.countPage(raw);
-    done();
+    const startBy = performance.now() + LAST_CPU_TURN_AFTER_MS;
+    await context.cpu.until(startBy, UNKNOWN_TENANT).turn(PAGE_BYTES);
   };
 }
