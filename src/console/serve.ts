@@ -9,7 +9,7 @@ import type { InFlight } from '../http/limits/in-flight.ts';
 import type { PublicLimit } from '../http/limits/public-limit.ts';
 import type { RateLimit } from '../http/limits/rate-limit.ts';
 import type { UnreadResponses } from '../http/limits/response-backpressure.ts';
-import { announcedBytes, readBody } from '../http/request/body.ts';
+import { announcedBytes, discardBody, readBody } from '../http/request/body.ts';
 import { compressedFor } from '../http/response/compressed.ts';
 import { pageHeaders } from '../http/response/page-headers.ts';
 import { httpStatus } from '../http/response/problem.ts';
@@ -280,8 +280,7 @@ export async function readForm(
     reservation.grow(announcedBytes(raw, maxBytes));
     return Form.read(raw, await readBody(raw, reservation, maxBytes));
   } catch (problem) {
-    // Discards the rest: a browser sends the whole form before it reads the response.
-    raw.resume();
+    discardBody(raw);
     throw problem;
   }
 }

@@ -20,7 +20,15 @@ import type { RateLimit } from './limits/rate-limit.ts';
 import type { UnreadResponses } from './limits/response-backpressure.ts';
 import type { FirstQuery, Prefetch, Prefetcher, ReceivedBody } from './prefetch.ts';
 import type { Protocol } from './protocol.ts';
-import { announcedBytes, hasSmallBody, postponeBody, readBody, requireBody } from './request/body.ts';
+import {
+  announcedBytes,
+  discardBody,
+  freeBytes,
+  hasSmallBody,
+  postponeBody,
+  readBody,
+  requireBody,
+} from './request/body.ts';
 import { presentedTokenDigest } from './request/credentials.ts';
 import { checkMediaType, type MediaType } from './request/media-type.ts';
 import { noQuery, type QueryType } from './request/query.ts';
@@ -212,6 +220,7 @@ async function prepareCall(
       received.parsed === undefined ? handling.cpu.turn(received.bytes.length, GRACE_MS) : undefined;
     if (turn !== undefined) await turn;
     const body = parsedBody(endpoint, received);
+    if (reservation !== null) freeBytes(received.bytes);
     const { headers } = request.raw;
     if (!endpoint.isConditional && endpoint.protocol !== 'forward-auth') refusePrecondition(headers);
     const precondition = endpoint.isConditional ? readPrecondition(headers) : undefined;
@@ -268,8 +277,7 @@ async function receiveLarge(
   } catch (problem) {
     // The queue spreads its own rejections as well, so one that rejects has waited too.
     await cpu.turn(STEP_BYTES)?.catch(() => {});
-    // Discards the rest: a client may send the whole body before it reads the response.
-    message.resume();
+    discardBody(message);
     throw problem;
   }
 }

@@ -21,6 +21,7 @@ import { ProblemLog } from './log/problem-log.ts';
 import { requestIds } from './log/request-id.ts';
 import type { ParserError } from './node-internals.ts';
 import { firstPart } from './protocol.ts';
+import { discardBody } from './request/body.ts';
 import { checkHeaders, checkOrigin, hasUnsafeFraming } from './request/header-checks.ts';
 import {
   configureSockets,
@@ -242,6 +243,7 @@ function respondWithProblem(problem: Problem, request: FastifyRequest, reply: Fa
   if (status === 503 && isPipelined(request)) reply.header('connection', 'close');
   // The rest of the request may never arrive.
   if (status === 408) reply.header('connection', 'close');
+  discardBody(request.raw);
   sendProblem(reply, problem, request.id);
 }
 

@@ -52,7 +52,7 @@ export function readBody(
     };
     reservation?.receive(fail);
     message.on('data', (chunk: Buffer) => {
-      if (chunks === null) return;
+      if (chunks === null) return freeBytes(chunk);
       size += chunk.length;
       if (size > maxBytes) return fail(tooLarge(maxBytes));
       try {
@@ -65,11 +65,33 @@ export function readBody(
     });
     message.on('end', () => {
       reservation?.complete();
-      if (chunks !== null) resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+      if (chunks !== null) resolve(joined(chunks));
     });
     // The client has disconnected: the response is discarded.
     message.on('error', () => reject(connectionEnded()));
   });
+}
+
+/** Frees the chunks of a large body. */
+function joined(chunks: readonly Buffer[]): Buffer {
+  if (chunks.length === 1) return chunks[0]!;
+  const bytes = Buffer.concat(chunks);
+  for (const chunk of chunks) freeBytes(chunk);
+  return bytes;
+}
+
+/** Reads the rest of the body without keeping it: a client may send the whole body before it reads the response. */
+export function discardBody(message: IncomingMessage): void {
+  if (!hasSmallBody(message)) message.on('data', freeBytes).resume();
+}
+
+/**
+ * Frees the memory of bytes that are not used again. Otherwise V8 frees it with their small object, and waits for that
+ * until a thread has 64 MB of such memory.
+ */
+export function freeBytes({ buffer, byteLength }: Buffer): void {
+  // Small ones share the buffer of a pool.
+  if (byteLength > 0 && byteLength === buffer.byteLength) (buffer as ArrayBuffer).transfer(0);
 }
 
 /** Throws `body_missing`, distinct from an invalid body: a client or a proxy may have dropped it. */
