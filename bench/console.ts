@@ -37,6 +37,11 @@ const GROUP = `${LIST}/customer-777`;
 /** The last group of the list, with a name of its own. */
 const RARE = { user_group_id: 'zz-last', name: 'Rare & Sons' };
 const RARE_SEARCH = `${LIST}?search=rare`;
+const engines = {
+  sqlite: ['SQLite'],
+  postgres: ['PostgreSQL'],
+  both: ['SQLite', 'PostgreSQL'],
+} as const;
 const pages = {
   overview: '/console',
   list: LIST,
@@ -62,6 +67,9 @@ export interface ConsoleBenchOptions {
   groups: number;
   seconds: number;
   rounds: number;
+  database: 'sqlite' | 'postgres' | 'both';
+  /** Operations whose rates are compared. */
+  only: readonly string[];
   report: (text: string) => void;
 }
 
@@ -70,12 +78,13 @@ export async function measureConsole(options: ConsoleBenchOptions): Promise<void
   await using stack = new AsyncDisposableStack();
   options.report(`creating ${groups} user groups`);
   const file = await seedOnce(keep, groups);
-  const server = stack.use(await openBenchServer());
-  for (const engine of ['SQLite', 'PostgreSQL'] as const) {
+  const server = options.database === 'sqlite' ? null : stack.use(await openBenchServer());
+  for (const engine of engines[options.database]) {
     const copy = copyOf(file, join(folder, engine));
     // How many resolves are the first of an hour differs from round to round, and costs more than the console.
     markAllSeen(copy);
-    const database = engine === 'SQLite' ? copy : await copyToPostgres(copy, server, stack);
+    const postgres = engine === 'PostgreSQL' ? server : null;
+    const database = postgres === null ? copy : await copyToPostgres(copy, postgres, stack);
     await using service = await startService(database);
     await addSettings(service, database);
     const cookie = await signIn(service, database);
@@ -83,8 +92,8 @@ export async function measureConsole(options: ConsoleBenchOptions): Promise<void
     await measurePages(engine, service, cookie);
     await measureSearch(engine, service, { cookie, groups });
     await measureBrowser(engine, service, database);
-    await measureShare(engine, service, cookie, engine === 'SQLite' ? null : server.processId);
-    await measureApi(engine, service, { database, cookie, ...options });
+    await measureShare(engine, service, cookie, postgres?.processId ?? null);
+    await measureApi(engine, service, { ...options, database, cookie });
   }
 }
 
@@ -244,7 +253,7 @@ function percent(share: number): string {
   return (share * 100).toFixed(1);
 }
 
-interface ApiOptions extends Pick<ConsoleBenchOptions, 'seconds' | 'rounds' | 'report'> {
+interface ApiOptions extends Pick<ConsoleBenchOptions, 'seconds' | 'rounds' | 'only' | 'report'> {
   database: SeededDatabase;
   cookie: string;
 }
@@ -253,7 +262,7 @@ async function measureApi(engine: string, service: ServerProcess, options: ApiOp
   const { database, cookie } = options;
   const tokens = database.tokens.slice(0, RESOLVED);
   const rows: string[][] = [];
-  for (const name of ['get', 'resolve', 'create']) {
+  for (const name of options.only) {
     const run = (seconds: number) =>
       loadAll([service], {
         operation: operationOf(name),

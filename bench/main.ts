@@ -160,6 +160,8 @@ program
   .addOption(secondsOption(3))
   .option('--rounds <rounds>', 'rounds of each operation; their median counts', positive, 3)
   .addOption(groupsOption(1_000_000))
+  .addOption(databaseOption(['sqlite', 'postgres', 'both'], 'both'))
+  .addOption(onlyOption(['get', 'resolve', 'create'], 'get, resolve, create'))
   .option('--keep <folder>', 'keep the created user groups in the folder, and use those of an earlier run')
   .action((flags) => measureConsole({ ...flags, folder: prepare(), report }));
 
