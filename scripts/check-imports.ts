@@ -125,6 +125,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
     'src/commands/',
     [
       'src/app.ts',
+      'src/threads/',
       'src/demo/',
       'src/database.ts',
       'src/key-ring-source.ts',

@@ -63,6 +63,8 @@ export interface AppOptions {
   signal?: AbortSignal;
   /** Runs before the service listens, so that what it creates exists when a caller finds the service ready. */
   prepare?: Prepare;
+  /** Already loading their modules. */
+  threads?: ServingThreads;
 }
 
 export type Prepare = (context: Context) => Promise<void>;
@@ -74,16 +76,22 @@ export type Prepare = (context: Context) => Promise<void>;
 export async function startApp(
   wanted: Config,
   log: Logger,
-  { clock = new SharedClock(), signal = new AbortController().signal, prepare }: AppOptions = {},
+  {
+    clock = new SharedClock(),
+    signal = new AbortController().signal,
+    prepare,
+    threads = ServingThreads.start(wanted),
+  }: AppOptions = {},
 ): Promise<App> {
-  const { threads, limit } = servingThreads(wanted);
-  if (limit !== null) log.warn({ threads }, `fewer serving threads than UGS_THREADS: ${limit}`);
-  const config = { ...wanted, threads };
-  const metrics = await startMetrics(config, log);
+  const { threads: count, limit } = servingThreads(wanted);
+  if (limit !== null) log.warn({ threads: count }, `fewer serving threads than UGS_THREADS: ${limit}`);
+  const config = { ...wanted, threads: count };
+  let metrics: ServedMetrics | null = null;
   try {
-    return await startWith({ config, log, clock, metrics, prepare }, signal);
+    metrics = await startMetrics(config, log);
+    return await startWith({ config, log, clock, metrics, prepare, threads }, signal);
   } catch (error) {
-    await metrics?.server.close();
+    await Promise.all([metrics?.server.close(), threads.terminate()]);
     throw error;
   }
 }
@@ -119,7 +127,7 @@ interface Start {
 }
 
 async function startWith(
-  options: Omit<Start, 'onReducedEvent' | 'observer' | 'threads' | 'thread'>,
+  options: Omit<Start, 'onReducedEvent' | 'observer' | 'thread'>,
   signal: AbortSignal,
 ): Promise<App> {
   const { config, log, clock, metrics } = options;
@@ -130,29 +138,22 @@ async function startWith(
   };
   const observer = new OutageLog(log);
   const thread = { number: MAIN_THREAD, memory: allocateSharedMemory(config) };
-  const threads = new ServingThreads();
+  const opened = await untilAvailable({ waitMs: config.databaseWaitMs, observer, signal }, () =>
+    open(config, clock.now, {
+      observer,
+      signal,
+      batches: metrics?.metrics.batches,
+      onReducedEvent,
+      threads: config.threads,
+      queueLengths: sharedQueueLengths(config, thread),
+      migrationObserver: new MigrationLog(log),
+      onFailedSync: (message) => endAfterFailedSync(log, message),
+    }),
+  );
   try {
-    threads.start(config.threads - 1);
-    const opened = await untilAvailable({ waitMs: config.databaseWaitMs, observer, signal }, () =>
-      open(config, clock.now, {
-        observer,
-        signal,
-        batches: metrics?.metrics.batches,
-        onReducedEvent,
-        threads: config.threads,
-        queueLengths: sharedQueueLengths(config, thread),
-        migrationObserver: new MigrationLog(log),
-        onFailedSync: (message) => endAfterFailedSync(log, message),
-      }),
-    );
-    try {
-      return await serve({ ...options, onReducedEvent, observer, threads, thread }, opened);
-    } catch (error) {
-      await opened.database.close();
-      throw error;
-    }
+    return await serve({ ...options, onReducedEvent, observer, thread }, opened);
   } catch (error) {
-    await threads.terminate();
+    await opened.database.close();
     throw error;
   }
 }

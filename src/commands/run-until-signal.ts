@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { App, Prepare } from '../app.ts';
 import type { Config } from '../config.ts';
 import { limitHeapGrowth } from '../system/small-heap.ts';
+import { ServingThreads } from '../threads/serving-threads.ts';
 
 /** A terminal sends SIGHUP when it is closed. Without one, it asks a program to read or open its files again. */
 const isInTerminal = [0, 1, 2].some((file) => isatty(file));
@@ -69,9 +70,10 @@ async function startUnlessSignalled(
   const abort = new AbortController();
   void signalled.then(() => abort.abort());
   try {
+    const threads = ServingThreads.start(config);
     // Imported on demand: the commands that do not serve start twice as fast without the HTTP server.
     const { startApp } = await import('../app.ts');
-    return await startApp(config, log, { signal: abort.signal, ...(prepare && { prepare }) });
+    return await startApp(config, log, { signal: abort.signal, ...(prepare && { prepare }), threads });
   } catch (error) {
     if (!abort.signal.aborted) throw error;
     log.info({ signal: await signalled }, 'startup cancelled by a signal');

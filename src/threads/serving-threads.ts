@@ -2,6 +2,7 @@
 
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
+import { type Config, servingThreads } from '../config.ts';
 import type { ThreadMetricsMessage } from '../metrics/metrics.ts';
 import { startThread } from '../system/start-thread.ts';
 import { callThread, type MainCalls, type ThreadStart } from './calls.ts';
@@ -15,12 +16,8 @@ export class ServingThreads {
   readonly #failure = Promise.withResolvers<never>();
   #isClosing = false;
 
-  constructor() {
+  private constructor(count: number) {
     this.#failure.promise.catch(() => {});
-  }
-
-  /** They load their modules while the main thread opens the database. Throws Node's error if one cannot be created. */
-  start(count: number): void {
     for (let thread = 0; thread < count; thread++) {
       const worker = startThread('threads/serving-thread');
       worker.on('error', (error) => this.#failure.reject(error));
@@ -30,6 +27,11 @@ export class ServingThreads {
       this.#workers.push(worker);
       this.#exited.push(once(worker, 'exit').catch(() => {}));
     }
+  }
+
+  /** They load their modules while the main thread does, and opens the database. Throws Node's error if one cannot be created. */
+  static start(config: Config): ServingThreads {
+    return new ServingThreads(servingThreads(config).threads - 1);
   }
 
   /** Never resolves; rejects with the error that ended a thread. */

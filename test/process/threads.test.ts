@@ -45,6 +45,16 @@ describe('A process with several serving threads', () => {
     assert.equal(code, 75);
   });
 
+  it('refuses an address of the metrics that another process uses', async () => {
+    using folder = new Folder();
+    using other = new Folder();
+    await using service = await serve(folder, { env });
+    const { host } = new URL(service.url);
+    const { code, stderr } = await run(other, ['serve'], { env: { ...env, UGS_METRICS_ADDRESS: host } });
+    assert.match(stderr, /^user-group-service: UGS_METRICS_ADDRESS [\d.:]+ is already in use; [^\n]+\n$/);
+    assert.equal(code, 75);
+  });
+
   it('listens on no port if a thread cannot start', async () => {
     using folder = new Folder();
     const trigger = folder.join('fail');
