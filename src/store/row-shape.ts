@@ -99,6 +99,14 @@ export class Entity<Value extends object> extends RowShape<Value> {
   read(row: Row, index = 0): Value {
     return this.#describe(CURSOR.at(row, index));
   }
+
+  readOrNull(row: Row | undefined): Value | null {
+    return row === undefined ? null : this.read(row);
+  }
+
+  readAll(rows: readonly Row[]): Value[] {
+    return rows.map((row) => this.read(row));
+  }
 }
 
 /** Collects the fields of a description: each value in its result is the field. */

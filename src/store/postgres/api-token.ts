@@ -122,7 +122,7 @@ export async function findApiTokenById(
   { apiTokenId }: Query<'findApiTokenById'>,
 ): Promise<ApiToken | null> {
   const [row] = await session.query(FIND_BY_ID, [apiTokenId]);
-  return row === undefined ? null : API_TOKEN.read(row);
+  return API_TOKEN.readOrNull(row);
 }
 
 export async function listApiTokens(
@@ -140,8 +140,9 @@ export async function listNewestApiTokens(
   session: Session,
   { tenant, before, isRevoked, limit }: Query<'listNewestApiTokens'>,
 ): Promise<ApiToken[]> {
-  const rows = await session.query(LIST_NEWEST, [...TENANT.cells(tenant), before, isRevoked, limit]);
-  return rows.map((row) => API_TOKEN.read(row));
+  return API_TOKEN.readAll(
+    await session.query(LIST_NEWEST, [...TENANT.cells(tenant), before, isRevoked, limit]),
+  );
 }
 
 /** Runs in a transaction. */

@@ -95,7 +95,7 @@ export async function findConfig(session: Session, { tenant }: Query<'findConfig
   const [row] = await session.query(FIND_VERSION, values);
   if (row === undefined) return { version: 0, documents: [] };
   const documents = await session.query(LIST, values);
-  return { version: row[0] as number, documents: documents.map((row) => DOCUMENT.read(row)) };
+  return { version: row[0] as number, documents: DOCUMENT.readAll(documents) };
 }
 
 export async function findDocument(
@@ -110,9 +110,7 @@ export async function scanDocuments(
   { after, limit }: Query<'scanDocuments'>,
 ): Promise<Document[]> {
   const { workspaceId, environment, kind, id } = after ?? FIRST_KEY;
-  return (await session.query(SCAN, [workspaceId, environment, kind, id, limit])).map((row) =>
-    DOCUMENT.read(row),
-  );
+  return DOCUMENT.readAll(await session.query(SCAN, [workspaceId, environment, kind, id, limit]));
 }
 
 /** Runs in a transaction. */
@@ -209,7 +207,7 @@ async function lock(session: Session, tenant: Tenant): Promise<void> {
 
 async function find(session: Session, key: DocumentKey): Promise<Document | null> {
   const [row] = await session.query(FIND, DOCUMENT_KEY.cells(key));
-  return row === undefined ? null : DOCUMENT.read(row);
+  return DOCUMENT.readOrNull(row);
 }
 
 async function readTotal(

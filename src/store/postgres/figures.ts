@@ -29,7 +29,7 @@ export async function findFigures(
   { tenant }: Query<'findFigures'>,
 ): Promise<StoredFigures | null> {
   const [row] = await session.query(FIND, TENANT.cells(tenant));
-  return row === undefined ? null : STORED_FIGURES.read(row);
+  return STORED_FIGURES.readOrNull(row);
 }
 
 export async function putFigures(

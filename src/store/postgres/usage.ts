@@ -76,7 +76,7 @@ export async function listUsageOfDay(
   session: Session,
   { tenant, day, after, limit }: Query<'listUsageOfDay'>,
 ): Promise<UsageCount[]> {
-  return toCounts(await session.query(OF_DAY, [...TENANT.cells(tenant), day, after, limit]));
+  return USAGE_COUNT.readAll(await session.query(OF_DAY, [...TENANT.cells(tenant), day, after, limit]));
 }
 
 export async function listUsageOfUserGroup(
@@ -85,14 +85,16 @@ export async function listUsageOfUserGroup(
 ): Promise<UsageCount[]> {
   const { bucket, providedId } = key;
   const values = [bucket, ...TENANT.cells(key), providedId, from, to, limit];
-  return toCounts(await session.query(OF_USER_GROUP, values));
+  return USAGE_COUNT.readAll(await session.query(OF_USER_GROUP, values));
 }
 
 export async function scanUsage(
   session: Session,
   { after, limit }: Query<'scanUsage'>,
 ): Promise<UsageCount[]> {
-  return toCounts(await session.query(SCAN, [...USAGE_POSITION.cells(after ?? FIRST_USAGE), limit]));
+  return USAGE_COUNT.readAll(
+    await session.query(SCAN, [...USAGE_POSITION.cells(after ?? FIRST_USAGE), limit]),
+  );
 }
 
 export async function findNextTenantWithUsage(
@@ -100,7 +102,7 @@ export async function findNextTenantWithUsage(
   { after }: Query<'findNextTenantWithUsage'>,
 ): Promise<TenantWithUsage | null> {
   const [row] = await session.query(NEXT_TENANT, [after?.workspaceId ?? 0, after?.environment ?? '']);
-  return row === undefined ? null : TENANT_WITH_USAGE.read(row);
+  return TENANT_WITH_USAGE.readOrNull(row);
 }
 
 /** Runs in a transaction. */
@@ -108,13 +110,9 @@ export async function deleteOldUsage(
   session: Session,
   { tenant, before, limit }: Command<'deleteOldUsage'>,
 ): Promise<number> {
-  const old = toCounts(await session.query(FIND_OLD, [...TENANT.cells(tenant), before, limit]));
+  const old = USAGE_COUNT.readAll(await session.query(FIND_OLD, [...TENANT.cells(tenant), before, limit]));
   if (old.length > 0) await session.query(DELETE, toArrays(KEY, old));
   return old.length;
-}
-
-function toCounts(rows: readonly (readonly unknown[])[]): UsageCount[] {
-  return rows.map((row) => USAGE_COUNT.read(row));
 }
 
 /** Each key once, which ADD requires, and in the order of keys, so that two processes do not deadlock. */

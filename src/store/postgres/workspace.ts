@@ -79,7 +79,7 @@ export async function findWorkspace(
   { name }: Query<'findWorkspace'>,
 ): Promise<Workspace | null> {
   const [row] = await session.query(FIND, [name]);
-  return row === undefined ? null : WORKSPACE.read(row);
+  return WORKSPACE.readOrNull(row);
 }
 
 export async function listWorkspaces(
@@ -87,7 +87,7 @@ export async function listWorkspaces(
   { after, limit }: Query<'listWorkspaces'>,
 ): Promise<Workspace[]> {
   // Names are never empty.
-  return (await session.query(LIST, [after ?? '', limit])).map((row) => WORKSPACE.read(row));
+  return WORKSPACE.readAll(await session.query(LIST, [after ?? '', limit]));
 }
 
 export async function ensureWorkspace(

@@ -44,8 +44,7 @@ export function findApiTokenById(
   connection: Connection,
   { apiTokenId }: Query<'findApiTokenById'>,
 ): ApiToken | null {
-  const row = connection.get(FIND_BY_ID, [apiTokenId]);
-  return row === undefined ? null : API_TOKEN.read(row);
+  return API_TOKEN.readOrNull(connection.get(FIND_BY_ID, [apiTokenId]));
 }
 
 export function listApiTokens(
@@ -64,7 +63,7 @@ export function listNewestApiTokens(
   { tenant, before, isRevoked, limit }: Query<'listNewestApiTokens'>,
 ): ApiToken[] {
   const values = [tenant.workspaceId, tenant.environment, before, Number(isRevoked), limit];
-  return connection.all(LIST_NEWEST, values).map((row) => API_TOKEN.read(row));
+  return API_TOKEN.readAll(connection.all(LIST_NEWEST, values));
 }
 
 export function createApiToken(

@@ -49,7 +49,7 @@ export function findConfig(connection: Connection, { tenant }: Query<'findConfig
   if (row === undefined) return { version: 0, documents: [] };
   return {
     version: row[0] as number,
-    documents: connection.all(OF_ENVIRONMENT, cells).map((row) => DOCUMENT.read(row)),
+    documents: DOCUMENT.readAll(connection.all(OF_ENVIRONMENT, cells)),
   };
 }
 
@@ -59,7 +59,7 @@ export function findDocument(connection: Connection, { key }: Query<'findDocumen
 
 export function scanDocuments(connection: Connection, { after, limit }: Query<'scanDocuments'>): Document[] {
   const { workspaceId, environment, kind, id } = after ?? FIRST_KEY;
-  return connection.all(SCAN, [workspaceId, environment, kind, id, limit]).map((row) => DOCUMENT.read(row));
+  return DOCUMENT.readAll(connection.all(SCAN, [workspaceId, environment, kind, id, limit]));
 }
 
 export function putDocument(
@@ -139,8 +139,7 @@ export function copyDocuments(connection: Connection, { documents }: Command<'co
 }
 
 function find(connection: Connection, key: DocumentKey): Document | null {
-  const row = connection.get(FIND, DOCUMENT_KEY.cells(key));
-  return row === undefined ? null : DOCUMENT.read(row);
+  return DOCUMENT.readOrNull(connection.get(FIND, DOCUMENT_KEY.cells(key)));
 }
 
 function readTotal(connection: Connection, { workspaceId, environment, kind }: DocumentKey): DocumentTotal {

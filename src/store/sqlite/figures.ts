@@ -13,8 +13,7 @@ const UPDATE = `update environment_figures
   where ${OF_TENANT} and counting_until = ?`;
 
 export function findFigures(connection: Connection, { tenant }: Query<'findFigures'>): StoredFigures | null {
-  const row = connection.get(FIND, TENANT.cells(tenant));
-  return row === undefined ? null : STORED_FIGURES.read(row);
+  return STORED_FIGURES.readOrNull(connection.get(FIND, TENANT.cells(tenant)));
 }
 
 export function putFigures(

@@ -41,26 +41,29 @@ export function listUsageOfDay(
   connection: Connection,
   { tenant, day, after, limit }: Query<'listUsageOfDay'>,
 ): UsageCount[] {
-  return toCounts(connection.all(OF_DAY, [...TENANT.cells(tenant), day, after, limit]));
+  return USAGE_COUNT.readAll(connection.all(OF_DAY, [...TENANT.cells(tenant), day, after, limit]));
 }
 
 export function listUsageOfUserGroup(
   connection: Connection,
   { key, from, to, limit }: Query<'listUsageOfUserGroup'>,
 ): UsageCount[] {
-  return toCounts(connection.all(OF_USER_GROUP, [...TENANT.cells(key), key.providedId, from, to, limit]));
+  return USAGE_COUNT.readAll(
+    connection.all(OF_USER_GROUP, [...TENANT.cells(key), key.providedId, from, to, limit]),
+  );
 }
 
 export function scanUsage(connection: Connection, { after, limit }: Query<'scanUsage'>): UsageCount[] {
-  return toCounts(connection.all(SCAN, [...USAGE_POSITION.cells(after ?? FIRST_USAGE), limit]));
+  return USAGE_COUNT.readAll(connection.all(SCAN, [...USAGE_POSITION.cells(after ?? FIRST_USAGE), limit]));
 }
 
 export function findNextTenantWithUsage(
   connection: Connection,
   { after }: Query<'findNextTenantWithUsage'>,
 ): TenantWithUsage | null {
-  const row = findNext(connection, [after?.workspaceId ?? 0, after?.environment ?? '']);
-  return row === undefined ? null : TENANT_WITH_USAGE.read(row);
+  return TENANT_WITH_USAGE.readOrNull(
+    findNext(connection, [after?.workspaceId ?? 0, after?.environment ?? '']),
+  );
 }
 
 export function deleteOldUsage(
@@ -68,8 +71,4 @@ export function deleteOldUsage(
   { tenant, before, limit }: Command<'deleteOldUsage'>,
 ): number {
   return connection.run(DELETE_OLD, [...TENANT.cells(tenant), before, limit]);
-}
-
-function toCounts(rows: readonly (readonly unknown[])[]): UsageCount[] {
-  return rows.map((row) => USAGE_COUNT.read(row));
 }

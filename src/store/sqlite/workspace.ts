@@ -26,8 +26,7 @@ const TABLES = [
 ];
 
 export function findWorkspace(connection: Connection, { name }: { name: string }): Workspace | null {
-  const row = connection.get(FIND, [name]);
-  return row === undefined ? null : WORKSPACE.read(row);
+  return WORKSPACE.readOrNull(connection.get(FIND, [name]));
 }
 
 export function listWorkspaces(
@@ -35,7 +34,7 @@ export function listWorkspaces(
   { after, limit }: Query<'listWorkspaces'>,
 ): Workspace[] {
   // No name is empty.
-  return connection.all(LIST, [after ?? '', limit]).map((row) => WORKSPACE.read(row));
+  return WORKSPACE.readAll(connection.all(LIST, [after ?? '', limit]));
 }
 
 export function hasWorkspace(connection: Connection, workspaceId: number): boolean {

@@ -527,10 +527,7 @@ async function page(
 ): Promise<EventPage> {
   const rows = await session.query(scan.sql, [...scan.values, search.scanLimit + 1]);
   const { positions, last, isEnd } = selectPage(rows.map(toCandidate), search);
-  const events =
-    last === null || positions.length === 0
-      ? []
-      : (await list(last, positions)).map((row) => EVENT.read(row));
+  const events = last === null || positions.length === 0 ? [] : EVENT.readAll(await list(last, positions));
   return { events, last, isEnd };
 }
 
@@ -544,7 +541,7 @@ export async function findNextTenant(
   { after }: Query<'findNextTenant'>,
 ): Promise<TenantWithEvents | null> {
   const [row] = await session.query(NEXT_TENANT, [after?.workspaceId ?? 0, after?.environment ?? '']);
-  return row === undefined ? null : TENANT_WITH_EVENTS.read(row);
+  return TENANT_WITH_EVENTS.readOrNull(row);
 }
 
 /** Runs in a transaction. */
@@ -553,7 +550,7 @@ export async function deleteOldEvents(
   { tenant, before, limit }: Command<'deleteOldEvents'>,
 ): Promise<number> {
   const found = await session.query(FIND_OLD, [...TENANT.cells(tenant), limit]);
-  const old = found.map((row) => OLD_EVENT.read(row)).filter(({ occurredAt }) => occurredAt < before);
+  const old = OLD_EVENT.readAll(found).filter(({ occurredAt }) => occurredAt < before);
   if (old.length === 0) return 0;
   const last = Math.max(...old.map(({ position }) => position));
   await session.pipelined(() =>

@@ -21,7 +21,7 @@ export async function findEvents(
   const keys = queries.map(({ key }) => key);
   const rows = await session.query(FIND, toArrays(EVENT_KEY, keys));
   // Events of different targets may have the same position.
-  const found = new Map(rows.map((row) => EVENT.read(row)).map((event) => [eventName(event), event]));
+  const found = new Map(EVENT.readAll(rows).map((event) => [eventName(event), event]));
   return keys.map((key) => found.get(eventName(key)) ?? null);
 }
 

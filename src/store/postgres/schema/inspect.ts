@@ -92,7 +92,7 @@ class PostgresInspection implements Inspection {
 
   async sampleTokens(keyId: string, limit: number): Promise<StoredToken[]> {
     const sql = `select ${STORED_TOKEN.names} from user_groups where token_key_id = $1 limit $2`;
-    return (await this.#session.change(sql, [keyId, limit])).map((row) => STORED_TOKEN.read(row));
+    return STORED_TOKEN.readAll(await this.#session.change(sql, [keyId, limit]));
   }
 
   async #serverFindings(): Promise<Finding[]> {

@@ -62,7 +62,7 @@ async function deleteOrExplain(
   results: Map<string, Result>,
 ): Promise<UserGroupDeletion[]> {
   const rows = await session.query(DELETE, toArrays(SENT, commands));
-  const deleted = rows.map((row) => DELETED.read(row));
+  const deleted = DELETED.readAll(rows);
   for (const key of deleted) results.set(keyToString(key), 'deleted');
   const erasedTo = new Map(commands.map(({ key, erasedTo = 0 }) => [keyToString(key), erasedTo]));
   await session.pipelined(() =>

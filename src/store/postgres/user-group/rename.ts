@@ -118,7 +118,7 @@ export async function findLastRename(
   { key, before }: Query<'findLastRename'>,
 ): Promise<Rename | null> {
   const [row] = await session.query(FIND_LAST, [...USER_GROUP_KEY.cells(key), before]);
-  return row === undefined ? null : RENAME.read(row);
+  return RENAME.readOrNull(row);
 }
 
 export async function findNextRename(
@@ -126,15 +126,14 @@ export async function findNextRename(
   { key, from }: Query<'findNextRename'>,
 ): Promise<Rename | null> {
   const [row] = await session.query(FIND_NEXT, [...USER_GROUP_KEY.cells(key), from]);
-  return row === undefined ? null : RENAME.read(row);
+  return RENAME.readOrNull(row);
 }
 
 export async function scanRenames(
   session: Session,
   { after, limit }: Query<'scanRenames'>,
 ): Promise<Rename[]> {
-  const rows = await session.query(SCAN, [...RENAME_POSITION.cells(after ?? FIRST_RENAME), limit]);
-  return rows.map((row) => RENAME.read(row));
+  return RENAME.readAll(await session.query(SCAN, [...RENAME_POSITION.cells(after ?? FIRST_RENAME), limit]));
 }
 
 export async function copyRenames(session: Session, { renames }: Command<'copyRenames'>): Promise<null> {

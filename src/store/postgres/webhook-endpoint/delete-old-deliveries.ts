@@ -37,7 +37,7 @@ export async function deleteOldDeliveries(
     [endpoint] = next;
     const values = [...cells, endpoint, firstEventIdAt(before), limit - old.length];
     const rows = await session.query(FIND_OLD, values);
-    old.push(...rows.map((row) => DELIVERY_KEY.read(row)));
+    old.push(...DELIVERY_KEY.readAll(rows));
   }
   if (old.length > 0) await session.query(DELETE, toArrays(DELIVERY_KEY, old));
   return old.length;

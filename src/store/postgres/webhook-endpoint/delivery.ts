@@ -187,8 +187,8 @@ export async function listDeliveries(
   session: Session,
   { endpoint, before, limit }: Query<'listDeliveries'>,
 ): Promise<Delivery[]> {
-  return (await session.query(LIST, [...ENDPOINT_POSITION.cells(endpoint), before ?? LAST_ID, limit])).map(
-    (row) => DELIVERY.read(row),
+  return DELIVERY.readAll(
+    await session.query(LIST, [...ENDPOINT_POSITION.cells(endpoint), before ?? LAST_ID, limit]),
   );
 }
 
@@ -197,18 +197,16 @@ export async function scanDeliveries(
   { after, limit }: Query<'scanDeliveries'>,
 ): Promise<Delivery[]> {
   const key = [...ENDPOINT_POSITION.cells(after ?? FIRST_ENDPOINT), after?.eventId ?? ''];
-  return (await session.query(SCAN, [...key, limit])).map((row) => DELIVERY.read(row));
+  return DELIVERY.readAll(await session.query(SCAN, [...key, limit]));
 }
 
 export async function scanFailingEndpoints(
   session: Session,
   { after, limit }: Query<'scanFailingEndpoints'>,
 ): Promise<FailingEndpoint[]> {
-  const rows = await session.query(SCAN_FAILING, [
-    ...ENDPOINT_POSITION.cells(after ?? FIRST_ENDPOINT),
-    limit,
-  ]);
-  return rows.map((row) => FAILING_ENDPOINT.read(row));
+  return FAILING_ENDPOINT.readAll(
+    await session.query(SCAN_FAILING, [...ENDPOINT_POSITION.cells(after ?? FIRST_ENDPOINT), limit]),
+  );
 }
 
 export async function findPendingEndpoint(
@@ -246,7 +244,7 @@ export async function findDelivery(
   { endpoint, eventId }: Query<'findDelivery'>,
 ): Promise<Delivery | null> {
   const [row] = await session.query(FIND_ONE, [...ENDPOINT_POSITION.cells(endpoint), eventId]);
-  return row === undefined ? null : DELIVERY.read(row);
+  return DELIVERY.readOrNull(row);
 }
 
 /** Another process may claim the same deliveries: a claim changes only those that are still due at the same time. */
@@ -260,7 +258,7 @@ export async function claimDeliveries(
       findFailingSince(session, endpoint),
     ]),
   );
-  const due = rows.map((row) => DELIVERY.read(row));
+  const due = DELIVERY.readAll(rows);
   if (due.length === 0) return { deliveries: [], failingSince };
   const claimed = await session.query(CLAIM, [...toArrays(DUE, due), until]);
   const eventIds = new Set(claimed.map(([eventId]) => eventId));
@@ -290,7 +288,7 @@ export async function retryFailedDeliveries(
   { endpoint, after, now, limit }: Command<'retryFailedDeliveries'>,
 ): Promise<RetriedDeliveries> {
   const found = await session.query(FIND_AFTER, [...ENDPOINT_POSITION.cells(endpoint), after, limit]);
-  const deliveries = found.map((row) => DELIVERY.read(row));
+  const deliveries = DELIVERY.readAll(found);
   const failed = deliveries.filter((each) => each.state === 'failed');
   const retried =
     failed.length === 0 ? [] : await session.query(RETRY_FAILED, [...toArrays(DELIVERY_KEY, failed), now]);
@@ -332,8 +330,5 @@ async function findFailingSince(session: Session, endpoint: WebhookEndpointKey):
 
 /** `rows` have the columns of `DELIVERY`. */
 function toKeyArrays(rows: readonly unknown[][]): unknown[][] {
-  return toArrays(
-    DELIVERY_KEY,
-    rows.map((row) => DELIVERY.read(row)),
-  );
+  return toArrays(DELIVERY_KEY, DELIVERY.readAll(rows));
 }

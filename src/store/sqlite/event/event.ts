@@ -106,8 +106,9 @@ export function findNextTenant(
   connection: Connection,
   { after }: Query<'findNextTenant'>,
 ): TenantWithEvents | null {
-  const row = findNext(connection, [after?.workspaceId ?? 0, after?.environment ?? '']);
-  return row === undefined ? null : TENANT_WITH_EVENTS.read(row);
+  return TENANT_WITH_EVENTS.readOrNull(
+    findNext(connection, [after?.workspaceId ?? 0, after?.environment ?? '']),
+  );
 }
 
 export function deleteOldEvents(

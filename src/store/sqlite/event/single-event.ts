@@ -11,8 +11,7 @@ const FIND = `select ${EVENT.names} from events
 
 export function findEvent(connection: Connection, { key }: Query<'findEvent'>): StoredEvent | null {
   const { workspaceId, environment, target, position } = key;
-  const row = connection.get(FIND, [workspaceId, environment, target.type, target.id, position]);
-  return row === undefined ? null : EVENT.read(row);
+  return EVENT.readOrNull(connection.get(FIND, [workspaceId, environment, target.type, target.id, position]));
 }
 
 export function recordEvent(connection: Connection, { event }: Command<'recordEvent'>): null {

@@ -87,7 +87,7 @@ export class SqliteInspection implements Inspection {
 
   sampleTokens(keyId: string, limit: number): StoredToken[] {
     const sql = `select ${STORED_TOKEN.names} from user_groups where token_key_id = ? limit ?`;
-    return this.#rows(sql, keyId, limit).map((row) => STORED_TOKEN.read(row));
+    return STORED_TOKEN.readAll(this.#rows(sql, keyId, limit));
   }
 
   /** Reads the complete file. Returns the first corruption; null if it is intact. */

@@ -64,21 +64,19 @@ export function findLastRename(
   connection: Connection,
   { key, before }: Query<'findLastRename'>,
 ): Rename | null {
-  const row = connection.get(FIND_LAST, [...TENANT.cells(key), key.providedId, before]);
-  return row === undefined ? null : RENAME.read(row);
+  return RENAME.readOrNull(connection.get(FIND_LAST, [...TENANT.cells(key), key.providedId, before]));
 }
 
 export function findNextRename(
   connection: Connection,
   { key, from }: Query<'findNextRename'>,
 ): Rename | null {
-  const row = connection.get(FIND_NEXT, [...TENANT.cells(key), key.providedId, from]);
-  return row === undefined ? null : RENAME.read(row);
+  return RENAME.readOrNull(connection.get(FIND_NEXT, [...TENANT.cells(key), key.providedId, from]));
 }
 
 export function scanRenames(connection: Connection, { after, limit }: Query<'scanRenames'>): Rename[] {
   const values = [...RENAME_POSITION.cells(after ?? FIRST_RENAME), limit];
-  return connection.all(SCAN, values).map((row) => RENAME.read(row));
+  return RENAME.readAll(connection.all(SCAN, values));
 }
 
 export function copyRenames(connection: Connection, { renames }: Command<'copyRenames'>): null {

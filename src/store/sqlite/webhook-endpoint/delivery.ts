@@ -72,9 +72,9 @@ export function listDeliveries(
   connection: Connection,
   { endpoint, before, limit }: Query<'listDeliveries'>,
 ): Delivery[] {
-  return connection
-    .all(LIST, [...ENDPOINT_POSITION.cells(endpoint), before ?? LAST_ID, limit])
-    .map((row) => DELIVERY.read(row));
+  return DELIVERY.readAll(
+    connection.all(LIST, [...ENDPOINT_POSITION.cells(endpoint), before ?? LAST_ID, limit]),
+  );
 }
 
 export function scanDeliveries(
@@ -82,15 +82,16 @@ export function scanDeliveries(
   { after, limit }: Query<'scanDeliveries'>,
 ): Delivery[] {
   const key = [...ENDPOINT_POSITION.cells(after ?? FIRST_ENDPOINT), after?.eventId ?? ''];
-  return connection.all(SCAN, [...key, limit]).map((row) => DELIVERY.read(row));
+  return DELIVERY.readAll(connection.all(SCAN, [...key, limit]));
 }
 
 export function scanFailingEndpoints(
   connection: Connection,
   { after, limit }: Query<'scanFailingEndpoints'>,
 ): FailingEndpoint[] {
-  const rows = connection.all(SCAN_FAILING, [...ENDPOINT_POSITION.cells(after ?? FIRST_ENDPOINT), limit]);
-  return rows.map((row) => FAILING_ENDPOINT.read(row));
+  return FAILING_ENDPOINT.readAll(
+    connection.all(SCAN_FAILING, [...ENDPOINT_POSITION.cells(after ?? FIRST_ENDPOINT), limit]),
+  );
 }
 
 export function findPendingEndpoint(
@@ -126,17 +127,14 @@ export function findDelivery(
   connection: Connection,
   { endpoint, eventId }: Query<'findDelivery'>,
 ): Delivery | null {
-  const row = connection.get(FIND_ONE, [...ENDPOINT_POSITION.cells(endpoint), eventId]);
-  return row === undefined ? null : DELIVERY.read(row);
+  return DELIVERY.readOrNull(connection.get(FIND_ONE, [...ENDPOINT_POSITION.cells(endpoint), eventId]));
 }
 
 export function claimDeliveries(
   connection: Connection,
   { endpoint, now, until, limit }: Command<'claimDeliveries'>,
 ): ClaimedDeliveries {
-  const due = connection
-    .all(FIND_DUE, [...ENDPOINT_POSITION.cells(endpoint), now, limit])
-    .map((row) => DELIVERY.read(row));
+  const due = DELIVERY.readAll(connection.all(FIND_DUE, [...ENDPOINT_POSITION.cells(endpoint), now, limit]));
   for (const { eventId } of due)
     connection.run(CLAIM, [until, ...ENDPOINT_POSITION.cells(endpoint), eventId]);
   const deliveries = due.map((delivery) => ({ ...delivery, nextAttemptAt: until }));
