@@ -7,6 +7,7 @@ import { Command, Option } from 'commander';
 import { MAX_BATCH } from '../database.ts';
 import { limits } from '../domain/field.ts';
 import { redact } from '../domain/secret.ts';
+import { mapInChunks } from '../operations/pages.ts';
 import { type LineResult, type RefusedLine, refusedLine } from '../operations/user-group/line-result.ts';
 import { StoreUnavailable } from '../store/port.ts';
 import { createTemporaryFile, removeOnExit, temporaryPath } from '../system/atomic-file.ts';
@@ -167,7 +168,7 @@ async function readLines(
   using bar = progressBar('bytes', size);
   for await (const lines of batches) {
     const results = await startBatch()
-      .then((importOne) => importLines(lines, importOne, concurrency))
+      .then((importOne) => mapInChunks(lines, concurrency, (line) => importLine(line, importOne)))
       .catch((error) => explainInterruption(error, lines[0]!));
     if (listed !== undefined) list(listed, lines, results);
     report.add(lines, results, bar);
@@ -188,19 +189,6 @@ function list(listed: ListedIds, lines: readonly Line[], results: LineResult[]):
 /** A line that is not refused is a valid object with an id. */
 function idIn(line: Buffer): string {
   return (JSON.parse(line.toString()) as { user_group_id: string }).user_group_id;
-}
-
-async function importLines(
-  lines: readonly Line[],
-  importOne: ImportOne,
-  concurrency: number,
-): Promise<LineResult[]> {
-  const results: LineResult[] = [];
-  for (let start = 0; start < lines.length; start += concurrency) {
-    const some = lines.slice(start, start + concurrency);
-    results.push(...(await Promise.all(some.map((line) => importLine(line, importOne)))));
-  }
-  return results;
 }
 
 async function importLine({ bytes }: Line, importOne: ImportOne): Promise<LineResult> {

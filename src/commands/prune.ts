@@ -1,6 +1,7 @@
 // The part of an import that deletes: user groups that the list of customers no longer has.
 
 import { InvalidArgumentError } from 'commander';
+import { mapInChunks } from '../operations/pages.ts';
 import { DataError } from './exit-code.ts';
 import type { ImportTarget } from './import-target.ts';
 import { progressBar } from './progress.ts';
@@ -60,13 +61,12 @@ export function refuseMassDeletion({ listed, existing, ids }: DeletionPlan, max:
 
 /** Returns how many of them existed. */
 export async function deletePlanned(target: ImportTarget, { ids }: DeletionPlan): Promise<number> {
-  const { concurrency } = target;
-  let deleted = 0;
   using bar = progressBar('user groups', ids.length);
-  for (let start = 0; start < ids.length; start += concurrency) {
-    const results = await Promise.all(ids.slice(start, start + concurrency).map((id) => target.remove(id)));
-    deleted += results.filter((existed) => existed).length;
-    bar.show(start + results.length);
-  }
-  return deleted;
+  let done = 0;
+  const existed = await mapInChunks(ids, target.concurrency, async (id) => {
+    const exists = await target.remove(id);
+    bar.show(++done);
+    return exists;
+  });
+  return existed.filter(Boolean).length;
 }

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Caller } from '../domain/api-token.ts';
 import { type Day, dayDate, dayOfDate, type Grouping, toDay } from '../domain/usage.ts';
+import { pagesOfList } from '../operations/pages.ts';
 import { listUsage, type UsageEntry, type UsageQuery, usageRange } from '../operations/usage/list.ts';
 import { Problem } from '../problem.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
@@ -128,11 +129,8 @@ async function* databaseRecords(
   caller: Caller,
   query: ExportQuery,
 ): AsyncGenerator<UsageRecord> {
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await listUsage({ store, clock: Date.now }, caller, { ...query, ...(cursor && { cursor }) });
-    yield* page.entries.map(usageRecord);
-    cursor = page.nextCursor;
-  }
+  const pages = pagesOfList((next) => listUsage({ store, clock: Date.now }, caller, { ...query, ...next }));
+  for await (const { entries } of pages) yield* entries.map(usageRecord);
 }
 
 function usageRecord(entry: UsageEntry): UsageRecord {

@@ -4,6 +4,7 @@ import type { Caller } from '../../domain/api-token.ts';
 import { invalidField } from '../../domain/request-body.ts';
 import { toVersionTag, type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../../operations/context.ts';
+import { mapInChunks } from '../../operations/pages.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import { resumeUserGroup, suspendUserGroup } from '../../operations/user-group/suspend.ts';
 import { Problem } from '../../problem.ts';
@@ -77,14 +78,9 @@ export const applyToSelection: Page = {
     const action = actionIn(form);
     const ids = idsIn(form);
     const versions = form.texts('version');
-    const outcomes: Outcome[] = [];
-    for (let start = 0; start < ids.length; start += CONCURRENCY) {
-      const part = ids.slice(start, start + CONCURRENCY);
-      const changes = part.map((id, index) =>
-        change(context, caller, action, id, versions[start + index] ?? ''),
-      );
-      outcomes.push(...(await Promise.all(changes)));
-    }
+    const outcomes = await mapInChunks([...ids.entries()], CONCURRENCY, ([index, id]) =>
+      change(context, caller, action, id, versions[index] ?? ''),
+    );
     return outcomeView(action, outcomes);
   },
 };

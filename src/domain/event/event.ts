@@ -41,18 +41,16 @@ export const eventTypes = [
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 
-export const targetTypes = [
-  'user_group',
-  'api_token',
-  'webhook_endpoint',
-  'schema',
-  'data_source',
-  'mapping_policy',
-  'property_schema',
-  'integration',
-  'key_set',
-] as const;
-export type TargetType = (typeof targetTypes)[number];
+type StartOf<Type> = Type extends `${infer Start}.${string}` ? Start : never;
+/** What changed, which the first part of the type of an event names. */
+export type TargetType = StartOf<EventType>;
+
+const targetTypeByType = new Map(eventTypes.map((type) => [type, type.split('.', 1)[0] as TargetType]));
+export const targetTypes = [...new Set(targetTypeByType.values())];
+
+export function targetTypeOf(type: EventType): TargetType {
+  return targetTypeByType.get(type)!;
+}
 
 /** The changed thing. The id of a user group is the caller's own id of it. */
 export interface EventTarget {

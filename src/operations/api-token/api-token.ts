@@ -17,6 +17,7 @@ import type { ApiTokenRow } from '../../store/port.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
 import { firstPage, readCursor } from '../list-cursor.ts';
 import { leaseId } from '../machinery/id-lease.ts';
+import { pagesAfter } from '../pages.ts';
 import {
   apiTokenInactive,
   apiTokenLimitReached,
@@ -99,7 +100,7 @@ export async function issueApiToken(
     revokedAt: null,
     lastUsedAt: null,
   };
-  const event = await newEvent(context, caller, 'api_token.created', apiTokenTarget(apiToken));
+  const event = await newEvent(context, caller, 'api_token.created', String(apiToken.apiTokenId));
   const result = await store.write({
     kind: 'createApiToken',
     ...apiToken,
@@ -185,14 +186,10 @@ export async function readOwnApiToken(
 }
 
 /** Yields all API tokens ordered by id, page by page. */
-export async function* apiTokenPages(store: BatchingStore): AsyncGenerator<ApiTokenRow[]> {
-  let after = 0;
-  for (;;) {
-    const page: ApiTokenRow[] = await store.read({ kind: 'listApiTokens', tenant: null, after, limit: PAGE });
-    if (page.length > 0) yield page;
-    if (page.length < PAGE) return;
-    after = page.at(-1)!.apiTokenId;
-  }
+export function apiTokenPages(store: BatchingStore): AsyncGenerator<ApiTokenRow[]> {
+  return pagesAfter<ApiTokenRow>(null, (last) =>
+    store.read({ kind: 'listApiTokens', tenant: null, after: last?.apiTokenId ?? 0, limit: PAGE }),
+  );
 }
 
 /** Returns the token with this id, of any workspace; null if there is none. */
@@ -211,7 +208,7 @@ export async function revokeApiToken(
 ): Promise<void> {
   const { store, clock } = context;
   const apiToken = await readApiToken(context, caller, apiTokenId);
-  const event = await newEvent(context, caller, 'api_token.revoked', apiTokenTarget(apiToken));
+  const event = await newEvent(context, caller, 'api_token.revoked', String(apiToken.apiTokenId));
   const exists = await store.write({ kind: 'revokeApiToken', apiTokenId, now: clock(), event });
   if (!exists) throw apiTokenNotFound();
 }
@@ -254,7 +251,7 @@ async function replaceText(
   const graceEnd = gracePeriodSeconds === 0 ? null : clock() + gracePeriodSeconds * 1_000;
   const previousExpiresAt = graceEnd && Math.min(graceEnd, stored.expiresAt ?? Number.POSITIVE_INFINITY);
   const { apiTokenId, digest: currentDigest } = stored;
-  const event = await newEvent(context, caller, 'api_token.rotated', apiTokenTarget(stored));
+  const event = await newEvent(context, caller, 'api_token.rotated', String(apiTokenId));
   const isRotated = await store.write({
     kind: 'rotateApiToken',
     apiTokenId,
@@ -264,8 +261,4 @@ async function replaceText(
     event,
   });
   return isRotated ? { ...stored, digest, previousDigest: currentDigest, previousExpiresAt } : null;
-}
-
-function apiTokenTarget({ apiTokenId }: Pick<ApiToken, 'apiTokenId'>) {
-  return { type: 'api_token', id: String(apiTokenId) } as const;
 }

@@ -57,7 +57,7 @@ async function documentChange(context: ConfigContext, caller: Caller, draft: Dra
   const { key, stored, prepared, change } = draft;
   const { kind, id } = key;
   const now = context.clock();
-  const event = await newEvent(context, caller, `${kind}.${change.action}d` as EventType, { type: kind, id });
+  const event = await newEvent(context, caller, `${kind}.${change.action}d` as EventType, id);
   if (prepared === null) return { before: stored, after: null, event: withoutTarget(event) };
   const after: Document = {
     ...key,

@@ -13,6 +13,7 @@ import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Delivery } from '../../domain/webhook-endpoint/delivery.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { ApiTokenRow, EventPage, FailingEndpoint, IdSequence, Workspace } from '../../store/port.ts';
+import { pagesAfter } from '../pages.ts';
 import { gatherStatistics } from './gather-statistics.ts';
 import { openStoredToken } from './open-stored-token.ts';
 
@@ -29,17 +30,7 @@ export interface CopyJob {
   now: number;
 }
 
-export interface CopiedDatabase {
-  workspaces: CopiedTable;
-  apiTokens: CopiedTable;
-  userGroups: CopiedTable;
-  documents: CopiedTable;
-  events: CopiedTable;
-  renames: CopiedTable;
-  deliveries: CopiedTable;
-  failingEndpoints: CopiedTable;
-  usage: CopiedTable;
-}
+export type CopiedDatabase = Record<keyof ReturnType<typeof tableCopies>, CopiedTable>;
 
 export interface CopiedTable {
   /** Number of rows, in the source and in the target. */
@@ -62,35 +53,32 @@ const sequences: readonly IdSequence[] = ['team_id', 'workspace_id', 'api_token_
  * `StoredTokenUnreadable` if the key ring does not decrypt the tokens of the source.
  */
 export async function copyDatabase(job: CopyJob, onProgress: OnProgress): Promise<CopiedDatabase> {
-  const { from, to } = job;
   await decryptSample(job);
-  const userGroups = new TableCopy(userGroupTable, from, to, onProgress);
-  const workspaces = new TableCopy(workspaceTable, from, to);
-  const apiTokens = new TableCopy(apiTokenTable, from, to);
-  const documents = new TableCopy(documentTable, from, to);
-  const events = new TableCopy(eventTable, from, to);
-  const renames = new TableCopy(renameTable, from, to);
-  const deliveries = new TableCopy(deliveryTable, from, to);
-  const failingEndpoints = new TableCopy(failingEndpointTable, from, to);
-  const usage = new TableCopy(usageTable, from, to);
-  const others = [documents, events, renames, deliveries, failingEndpoints, usage];
-  for (const table of [userGroups, workspaces, apiTokens, ...others]) await table.compare();
+  const copies = tableCopies(job, onProgress);
+  for (const table of Object.values(copies)) await table.compare();
   await refuseOtherKeys(job);
   await copyKeyIds(job);
   await copyIds(job);
   // API tokens come last: a target that is served before the copy is complete rejects every caller.
-  for (const table of [userGroups, workspaces, ...others, apiTokens]) await table.copyMissing();
-  await gatherStatistics(to);
+  const { apiTokens, ...others } = copies;
+  for (const table of [...Object.values(others), apiTokens]) await table.copyMissing();
+  await gatherStatistics(job.to);
+  const copied: [string, CopiedTable][] = [];
+  for (const [name, table] of Object.entries(copies)) copied.push([name, await table.verify()]);
+  return Object.fromEntries(copied) as CopiedDatabase;
+}
+
+function tableCopies({ from, to }: CopyJob, onProgress: OnProgress) {
   return {
-    workspaces: await workspaces.verify(),
-    apiTokens: await apiTokens.verify(),
-    userGroups: await userGroups.verify(),
-    documents: await documents.verify(),
-    events: await events.verify(),
-    renames: await renames.verify(),
-    deliveries: await deliveries.verify(),
-    failingEndpoints: await failingEndpoints.verify(),
-    usage: await usage.verify(),
+    userGroups: new TableCopy(userGroupTable, from, to, onProgress),
+    workspaces: new TableCopy(workspaceTable, from, to),
+    apiTokens: new TableCopy(apiTokenTable, from, to),
+    documents: new TableCopy(documentTable, from, to),
+    events: new TableCopy(eventTable, from, to),
+    renames: new TableCopy(renameTable, from, to),
+    deliveries: new TableCopy(deliveryTable, from, to),
+    failingEndpoints: new TableCopy(failingEndpointTable, from, to),
+    usage: new TableCopy(usageTable, from, to),
   };
 }
 
@@ -325,13 +313,8 @@ class TableCopy<Row> {
     return JSON.stringify(rows.map(comparedContent));
   }
 
-  async *#pages(store: BatchingStore, after: Row | null): AsyncGenerator<Row[]> {
-    for (let last = after; ; ) {
-      const page = await this.#table.page(store, last, PAGE);
-      if (page.length === 0) return;
-      yield page;
-      last = page.at(-1)!;
-    }
+  #pages(store: BatchingStore, first: Row | null): AsyncGenerator<Row[]> {
+    return pagesAfter(first, (after) => this.#table.page(store, after, PAGE));
   }
 
   #otherData(): DatabasesDiffer {

@@ -4,6 +4,7 @@ import type { Document } from '../../domain/document.ts';
 import type { KeyRing } from '../../domain/key-ring.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
+import { pagesAfter } from '../pages.ts';
 import { openStoredSecret, openStoredToken } from './open-stored-token.ts';
 
 /** A process that was not restarted still encrypts tokens with another key. */
@@ -25,14 +26,14 @@ export async function reencryptTokens(
   const { store, keyRing } = context;
   let seen = 0;
   let reencrypted = 0;
-  for (let after: UserGroup | null = null; ; ) {
-    const page: UserGroup[] = await store.read({ kind: 'scanUserGroups', after, limit: PAGE });
+  const pages = pagesAfter<UserGroup>(null, (after) =>
+    store.read({ kind: 'scanUserGroups', after, limit: PAGE }),
+  );
+  for await (const page of pages) {
     const changed = await Promise.all(page.map((userGroup) => reencrypt(context, userGroup)));
     seen += page.length;
     reencrypted += changed.filter(Boolean).length;
     onProgress(seen);
-    if (page.length < PAGE) break;
-    after = page.at(-1)!;
   }
   await reencryptSecrets(context);
   await store.write({ kind: 'removeTokenKeyIds', keep: keyRing.activeKeyId });
@@ -46,12 +47,10 @@ export async function reencryptTokens(
 }
 
 async function reencryptSecrets(context: { store: BatchingStore; keyRing: KeyRing }): Promise<void> {
-  for (let after: Document | null = null; ; ) {
-    const page: Document[] = await context.store.read({ kind: 'scanDocuments', after, limit: PAGE });
-    for (const document of page) await reencryptSecret(context, document);
-    if (page.length < PAGE) return;
-    after = page.at(-1)!;
-  }
+  const pages = pagesAfter<Document>(null, (after) =>
+    context.store.read({ kind: 'scanDocuments', after, limit: PAGE }),
+  );
+  for await (const page of pages) for (const document of page) await reencryptSecret(context, document);
 }
 
 async function reencryptSecret(

@@ -14,9 +14,7 @@ import { type Context, decrypt } from '../context.ts';
 import { newEvent } from '../event/event.ts';
 import { firstPage, readCursor } from '../list-cursor.ts';
 import { tooBusy, versionMismatch } from '../refusals.ts';
-
-/** Each attempt fails only if the document was created or deleted between a read and a write. */
-const MAX_ATTEMPTS = 20;
+import { callerOfAttempts } from './environment-config.ts';
 
 export type DocumentContext = Pick<
   Context,
@@ -120,8 +118,7 @@ export async function putDocument(
   const { store, configs, clock } = context;
   const key = documentKey(caller, definition, id);
   const { kind, limit } = definition;
-  let reader = caller;
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  for (const reader of callerOfAttempts(caller)) {
     const stored = (await configs.of(store, reader)).ofKind(kind).get(id) ?? null;
     if (!isMetByTag(precondition, stored && documentTag(stored))) throw versionMismatch(definition.noun);
     const result = await store.write({
@@ -134,16 +131,12 @@ export async function putDocument(
         : { ...(replacesSecret && { secret }), precondition: { ifMatch: '*', ...precondition } }),
       limit,
       now: clock(),
-      event: await newEvent(context, reader, `${kind}.${stored === null ? 'created' : 'updated'}`, {
-        type: kind,
-        id,
-      }),
+      event: await newEvent(context, reader, `${kind}.${stored === null ? 'created' : 'updated'}`, id),
     });
     if (result === 'documents_limit_reached') throw limitReached(definition, 'documents');
     if (result === 'bytes_limit_reached') throw limitReached(definition, 'bytes');
     if (result !== 'version_mismatch') return result;
-    // Another call created, changed or deleted the document in between.
-    reader = { ...caller, configVersion: null };
+    // Another call created, changed or deleted the document between the read and the write.
   }
   throw tooBusy(`This ${definition.noun} is being changed too often. Retry later.`);
 }
@@ -157,7 +150,7 @@ export async function deleteDocument(
   precondition: Precondition | undefined,
 ): Promise<void> {
   const { kind, noun } = definition;
-  const event = await newEvent(context, caller, `${kind}.deleted` as EventType, { type: kind, id });
+  const event = await newEvent(context, caller, `${kind}.deleted` as EventType, id);
   const result = await context.store.write({
     kind: 'deleteDocument',
     key: documentKey(caller, definition, id),

@@ -108,6 +108,17 @@ export async function atCurrentConfig(store: BatchingStore, caller: Caller): Pro
   return { ...caller, configVersion };
 }
 
+const MAX_ATTEMPTS = 20;
+
+/**
+ * The caller for each attempt to change what depends on the configuration. The second attempt and later ones see the
+ * configuration that has defeated the one before.
+ */
+export function* callerOfAttempts(caller: Caller): Generator<Caller> {
+  yield caller;
+  for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt++) yield { ...caller, configVersion: null };
+}
+
 export class EnvironmentConfigs {
   /** In the order in which they were read: keeping the order of their last use would cost every request more. */
   readonly #kept = new Map<string, EnvironmentConfig>();

@@ -1,14 +1,15 @@
 // Events for the changes that operations make. Adapters complete and store them in the transaction of the change.
 
 import type { Caller } from '../../domain/api-token.ts';
+import type { Bucket } from '../../domain/bucket.ts';
 import {
   type Actor,
   bucketOfTarget,
-  type EventTarget,
   type EventType,
   type NewEvent,
   newEventId,
   type Origin,
+  targetTypeOf,
 } from '../../domain/event/event.ts';
 import type { UserGroupKey } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
@@ -23,23 +24,24 @@ export interface EventContext {
   keepsEvents: boolean;
 }
 
-/** Returns undefined if no events are kept. */
+/** Returns undefined if no events are kept. `id` is that of what changed. */
 export async function newEvent(
   context: EventContext,
   caller: Caller,
   type: EventType,
-  target: EventTarget,
-  bucket = bucketOfTarget(caller, target),
+  id: string,
+  bucket?: Bucket,
 ): Promise<NewEvent | undefined> {
   if (!context.keepsEvents) return undefined;
   const { store, clock, configs, origin } = context;
   const config = await configs.of(store, caller);
   const { workspaceId, environment } = caller;
+  const target = { type: targetTypeOf(type), id };
   const occurredAt = clock();
   return {
     workspaceId,
     environment,
-    bucket,
+    bucket: bucket ?? bucketOfTarget(caller, target),
     target,
     eventId: newEventId(occurredAt),
     type,
@@ -56,7 +58,7 @@ export function userGroupEvent(
   change: 'created' | 'updated' | 'token_rotated' | 'token_revealed' | 'renamed' | 'deleted',
   { bucket, providedId }: Pick<UserGroupKey, 'bucket' | 'providedId'>,
 ): Promise<NewEvent | undefined> {
-  return newEvent(context, caller, `user_group.${change}`, { type: 'user_group', id: providedId }, bucket);
+  return newEvent(context, caller, `user_group.${change}`, providedId, bucket);
 }
 
 function eventActor({ apiTokenId, name }: Caller, { via }: Origin): Actor {

@@ -1,7 +1,7 @@
 // Writes what operations collect in memory: some seconds later and off the path of responses, one write after the other.
 // A crash loses at most what was collected since the last write.
 
-const BATCH = 256;
+import { chunks } from '../pages.ts';
 
 export interface Collection<Batch> {
   /** Returns what was collected, and starts an empty collection. */
@@ -38,8 +38,8 @@ export class DelayedWrite<Batch> {
   }
 }
 
+const BATCH = 256;
+
 export function batches<Item>(items: readonly Item[]): Item[][] {
-  return Array.from({ length: Math.ceil(items.length / BATCH) }, (_, index) =>
-    items.slice(index * BATCH, (index + 1) * BATCH),
-  );
+  return chunks(items, BATCH);
 }

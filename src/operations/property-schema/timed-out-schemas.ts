@@ -36,12 +36,8 @@ export class TimedOutSchemas {
   async #record(tenant: Tenant): Promise<void> {
     const { store, keepsEvents } = this.#context;
     if (!keepsEvents || (await this.#isRecorded(tenant))) return;
-    const event = await newEvent(
-      this.#context,
-      operator(tenant.workspaceId, tenant.environment),
-      TYPE,
-      target,
-    );
+    const service = operator(tenant.workspaceId, tenant.environment);
+    const event = await newEvent(this.#context, service, TYPE, SINGLETON_ID);
     if (event !== undefined) await store.write({ kind: 'recordEvent', event });
   }
 

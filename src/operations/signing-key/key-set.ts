@@ -28,13 +28,11 @@ import { Problem } from '../../problem.ts';
 import type { DocumentChange } from '../../store/port.ts';
 import type { Context } from '../context.ts';
 import { type DocumentContext, openSecret } from '../document/document.ts';
-import type { EnvironmentConfig } from '../document/environment-config.ts';
+import { callerOfAttempts, type EnvironmentConfig } from '../document/environment-config.ts';
 import { newEvent } from '../event/event.ts';
 import { tooBusy, versionMismatch } from '../refusals.ts';
 
 const NOUN = 'key set';
-/** Each attempt fails only if another process created or rotated the keys at that moment. */
-const MAX_ATTEMPTS = 20;
 
 /** A document and the values that derive from it. Documents never change: another version is another document. */
 export interface StoredKeySet {
@@ -80,13 +78,11 @@ export async function readIssuer({ store }: Pick<Context, 'store'>, issuerId: st
 
 /** Creates the keys if there are none. */
 export async function ensureKeySet(context: DocumentContext, caller: Caller): Promise<StoredKeySet> {
-  let reader = caller;
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  for (const reader of callerOfAttempts(caller)) {
     const stored = await findKeySet(context, reader);
     if (stored !== null) return stored;
     const created = await write(context, reader, await firstKeys(context, caller), null);
     if (created !== null) return created;
-    reader = { ...caller, configVersion: null };
   }
   throw changedTooOften();
 }
@@ -119,8 +115,7 @@ export async function rotateKeySet(
   caller: Caller,
   { revoke, precondition }: { revoke: boolean; precondition?: Precondition },
 ): Promise<StoredKeySet> {
-  let reader = caller;
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  for (const reader of callerOfAttempts(caller)) {
     const stored = await findKeySet(context, reader);
     if (!isMetByTag(precondition, stored && documentTag(stored.document))) throw versionMismatch(NOUN);
     if (stored === null) return ensureKeySet(context, reader);
@@ -133,7 +128,6 @@ export async function rotateKeySet(
     }
     const rotated = await write(context, reader, await rotation(context, stored, revoke), stored.document);
     if (rotated !== null) return rotated;
-    reader = { ...caller, configVersion: null };
   }
   throw changedTooOften();
 }
@@ -194,7 +188,7 @@ async function replacement(
     body: keySetText(keySet),
     secret: keyRing.seal(privateKeysText({ ...privateKeys, ...added }), key),
     now: clock(),
-    event: await newEvent(context, caller, type, { type: 'key_set', id: key.id }),
+    event: await newEvent(context, caller, type, key.id),
   };
 }
 

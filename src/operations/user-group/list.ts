@@ -19,6 +19,7 @@ import {
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult } from '../../store/port.ts';
 import { cursorOfAnotherList } from '../list-cursor.ts';
+import { pagesOfList } from '../pages.ts';
 import { DEFAULT_SCAN, filteredPage, type ListContext, type ScanBounds } from './filtered-page.ts';
 
 export interface Page {
@@ -85,15 +86,8 @@ export async function* userGroupPages(
   caller: Caller,
   query: ListQuery,
 ): AsyncGenerator<UserGroup[]> {
-  let cursor: string | null = null;
-  do {
-    const page: Page = await listUserGroups(context, caller, {
-      ...query,
-      ...(cursor !== null && { cursor }),
-    });
-    if (page.userGroups.length > 0) yield page.userGroups;
-    cursor = page.nextCursor;
-  } while (cursor !== null);
+  const pages = pagesOfList((next) => listUserGroups(context, caller, { ...query, ...next }));
+  for await (const { userGroups } of pages) if (userGroups.length > 0) yield userGroups;
 }
 
 function describeList(

@@ -14,13 +14,11 @@ import type { DocumentChange, UserGroupRename } from '../../store/port.ts';
 import { reservedInstead } from '../catalogue/catalogue.ts';
 import { MAX_CONFIG_CHANGES } from '../config/plan.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
+import { callerOfAttempts } from '../document/environment-config.ts';
 import { newEvent, userGroupEvent } from '../event/event.ts';
 import { changedTooOften, idTaken, userGroupNotFound, versionMismatch } from '../refusals.ts';
 
 type RenameContext = Pick<Context, 'store' | 'keyRing' | 'clock' | 'configs' | 'origin' | 'keepsEvents'>;
-
-/** Each attempt fails only if the token of the group or the configuration was changed between a read and a write. */
-const MAX_ATTEMPTS = 20;
 
 /**
  * Gives the group another id: it keeps its `team_id`, its tokens, its history and what is stored of it, and data sources
@@ -38,8 +36,7 @@ export async function renameUserGroup(
   const { store } = context;
   const key = userGroupKey(caller.workspaceId, caller.environment, userGroupId);
   const to = userGroupKey(caller.workspaceId, caller.environment, newUserGroupId);
-  let reader = caller;
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  for (const reader of callerOfAttempts(caller)) {
     const stored =
       (await store.read({ kind: 'findUserGroup', key })) ?? (await findRenamed(context, key, to));
     if (stored === 'changed') continue;
@@ -51,7 +48,6 @@ export async function renameUserGroup(
     if (result === 'version_mismatch') throw versionMismatch();
     if (result === 'id_taken') throw idTaken();
     // Renamed, deleted or rotated in between, or a reservation has changed.
-    reader = { ...caller, configVersion: null };
   }
   throw changedTooOften();
 }
@@ -125,10 +121,7 @@ async function moveReservations(
   for (const before of config.ofKind(dataSourceDefinition.kind).values()) {
     const body = reservedInstead(before.body, from, to);
     if (body === null) continue;
-    const event = await newEvent(context, caller, 'data_source.updated', {
-      type: 'data_source',
-      id: before.id,
-    });
+    const event = await newEvent(context, caller, 'data_source.updated', before.id);
     const after = { ...before, body, version: before.version + 1, updatedAt: clock() };
     changes.push({ before, after, event });
   }

@@ -20,6 +20,7 @@ import type { ClaimedDeliveries } from '../../store/port.ts';
 import type { Context } from '../context.ts';
 import { withoutTarget } from '../document/document.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
+import { inBatches } from '../pages.ts';
 import { openSecrets, recordHealth } from './webhook-endpoint.ts';
 
 export type DeliveryContext = Pick<
@@ -29,7 +30,6 @@ export type DeliveryContext = Pick<
 
 /** An attempt takes less, so no other process attempts the same delivery meanwhile. */
 const CLAIM_MS = 20_000;
-const CHANGED_PER_COMMAND = 1_000;
 const GONE = 410;
 
 export interface DueDeliveries extends ClaimedDeliveries {
@@ -69,10 +69,6 @@ export async function giveUpDeliveries(
 ): Promise<void> {
   const error = 'the endpoint is disabled';
   await inBatches((limit) => store.write({ kind: 'cancelDeliveries', endpoint, error, limit }));
-}
-
-async function inBatches(change: (limit: number) => Promise<number>): Promise<void> {
-  for (;;) if ((await change(CHANGED_PER_COMMAND)) < CHANGED_PER_COMMAND) return;
 }
 
 /** Reaction of the receiver. */
@@ -120,10 +116,7 @@ export async function disableEndpoint(context: EventContext, endpoint: WebhookEn
   const fields = parseWebhookEndpoint(document);
   if (!fields.enabled) return false;
   const service = operator(endpoint.workspaceId, endpoint.environment);
-  const event = await newEvent(context, service, 'webhook_endpoint.disabled', {
-    type: 'webhook_endpoint',
-    id: endpoint.endpointId,
-  });
+  const event = await newEvent(context, service, 'webhook_endpoint.disabled', endpoint.endpointId);
   const result = await store.write({
     kind: 'putDocument',
     key,

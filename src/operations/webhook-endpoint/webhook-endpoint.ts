@@ -40,10 +40,10 @@ import {
 } from '../document/document.ts';
 import { newEvent } from '../event/event.ts';
 import { readCursor } from '../list-cursor.ts';
+import { inBatches } from '../pages.ts';
 import { versionMismatch } from '../refusals.ts';
 
 const definition = webhookEndpointDefinition;
-const DELETED_PER_COMMAND = 1_000;
 /** Deliveries that one query or command looks at for those in a state. */
 const LOOKED_AT = 500;
 /** A request redelivers a little more at most: the receiver gets them as it accepts them, like all others. */
@@ -116,11 +116,8 @@ export async function forgetDeliveries(
   endpoint: WebhookEndpointKey,
 ): Promise<void> {
   await recordHealth(context, endpoint, null);
-  const limit = DELETED_PER_COMMAND;
-  for (let deletion = 0; deletion < MAX_DELETIONS; deletion++) {
-    const deleted = await context.store.write({ kind: 'deleteDeliveries', endpoint, limit });
-    if (deleted < limit) return;
-  }
+  const { store } = context;
+  await inBatches((limit) => store.write({ kind: 'deleteDeliveries', endpoint, limit }), MAX_DELETIONS);
 }
 
 /** Replaces the secret; both sign for a day. Throws `not_found` and `version_mismatch`. */
@@ -143,10 +140,7 @@ export async function rotateWebhookSecret(
     precondition: { ifMatch: [documentTag(stored)] },
     limit: definition.limit,
     now,
-    event: await newEvent(context, caller, 'webhook_endpoint.secret_rotated', {
-      type: 'webhook_endpoint',
-      id,
-    }),
+    event: await newEvent(context, caller, 'webhook_endpoint.secret_rotated', id),
   });
   if (typeof result === 'string') throw versionMismatch(definition.noun);
   return { document: result.document, secrets };
@@ -164,7 +158,7 @@ export async function testWebhookEndpoint(
   id: string,
 ): Promise<string> {
   await requireEnabled(context, caller, id);
-  const event = await newEvent(context, caller, 'webhook_endpoint.tested', { type: 'webhook_endpoint', id });
+  const event = await newEvent(context, caller, 'webhook_endpoint.tested', id);
   if (event === undefined) {
     throw new Problem(
       'invalid_request',

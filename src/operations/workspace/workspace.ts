@@ -6,6 +6,7 @@ import { environments } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { CommandResult, Workspace } from '../../store/port.ts';
 import { leaseId } from '../machinery/id-lease.ts';
+import { inBatches, pagesAfter } from '../pages.ts';
 
 /** The workspace was deleted concurrently. */
 export class WorkspaceDeleted extends Error {
@@ -17,8 +18,6 @@ export class WorkspaceDeleted extends Error {
 }
 
 const PAGE = 1_000;
-/** Events deleted in one transaction. */
-const BATCH = 1_000;
 /**
  * Requests of a revoked or expired API token may still be in flight and create user groups. They time out after a few
  * seconds; see docs/decisions/0006-deleting-a-workspace.md.
@@ -31,14 +30,10 @@ export function findWorkspace(store: BatchingStore, name: string): Promise<Works
 }
 
 /** Yields all workspaces ordered by name, page by page. */
-export async function* workspacePages(store: BatchingStore): AsyncGenerator<Workspace[]> {
-  let after: string | null = null;
-  for (;;) {
-    const page: Workspace[] = await store.read({ kind: 'listWorkspaces', after, limit: PAGE });
-    if (page.length > 0) yield page;
-    if (page.length < PAGE) return;
-    after = page.at(-1)!.name;
-  }
+export function workspacePages(store: BatchingStore): AsyncGenerator<Workspace[]> {
+  return pagesAfter<Workspace>(null, (last) =>
+    store.read({ kind: 'listWorkspaces', after: last?.name ?? null, limit: PAGE }),
+  );
 }
 
 export async function hasWorkspaces(store: BatchingStore): Promise<boolean> {
@@ -95,8 +90,7 @@ export async function deleteWorkspace(
 }
 
 async function deleteHistory(store: BatchingStore, tenant: Tenant): Promise<void> {
-  for (const kind of ['deleteOldDeliveries', 'deleteOldEvents', 'deleteOldUsage'] as const) {
-    for (let deleted = BATCH; deleted === BATCH; )
-      deleted = await store.write({ kind, tenant, before: Number.MAX_SAFE_INTEGER, limit: BATCH });
-  }
+  const before = Number.MAX_SAFE_INTEGER;
+  for (const kind of ['deleteOldDeliveries', 'deleteOldEvents', 'deleteOldUsage'] as const)
+    await inBatches((limit) => store.write({ kind, tenant, before, limit }));
 }

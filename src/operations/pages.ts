@@ -1,0 +1,51 @@
+// Work on more than fits into one step: read page by page, and done part by part.
+
+/** Keyset pagination: yields the pages after an item until one is empty. */
+export async function* pagesAfter<Item>(
+  first: Item | null,
+  read: (after: Item | null) => Promise<Item[]>,
+): AsyncGenerator<Item[]> {
+  for (let after = first; ; ) {
+    const page = await read(after);
+    if (page.length === 0) return;
+    yield page;
+    after = page.at(-1)!;
+  }
+}
+
+/** Yields the pages of a list, each of which has the cursor of the next one. */
+export async function* pagesOfList<Page extends { nextCursor: string | null }>(
+  read: (next: { cursor?: string }) => Promise<Page>,
+): AsyncGenerator<Page> {
+  for (let next: { cursor?: string } | null = {}; next !== null; ) {
+    const page: Page = await read(next);
+    yield page;
+    next = page.nextCursor === null ? null : { cursor: page.nextCursor };
+  }
+}
+
+const BATCH = 1_000;
+
+/** Changes everything in small transactions: `change` returns how many it has changed. */
+export async function inBatches(
+  change: (limit: number) => Promise<number>,
+  maxBatches = Number.POSITIVE_INFINITY,
+): Promise<void> {
+  for (let batch = 0; batch < maxBatches; batch++) if ((await change(BATCH)) < BATCH) return;
+}
+
+export function chunks<Item>(items: readonly Item[], size: number): Item[][] {
+  const count = Math.ceil(items.length / size);
+  return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));
+}
+
+/** Works on the items, on so many at the same time. */
+export async function mapInChunks<Item, Result>(
+  items: readonly Item[],
+  size: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const chunk of chunks(items, size)) results.push(...(await Promise.all(chunk.map(work))));
+  return results;
+}
