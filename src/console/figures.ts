@@ -2,8 +2,7 @@
 
 import type { CountedFigures } from '../domain/figures.ts';
 import { type Html, html, time } from './html.ts';
-import type { PageCall } from './page.ts';
-import { unlessBusy } from './unless-busy.ts';
+import { type PageCall, unlessBusy } from './page.ts';
 
 /** null if they are not known yet, or the service is too busy to look. */
 export function countedFigures({
@@ -11,7 +10,7 @@ export function countedFigures({
   caller,
   figures,
 }: Pick<PageCall, 'context' | 'caller' | 'figures'>): Promise<CountedFigures | null> {
-  return unlessBusy(figures.find(context.store, caller), null);
+  return unlessBusy(figures.find(context.store, caller));
 }
 
 export function countedAt({ countedAt }: CountedFigures): Html {

@@ -9,6 +9,7 @@ import type { EnvironmentConfig } from '../operations/document/environment-confi
 import type { EnvironmentFigures } from '../operations/figures/environment-figures.ts';
 import type { Problem } from '../problem.ts';
 import type { Access } from '../store/admission.ts';
+import { StoreUnavailable } from '../store/port.ts';
 import type { Form } from './form.ts';
 import type { Session } from './session.ts';
 
@@ -79,3 +80,16 @@ export const READERS = ['read-write', 'read-only'] as const;
 export const WRITERS = ['read-write'] as const;
 /** Only `admin`, which may do everything. */
 export const ADMINS = [] as const;
+
+/**
+ * A part of a page from lists and counts, which are slowed down under load: then it is null, and the page is shown without
+ * it.
+ */
+export async function unlessBusy<Part>(part: Promise<Part>): Promise<Part | null> {
+  try {
+    return await part;
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return null;
+    throw error;
+  }
+}

@@ -1,17 +1,14 @@
 import type { ApiToken } from '../../domain/api-token.ts';
-import type { Actor } from '../../domain/event/event.ts';
 import { listEvents } from '../../operations/event/list.ts';
 import { type Html, html } from '../html.ts';
-import type { PageCall } from '../page.ts';
-import { unlessBusy } from '../unless-busy.ts';
+import { type PageCall, unlessBusy } from '../page.ts';
 
 /** Who created the API token, by its first event, which is kept as long as all events. */
 export async function creatorText({ context, caller }: PageCall, { apiTokenId }: ApiToken): Promise<Html> {
   const target = { type: 'api_token', id: String(apiTokenId) } as const;
-  const page = await unlessBusy(listEvents(context, caller, { order: 'oldest', limit: 1, target }), null);
+  const page = await unlessBusy(listEvents(context, caller, { order: 'oldest', limit: 1, target }));
   if (page === null) return html`<span class="none">too busy to look it up</span>`;
-  const [text] = page.events;
-  const event = text && (JSON.parse(text) as { type: string; actor: Actor });
+  const [event] = page.events;
   if (event?.type !== 'api_token.created') return html`<span class="none">not recorded any more</span>`;
   const { type, name, id } = event.actor;
   return html`${type === 'api_token' ? (name ?? `API token ${id}`) : 'command line'}`;

@@ -1,24 +1,13 @@
 // Events as rows of a table.
 
 import { type Caller, isPermitted } from '../../domain/api-token.ts';
-import type { Actor, EventTarget, EventType, TargetType } from '../../domain/event/event.ts';
+import { memberChanges } from '../../domain/event/changes.ts';
+import type { Actor, EventTarget, EventType, StoredEvent, TargetType } from '../../domain/event/event.ts';
 import { actorLabel } from '../../domain/event/filter.ts';
-import { type JsonObject, parseTree, treeText } from '../../domain/json/json-tree.ts';
-import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { EventsPage } from '../../operations/event/list.ts';
 import { type Html, html, type Insertion, idCell, link, NO_HTML, pathTo, table, time } from '../html.ts';
 import { ADMINS, WRITERS } from '../page.ts';
 import { type Change, changeList, changesText, isRestorable } from './changes.ts';
-
-/** The event as the API returns it, without the changes. */
-interface EventFields {
-  type: EventType;
-  occurred_at: string;
-  actor: Actor;
-  target: EventTarget;
-  version: number | null;
-  request_id: string | null;
-}
 
 const VIA = {
   api: 'API',
@@ -28,44 +17,34 @@ const VIA = {
 } as const satisfies Record<Actor['via'], string>;
 
 /** The labels of those who made the changes, each once. */
-export function actorLabels({ events }: Events): string[] {
-  return [...new Set(events.map((text) => actorLabel((JSON.parse(text) as EventFields).actor)))];
+export function actorLabels({ events }: EventsPage): string[] {
+  return [...new Set(events.map(({ actor }) => actorLabel(actor)))];
 }
 
-/** Events in the form that callers of the API see, with their positions. */
-type Events = Pick<EventsPage, 'events' | 'positions'>;
-
-export function eventTable(caller: Caller, page: Events): Html {
+export function eventTable(caller: Caller, page: EventsPage): Html {
   return eventRows(caller, page, { About: (event) => about(caller, event) });
 }
 
 /** The same for events that are all about one user group, also under its earlier ids. */
-export function eventTableOfOne(caller: Caller, page: Events, userGroupId: string): Html {
+export function eventTableOfOne(caller: Caller, page: EventsPage, userGroupId: string): Html {
   return eventRows(caller, page, {}, userGroupId);
 }
 
 /** `more` has further columns after the second. */
 function eventRows(
   caller: Caller,
-  { events, positions }: Events,
-  more: Readonly<Record<string, (event: EventFields) => Html>>,
+  { events }: EventsPage,
+  more: Readonly<Record<string, (event: StoredEvent) => Html>>,
   userGroupId?: string,
 ): Html {
-  const rows = events
-    .map(parsed)
-    .map(({ event, changes }, index) => [
-      time(Date.parse(event.occurred_at)),
-      what(event),
-      ...Object.values(more).map((renderCell) => renderCell(event)),
-      who(event.actor),
-      changesCell(caller, { event, changes, position: positions[index]! }, userGroupId),
-    ]);
+  const rows = events.map((event) => [
+    time(event.occurredAt),
+    what(event),
+    ...Object.values(more).map((renderCell) => renderCell(event)),
+    who(event.actor),
+    changesCell(caller, event, userGroupId),
+  ]);
   return table('Events', ['When', 'What', ...Object.keys(more), 'Who', 'Changes'], rows);
-}
-
-function parsed(text: JsonText): { event: EventFields; changes: JsonText } {
-  const changes = treeText((parseTree(text) as JsonObject).members.get('"changes"')!);
-  return { event: JSON.parse(text) as EventFields, changes };
 }
 
 /** Such as "User group token rotated". */
@@ -82,15 +61,15 @@ function sentence(text: string): string {
   return text.startsWith('api ') ? `API${text.slice(3)}` : text[0]!.toUpperCase() + text.slice(1);
 }
 
-function what({ type, version, request_id }: EventFields): Html {
+function what({ type, version, requestId }: StoredEvent): Html {
   const details = [
     ...(version === null ? [] : [`version ${version}`]),
-    ...(request_id === null ? [] : [`request ${request_id}`]),
+    ...(requestId === null ? [] : [`request ${requestId}`]),
   ];
   return html`${nameOfType(type)}<p class="hint">${details.join(', ')}</p>`;
 }
 
-function about(caller: Caller, { type, target }: EventFields): Html {
+function about(caller: Caller, { type, target }: StoredEvent): Html {
   const path = pathOfTarget(caller, target);
   const isGone = type.endsWith('.deleted') || type.endsWith('.revoked');
   if (target.type === 'user_group' && isGone)
@@ -130,19 +109,13 @@ function who(actor: Actor): Insertion {
   return html`${name ?? 'API token'}<p class="hint">API token ${link(`${pathTo('events')}?actor=${id}`, String(id))}, by ${VIA[via]}</p>`;
 }
 
-interface Row {
-  event: EventFields;
-  changes: JsonText;
-  position: number;
-}
-
-function changesCell(caller: Caller, { event, changes, position }: Row, userGroupId = event.target.id): Html {
-  const { type, target } = event;
-  if (changes === 'null') {
+function changesCell(caller: Caller, event: StoredEvent, userGroupId = event.target.id): Html {
+  const { type, target, changes, position } = event;
+  if (changes === null) {
     const isErased = type === 'user_group.created' || type === 'user_group.updated';
     return isErased ? html`<span class="none">removed when the group was deleted</span>` : NO_HTML;
   }
-  const list = changeList(changes);
+  const list = changeList(memberChanges(changes));
   if (target.type !== 'user_group') return changesText(list, type.endsWith('.created'));
   const group = pathTo('user-groups', userGroupId);
   const isUpdate = type === 'user_group.updated' && target.id === userGroupId;

@@ -6,8 +6,7 @@ import { DAY_MS } from '../../domain/instant.ts';
 import { listApiTokens } from '../../operations/api-token/api-token.ts';
 import { API_TOKENS, apiTokenName, expiresSoon } from '../api-token/show.ts';
 import { badge, type Html, html, idLink, link, NO_HTML, none, pathTo, time } from '../html.ts';
-import { environmentConfig, type PageCall } from '../page.ts';
-import { unlessBusy } from '../unless-busy.ts';
+import { environmentConfig, type PageCall, unlessBusy } from '../page.ts';
 import { WEBHOOKS } from '../webhook-endpoint/delivery.ts';
 import { isDisabledByService } from '../webhook-endpoint/health.ts';
 
@@ -18,7 +17,7 @@ const NAMED = 10;
 
 /** Like lists, it is left out under load. */
 export async function attention(call: PageCall): Promise<Html> {
-  const found = await unlessBusy(Promise.all([failingEndpoints(call), activeApiTokens(call)]), null);
+  const found = await unlessBusy(Promise.all([failingEndpoints(call), activeApiTokens(call)]));
   if (found === null) return NO_HTML;
   const [endpoints, apiTokens] = found;
   const now = call.context.clock();

@@ -2,8 +2,7 @@ import { DAY_MS } from '../../domain/instant.ts';
 import { toDay } from '../../domain/usage.ts';
 import { listUsage, type UsageEntry } from '../../operations/usage/list.ts';
 import { type Html, html, none, table } from '../html.ts';
-import type { PageCall } from '../page.ts';
-import { unlessBusy } from '../unless-busy.ts';
+import { type PageCall, unlessBusy } from '../page.ts';
 
 const DAYS = 14;
 
@@ -12,7 +11,7 @@ export async function lastUsage({ context, caller }: PageCall, userGroupId: stri
   const from = toDay(context.clock() - (DAYS - 1) * DAY_MS);
   const all = { to: undefined, groupBy: 'day', integration: null } as const;
   const query = { ...all, from, userGroupId, limit: DAYS };
-  const page = await unlessBusy(listUsage(context, caller, query), null);
+  const page = await unlessBusy(listUsage(context, caller, query));
   if (page === null) return none('The service is too busy to count it now.');
   return table(
     `Usage of the last ${DAYS} days`,

@@ -6,8 +6,7 @@ import { listEvents } from '../../operations/event/list.ts';
 import { MAX_COUNTED } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { type EndpointHealth, NEWEST_DELIVERIES } from '../../store/port.ts';
 import { absent, badge, type Html, html, time } from '../html.ts';
-import type { PageCall } from '../page.ts';
-import { unlessBusy } from '../unless-busy.ts';
+import { type PageCall, unlessBusy } from '../page.ts';
 
 /** An endpoint that is enabled is not healthy while its receiver fails. */
 export async function healthText(
@@ -31,9 +30,8 @@ export async function isDisabledByService(
   if (parseWebhookEndpoint(document).enabled) return false;
   const target = { type: 'webhook_endpoint', id: document.id } as const;
   const query = { order: 'newest', limit: 1, type: 'webhook_endpoint.disabled', target } as const;
-  const page = await unlessBusy(listEvents(context, caller, query), null);
-  const [text] = page?.events ?? [];
-  return text !== undefined && (JSON.parse(text) as { version: number | null }).version === document.version;
+  const page = await unlessBusy(listEvents(context, caller, query));
+  return page?.events[0]?.version === document.version;
 }
 
 export function lastSuccess({ lastDeliveredAt }: EndpointHealth): Html {

@@ -28,10 +28,9 @@ export interface EventQuery {
 }
 
 export interface EventsPage {
-  /** In the form that callers see. */
-  events: JsonText[];
-  /** The position of each. */
-  positions: number[];
+  events: StoredEvent[];
+  /** The same in the form that callers see. */
+  texts: JsonText[];
   /** null at the end of the newest; the feed has no end. */
   nextCursor: string | null;
 }
@@ -56,7 +55,7 @@ export async function listEvents(
   const list: EventList = { tenant, order, type: type ?? null, target: target ?? null, filter };
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   const isScanned = isFiltered || type !== undefined;
-  const page: EventsPage = { events: [], positions: [], nextCursor: null };
+  const page: EventsPage = { events: [], texts: [], nextCursor: null };
   let after = cursor === undefined ? null : readCursor(list, cursor);
   let bytes = 0;
   for (let scans = 1; ; scans++) {
@@ -80,8 +79,8 @@ export async function listEvents(
       if (turn !== undefined) await turn;
       if (!meetsFilter(event, filter)) continue;
       const text = eventJson(event);
-      page.events.push(text);
-      page.positions.push(event.position);
+      page.events.push(event);
+      page.texts.push(text);
       bytes += Buffer.byteLength(text);
     }
     after = last ?? after;
