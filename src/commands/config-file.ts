@@ -16,10 +16,12 @@ import {
   type YAMLMap,
 } from 'yaml';
 import {
+  decodeString,
   JsonArray,
   JsonObject,
   type JsonTree,
   jsonText,
+  namedMembers,
   objectText,
   parseTree,
   splitMembers,
@@ -126,12 +128,7 @@ function withSecrets(config: JsonText, folder: string): JsonText {
 /** Anything but an object stays as it is. */
 function mapMembers(text: JsonText, change: (name: string, value: JsonText) => JsonText): JsonText {
   if (text[0] !== '{') return text;
-  return objectText(
-    Array.from(splitMembers(text), ([key, value]) => {
-      const name = JSON.parse(key) as string;
-      return [name, change(name, value)] as const;
-    }),
-  );
+  return objectText(namedMembers(text).map(([name, value]) => [name, change(name, value)] as const));
 }
 
 function readSecret(id: string, reference: JsonText, folder: string): JsonText {
@@ -185,9 +182,7 @@ export function toYaml(text: JsonText): string {
 
 function yamlNode(tree: JsonTree): unknown {
   if (tree instanceof JsonObject)
-    return new Map(
-      Array.from(tree.members, ([key, member]) => [JSON.parse(key) as string, yamlNode(member)]),
-    );
+    return new Map(Array.from(tree.members, ([key, member]) => [decodeString(key), yamlNode(member)]));
   if (tree instanceof JsonArray) return tree.elements.map(yamlNode);
   return JSON_NUMBER.test(tree) ? new ExactNumber(tree) : JSON.parse(tree);
 }

@@ -1,6 +1,6 @@
 // An import through the API of a running service: each line is a read, and the calls that make the difference.
 
-import { jsonText, NULL, objectText, splitMembers } from '../domain/json/json-tree.ts';
+import { decodeString, jsonText, NULL, objectText, splitMembers } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import type { ImportedUserGroupBody } from '../domain/request-body.ts';
 import type { UserGroup } from '../domain/user-group/user-group.ts';
@@ -96,11 +96,11 @@ export class ServiceTarget implements ImportTarget {
     const field = (name: string) => members.get(JSON.stringify(name))!;
     const textOrNull = (name: string) => (field(name) === 'null' ? null : field(name));
     return {
-      name: JSON.parse(field('name')) as string,
+      name: decodeString(field('name')),
       mapping: textOrNull('mapping'),
       properties: textOrNull('properties'),
       suspendedAt: field('suspended') === 'true' ? 0 : null,
-      token: members.has('"token"') ? (JSON.parse(field('token')) as string) : null,
+      token: members.has('"token"') ? decodeString(field('token')) : null,
     };
   }
 

@@ -1,7 +1,7 @@
 // Rules for mappings and properties that a running service has: an import plans with them before it changes anything.
 
 import { Catalogue, type CatalogueDocument } from '../domain/catalogue.ts';
-import { JsonArray, type JsonObject, parseTree, treeText } from '../domain/json/json-tree.ts';
+import { JsonArray, parseTree, splitMembers, treeText } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { mappingMode } from '../domain/mapping-policy.ts';
 import { type PropertySchema, parsePropertySchema } from '../domain/property-schema.ts';
@@ -48,7 +48,7 @@ interface ListedDataSource {
 
 function dataSourceDocument(text: JsonText): CatalogueDocument {
   const listed = JSON.parse(text) as ListedDataSource;
-  const attributes = treeText((parseTree(text) as JsonObject).members.get('"attributes"')!);
+  const attributes = splitMembers(text).get('"attributes"')!;
   const { schema_id: schemaId, name, user_group_id: reservedFor = null } = listed;
   const body = dataSourceText({ schemaId, name, attributes, reservedFor }, listed.data_source_id);
   return { kind: 'data_source', id: listed.provided_id, body };

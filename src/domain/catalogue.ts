@@ -6,7 +6,7 @@
 
 import type { Document, DocumentDefinition } from './document.ts';
 import * as field from './field.ts';
-import { type JsonObject, parseTree, treeText } from './json/json-tree.ts';
+import { decodeString, type JsonObject, parseTree, treeText } from './json/json-tree.ts';
 import type { JsonText } from './json/strict-json.ts';
 import type { UserGroup } from './user-group/user-group.ts';
 
@@ -257,7 +257,7 @@ export class Catalogue {
 
   #addSchema(document: CatalogueDocument): void {
     this.#schemaIds.add(document.id);
-    const reference = schemaDefault(document);
+    const { default_data_source: reference } = storedSchema(document);
     if (reference === null) this.#withoutDefault.push(document.id);
     else this.#defaults.push([document.id, reference]);
   }
@@ -287,13 +287,13 @@ function parse(mapping: JsonText | null): Record<string, Reference> {
   return mapping === null ? {} : (JSON.parse(mapping) as Record<string, Reference>);
 }
 
-interface SchemaBody {
+interface StoredSchema {
   name: string;
   default_data_source: Reference | null;
 }
 
-function schemaDefault({ body }: CatalogueDocument): Reference | null {
-  return (JSON.parse(body) as SchemaBody).default_data_source;
+export function storedSchema({ body }: Pick<Document, 'body'>): StoredSchema {
+  return JSON.parse(body);
 }
 
 const DATA_SOURCE_ID = /^\{"data_source_id":(\d+),/;
@@ -314,7 +314,7 @@ function parseDataSource({ id, body }: CatalogueDocument): DataSource {
   return {
     dataSourceId: Number(text('data_source_id')),
     providedId: id,
-    schemaId: JSON.parse(schemaId) as string,
+    schemaId: decodeString(schemaId),
     json: json as JsonText,
     member: `${schemaId}:${json}`,
     reservedFor: owner === undefined ? null : (JSON.parse(treeText(owner)) as string | null),

@@ -13,7 +13,15 @@ import type { Document, DocumentDefinition } from './document.ts';
 import { integrationBody } from './embed-token/mint.ts';
 import * as field from './field.ts';
 import { integrationDefinition, integrationFields } from './integration.ts';
-import { jsonText, NULL, objectText, sameJson, splitMembers, withMember } from './json/json-tree.ts';
+import {
+  jsonText,
+  NULL,
+  namedMembers,
+  objectText,
+  sameJson,
+  splitMembers,
+  withMember,
+} from './json/json-tree.ts';
 import { type JsonText, jsonPointer } from './json/strict-json.ts';
 import { mappingPolicyDefinition } from './mapping-policy.ts';
 import { mappingPolicyBody } from './mapping-policy-body.ts';
@@ -185,15 +193,12 @@ export const configBody = bodyType({
 
 function sectionEntries(name: SectionName, text: JsonText): ReadonlyMap<string, JsonText> {
   if (configSection(name).isSingleton) return new Map(text === NULL ? [] : [[SINGLETON_ID, text]]);
-  const entries = Array.from(
-    splitMembers(text),
-    ([key, entry]) => [JSON.parse(key) as string, entry] as const,
-  );
-  for (const [id] of entries) {
+  const entries = new Map(namedMembers(text));
+  for (const id of entries.keys()) {
     const detail = checkId(id);
     if (detail !== null) throw invalidField(jsonPointer([name, id]), `is under an id that ${detail}`);
   }
-  return new Map(entries);
+  return entries;
 }
 
 /**

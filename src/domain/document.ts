@@ -3,7 +3,7 @@
 
 import { Changes } from './event/changes.ts';
 import type { TargetType, Tenant } from './event/event.ts';
-import { type JsonObject, parseTree, treeText } from './json/json-tree.ts';
+import { namedMembers } from './json/json-tree.ts';
 import type { JsonText } from './json/strict-json.ts';
 import type { SealedToken, VersionTag } from './user-group/user-group.ts';
 
@@ -54,8 +54,7 @@ export function documentTag({ createdAt, version }: Pick<Document, 'createdAt' |
 
 /** The fields of an event about a change of the document. Secrets are never part of it. */
 export function documentFields({ body }: Pick<Document, 'body'>): Record<string, JsonText> {
-  const { members } = parseTree(body) as JsonObject;
-  return Object.fromEntries([...members].map(([key, tree]) => [JSON.parse(key) as string, treeText(tree)]));
+  return Object.fromEntries(namedMembers(body));
 }
 
 /** The changes of an event: `before` is null for a new document; none for one that is deleted, whose `after` is null. */

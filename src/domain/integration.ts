@@ -4,7 +4,7 @@ import type { Violation } from '../problem.ts';
 import { Problem } from '../problem.ts';
 import type { Document, DocumentDefinition } from './document.ts';
 import { isEmpty, parseTemplate, type Template, templatesSchema } from './embed-token/template.ts';
-import { type JsonObject, parseTree } from './json/json-tree.ts';
+import { decodeString, type JsonObject, parseTree } from './json/json-tree.ts';
 import { type JsonText, jsonPointer } from './json/strict-json.ts';
 import type { Secret } from './secret.ts';
 import { MAX_TTL_SECONDS } from './signing-key/key-set.ts';
@@ -106,7 +106,7 @@ export function storedIntegration({ body }: Pick<Document, 'body'>): Integration
     settings,
     settingsTree: (members.get('"settings"') as JsonObject).members,
     claims: [...claims.members].map(([key, tree]) => {
-      const name = JSON.parse(key) as string;
+      const name = decodeString(key);
       return { name, path: ['claims', name], template: parseTemplate(tree) };
     }),
     isUnrestricted: unrestricted,

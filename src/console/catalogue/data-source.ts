@@ -2,6 +2,7 @@ import { type DataSource, dataSourceDefinition } from '../../domain/catalogue.ts
 import { type DataSourceBody, dataSourceBody } from '../../domain/catalogue-body.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
 import type { CountedFigures } from '../../domain/figures.ts';
+import { decodeString } from '../../domain/json/json-tree.ts';
 import { prettyJson } from '../../domain/json/pretty-json.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { putDataSource as put } from '../../operations/catalogue/catalogue.ts';
@@ -114,8 +115,8 @@ export function dataSourceFields(document: Document): DataSourceRow & { attribut
   return {
     providedId: document.id,
     dataSourceId: Number(data_source_id),
-    schemaId: JSON.parse(schema_id!) as string,
-    name: JSON.parse(name!) as string,
+    schemaId: decodeString(schema_id!),
+    name: decodeString(name!),
     attributes: attributes!,
     reservedFor: JSON.parse(user_group_id) as string | null,
   };

@@ -1,5 +1,5 @@
 import { isPermitted } from '../../domain/api-token.ts';
-import { type DataSource, schemaDefinition } from '../../domain/catalogue.ts';
+import { type DataSource, schemaDefinition, storedSchema } from '../../domain/catalogue.ts';
 import { type SchemaBody, schemaBody } from '../../domain/catalogue-body.ts';
 import type { Document } from '../../domain/document.ts';
 import { putSchema as put } from '../../operations/catalogue/catalogue.ts';
@@ -28,7 +28,7 @@ export const schemaPages = new DocumentPages<SchemaBody>({
     default_data_source: defaultMember(form),
   }),
   typed: (document) => {
-    const { name, default_data_source: reference } = schemaFields(document);
+    const { name, default_data_source: reference } = storedSchema(document);
     return {
       name,
       default_data_source: reference === null ? '' : String(reference),
@@ -51,7 +51,7 @@ ${checkField({
   remove: deleteSchema,
   countUse: (document, { context, caller }) => countSchemaUse(context, caller, document),
   rows: (document) => {
-    const { name, default_data_source: reference } = schemaFields(document);
+    const { name, default_data_source: reference } = storedSchema(document);
     return [
       ['Name', name],
       ['Default data source', reference === null ? NONE : html`<code>${reference}</code>`],
@@ -86,15 +86,6 @@ function dataSourceRow(dataSource: DataSource): DataSourceRow {
 
 const NONE = absent('none');
 
-interface SchemaFields {
-  name: string;
-  default_data_source: string | number | null;
-}
-
-function schemaFields({ body }: Document): SchemaFields {
-  return JSON.parse(body) as SchemaFields;
-}
-
 function defaultMember(form: Form): string {
   const member = form.has('default_is_number') ? numberMember : textMember;
   return member(form, 'default_data_source') ?? 'null';
@@ -105,7 +96,7 @@ export function schemaTable(documents: readonly Document[]): Html {
     'Schemas',
     ['Id', 'Name', 'Default data source', 'Updated'],
     documents.map((document) => {
-      const { name, default_data_source: reference } = schemaFields(document);
+      const { name, default_data_source: reference } = storedSchema(document);
       return [
         idCell(pathTo(...SCHEMAS, document.id), document.id),
         name,

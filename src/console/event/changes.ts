@@ -1,6 +1,6 @@
 // Changes as people read them: each changed field or member with its value before and after.
 
-import { JsonObject, type JsonTree, parseTree, treeText } from '../../domain/json/json-tree.ts';
+import { decodeString, JsonObject, type JsonTree, parseTree, treeText } from '../../domain/json/json-tree.ts';
 import { prettyJson } from '../../domain/json/pretty-json.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { code, type Html, html, joined, NO_HTML, table } from '../html.ts';
@@ -77,7 +77,7 @@ function parseChange(keys: readonly string[], { members }: JsonObject): Change {
     return value === undefined ? undefined : treeText(value);
   };
   return {
-    path: keys.map((key) => JSON.parse(key) as string),
+    path: keys.map((key) => decodeString(key)),
     from: text('"from"'),
     to: text('"to"'),
     isTruncated: members.has('"truncated"'),

@@ -7,12 +7,14 @@ import {
   integrationSignature,
 } from '../../domain/embed-token/mint.ts';
 import {
+  type Integration,
   type IntegrationBody,
   type IntegrationType,
   integrationDefinition,
   integrationFields,
   integrationTypes,
   secretField as secretSchema,
+  storedIntegration,
 } from '../../domain/integration.ts';
 import { prettyJson } from '../../domain/json/pretty-json.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
@@ -89,23 +91,14 @@ export function integrationLink(caller: Caller, id: string): Html {
   return isPermitted(caller, ADMINS) ? idLink(pathTo(...INTEGRATIONS, id), id) : identifier(id);
 }
 
-export interface IntegrationFields {
-  type: IntegrationType;
-  ttlSeconds: number;
+interface IntegrationFields extends Pick<Integration, 'type' | 'ttlSeconds' | 'isUnrestricted'> {
   settings: JsonText;
   claims: JsonText;
-  isUnrestricted: boolean;
 }
 
 export function integrationFormFields(document: Document): IntegrationFields {
-  const { type, ttl_seconds: ttlSeconds, settings, claims, unrestricted } = documentFields(document);
-  return {
-    type: JSON.parse(type!) as IntegrationType,
-    ttlSeconds: Number(ttlSeconds),
-    settings: settings!,
-    claims: claims!,
-    isUnrestricted: unrestricted === 'true',
-  };
+  const { settings, claims } = documentFields(document);
+  return { ...storedIntegration(document), settings: settings!, claims: claims! };
 }
 
 export function restrictedBadge(isUnrestricted: boolean): Html {

@@ -1,5 +1,5 @@
 import { isPermitted } from '../../domain/api-token.ts';
-import { type Document, documentFields } from '../../domain/document.ts';
+import type { Document } from '../../domain/document.ts';
 import { prettyJson } from '../../domain/json/pretty-json.ts';
 import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
 import { parsePropertySchema, propertySchemaDefinition } from '../../domain/property-schema.ts';
@@ -134,11 +134,10 @@ function readView(stored: Document | null): View {
       main: html`<h1>${TITLE}</h1>${none('None: properties are not checked.')}`,
     };
   }
-  const { schema, mode } = documentFields(stored);
-  const policyMode = JSON.parse(mode!) as PolicyMode;
-  const modeText = `${policyMode}: ${modeTexts[policyMode]}`;
+  const { schema, mode } = parsePropertySchema(stored);
+  const modeText = `${mode}: ${modeTexts[mode]}`;
   return {
     title: TITLE,
-    main: html`<h1>${TITLE}</h1>${definitions([['Mode', modeText]])}${code(prettyJson(schema!))}`,
+    main: html`<h1>${TITLE}</h1>${definitions([['Mode', modeText]])}${code(prettyJson(schema))}`,
   };
 }

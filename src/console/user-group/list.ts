@@ -1,5 +1,5 @@
 import { isPermitted } from '../../domain/api-token.ts';
-import { treeText } from '../../domain/json/json-tree.ts';
+import { decodeString, treeText } from '../../domain/json/json-tree.ts';
 import { type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
 import { listUserGroups } from '../../operations/user-group/list.ts';
 import { demoOffer } from '../demo/create.ts';
@@ -114,7 +114,7 @@ function propertyCells({ properties }: UserGroup, columns: readonly string[]): I
     const value = members.get(JSON.stringify(name));
     if (value === undefined) return absent('none');
     const json = treeText(value);
-    const text = json[0] === '"' ? (JSON.parse(json) as string) : json;
+    const text = json[0] === '"' ? decodeString(json) : json;
     return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS).toWellFormed()}…`;
   });
 }

@@ -4,7 +4,7 @@
 
 import type { Catalogue, DataSource, Reference } from '../../domain/catalogue.ts';
 import { documentFields } from '../../domain/document.ts';
-import { JsonObject, parseTree, treeText } from '../../domain/json/json-tree.ts';
+import { decodeString, JsonObject, parseTree, treeText } from '../../domain/json/json-tree.ts';
 import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import type { Problem, Violation } from '../../problem.ts';
@@ -102,7 +102,7 @@ export function mappingText(
   for (const [key, value] of tree?.members ?? []) {
     if (chosen.has(key))
       violations.push({
-        pointer: jsonPointer(['mapping', JSON.parse(key) as string]),
+        pointer: jsonPointer(['mapping', decodeString(key)]),
         detail: 'is also in the other entries: remove it there',
       });
     chosen.set(key, treeText(value));
@@ -183,7 +183,7 @@ function inputField(
   const { schemaId, stored, value, isSearched } = input;
   const name = `mapping-${index}`;
   const document = config.ofKind('schema').get(schemaId);
-  const title = document === undefined ? '' : (JSON.parse(documentFields(document).name!) as string);
+  const title = document === undefined ? '' : decodeString(documentFields(document).name!);
   const offered = config.catalogue
     .ofSchema(schemaId)
     .filter(({ reservedFor }) => reservedFor === null || reservedFor === userGroupId);

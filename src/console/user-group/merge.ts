@@ -1,7 +1,7 @@
 // The fields of a user group for a merge: its name, and each first-level member of its mapping and its properties.
 
 import { limits } from '../../domain/field.ts';
-import { JsonObject, objectText, parseTree, treeText } from '../../domain/json/json-tree.ts';
+import { decodeString, JsonObject, objectText, parseTree, treeText } from '../../domain/json/json-tree.ts';
 import { type JsonText, parseStrictJson } from '../../domain/json/strict-json.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
@@ -64,7 +64,7 @@ export function groupOfText(text: string): GroupFields | null {
     const name = members.get('name');
     if (name?.[0] !== '"') return null;
     const [mapping = null, properties = null] = OBJECTS.map((each) => members.get(each) ?? null);
-    return { name: JSON.parse(name) as string, mapping, properties };
+    return { name: decodeString(name), mapping, properties };
   } catch (error) {
     if (error instanceof Problem) return null;
     throw error;
@@ -88,7 +88,7 @@ function groupOfMembers(members: Fields): GroupFields & { mapping: JsonText | nu
   let name = '';
   for (const [path, value] of members) {
     const [field = '', key] = JSON.parse(path) as [string, string?];
-    if (field === 'name') name = JSON.parse(value) as string;
+    if (field === 'name') name = decodeString(value);
     else if (!objects.has(field)) objects.set(field, []);
     if (key !== undefined) objects.get(field)!.push([key, value as JsonText]);
   }

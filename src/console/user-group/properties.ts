@@ -4,7 +4,14 @@
 // form was shown. Values are texts of JSON throughout: numbers keep their digits.
 
 import { limits } from '../../domain/field.ts';
-import { JsonArray, JsonObject, type JsonTree, parseTree, treeText } from '../../domain/json/json-tree.ts';
+import {
+  decodeString,
+  JsonArray,
+  JsonObject,
+  type JsonTree,
+  parseTree,
+  treeText,
+} from '../../domain/json/json-tree.ts';
 import { type JsonText, jsonPointer, parseStrictJson } from '../../domain/json/strict-json.ts';
 import { Problem, type Violation } from '../../problem.ts';
 import { areaField, choiceField, hidden, textField } from '../fields.ts';
@@ -70,10 +77,7 @@ export function typedProperties(
 
 /** A row for each member, and some for new ones. */
 function typedRows(properties: JsonText | null): TypedProperties {
-  const members = Array.from(
-    membersOf(properties),
-    ([key, value]) => [JSON.parse(key) as string, value] as const,
-  );
+  const members = Array.from(membersOf(properties), ([key, value]) => [decodeString(key), value] as const);
   const isRows = members.length <= MAX_ROWS && members.every(([key]) => key !== '' && !CONTROL.test(key));
   if (!isRows) return typedProperties('json', properties);
   const blank = Array.from({ length: BLANK_ROWS }, () => rowInput('', 'text', ''));
@@ -241,7 +245,7 @@ function propertyDefinitions(schema: JsonText | null): Map<string, Definition> {
   const members = tree instanceof JsonObject ? tree.members.get('"properties"') : undefined;
   if (!(members instanceof JsonObject)) return definitions;
   for (const [text, member] of members.members) {
-    const key = JSON.parse(text) as string;
+    const key = decodeString(text);
     const definition = member instanceof JsonObject ? propertyDefinition(key, member) : null;
     if (definition !== null) definitions.set(key, definition);
   }
@@ -271,7 +275,7 @@ function propertyDefinition(key: string, { members }: JsonObject): Definition | 
 
 /** Empty for anything but a string. */
 function stringValue(tree: JsonTree | undefined): string {
-  return typeof tree === 'string' && tree[0] === '"' ? (JSON.parse(tree) as string) : '';
+  return typeof tree === 'string' && tree[0] === '"' ? decodeString(tree) : '';
 }
 
 function propertyInput(key: string, definition: Definition, stored: JsonTree | undefined): Input {
@@ -332,7 +336,7 @@ function inputJson({ key, kind, value }: Input, violations: Violation[]): string
 }
 
 function inOther(key: string): Violation {
-  const pointer = jsonPointer(['properties', JSON.parse(key) as string]);
+  const pointer = jsonPointer(['properties', decodeString(key)]);
   return { pointer, detail: 'is also in the other properties: remove it there' };
 }
 

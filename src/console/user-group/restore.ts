@@ -3,7 +3,7 @@
 
 import { memberChanges } from '../../domain/event/changes.ts';
 import { bucketOfTarget } from '../../domain/event/event.ts';
-import { splitMembers } from '../../domain/json/json-tree.ts';
+import { decodeString, splitMembers } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { valuesLength } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
@@ -52,7 +52,7 @@ async function changesIn({ context, caller, query }: PageCall, id: string): Prom
 }
 
 function takeBack(fields: GroupFields, { path: [field, member], from, to }: Change): GroupFields {
-  if (field === 'name') return { ...fields, name: JSON.parse(from!) as string };
+  if (field === 'name') return { ...fields, name: decodeString(from!) };
   const name = field as 'mapping' | 'properties';
   if (member === undefined) return { ...fields, [name]: from === 'null' ? null : from };
   const members = new Map(fields[name] === null ? [] : splitMembers(fields[name]));

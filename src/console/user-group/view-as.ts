@@ -3,7 +3,14 @@
 import { sampleDashboard } from '../../demo/dashboard.ts';
 import { isPermitted } from '../../domain/api-token.ts';
 import type { DataSource } from '../../domain/catalogue.ts';
-import { JsonObject, type JsonTree, parseTree, treeText } from '../../domain/json/json-tree.ts';
+import {
+  decodeString,
+  JsonObject,
+  type JsonTree,
+  parseTree,
+  splitMembers,
+  treeText,
+} from '../../domain/json/json-tree.ts';
 import { prettyJson } from '../../domain/json/pretty-json.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
@@ -118,7 +125,7 @@ ${mapping === null ? none('No mapping.') : code(prettyJson(mapping))}`;
 }
 
 function dataSourceAttributes({ json }: DataSource): JsonText {
-  return treeText((parseTree(json) as JsonObject).members.get('"attributes"')!);
+  return splitMembers(json).get('"attributes"')!;
 }
 
 /** The first level of the properties. */
@@ -126,7 +133,7 @@ function variables({ properties }: UserGroup): Html {
   const tree = properties === null ? null : parseTree(properties);
   if (!(tree instanceof JsonObject) || tree.members.size === 0) return none('No properties.');
   const rows = [...tree.members].map(([key, value]) => [
-    html`<code>${JSON.parse(key) as string}</code>`,
+    html`<code>${decodeString(key)}</code>`,
     html`<code>${treeText(value)}</code>`,
     typeName(value),
   ]);

@@ -2,7 +2,7 @@
 // secret of the tool, with the claims that it defines, for Tableau, Sigma and others.
 
 import { type Integration, violation } from '../integration.ts';
-import { type JsonArray, treeText } from '../json/json-tree.ts';
+import { decodeString, type JsonArray, treeText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { takeRandomText } from '../random-bytes.ts';
 import { type SignatureAlgorithm, signatureAlgorithms } from '../signing-key/json-web-token.ts';
@@ -136,7 +136,7 @@ function userGroupText(
     const name = treeText(property);
     const value = values.propertyByText(name);
     if (value === null) continue;
-    const text = withLargeNumbers(value, mode, ['properties', JSON.parse(name) as string]);
+    const text = withLargeNumbers(value, mode, ['properties', decodeString(name)]);
     propertiesText += `${propertiesText === '' ? '' : ','}${name}:${text}`;
   }
   return (

@@ -1,6 +1,13 @@
 // Numbers that JavaScript and other readers of JSON round: 9007199254740993, an id, becomes that of another tenant.
 
-import { JsonArray, JsonObject, type JsonTree, parseTree, treeText } from '../json/json-tree.ts';
+import {
+  decodeString,
+  JsonArray,
+  JsonObject,
+  type JsonTree,
+  parseTree,
+  treeText,
+} from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { type LargeNumbers, refused, type ValuePath } from './embed-token-type.ts';
 
@@ -18,7 +25,7 @@ function converted(tree: JsonTree, mode: 'refuse' | 'text', path: ValuePath): st
     return `[${tree.elements.map((each, index) => converted(each, mode, [...path, index])).join()}]`;
   if (tree instanceof JsonObject) {
     const members = Array.from(tree.members, ([key, each]) => {
-      return `${key}:${converted(each, mode, [...path, JSON.parse(key) as string])}`;
+      return `${key}:${converted(each, mode, [...path, decodeString(key)])}`;
     });
     return `{${members.join()}}`;
   }

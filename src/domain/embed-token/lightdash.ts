@@ -1,6 +1,6 @@
 // A token for Lightdash's embedding: user attributes that the row filters of its models read.
 
-import { jsonText, objectText } from '../json/json-tree.ts';
+import { decodeString, jsonText, objectText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import {
   type CommonSettings,
@@ -140,7 +140,7 @@ const attributeRules: readonly TextRule[] = [
 /** Attributes are texts. */
 const attributeText: ScalarConversion = (scalar, path) => {
   if (scalar[0] !== '"') return jsonText(scalar);
-  refuseAttribute(JSON.parse(scalar) as string, path);
+  refuseAttribute(decodeString(scalar), path);
   return scalar;
 };
 

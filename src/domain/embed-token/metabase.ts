@@ -1,6 +1,6 @@
 // A token for Metabase's guest embedding (static embedding): locked parameters of one dashboard or question.
 
-import { jsonText, objectText } from '../json/json-tree.ts';
+import { decodeString, jsonText, objectText } from '../json/json-tree.ts';
 import {
   type CommonSettings,
   type EmbedTokenType,
@@ -79,7 +79,7 @@ const NUMBERS: TextRule = {
 /** Metabase binds values, so a text cannot become SQL. A field filter without a value matches every row. */
 function parameterText({ large_numbers: mode = 'refuse' }: MetabaseSettings): ScalarConversion {
   return (scalar, path) => {
-    if (scalar[0] === '"') refuseText(JSON.parse(scalar) as string, [NUMBERS], path);
+    if (scalar[0] === '"') refuseText(decodeString(scalar), [NUMBERS], path);
     if (scalar === 'false') throw refused(path, 'must not be false, which Metabase reads as no value');
     return withLargeNumbers(scalar, mode, path);
   };

@@ -3,7 +3,14 @@
 
 import type { Violation } from '../../problem.ts';
 import { claimInvalid, violation } from '../integration.ts';
-import { JsonArray, JsonObject, type JsonTree, parseTree, splitMembers } from '../json/json-tree.ts';
+import {
+  decodeString,
+  JsonArray,
+  JsonObject,
+  type JsonTree,
+  parseTree,
+  splitMembers,
+} from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { UserGroup } from '../user-group/user-group.ts';
 
@@ -14,7 +21,7 @@ import type { UserGroup } from '../user-group/user-group.ts';
 export function narrowed(userGroup: UserGroup, narrow: JsonText, properties: readonly string[]): UserGroup {
   const stored = memberTrees(userGroup.properties ?? NONE);
   const errors = [...memberTrees(narrow)].flatMap(([key, value]): Violation[] => {
-    const name = JSON.parse(key) as string;
+    const name = decodeString(key);
     const detail = properties.includes(name)
       ? narrowingViolation(value, stored.get(key))
       : 'is not one of settings.properties of the integration';

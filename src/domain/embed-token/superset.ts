@@ -1,7 +1,7 @@
 // A guest token of Superset. Row-level security is a column and a value: the service writes the SQL.
 
 import { type Integration, violation } from '../integration.ts';
-import { type JsonArray, type JsonObject, jsonText, objectText } from '../json/json-tree.ts';
+import { decodeString, type JsonArray, type JsonObject, jsonText, objectText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import {
   type CommonSettings,
@@ -162,7 +162,7 @@ export const superset: EmbedTokenType<SupersetSettings> = {
 /** The macro `get_guest_user_attribute` writes them into SQL as they are. */
 function attributeText({ large_numbers: mode = 'refuse' }: SupersetSettings): ScalarConversion {
   return (scalar, path) => {
-    if (scalar[0] === '"') refuseText(JSON.parse(scalar) as string, quotedRules, path);
+    if (scalar[0] === '"') refuseText(decodeString(scalar), quotedRules, path);
     return withLargeNumbers(scalar, mode, path);
   };
 }

@@ -36,6 +36,16 @@ export function splitMembers(object: JsonText): ReadonlyMap<string, JsonText> {
   return new Splitter(object).members();
 }
 
+/** The same by name. */
+export function namedMembers(object: JsonText): (readonly [name: string, value: JsonText])[] {
+  return Array.from(splitMembers(object), ([key, value]) => [decodeString(key), value]);
+}
+
+/** The value of the text of a string, such as a key. */
+export function decodeString(text: string): string {
+  return JSON.parse(text);
+}
+
 export const NULL = 'null' as JsonText;
 
 export function jsonText(value: string | number | boolean | object): JsonText {

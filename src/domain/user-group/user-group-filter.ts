@@ -1,7 +1,7 @@
 // Filters of lists that no index supports. They are evaluated here, so that every database gives the same result.
 
 import type { Catalogue } from '../catalogue.ts';
-import { JsonArray, type JsonTree, parseTree, splitMembers } from '../json/json-tree.ts';
+import { decodeString, JsonArray, type JsonTree, parseTree, splitMembers } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { UserGroup } from './user-group.ts';
 
@@ -112,13 +112,13 @@ function propertyTest({ name, value }: PropertyCondition): (properties: JsonText
   const isValue = (tree: JsonTree): boolean => {
     if (typeof tree !== 'string') return tree instanceof JsonArray && tree.elements.some(isValue);
     if (!tree.startsWith('"')) return foldCase(tree) === value;
-    return foldCase(JSON.parse(tree) as string).includes(value);
+    return foldCase(decodeString(tree)).includes(value);
   };
   return (properties) => {
     // Most groups have no such text at all, which is faster to see than their members.
     if (!properties.includes('\\') && !foldCase(properties).includes(value)) return false;
     for (const [key, text] of splitMembers(properties))
-      if (foldCase(JSON.parse(key) as string) === name && isValue(parseTree(text))) return true;
+      if (foldCase(decodeString(key)) === name && isValue(parseTree(text))) return true;
     return false;
   };
 }

@@ -1,7 +1,7 @@
 // Use of the catalogue by user groups: a data source, a schema or a default that is in use is deleted only by force.
 
 import type { Caller } from '../../domain/api-token.ts';
-import { dataSourceDefinition, schemaDefinition } from '../../domain/catalogue.ts';
+import { dataSourceDefinition, schemaDefinition, storedSchema } from '../../domain/catalogue.ts';
 import { listStart, type Position } from '../../domain/cursor.ts';
 import { type Document, type DocumentDefinition, documentTag } from '../../domain/document.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
@@ -84,7 +84,7 @@ export async function countDataSourceUse(
 
 /** User groups whose mapping has an entry for it, or that have its default. */
 export async function countSchemaUse(context: UseContext, caller: Caller, document: Document): Promise<Use> {
-  const { default_data_source: reference } = JSON.parse(document.body) as { default_data_source: unknown };
+  const { default_data_source: reference } = storedSchema(document);
   return countUse(context, caller, reference === null ? schemaTest(document.id) : () => true);
 }
 

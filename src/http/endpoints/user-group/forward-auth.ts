@@ -4,6 +4,7 @@
 import type { EffectiveMapping } from '../../../domain/catalogue.ts';
 import { GroupValues } from '../../../domain/embed-token/template.ts';
 import { limits, userGroupId } from '../../../domain/field.ts';
+import { decodeString } from '../../../domain/json/json-tree.ts';
 import type { JsonText } from '../../../domain/json/strict-json.ts';
 import { ignoredBody } from '../../../domain/request-body.ts';
 import {
@@ -143,7 +144,7 @@ function dataSourceIds({ dataSources }: EffectiveMapping): References {
 function propertyText(values: GroupValues, name: string): string {
   const value = values.property(name);
   if (value === null || value === '""' || !/^["\d-]/.test(value)) throw incompleteProperties();
-  return value[0] === '"' ? (JSON.parse(value) as string) : value;
+  return value[0] === '"' ? decodeString(value) : value;
 }
 
 /** Escapes as `headerNamePart` does, but the letters and digits of ASCII and `_` stay: the proxy names each property. */
