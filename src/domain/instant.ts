@@ -14,3 +14,8 @@ export function parseInstant(text: string): number | null {
   if (date.getUTCMonth() !== Number(month) - 1) return null;
   return Date.parse(text.toUpperCase());
 }
+
+/** Midnight in UTC of a date such as 2026-03-05; null for another text. */
+export function startOfDay(date: string): number | null {
+  return parseInstant(`${date}T00:00:00Z`);
+}

@@ -2,7 +2,7 @@ import { isPermitted } from '../../domain/api-token.ts';
 import { type EventTarget, type EventType, eventTypes, targetTypes } from '../../domain/event/event.ts';
 import { actorLabel } from '../../domain/event/filter.ts';
 import { limits } from '../../domain/field.ts';
-import { DAY_MS, parseInstant } from '../../domain/instant.ts';
+import { DAY_MS, startOfDay } from '../../domain/instant.ts';
 import { listNewestApiTokens } from '../../operations/api-token/api-token.ts';
 import { type EventQuery, type EventsPage, listEvents } from '../../operations/event/list.ts';
 import { requestPath } from '../browser.ts';
@@ -91,8 +91,8 @@ function readFilter(query: URLSearchParams): Filter {
     target_id: text('target_id'),
     actor: text('actor').trim(),
     field: text('field'),
-    since: startOfDay(text('since')) === undefined ? '' : text('since'),
-    until: startOfDay(text('until')) === undefined ? '' : text('until'),
+    since: startOfDay(text('since')) === null ? '' : text('since'),
+    until: startOfDay(text('until')) === null ? '' : text('until'),
   };
 }
 
@@ -107,16 +107,11 @@ function conditionsOf(filter: Filter, subject?: EventTarget): Pick<EventQuery, '
     filter: {
       targetType: target === undefined ? target_type : undefined,
       ...(NUMBER.test(actor) ? { actor: Number(actor) } : { actorText: actor || undefined }),
-      since: startOfDay(since),
-      until: lastDay === undefined ? undefined : lastDay + DAY_MS,
+      since: startOfDay(since) ?? undefined,
+      until: lastDay === null ? undefined : lastDay + DAY_MS,
       changed: field === '' ? undefined : field,
     },
   };
-}
-
-/** In UTC. */
-function startOfDay(date: string): number | undefined {
-  return parseInstant(`${date}T00:00:00Z`) ?? undefined;
 }
 
 /** `hasTarget`: whether the page has events about different things. */

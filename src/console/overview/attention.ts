@@ -4,6 +4,7 @@ import { type ApiToken, apiTokenStatus } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
 import { DAY_MS } from '../../domain/instant.ts';
 import { listApiTokens } from '../../operations/api-token/api-token.ts';
+import { findHealth } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { API_TOKENS, apiTokenName, expiresSoon } from '../api-token/show.ts';
 import { badge, type Html, html, idLink, link, NO_HTML, none, pathTo, time } from '../html.ts';
 import { environmentConfig, type PageCall, unlessBusy } from '../page.ts';
@@ -32,18 +33,8 @@ ${items.length === 0 ? none('No webhook endpoint fails, and no API token expires
 }
 
 async function failingEndpoints(call: PageCall): Promise<Html[]> {
-  const { store } = call.context;
-  const { workspaceId, environment } = call.caller;
   const documents = [...(await environmentConfig(call)).ofKind('webhook_endpoint').values()];
-  const healths = await Promise.all(
-    documents.map(({ id: endpointId }) =>
-      store.read({
-        kind: 'findEndpointHealth',
-        endpoint: { workspaceId, environment, endpointId },
-        atMost: 1,
-      }),
-    ),
-  );
+  const healths = await Promise.all(documents.map(({ id }) => findHealth(call.context, call.caller, id, 1)));
   const disabled = await Promise.all(documents.map((document) => isDisabledByService(call, document)));
   return documents.flatMap(({ id, updatedAt }, index) => {
     const { failingSince } = healths[index]!;

@@ -10,6 +10,7 @@ import { findUserGroup } from '../../operations/user-group/read.ts';
 import type { Form } from '../form.ts';
 import { type FormPages, formPages, formView } from '../form-pages.ts';
 import {
+  badge,
   copyButton,
   type Html,
   html,
@@ -28,6 +29,10 @@ import { confirmationProblem, preconditionIn, versionField } from '../version.ts
 /** Throws `user_group_not_found`. */
 export function groupIn({ context, caller, request }: PageCall): Promise<UserGroup> {
   return findUserGroup(context, caller, userGroupIdParameter(request));
+}
+
+export function statusBadge({ suspendedAt }: UserGroup): Html {
+  return suspendedAt === null ? badge('good', 'active') : badge('bad', 'suspended');
 }
 
 /** Applies an operation to the group in the path, at the version that the form was opened with. */

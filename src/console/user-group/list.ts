@@ -8,7 +8,6 @@ import { countedFigures } from '../figures.ts';
 import {
   absent,
   alert,
-  badge,
   buttonTo,
   type Html,
   heading,
@@ -27,6 +26,7 @@ import { pageUrl } from '../pagination.ts';
 import { CREATE_PATH } from './create.ts';
 import { EXPORT_PATH } from './export.ts';
 import { FIND_PATH } from './find.ts';
+import { statusBadge } from './group.ts';
 import { listConditions, propertyColumns, readSearch, STATUS, searchForm } from './search-form.ts';
 import { pageBounds, progressAfter, progressView, ROWS, statusText, stepIn } from './search-progress.ts';
 import { SELECTION_PATH, selectionButtons } from './selection.ts';
@@ -94,7 +94,7 @@ function results(userGroups: readonly UserGroup[], columns: readonly string[], i
       idCell(pathTo('user-groups', userGroup.providedId), userGroup.providedId),
       userGroup.name,
       ...propertyCells(userGroup, columns),
-      userGroup.suspendedAt === null ? badge('good', 'active') : badge('bad', 'suspended'),
+      statusBadge(userGroup),
       time(userGroup.lastSeenAt),
       ...(columns.length === 0 ? [time(userGroup.updatedAt)] : []),
       ...(isWriter ? [editLink(userGroup)] : []),

@@ -1,7 +1,7 @@
 // The conditions of the list of user groups, and the form to choose them.
 
 import { limits } from '../../domain/field.ts';
-import { parseInstant } from '../../domain/instant.ts';
+import { startOfDay } from '../../domain/instant.ts';
 import { invalidFields } from '../../domain/user-group/user-group-filter.ts';
 import type { ListQuery } from '../../operations/user-group/list.ts';
 import { choiceField, textField } from '../fields.ts';
@@ -59,11 +59,6 @@ const MAX_COLUMNS = 5;
 export function propertyColumns({ columns }: Search): string[] {
   const names = columns.split(',').map((name) => name.trim());
   return [...new Set(names)].filter((name) => name !== '').slice(0, MAX_COLUMNS);
-}
-
-/** The date of a form; null for another text. */
-function startOfDay(date: string): number | null {
-  return date === '' ? null : parseInstant(`${date}T00:00:00Z`);
 }
 
 /** With JavaScript the list follows the typing, and a new search ends the one before; without, the button submits the form. */

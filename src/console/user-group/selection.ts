@@ -5,15 +5,15 @@ import { invalidField } from '../../domain/request-body.ts';
 import { toVersionTag, type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../../operations/context.ts';
 import { mapInChunks } from '../../operations/pages.ts';
-import { findUserGroup } from '../../operations/user-group/read.ts';
 import { resumeUserGroup, suspendUserGroup } from '../../operations/user-group/suspend.ts';
 import { Problem } from '../../problem.ts';
 import { hidden } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { formView } from '../form-pages.ts';
 import { badge, buttonTo, type Html, html, idLink, pathTo, table, time } from '../html.ts';
-import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
+import { type Page, type View, WRITERS } from '../page.ts';
 import { PAGE_SIZE } from '../pagination.ts';
+import { statusBadge } from './group.ts';
 import { LIST_PATH } from './search-form.ts';
 
 export const SELECTION_PATH = '/console/user-groups/-/selection';
@@ -54,7 +54,9 @@ export const reviewSelection: Page = {
   access: 'read',
   handle: async (call) => {
     const { name, effect, isDangerous } = actions[actionIn(call.form)];
-    const groups = await Promise.all(idsIn(call.form).map((id) => findOrNull(call, id)));
+    const { store } = call.context;
+    const keys = idsIn(call.form).map((id) => store.userGroupKey(call.caller, id));
+    const groups = await Promise.all(keys.map((key) => store.read({ kind: 'findUserGroup', key })));
     const found = groups.filter((group) => group !== null);
     return formView(call, {
       title: `${name} ${found.length} user ${found.length === 1 ? 'group' : 'groups'}`,
@@ -135,11 +137,11 @@ function groupTable(groups: readonly UserGroup[]): Html {
   return table(
     'User groups',
     ['Id', 'Name', 'Status', 'Last seen'],
-    groups.map(({ providedId, name, suspendedAt, lastSeenAt }) => [
-      idLink(pathTo('user-groups', providedId), providedId),
-      name,
-      suspendedAt === null ? badge('good', 'active') : badge('bad', 'suspended'),
-      time(lastSeenAt),
+    groups.map((group) => [
+      idLink(pathTo('user-groups', group.providedId), group.providedId),
+      group.name,
+      statusBadge(group),
+      time(group.lastSeenAt),
     ]),
   );
 }
@@ -157,13 +159,4 @@ function idsIn(form: Form): string[] {
   if (ids.length === 0) throw invalidField('/id', 'is missing: check the user groups in the list first');
   if (ids.length > PAGE_SIZE) throw invalidField('/id', `may be given ${PAGE_SIZE} times at most`);
   return ids;
-}
-
-async function findOrNull({ context, caller }: PageCall, id: string): Promise<UserGroup | null> {
-  try {
-    return await findUserGroup(context, caller, id);
-  } catch (error) {
-    if (error instanceof Problem && error.code === 'user_group_not_found') return null;
-    throw error;
-  }
 }

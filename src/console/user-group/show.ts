@@ -11,7 +11,6 @@ import { lastEvents } from '../event/last.ts';
 import { actionForm, submit } from '../fields.ts';
 import {
   type ButtonKind,
-  badge,
   buttonTo,
   code,
   copyButton,
@@ -28,7 +27,7 @@ import { notice } from '../notice.ts';
 import { environmentConfig, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import { confirmationProblem, versionField } from '../version.ts';
 import { mappedDataSources } from './data-sources.ts';
-import { groupIn } from './group.ts';
+import { groupIn, statusBadge } from './group.ts';
 import { lastUsage } from './usage.ts';
 import { verdict } from './verdict.ts';
 
@@ -121,14 +120,10 @@ function actions({ caller, session }: PageCall, userGroup: UserGroup): Html {
 
 function identity(call: PageCall, userGroup: UserGroup, token: Secret | null): Html {
   const { providedId, teamId, version, suspendedAt, lastSeenAt, createdAt, updatedAt } = userGroup;
+  const suspension = html` since ${time(suspendedAt)}: its tokens resolve to nothing`;
   return definitions([
     ['Id', html`<code>${providedId}</code>${copyButton(providedId, 'id')}`],
-    [
-      'Status',
-      suspendedAt === null
-        ? badge('good', 'active')
-        : html`${badge('bad', 'suspended')} since ${time(suspendedAt)}: its tokens resolve to nothing`,
-    ],
+    ['Status', html`${statusBadge(userGroup)}${suspendedAt === null ? '' : suspension}`],
     ...tokenRows(call, userGroup, token),
     ['Last seen', time(lastSeenAt)],
     ['Created', time(createdAt)],

@@ -264,17 +264,14 @@ export async function readHealth(
   return findHealth(context, caller, id);
 }
 
-/** For an endpoint that exists. */
+/** For an endpoint that exists; pending deliveries are counted up to `atMost`. */
 export function findHealth(
   { store }: Pick<WebhookContext, 'store'>,
   caller: Caller,
   id: string,
+  atMost = MAX_COUNTED,
 ): Promise<EndpointHealth> {
-  return store.read({
-    kind: 'findEndpointHealth',
-    endpoint: endpointKey(caller, id),
-    atMost: MAX_COUNTED,
-  });
+  return store.read({ kind: 'findEndpointHealth', endpoint: endpointKey(caller, id), atMost });
 }
 
 function noDelivery(): Problem {
