@@ -2,8 +2,7 @@ import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { Argument } from 'commander';
 import { createTemporaryFile, linkIntoPlace, removeOnExit, temporaryPath } from '../system/atomic-file.ts';
-import { UsageError } from './exit-code.ts';
-import { explainFileError } from './explain-file-error.ts';
+import { explainFileError, UsageError } from './exit-code.ts';
 
 /** The value is undefined for standard output. */
 export function outputArgument(): Argument {

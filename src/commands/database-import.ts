@@ -5,7 +5,6 @@ import { type CommandDatabase, MAX_BATCH } from '../database.ts';
 import { type Caller, operator } from '../domain/api-token.ts';
 import type { Environment } from '../domain/user-group/user-group.ts';
 import type { Context } from '../operations/context.ts';
-import { gatherStatistics } from '../operations/database/gather-statistics.ts';
 import { atCurrentConfig, EnvironmentConfig } from '../operations/document/environment-config.ts';
 import { PropertyValidator } from '../operations/property-schema/validator/validator.ts';
 import { allUserGroupPages } from '../operations/user-group/export.ts';
@@ -87,7 +86,8 @@ export class DatabaseTarget implements ImportTarget {
   }
 
   async finish(): Promise<void> {
-    await gatherStatistics(this.#store);
+    // Statistics affect only query plans, and the database gathers them automatically later.
+    await this.#store.write({ kind: 'gatherStatistics' }).catch(() => {});
   }
 
   /** Ends the threads of the validator, which would keep the process running. */

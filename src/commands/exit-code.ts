@@ -60,6 +60,15 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/**
+ * Throws the result of `explain` for a system error, which does not say what the command needed the file for, and rethrows
+ * every other error.
+ */
+export function explainFileError(error: unknown, explain: (message: string) => Error): never {
+  const { syscall, message } = error as NodeJS.ErrnoException;
+  throw syscall === undefined ? error : explain(message);
+}
+
 /** Errors that are recognized by their name, so that a command does not load the code of all others. */
 type NamedError =
   | AlreadyServed

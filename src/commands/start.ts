@@ -14,7 +14,7 @@ import type { Context } from '../operations/context.ts';
 import type { EventContext } from '../operations/event/event.ts';
 import { Problem } from '../problem.ts';
 import { runsInClone } from '../system/program-file.ts';
-import { explainFileError } from './explain-file-error.ts';
+import { explainFileError } from './exit-code.ts';
 import { serveUntilSignal } from './run-until-signal.ts';
 
 const COMMAND_LINE = { via: 'command_line', requestId: null } as const;

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../domain/field.ts';
-import { parseStrictJson } from '../domain/json/strict-json.ts';
+import { type JsonText, jsonPointer, parseStrictJson } from '../domain/json/strict-json.ts';
 import { type BodyType, refuseFields } from '../domain/request-body.ts';
 import { checkMediaType } from '../http/request/media-type.ts';
 import type { Context } from '../operations/context.ts';
@@ -132,13 +132,27 @@ export function numberMember(form: Form, name: string): string | undefined {
 
 /** JSON as it was typed; violations with the place in the field, unless it is exactly one value. */
 export function jsonMember(form: Form, name: string): string | readonly Violation[] | undefined {
-  const text = form.text(name);
-  if (text.trim() === '') return undefined;
+  const violations: Violation[] = [];
+  const text = parseTypedJson(form.text(name), [name], violations);
+  return violations.length > 0 ? violations : (text ?? undefined);
+}
+
+/** The exact text of the JSON that a person typed, at `path` in the body; null if nothing was typed. Adds to `violations`. */
+export function parseTypedJson(
+  typed: string,
+  path: readonly string[],
+  violations: Violation[],
+): JsonText | null {
+  if (typed.trim() === '') return null;
   try {
-    parseStrictJson(Buffer.from(text), limits.propertiesLevels);
-    return text;
-  } catch (problem) {
-    if (!(problem instanceof Problem)) throw problem;
-    return problem.errors.map((error) => ({ ...error, pointer: `/${name}${error.pointer}` }));
+    parseStrictJson(Buffer.from(typed), limits.propertiesLevels);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const at = jsonPointer(path);
+    violations.push(...error.errors.map(({ pointer, detail }) => ({ pointer: at + pointer, detail })));
+    return null;
   }
+  // Only members of an object have their exact text.
+  const { members } = parseStrictJson(Buffer.from(`{"":${typed}}`), limits.propertiesLevels + 1);
+  return members.get('')!;
 }

@@ -18,6 +18,11 @@ export const tags = {
   Service: 'For supervisors, load balancers and readers. No API token is required.',
 } as const;
 
+/** A text such as "a, b and c". */
+export function listText(parts: readonly string[]): string {
+  return parts.join(', ').replace(/, ([^,]*)$/, ' and $1');
+}
+
 export interface Example {
   summary: string;
   value: unknown;

@@ -3,8 +3,7 @@ import { type Config, ConfigInvalid, type Setting, servingThreads, settings } fr
 import { redact, Secret } from '../../domain/secret.ts';
 import { readSecretFile } from '../../system/secret-file.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, loadConfig } from '../database-option.ts';
-import { DataError, UsageError } from '../exit-code.ts';
-import { explainFileError } from '../explain-file-error.ts';
+import { DataError, explainFileError, UsageError } from '../exit-code.ts';
 import { printJson } from '../output.ts';
 import { type Check, failed, ok } from './check.ts';
 import { checkDatabase } from './database-checks.ts';

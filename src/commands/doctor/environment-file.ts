@@ -2,8 +2,7 @@
 // value is part of it. The option is not called --env-file, which Node reads itself, also behind the name of the program.
 
 import { readFileSync } from 'node:fs';
-import { UsageError } from '../exit-code.ts';
-import { explainFileError } from '../explain-file-error.ts';
+import { explainFileError, UsageError } from '../exit-code.ts';
 
 const ASSIGNMENT = /^([A-Za-z_]\w*)=(.*)$/;
 const QUOTED = /^(["'])(.*)\1$/;

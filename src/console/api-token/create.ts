@@ -13,8 +13,7 @@ import { html, pathTo } from '../html.ts';
 import { ADMINS } from '../page.ts';
 import { openSealed, sealedText } from '../sealed.ts';
 import { isConflict } from '../version.ts';
-import { issuedTokenView } from './issued.ts';
-import { API_TOKENS, NEW_API_TOKEN_PATH } from './show.ts';
+import { API_TOKENS, issuedTokenView, NEW_API_TOKEN_PATH } from './show.ts';
 
 export const apiTokenCreation = formPages({
   path: '/api-tokens/-/new',

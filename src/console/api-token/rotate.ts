@@ -11,8 +11,7 @@ import { type Html, html, pathTo, time } from '../html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
 import { sessionCookie } from '../session.ts';
 import { confirmationProblem, keptVersionField, versionIn } from '../version.ts';
-import { issuedTokenView } from './issued.ts';
-import { API_TOKENS, apiTokenIn, apiTokenName, isOfSession } from './show.ts';
+import { API_TOKENS, apiTokenIn, apiTokenName, isOfSession, issuedTokenView } from './show.ts';
 
 export const apiTokenRotation = formPages({
   path: '/api-tokens/:api_token_id/rotate',

@@ -6,9 +6,10 @@ import {
 } from '../../domain/api-token.ts';
 import { DAY_MS } from '../../domain/instant.ts';
 import { apiTokenIdParameter } from '../../http/request/path-parameter.ts';
-import { readApiToken } from '../../operations/api-token/api-token.ts';
+import { type IssuedApiToken, readApiToken } from '../../operations/api-token/api-token.ts';
 import { badge, buttonTo, definitions, type Html, heading, html, NO_HTML, pathTo, time } from '../html.ts';
-import { ADMINS, type Page, type PageCall } from '../page.ts';
+import { ADMINS, type Page, type PageCall, type View } from '../page.ts';
+import { issuedView } from '../shown-once.ts';
 import { creatorText } from './creator.ts';
 
 export const API_TOKENS = 'api-tokens';
@@ -85,4 +86,14 @@ export function expiryText({ context }: PageCall, apiToken: ApiToken): Html {
 function actions({ apiTokenId }: ApiToken): Html {
   return html`${buttonTo(pathTo(API_TOKENS, apiTokenId, 'rotate'), 'Rotate', 'primary')}
 ${buttonTo(pathTo(API_TOKENS, apiTokenId, 'revoke'), 'Revoke', 'danger')}`;
+}
+
+/** The page that shows the text of an API token, in the response to the action that issued it. */
+export function issuedTokenView({ apiToken, token }: IssuedApiToken, done: string, more?: Html): View {
+  return issuedView(`API token ${apiTokenName(apiToken)}`, done, {
+    label: 'Text of the API token',
+    secret: token,
+    next: pathTo(API_TOKENS, apiToken.apiTokenId),
+    ...(more && { more }),
+  });
 }

@@ -2,11 +2,11 @@
 
 import { type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
 import { type Change, changesTable } from '../event/changes.ts';
-import { lastEvents } from '../event/last.ts';
 import { actionForm, submit } from '../fields.ts';
 import { alert, buttonTo, type Html, html, idLink, pathTo } from '../html.ts';
 import type { PageCall, View } from '../page.ts';
 import { versionField } from '../version.ts';
+import { lastEvents } from './events.ts';
 import { hiddenFields, KEEP } from './form.ts';
 import { type GroupMerge, nameOfChange } from './merge.ts';
 

@@ -1,11 +1,11 @@
 // A group that was deleted while it was edited. What was typed can become a new group, in a form of its own: creating one
 // brings neither the token nor the history back.
 
-import { lastEvents } from '../event/last.ts';
 import { actionForm, hidden } from '../fields.ts';
 import { alert, buttonTo, html, pathTo } from '../html.ts';
 import type { PageCall, View } from '../page.ts';
 import { AGAIN_PATH } from './create.ts';
+import { lastEvents } from './events.ts';
 
 const EVENTS = 3;
 

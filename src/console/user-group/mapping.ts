@@ -11,9 +11,9 @@ import type { Problem, Violation } from '../../problem.ts';
 import { dataSourceName } from '../catalogue/data-source.ts';
 import { areaField, choiceField, hidden, textField } from '../fields.ts';
 import type { Form } from '../form.ts';
+import { parseTypedJson } from '../form.ts';
 import { type Html, html } from '../html.ts';
 import { editableJson, membersOf, membersText, membersTextInOrder } from '../json.ts';
-import { parseTypedJson } from './properties.ts';
 
 interface Input {
   schemaId: string;

@@ -3,7 +3,6 @@
 // A submitted form says itself which key and kind each of its inputs has, because the schema may have changed since the
 // form was shown. Values are texts of JSON throughout: numbers keep their digits.
 
-import { limits } from '../../domain/field.ts';
 import {
   decodeString,
   JsonArray,
@@ -12,10 +11,11 @@ import {
   parseTree,
   treeText,
 } from '../../domain/json/json-tree.ts';
-import { type JsonText, jsonPointer, parseStrictJson } from '../../domain/json/strict-json.ts';
+import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
 import { Problem, type Violation } from '../../problem.ts';
 import { areaField, choiceField, hidden, textField } from '../fields.ts';
 import type { Form } from '../form.ts';
+import { parseTypedJson } from '../form.ts';
 import { type Html, html, table } from '../html.ts';
 import { editableJson, membersOf, membersText, membersTextInOrder } from '../json.ts';
 
@@ -144,26 +144,6 @@ export function propertiesText(
     typed.set(key, treeText(value));
   }
   return typed.size === 0 ? text : membersTextInOrder(stored, typed);
-}
-
-/** The exact text of the JSON that a person typed, at `path` in the body; null if nothing was typed. Adds to `violations`. */
-export function parseTypedJson(
-  typed: string,
-  path: readonly string[],
-  violations: Violation[],
-): JsonText | null {
-  if (typed.trim() === '') return null;
-  try {
-    parseStrictJson(Buffer.from(typed), limits.propertiesLevels);
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    const at = jsonPointer(path);
-    violations.push(...error.errors.map(({ pointer, detail }) => ({ pointer: at + pointer, detail })));
-    return null;
-  }
-  // Only members of an object have their exact text.
-  const { members } = parseStrictJson(Buffer.from(`{"":${typed}}`), limits.propertiesLevels + 1);
-  return members.get('')!;
 }
 
 /** `problem` is that of the rejected form. */

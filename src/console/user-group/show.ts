@@ -7,7 +7,6 @@ import type { EnvironmentConfig } from '../../operations/document/environment-co
 import { revealToken } from '../../operations/user-group/reveal-token.ts';
 import type { Problem } from '../../problem.ts';
 import { dataSourceLink, dataSourceName } from '../catalogue/data-source.ts';
-import { lastEvents } from '../event/last.ts';
 import { actionForm, submit } from '../fields.ts';
 import {
   type ButtonKind,
@@ -27,6 +26,7 @@ import { notice } from '../notice.ts';
 import { environmentConfig, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import { confirmationProblem, versionField } from '../version.ts';
 import { mappedDataSources } from './data-sources.ts';
+import { lastEvents } from './events.ts';
 import { groupIn, statusBadge } from './group.ts';
 import { lastUsage } from './usage.ts';
 import { verdict } from './verdict.ts';

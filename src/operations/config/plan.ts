@@ -19,8 +19,8 @@ import { Problem, type Violation } from '../../problem.ts';
 import { refuseLargeCatalogue } from '../catalogue/catalogue.ts';
 import { documentKey, limitReached } from '../document/document.ts';
 import type { EnvironmentConfig } from '../document/environment-config.ts';
-import { ENTRY_BYTES, sectionDocuments } from './documents.ts';
 import { type ConfigContext, type Prepared, prepareEntry, type Target } from './prepare.ts';
+import { ENTRY_BYTES, sectionDocuments } from './read.ts';
 
 /** Maximum number of documents that a call over HTTP changes. */
 export const MAX_CONFIG_CHANGES = 1_000;

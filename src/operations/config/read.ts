@@ -1,13 +1,22 @@
 import type { Caller } from '../../domain/api-token.ts';
-import { ConfigWriter, sectionNames } from '../../domain/config.ts';
-import { documentTotal } from '../../domain/document.ts';
+import { ConfigWriter, configSection, type SectionName, sectionNames } from '../../domain/config.ts';
+import { type Document, documentTotal } from '../../domain/document.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { Problem } from '../../problem.ts';
 import type { Context } from '../context.ts';
-import { ENTRY_BYTES, sectionDocuments } from './documents.ts';
+import type { EnvironmentConfig } from '../document/environment-config.ts';
 
+/** Processor time for an entry, as parsing so many bytes, beside its text. */
+export const ENTRY_BYTES = 1_024;
 /** Maximum size of the documents of a configuration in a response. */
 export const MAX_CONFIG_BYTES = 1024 * 1024;
+
+export function sectionDocuments(
+  config: EnvironmentConfig,
+  name: SectionName,
+): ReadonlyMap<string, Document> {
+  return config.ofKind(configSection(name).definition.kind);
+}
 
 /** Throws `limit_reached` for a configuration of more than `maxBytes`. */
 export async function readConfig(

@@ -14,7 +14,6 @@ import type { Delivery } from '../../domain/webhook-endpoint/delivery.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { ApiTokenRow, EventPage, FailingEndpoint, IdSequence, Workspace } from '../../store/port.ts';
 import { pagesAfter } from '../pages.ts';
-import { gatherStatistics } from './gather-statistics.ts';
 import { openStoredToken } from './open-stored-token.ts';
 
 /** The target contains data that the source lacks, or differs from the source after the copy. */
@@ -62,7 +61,8 @@ export async function copyDatabase(job: CopyJob, onProgress: OnProgress): Promis
   // API tokens come last: a target that is served before the copy is complete rejects every caller.
   const { apiTokens, ...others } = copies;
   for (const table of [...Object.values(others), apiTokens]) await table.copyMissing();
-  await gatherStatistics(job.to);
+  // Statistics affect only query plans, and the database gathers them automatically later.
+  await job.to.write({ kind: 'gatherStatistics' }).catch(() => {});
   const copied: [string, CopiedTable][] = [];
   for (const [name, table] of Object.entries(copies)) copied.push([name, await table.verify()]);
   return Object.fromEntries(copied) as CopiedDatabase;

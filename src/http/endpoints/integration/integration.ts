@@ -7,8 +7,8 @@ import {
 } from '../../../domain/embed-token/mint.ts';
 import { integrationDefinition, integrationFields } from '../../../domain/integration.ts';
 import { putIntegration as put } from '../../../operations/integration/integration.ts';
+import { listText } from '../../description.ts';
 import { documentEndpoints } from '../../document-endpoints.ts';
-import { listText } from '../../openapi/list-text.ts';
 
 const settingsTexts = embedTokenTypes.map(
   ([
