@@ -28,7 +28,7 @@ import {
 } from './database-option.ts';
 import { parseDuration } from './duration.ts';
 import { DataError, NotFound } from './exit-code.ts';
-import { formatInstant, instantOrNull, printJson, printJsonPages, printTablePages } from './output.ts';
+import { formatInstant, instantOrNull, printJsonPages, printResult, printTablePages } from './output.ts';
 import {
   createWorkspaceOption,
   environmentOption,
@@ -93,20 +93,12 @@ async function create(context: EventContext, options: CreateOptions): Promise<vo
   const fields = { workspaceName: workspace, environment, permission, name, expiresAt };
   const { apiToken, token, workspaceCreated } = await createApiToken(context, fields);
   if (workspaceCreated) console.error(`Created workspace ${workspace}.`);
-  if (options.json) {
-    printJson({
-      id: apiToken.apiTokenId,
-      token: token.reveal(),
-      workspace,
-      environment,
-      permission,
-      name,
-      expires_at: instantOrNull(expiresAt),
-    });
-    return;
-  }
-  console.log(
-    `Created API token ${apiToken.apiTokenId} (${permission}, ${workspace}, ${environment}). It is shown only once:\n\n${token.reveal()}`,
+  const { apiTokenId: id } = apiToken;
+  const text = token.reveal();
+  printResult(
+    options,
+    { id, token: text, workspace, environment, permission, name, expires_at: instantOrNull(expiresAt) },
+    `Created API token ${id} (${permission}, ${workspace}, ${environment}). It is shown only once:\n\n${text}`,
   );
 }
 
@@ -199,24 +191,20 @@ function rotateCommand(): Command {
     );
 }
 
-async function rotate(
-  context: EventContext,
-  id: number,
-  { gracePeriod, json }: RotateOptions,
-): Promise<void> {
+async function rotate(context: EventContext, id: number, options: RotateOptions): Promise<void> {
   const stored = await existing(context.store, id);
   const status = apiTokenStatus(stored, context.clock());
   if (status !== 'active') throw new DataError(`API token ${id} is ${status}; create a new one`);
   const caller = operator(stored.workspaceId, stored.environment);
-  const { apiToken, token } = await rotateApiToken(context, caller, id, gracePeriod / 1_000);
+  const { apiToken, token } = await rotateApiToken(context, caller, id, options.gracePeriod / 1_000);
   const until = instantOrNull(apiToken.previousExpiresAt);
-  if (json) {
-    printJson({ id, token: token.reveal(), previous_token_expires_at: until });
-    return;
-  }
   const replaced =
     until === null ? 'The replaced text is rejected from now on' : `The replaced text works until ${until}`;
-  console.log(`Rotated API token ${id}. ${replaced}. The new text is shown only once:\n\n${token.reveal()}`);
+  printResult(
+    options,
+    { id, token: token.reveal(), previous_token_expires_at: until },
+    `Rotated API token ${id}. ${replaced}. The new text is shown only once:\n\n${token.reveal()}`,
+  );
 }
 
 function revokeCommand(): Command {
@@ -230,8 +218,7 @@ function revokeCommand(): Command {
         const { workspaceId, environment } = await existing(store, id);
         const caller = operator(workspaceId, environment);
         await revokeApiToken(commandContext(store, config), caller, id);
-        if (options.json) printJson({ id, status: 'revoked' });
-        else console.log(`Revoked API token ${id}.`);
+        printResult(options, { id, status: 'revoked' }, `Revoked API token ${id}.`);
       }),
     );
 }
@@ -250,10 +237,9 @@ function generateCommand(): Command {
         'UGS_BOOTSTRAP_API_TOKEN an API token when it starts.',
     )
     .addOption(jsonOption())
-    .action(({ json }: { json?: boolean }) => {
+    .action((options: { json?: boolean }) => {
       const token = mintApiToken().reveal();
-      if (json) printJson({ token });
-      else console.log(token);
+      printResult(options, { token }, token);
     });
 }
 

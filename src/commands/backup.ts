@@ -1,10 +1,15 @@
-import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 import { loadSqlite } from '../database.ts';
-import { type DatabaseOptions, databaseOption, jsonOption, loadConfig } from './database-option.ts';
-import { NotFound, UsageError } from './exit-code.ts';
-import { printJson } from './output.ts';
-import { type ProgressBar, progressBar } from './progress.ts';
+import {
+  type DatabaseOptions,
+  databaseOption,
+  jsonOption,
+  loadConfig,
+  requireDatabase,
+} from './database-option.ts';
+import { UsageError } from './exit-code.ts';
+import { printResult } from './output.ts';
+import { progressBar } from './progress.ts';
 
 export function backupCommand(): Command {
   return new Command('backup')
@@ -25,24 +30,20 @@ async function runBackup(file: string, options: DatabaseOptions): Promise<void> 
     throw new UsageError(
       'cannot write a backup to standard output; name a file (./- for a file that is called -)',
     );
-  const { databaseUrl } = loadConfig(options);
+  const config = loadConfig(options);
+  const { databaseUrl } = config;
   if (databaseUrl.engine !== 'sqlite')
     throw new UsageError('backup supports only SQLite; use pg_dump for PostgreSQL');
-  if (!existsSync(databaseUrl.path)) throw new NotFound(`database ${databaseUrl.path} does not exist`);
-  using bars = new DisposableStack();
-  let bar: ProgressBar | null = null;
+  requireDatabase(config);
   const { backupFile } = await loadSqlite();
+  using bar = progressBar('pages');
   const userGroups = await backupFile(databaseUrl.path, file, (pages, total) => {
-    bar ??= bars.use(progressBar('pages', total));
-    bar.show(pages);
+    bar.show(pages, total);
     if (pages === total) bar.end();
   });
   await record(databaseUrl.path);
-  if (options.json) printJson({ file, user_groups: userGroups });
-  else
-    console.log(
-      `Backed up ${userGroups} user groups to ${file}. The key ring is not included: keep a copy of it elsewhere.`,
-    );
+  const text = `Backed up ${userGroups} user groups to ${file}. The key ring is not included: keep a copy of it elsewhere.`;
+  printResult(options, { file, user_groups: userGroups }, text);
 }
 
 /** The service reports the time of the backup as a metric. */

@@ -3,7 +3,7 @@ import { checkUserGroups } from '../operations/user-group/check.ts';
 import { keepHeapSmall } from '../system/small-heap.ts';
 import { type DatabaseOptions, databaseOption, withExistingDatabase } from './database-option.ts';
 import { DataError } from './exit-code.ts';
-import { printJson } from './output.ts';
+import { printResult } from './output.ts';
 import { progressBar } from './progress.ts';
 import { environmentOption, operatorAt, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
 
@@ -38,7 +38,10 @@ async function check(options: CheckOptions): Promise<void> {
     for await (const { checked, invalid } of checkUserGroups(store, tenant)) {
       if (invalid.length > 0) bar.erase();
       for (const { userGroup, violations } of invalid)
-        for (const { pointer, detail } of violations) print(options, userGroup.providedId, pointer, detail);
+        for (const { pointer, detail } of violations) {
+          const { providedId: id } = userGroup;
+          printResult(options, { user_group_id: id, pointer, detail }, `${id}: ${pointer} ${detail}`);
+        }
       violating += invalid.length;
       total = checked;
       bar.show(checked);
@@ -48,15 +51,7 @@ async function check(options: CheckOptions): Promise<void> {
     }
     bar.end();
   });
-  if (options.json) printJson({ checked: total, violating });
-  else
-    console.log(
-      `Checked ${total} user groups: ${violating === 0 ? 'none violates' : `${violating} violate`} the rules.`,
-    );
+  const found = violating === 0 ? 'none violates' : `${violating} violate`;
+  printResult(options, { checked: total, violating }, `Checked ${total} user groups: ${found} the rules.`);
   if (violating > 0) throw new DataError(`${violating} of ${total} user groups violate the rules`);
-}
-
-function print({ json }: CheckOptions, userGroupId: string, pointer: string, detail: string): void {
-  if (json) printJson({ user_group_id: userGroupId, pointer, detail });
-  else console.log(`${userGroupId}: ${pointer} ${detail}`);
 }

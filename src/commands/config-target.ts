@@ -37,9 +37,9 @@ export async function withConfigTarget(
   work: (target: ConfigTarget) => Promise<void>,
 ): Promise<void> {
   const place = selectTarget(options);
-  if ('url' in place) return work(new ServiceTarget(place.url));
+  if ('url' in place) return work(serviceTarget(new ServiceClient(place.url, 'admin')));
   await withExistingDatabase(options, async ({ store }, config) => {
-    await work(new DatabaseTarget(store, config, await operatorAt(store, place)));
+    await work(databaseTarget(store, config, await operatorAt(store, place)));
   });
 }
 
@@ -48,36 +48,25 @@ function sentText(config: JsonText, version: number | null): JsonText {
   return withMember(config, 'config_version', jsonText(version));
 }
 
-class DatabaseTarget implements ConfigTarget {
-  readonly #store: BatchingStore;
-  readonly #config: Config;
-  readonly #caller: Caller;
-
-  constructor(store: BatchingStore, config: Config, caller: Caller) {
-    this.#store = store;
-    this.#config = config;
-    this.#caller = caller;
-  }
-
-  async read(): Promise<JsonText> {
-    const store = this.#store;
-    const context = { store, configs: new EnvironmentConfigs(), cpu: CpuQueue.create() };
-    return (await readConfig(context, await atCurrentConfig(store, this.#caller))).text;
-  }
-
-  async put(config: JsonText, { prune, dryRun, version }: PutOptions): Promise<ConfigPlan> {
-    const store = this.#store;
-    const context = await contextWithKeys(store, this.#config, dryRun);
-    try {
-      const body = configBody.read(Buffer.from(sentText(config, version)), MAX_MEMBERS);
-      const caller = await atCurrentConfig(store, this.#caller);
-      return await applyConfig(context, caller, body, { prune, dryRun });
-    } catch (error) {
-      throw asFileError(error);
-    } finally {
-      await context.propertyValidator.close();
-    }
-  }
+function databaseTarget(store: BatchingStore, settings: Config, operator: Caller): ConfigTarget {
+  return {
+    read: async () => {
+      const context = { store, configs: new EnvironmentConfigs(), cpu: CpuQueue.create() };
+      return (await readConfig(context, await atCurrentConfig(store, operator))).text;
+    },
+    put: async (config, { prune, dryRun, version }) => {
+      const context = await contextWithKeys(store, settings, dryRun);
+      try {
+        const body = configBody.read(Buffer.from(sentText(config, version)), MAX_MEMBERS);
+        const caller = await atCurrentConfig(store, operator);
+        return await applyConfig(context, caller, body, { prune, dryRun });
+      } catch (error) {
+        throw asFileError(error);
+      } finally {
+        await context.propertyValidator.close();
+      }
+    },
+  };
 }
 
 /** An error of the file, as one that exits with the code for invalid data. */
@@ -89,27 +78,19 @@ function asFileError(error: unknown): unknown {
   return isAboutFile ? new DataError(message, { cause: error }) : error;
 }
 
-class ServiceTarget implements ConfigTarget {
-  readonly #client: ServiceClient;
-
-  constructor(url: string) {
-    this.#client = new ServiceClient(url, 'admin');
-  }
-
-  async read(): Promise<JsonText> {
-    return (await this.#client.read('/v1/config')).get('config')!;
-  }
-
-  async put(config: JsonText, { prune, dryRun, version }: PutOptions): Promise<ConfigPlan> {
-    const path = `/v1/config?prune=${prune}&dry_run=${dryRun}`;
-    const { members, problem } = await this.#client.call('PUT', path, { body: sentText(config, version) });
-    if (problem !== null)
-      throw asFileError(Object.assign(this.#client.refusal(problem), { code: problem.code }));
-    const memberText = (name: string) => members.get(name)!;
-    return parsePlan({
-      changes: memberText('changes'),
-      kept: memberText('kept'),
-      config_version: memberText('config_version'),
-    });
-  }
+function serviceTarget(client: ServiceClient): ConfigTarget {
+  return {
+    read: async () => (await client.read('/v1/config')).get('config')!,
+    put: async (config, { prune, dryRun, version }) => {
+      const path = `/v1/config?prune=${prune}&dry_run=${dryRun}`;
+      const { members, problem } = await client.call('PUT', path, { body: sentText(config, version) });
+      if (problem !== null) throw asFileError(Object.assign(client.refusal(problem), { code: problem.code }));
+      const memberText = (name: string) => members.get(name)!;
+      return parsePlan({
+        changes: memberText('changes'),
+        kept: memberText('kept'),
+        config_version: memberText('config_version'),
+      });
+    },
+  };
 }

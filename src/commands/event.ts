@@ -4,7 +4,7 @@ import { type Purged, purgeEvents } from '../operations/event/purge.ts';
 import { confirmByTyping } from './confirm.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
 import { parseDuration } from './duration.ts';
-import { printJson } from './output.ts';
+import { printResult } from './output.ts';
 
 /** Between batches: callers of the service hardly notice. */
 const PAUSE_MS = 5;
@@ -51,8 +51,8 @@ function confirmPurge(before: number): Promise<void> {
   );
 }
 
-function print({ events, deliveries, usage }: Purged, { json }: DatabaseOptions): void {
-  if (json) printJson({ events, deliveries, usage });
-  else
-    console.log(`Deleted ${events} events, ${deliveries} webhook deliveries and ${usage} counts of usage.`);
+function print(purged: Purged, options: DatabaseOptions): void {
+  const { events, deliveries, usage } = purged;
+  const text = `Deleted ${events} events, ${deliveries} webhook deliveries and ${usage} counts of usage.`;
+  printResult(options, purged, text);
 }

@@ -31,6 +31,7 @@ import {
   instantOrNull,
   printJson,
   printJsonPages,
+  printResult,
   printTable,
   printTablePages,
 } from './output.ts';
@@ -158,26 +159,23 @@ function rotateCommand(): Command {
 }
 
 async function rotate({ store, config, caller, userGroup }: Found, options: RotateOptions): Promise<void> {
-  const { gracePeriod, showToken, json } = options;
+  const { gracePeriod, showToken } = options;
   const context = await contextWithKeys(store, config);
   const id = userGroup.providedId;
   const seconds = gracePeriod === undefined ? undefined : gracePeriod / 1_000;
   const { userGroup: rotated, token } = await rotateTokenById(context, caller, id, seconds, undefined);
   const until = rotated.previousTokenExpiresAt;
-  if (json) {
-    printJson({
-      user_group_id: id,
-      previous_token_expires_at: instantOrNull(until),
-      ...(showToken && { token: token.reveal() }),
-    });
-    return;
-  }
+  const result = {
+    user_group_id: id,
+    previous_token_expires_at: instantOrNull(until),
+    ...(showToken && { token: token.reveal() }),
+  };
   const old =
     until === null
       ? 'The old token is no longer valid'
       : `The old token resolves until ${formatInstant(until)}`;
   const shown = showToken ? `\n\n${token.reveal()}` : '';
-  console.log(`Rotated the token of user group ${id}. ${old}.${shown}`);
+  printResult(options, result, `Rotated the token of user group ${id}. ${old}.${shown}`);
 }
 
 function renameCommand(): Command {
@@ -193,8 +191,8 @@ function renameCommand(): Command {
     (id: string, newId: string, options: GroupOptions) =>
       withUserGroup(id, options, async ({ store, config, caller }) => {
         await rename(await contextWithKeys(store, config), caller, id, newId);
-        if (options.json) printJson({ user_group_id: newId, previous_user_group_id: id });
-        else console.log(`Renamed user group ${id} to ${newId}.`);
+        const result = { user_group_id: newId, previous_user_group_id: id };
+        printResult(options, result, `Renamed user group ${id} to ${newId}.`);
       }),
   );
 }
@@ -236,8 +234,7 @@ function withSuspension(command: Command, suspended: boolean): Command {
   return addPlaceOptions(command, 'the user group').action((id: string, options: GroupOptions) =>
     withUserGroup(id, options, async ({ store, config, caller }) => {
       await apply(commandContext(store, config), caller, id);
-      if (options.json) printJson({ user_group_id: id, suspended });
-      else console.log(`${done} user group ${id}.`);
+      printResult(options, { user_group_id: id, suspended }, `${done} user group ${id}.`);
     }),
   );
 }
@@ -256,8 +253,7 @@ function deleteCommand(): Command {
       if (!options.yes) await confirmDeletion(userGroup, options);
       const context = { ...commandContext(store, config), erasures: new HistoryErasures() };
       await deleteUserGroup(context, caller, id, undefined);
-      if (options.json) printJson({ user_group_id: id, status: 'deleted' });
-      else console.log(`Deleted user group ${id}.`);
+      printResult(options, { user_group_id: id, status: 'deleted' }, `Deleted user group ${id}.`);
     }),
   );
 }

@@ -14,7 +14,7 @@ import {
   requireDatabase,
   withExistingDatabase,
 } from './database-option.ts';
-import { printJson, printTable } from './output.ts';
+import { printJson, printResult, printTable } from './output.ts';
 import { progressBar } from './progress.ts';
 
 export function keyCommand(): Command {
@@ -32,10 +32,9 @@ function generateCommand(): Command {
       'Prints a new line for the key ring (UGS_TOKEN_KEYS, or the file token-keys). The first line of a key ring is its active key.',
     )
     .addOption(jsonOption())
-    .action(({ json }: { json?: boolean }) => {
+    .action((options: { json?: boolean }) => {
       const line = generateKeyLine().reveal();
-      if (json) printJson({ id: line.split(':')[0], line });
-      else console.log(line);
+      printResult(options, { id: line.split(':')[0], line }, line);
     });
 }
 
@@ -106,11 +105,11 @@ function reencryptCommand(): Command {
         const { seen, reencrypted } = await reencryptTokens({ store, keyRing }, (count) => bar.show(count));
         bar.end();
         const { activeKeyId } = keyRing;
-        if (options.json) printJson({ seen, resealed: reencrypted, active_key: activeKeyId });
-        else
-          console.log(
-            `Re-encrypted ${reencrypted} of ${seen} tokens; all are now encrypted with key ${activeKeyId}.`,
-          );
+        printResult(
+          options,
+          { seen, resealed: reencrypted, active_key: activeKeyId },
+          `Re-encrypted ${reencrypted} of ${seen} tokens; all are now encrypted with key ${activeKeyId}.`,
+        );
       }),
     );
 }

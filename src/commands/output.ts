@@ -10,6 +10,11 @@ export function printJson(value: Printable): void {
   console.log(printableText(value));
 }
 
+/** Prints what a command has done: JSON for scripts, or the text for people. */
+export function printResult({ json = false }: { json?: boolean }, value: Printable, text: string): void {
+  console.log(json ? printableText(value) : text);
+}
+
 /** Prints one JSON array on one line. */
 export async function printJsonPages<Item>(
   pages: AsyncIterable<readonly Item[]>,

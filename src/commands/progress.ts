@@ -7,7 +7,8 @@ const REDRAW_INTERVAL_MS = 100;
 
 /** Ends when disposed or when a signal ends the process, so that an error or a shell prompt starts on a new line. */
 export interface ProgressBar extends Disposable {
-  show(done: number): void;
+  /** Draws nothing before the total is known. */
+  show(done: number, total?: number): void;
   /** Prints a line above the bar; also without a terminal. */
   note(text: string): void;
   /** Makes room for a line on standard output, which may be the same terminal; the bar is drawn again below it. */
@@ -16,9 +17,8 @@ export interface ProgressBar extends Disposable {
   end(): void;
 }
 
-/** Without a total, draws nothing. */
-export function progressBar(unit: string, total: number | null): ProgressBar {
-  if (total === null || !process.stderr.isTTY) {
+export function progressBar(unit: string, total: number | null = null): ProgressBar {
+  if (!process.stderr.isTTY) {
     return {
       show: () => {},
       note: console.error,
@@ -31,6 +31,7 @@ export function progressBar(unit: string, total: number | null): ProgressBar {
   let shownAt = 0;
   let current = 0;
   const draw = (): void => {
+    if (total === null) return;
     const share = total === 0 ? 1 : Math.min(1, current / total);
     const filled = Math.round(share * WIDTH);
     const perSecond = Math.round(current / Math.max(0.001, (performance.now() - startedAt) / 1_000));
@@ -41,12 +42,13 @@ export function progressBar(unit: string, total: number | null): ProgressBar {
   };
   const ending = onExit(() => {
     draw();
-    process.stderr.write('\n');
+    if (total !== null) process.stderr.write('\n');
   });
   const end = (): void => ending[Symbol.dispose]();
   return {
-    show(done) {
+    show(done, all) {
       current = done;
+      total = all ?? total;
       if (performance.now() - shownAt < REDRAW_INTERVAL_MS) return;
       shownAt = performance.now();
       draw();

@@ -7,8 +7,8 @@ import { decryptSample } from '../operations/database/decrypt-sample.ts';
 import type { Inspection } from '../store/inspection.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, loadConfig } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
-import { printJson } from './output.ts';
-import { type ProgressBar, progressBar } from './progress.ts';
+import { printResult } from './output.ts';
+import { progressBar } from './progress.ts';
 
 const TOKENS_PER_KEY = 100;
 const MEGABYTE = 1_000_000;
@@ -34,8 +34,7 @@ async function runRestore(file: string, options: DatabaseOptions): Promise<void>
   if (databaseUrl.engine !== 'sqlite')
     throw new UsageError('restore supports only SQLite; use pg_restore for PostgreSQL');
   if (!existsSync(file)) throw new NotFound(`backup ${file} does not exist`);
-  using bars = new DisposableStack();
-  let bar: ProgressBar | null = null;
+  using bar = progressBar('MB');
   let userGroups = 0;
   const { restoreFile } = await loadSqlite();
   await restoreFile({
@@ -45,13 +44,13 @@ async function runRestore(file: string, options: DatabaseOptions): Promise<void>
       userGroups = await verifyTokens(config, copy);
     },
     onProgress: (bytes, total) => {
-      bar ??= bars.use(progressBar('MB', Math.ceil(total / MEGABYTE)));
-      bar.show(Math.ceil(bytes / MEGABYTE));
+      bar.show(Math.ceil(bytes / MEGABYTE), Math.ceil(total / MEGABYTE));
       if (bytes === total) bar.end();
     },
   });
-  if (options.json) printJson({ file, database: databaseUrl.path, user_groups: userGroups });
-  else console.log(`Restored ${userGroups} user groups to ${databaseUrl.path}.`);
+  const { path: database } = databaseUrl;
+  const text = `Restored ${userGroups} user groups to ${database}.`;
+  printResult(options, { file, database, user_groups: userGroups }, text);
 }
 
 /** Returns the number of user groups. Throws `ConfigInvalid` and `StoredTokenUnreadable`. */

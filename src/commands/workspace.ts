@@ -10,7 +10,7 @@ import {
   withExistingDatabase,
 } from './database-option.ts';
 import { DataError, UsageError } from './exit-code.ts';
-import { formatInstant, printJson, printJsonPages, printTablePages } from './output.ts';
+import { formatInstant, printJsonPages, printResult, printTablePages } from './output.ts';
 import { parseName, unknownWorkspace } from './workspace-option.ts';
 
 export function workspaceCommand(): Command {
@@ -56,8 +56,7 @@ function renameCommand(): Command {
     .action((from: string, to: string, options: DatabaseOptions) =>
       withExistingDatabase(options, async ({ store }) => {
         await rename(store, from, to);
-        if (options.json) printJson({ name: to, previous_name: from });
-        else console.log(`Renamed workspace ${from} to ${to}.`);
+        printResult(options, { name: to, previous_name: from }, `Renamed workspace ${from} to ${to}.`);
       }),
     );
 }
@@ -83,8 +82,7 @@ function deleteCommand(): Command {
       withExistingDatabase(options, async (database) => {
         refuseNewerVersion(database);
         await deleteEmpty(database.store, name);
-        if (options.json) printJson({ name, status: 'deleted' });
-        else console.log(`Deleted workspace ${name}.`);
+        printResult(options, { name, status: 'deleted' }, `Deleted workspace ${name}.`);
       }),
     );
 }
