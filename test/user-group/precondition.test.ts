@@ -1,5 +1,5 @@
-// Contract: preconditions (RFC 9110 §13) are honoured or rejected, never ignored. See version.test.ts for If-Match on
-// updates, and patch.test.ts and delete.test.ts for their preconditions.
+// Contract: preconditions (RFC 9110 §13) are honoured or rejected, never ignored. See version.test.ts for ETag, and
+// patch.test.ts and delete.test.ts for their preconditions.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -81,7 +81,8 @@ describeOnEachDatabase('preconditions', (database) => {
         const { etag } = group;
         const { etag: other } = await createGroup(service);
         const outdated = etag.replace(/\d+"$/, '999"');
-        for (const tag of ['"x"', other, outdated, `W/${etag}`, `"x", W/${etag}, ${other}`]) {
+        const longer = `${etag.slice(0, -1)}0"`;
+        for (const tag of ['"x"', other, outdated, longer, `W/${etag}`, `"x", W/${etag}, ${other}`]) {
           await assertRejected(group, change, { 'if-match': tag });
         }
         const { status } = await change(service, group, { 'if-match': `"x",${etag}` });
