@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterEach, before, describe, it } from 'node:test';
 import { digestToken, mintApiToken } from '../../src/domain/token.ts';
 import { describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';
 import type { TestRequest, TestResponse } from '../support/http.ts';
@@ -33,14 +33,12 @@ function lookalikes(origin: string): string[] {
 }
 
 describeOnEachDatabase('authentication', (database) => {
-  let service: TestService;
+  const service = TestService.of(database, {
+    env: { UGS_ALLOWED_ORIGINS: `${ORIGIN},${OTHER_ORIGIN}` },
+  });
   before(async () => {
-    service = await TestService.start(database, {
-      env: { UGS_ALLOWED_ORIGINS: `${ORIGIN},${OTHER_ORIGIN}` },
-    });
     await service.get({ user_group_id: 'there', name: 'There' });
   });
-  after(() => service.end());
   afterEach(() => {
     service.clockAheadMs = 0;
   });

@@ -1,7 +1,7 @@
 // Contract: workspaces and environments isolate groups, and a permission limits what an API token may do.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Permission } from '../../src/domain/api-token.ts';
 import type { NewApiToken } from '../../src/operations/api-token/api-token.ts';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
@@ -9,11 +9,7 @@ import type { TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 
 describeOnEachDatabase('workspaces, environments and permissions', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   /** The complete state of the group in the `default` workspace, environment `Customer`. */
   async function stored(id: string): Promise<unknown> {

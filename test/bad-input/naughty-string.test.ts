@@ -2,7 +2,7 @@
 // is and shown as text, or rejected with a reason.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { joined } from '../support/bad-input/markup.ts';
 import { naughtyStrings } from '../support/bad-input/naughty-string.ts';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
@@ -124,13 +124,9 @@ const forEach = <Item>(items: readonly Item[], work: (item: Item) => Promise<unk
   mapConcurrently(items, work, CONCURRENCY);
 
 describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let browser: ConsoleBrowser;
   let token: string;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
 
   /** In an environment of its own. */
   async function signIn(workspaceName: string): Promise<void> {

@@ -2,7 +2,7 @@
 // digit, a key or a code point of them.
 
 import assert from 'node:assert/strict';
-import { after, before, it, type TestContext } from 'node:test';
+import { it, type TestContext } from 'node:test';
 import { redact } from '../../src/domain/secret.ts';
 import {
   extremeProperties,
@@ -20,11 +20,7 @@ import { mapConcurrently, send, type TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 
 describeOnEachDatabase('An unusual value', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   it('can be an id, with a separate group for each id and environment', async (t) => {
     const testing = (await service.apiToken({ environment: 'Testing' })).token;

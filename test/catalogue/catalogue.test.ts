@@ -9,15 +9,13 @@ import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
 
 describeOnEachDatabase('The catalogue', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let admin: { token: string };
   before(async () => {
-    service = await TestService.start(database);
     admin = await service.apiToken({ permission: 'admin' });
     await putSchema('40');
     await putSchema('41');
   });
-  after(() => service.end());
 
   const put = (path: string, body: unknown, headers: Record<string, string> = {}) =>
     service.call('PUT', path, body, { token: admin.token, headers });
@@ -360,13 +358,11 @@ describeOnEachDatabase('The catalogue', (database) => {
 });
 
 describeOnEachDatabase('A property schema', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let admin: { token: string };
   before(async () => {
-    service = await TestService.start(database);
     admin = await service.apiToken({ permission: 'admin' });
   });
-  after(() => service.end());
 
   const path = '/v1/property-schema';
   const put = (schema: unknown, mode = 'enforce') =>

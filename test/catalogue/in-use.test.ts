@@ -2,7 +2,7 @@
 // says how many do, up to a bound.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { ConsoleBrowser } from '../support/console.ts';
 import { textOf } from '../support/console-page.ts';
@@ -13,12 +13,8 @@ import { TestService } from '../support/service.ts';
 import { storeUserGroups } from '../support/stored-user-group.ts';
 
 describeOnEachDatabase('a part of the catalogue that user groups use', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let token: string;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
 
   function call(method: string, path: string, body?: object, headers = {}): Promise<TestResponse> {
     return service.call(method, `/v1/${path}`, body, { token, headers });

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import got from 'got';
 import { Client, clients } from '../support/client-matrix/client.ts';
 import { ProxyServer, proxies } from '../support/client-matrix/proxy.ts';
@@ -18,11 +18,7 @@ import { TestService } from '../support/service.ts';
 const group = { user_group_id: 'pitfall', name: 'Pitfall' };
 
 describe('A GET with a body', () => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(sqlite);
-  });
-  after(() => service.end());
+  const service = TestService.of(sqlite);
 
   it('arrives without the body from node:http if no Content-Length is set', async () => {
     const body = await new Promise<string>((resolve, reject) => {

@@ -1,7 +1,7 @@
 // The client: the catalogue, the rules for mappings and properties, and what resolve returns with them.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import {
   type UnresolvedReference,
   type UserGroupClient,
@@ -27,13 +27,11 @@ function patiently<Result>(call: () => Promise<Result>): Promise<Result> {
 }
 
 describeOnEachDatabase('The client', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let client: UserGroupClient;
   before(async () => {
-    service = await TestService.start(database);
     client = await adminClient(service);
   });
-  after(() => service.end());
 
   it('resolves without data sources while there is no catalogue', async () => {
     const { user_group } = await client.getOrCreate({

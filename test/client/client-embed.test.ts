@@ -1,7 +1,7 @@
 // The client: integrations, embed tokens and signing keys, against the real service.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import type { UserGroupClient } from '../../client/src/index.ts';
 import { adminClient } from '../support/client/admin.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -9,13 +9,11 @@ import { integrations } from '../support/embed-token/site.ts';
 import { TestService } from '../support/service.ts';
 
 describeOnEachDatabase('The client', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let client: UserGroupClient;
   before(async () => {
-    service = await TestService.start(database);
     client = await adminClient(service);
   });
-  after(() => service.end());
 
   it('creates, replaces, reads, lists and deletes integrations', async () => {
     const created = await client.integrations.put('a/b', integrations.metabase, { ifNoneMatch: '*' });

@@ -1,22 +1,20 @@
 // The client: pages of events, and the feed.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { UserGroupClient } from '../../client/src/index.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 describeOnEachDatabase('The client', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let client: UserGroupClient;
   before(async () => {
-    service = await TestService.start(database);
     client = new UserGroupClient({ url: service.url, apiToken: service.token });
     for (const id of ['a', 'b', 'c']) await client.getOrCreate({ user_group_id: id, name: id });
     await client.update({ user_group_id: 'b', properties: { plan: 'gold' } });
   });
-  after(() => service.end());
 
   it('iterates over events, the newest first, and filters them', async () => {
     const events = await Array.fromAsync(client.events({ limit: 2 }));

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { type Properties, UserGroupClient } from '../../client/src/index.ts';
 import { json } from '../support/client/exact-json.ts';
 import { sqlite } from '../support/database.ts';
@@ -11,14 +11,12 @@ import { TestService } from '../support/service.ts';
 const exact = '{"id":9007199254740993,"price":1.10,"huge":1e400,"plain":[1,-2.5]}';
 
 describe('A number that JavaScript cannot represent', () => {
-  let service: TestService;
+  const service = TestService.of(sqlite);
   let client: UserGroupClient;
   before(async () => {
-    service = await TestService.start(sqlite);
     client = new UserGroupClient({ url: service.url, apiToken: service.token });
     await service.get(`{"user_group_id":"exact","name":"Exact","properties":${exact}}`);
   });
-  after(() => service.end());
 
   async function stored(): Promise<string> {
     const { text } = await service.get({ user_group_id: 'exact', properties: {} });

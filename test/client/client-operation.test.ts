@@ -1,7 +1,7 @@
 // The client: one method per operation of the service, against the real service.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { type Properties, UserGroupClient, type UserGroupServiceError } from '../../client/src/index.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
@@ -10,13 +10,11 @@ const mapping = { 40: '213', sales: 7 };
 const properties: Properties = { plan: 'gold', seats: 12, tags: ['a', { b: null }], '✓': 'é' };
 
 describeOnEachDatabase('The client', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let client: UserGroupClient;
   before(async () => {
-    service = await TestService.start(database);
     client = new UserGroupClient({ url: service.url, apiToken: service.token });
   });
-  after(() => service.end());
 
   function failsWith(code: string): (error: UserGroupServiceError) => boolean {
     return (error) => {

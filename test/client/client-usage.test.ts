@@ -1,20 +1,18 @@
 // The client: usage, against the real service.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { UserGroupClient } from '../../client/src/index.ts';
 import { adminClient } from '../support/client/admin.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 
 describe('The client', () => {
-  let service: TestService;
+  const service = TestService.of(sqlite);
   let client: UserGroupClient;
   before(async () => {
-    service = await TestService.start(sqlite);
     client = await adminClient(service);
   });
-  after(() => service.end());
 
   it('iterates over all pages of the usage', async () => {
     for (const [index, userGroupId] of ['a', 'b', 'c'].entries()) {

@@ -1,7 +1,7 @@
 // The client: webhook endpoints and deliveries, against the real service.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { EventType, UserGroupClient, WebhookDelivery } from '../../client/src/index.ts';
 import { eventTypes } from '../../src/domain/event/event.ts';
 import { adminClient } from '../support/client/admin.ts';
@@ -15,13 +15,11 @@ import { env } from '../support/webhooks/tenant.ts';
 eventTypes satisfies readonly EventType[];
 
 describe('The client', () => {
-  let service: TestService;
+  const service = TestService.of(sqlite, { env });
   let client: UserGroupClient;
   before(async () => {
-    service = await TestService.start(sqlite, { env });
     client = await adminClient(service);
   });
-  after(() => service.end());
 
   it('creates, replaces, rotates, lists and deletes webhook endpoints', async () => {
     const fields = { url: 'https://example.com/a', event_types: ['user_group.created'] };

@@ -1,7 +1,7 @@
 // Contract: the configuration of an environment, read and applied as a whole.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { configFileSchema } from '../../src/domain/config.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -44,16 +44,12 @@ const empty = {
 };
 
 describeOnEachDatabase('The configuration', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let tenant: Tenant;
   let created = 0;
-  before(async () => {
-    service = await TestService.start(database);
-  });
   beforeEach(async () => {
     tenant = await Tenant.create(service, `config ${created++}`);
   });
-  after(() => service.end());
 
   const apply = (body: unknown, query = '') => tenant.call('PUT', `/v1/config${query}`, body);
   const applied = async (body: unknown, query = '') => {

@@ -1,7 +1,7 @@
 // API tokens in the console: their texts are shown once, to the form that issued them.
 
 import assert from 'node:assert/strict';
-import { after, afterEach, before, it } from 'node:test';
+import { afterEach, it } from 'node:test';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { assertEscaped, errorOf, MARKUP, openForm, textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -25,15 +25,11 @@ function issuedOn(page: TestResponse): string {
 }
 
 describeOnEachDatabase('API tokens in the console', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let workspaces = 0;
-  before(async () => {
-    service = await TestService.start(database);
-  });
   afterEach(() => {
     service.clockAheadMs = 0;
   });
-  after(() => service.end());
 
   async function newWorkspace() {
     const workspaceName = `workspace ${workspaces++}`;

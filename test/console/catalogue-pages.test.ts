@@ -1,7 +1,7 @@
 // The catalogue in the console: schemas, data sources, the mapping policy and the property schema.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import {
   actionsOf,
@@ -22,12 +22,8 @@ const POLICY = `${CATALOGUE}/mapping-policy`;
 const PROPERTY_SCHEMA = `${CATALOGUE}/property-schema`;
 
 describeOnEachDatabase('The catalogue in the console', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let workspaces = 0;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
 
   /** A workspace of its own: an administrator's browser, and the API. */
   async function newWorkspace() {

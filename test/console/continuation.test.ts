@@ -2,7 +2,7 @@
 // notices.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { checkMarkup, textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -14,11 +14,7 @@ const GROUPS = '/console/user-groups';
 const NEW = `${GROUPS}/-/new`;
 
 describeOnEachDatabase('A person in the console', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   function noticeOf({ text }: TestResponse): string | undefined {
     return elementsOf(text).find(({ attributes }) => attributes.class === 'notice')?.text;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { before, beforeEach, describe, it } from 'node:test';
 import { ConsoleBrowser } from '../support/console.ts';
 import { postgres, sqlite } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
@@ -26,16 +26,14 @@ function barsOn(text: string): string[] | null {
 }
 
 describe('Demo data (SQLite)', () => {
-  let service: TestService;
+  const service = TestService.of(sqlite);
   let admin: string;
   let browser: ConsoleBrowser;
   let folder: string;
   let workspaces = 0;
   before(async () => {
-    service = await TestService.start(sqlite);
     folder = join(dirname(service.database.url.replace('sqlite:', '')), 'demo');
   });
-  after(() => service.end());
   /** Each test has a workspace of its own. */
   beforeEach(async () => {
     rmSync(folder, { recursive: true, force: true });
@@ -231,11 +229,7 @@ describe('Demo data (SQLite)', () => {
 });
 
 describe('Demo data (PostgreSQL)', () => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(postgres);
-  });
-  after(() => service.end());
+  const service = TestService.of(postgres);
 
   it('is not offered: processes share no files', async () => {
     const admin = (await service.apiToken({ permission: 'admin' })).token;

@@ -1,7 +1,7 @@
 // Contract: the console shows who changed what, and when, to everybody who may read.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -13,12 +13,8 @@ const PATH = '/console/events';
 const PAGE = 50;
 
 describeOnEachDatabase('events in the console', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let workspaces = 0;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
 
   /** Of a new workspace, with the API token of the person. */
   async function signIn(permission: 'admin' | 'read-write' | 'read-only' = 'read-write') {

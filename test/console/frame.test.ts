@@ -1,7 +1,7 @@
 // The frame of every page of the console: navigation, breadcrumbs, the page of a problem, errors of forms, compression.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { checkMarkup, errorOf, textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
@@ -13,15 +13,13 @@ import { TestService } from '../support/service.ts';
 const LIST = '/console/user-groups';
 
 describeOnEachDatabase('The frame of the console', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let browser: ConsoleBrowser;
   before(async () => {
-    service = await TestService.start(database);
     const { token } = await service.apiToken({ permission: 'admin', name: 'support' });
     browser = await ConsoleBrowser.signIn(service, token);
     await service.get({ user_group_id: 'acme', name: 'Acme' });
   });
-  after(() => service.end());
 
   /** Texts and paths of the breadcrumbs. */
   async function trail(path: string): Promise<string[]> {

@@ -1,7 +1,7 @@
 // Integrations and signing keys in the console.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { jwtVerify } from 'jose';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { assertEscaped, errorOf, MARKUP, openForm, textOf, unescaped } from '../support/console-page.ts';
@@ -28,12 +28,8 @@ function assertNoSecret({ text }: TestResponse): void {
 }
 
 describeOnEachDatabase('Integrations in the console', (database) => {
-  let service: TestService;
+  const service = TestService.of(database, { env: { UGS_PUBLIC_URL: 'http://groups.test' } });
   let workspaces = 0;
-  before(async () => {
-    service = await TestService.start(database, { env: { UGS_PUBLIC_URL: 'http://groups.test' } });
-  });
-  after(() => service.end());
 
   async function newWorkspace() {
     const workspaceName = `workspace ${workspaces++}`;

@@ -1,7 +1,7 @@
 // The form of a user group: its mapping as choices of the catalogue, and its properties as rows.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { checkMarkup, textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -12,12 +12,8 @@ import { TestService } from '../support/service.ts';
 const GROUPS = '/console/user-groups';
 
 describeOnEachDatabase('The form of a user group', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let workspaces = 0;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
 
   async function newWorkspace() {
     const { token } = await service.apiToken({ permission: 'admin', workspaceName: `form ${workspaces++}` });

@@ -2,7 +2,7 @@
 // database is enough: rendering does not depend on it, and test/bad-input/odd-value.test.ts stores such texts on both.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { markup, pathLike } from '../support/bad-input/markup.ts';
 import { oddKeys, oddNames, oddNumbers, oddTexts } from '../support/bad-input/odd-value.ts';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
@@ -20,10 +20,9 @@ const MAX_LENGTH = 250;
 /** Entries of a mapping, and members of properties. */
 const MAX_ENTRIES = 100;
 describe('markup in the console', () => {
-  let service: TestService;
+  const service = TestService.of(sqlite);
   let browser: ConsoleBrowser;
   before(async () => {
-    service = await TestService.start(sqlite);
     const { token } = await service.apiToken({ permission: 'read-write', name: markup[0]! });
     browser = await ConsoleBrowser.signIn(service, token);
     const admin = await service.apiToken({ permission: 'admin' });
@@ -36,7 +35,6 @@ describe('markup in the console', () => {
       assert.equal(status, 201, text);
     }
   });
-  after(() => service.end());
 
   function pathOf(id: string, action = ''): string {
     return `${LIST}/${encodeURIComponent(id)}${action && '/'}${action}`;

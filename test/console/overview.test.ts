@@ -2,7 +2,7 @@
 // number leads to the list of what it counts.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { DAY_MS } from '../../src/domain/instant.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { ConsoleBrowser } from '../support/console.ts';
@@ -30,11 +30,10 @@ const GROUPS = {
 };
 
 describeOnEachDatabase('the overview of the console', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let browser: ConsoleBrowser;
   let admin: string;
   before(async () => {
-    service = await TestService.start(database);
     ({ token: admin } = await service.apiToken({ permission: 'admin' }));
     browser = await ConsoleBrowser.signIn(service, admin);
     await storeUserGroups(service.app.context.store, 'default', GROUPS);
@@ -49,7 +48,6 @@ describeOnEachDatabase('the overview of the console', (database) => {
       mode: 'report',
     });
   });
-  after(() => service.end());
 
   /** The page once the figures are counted: at once, unless the machine is busy. */
   function counted(path: string): Promise<TestResponse> {

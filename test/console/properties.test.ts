@@ -2,7 +2,7 @@
 // text; what does not fit the form stays JSON.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { type Element, elementsOf } from '../support/html.ts';
@@ -28,16 +28,14 @@ const schema = `{
 }`;
 
 describeOnEachDatabase('properties in the console', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let browser: ConsoleBrowser;
   let admin: string;
   before(async () => {
-    service = await TestService.start(database);
     admin = (await service.apiToken({ permission: 'admin' })).token;
     browser = await ConsoleBrowser.signIn(service);
     await putSchema('enforce');
   });
-  after(() => service.end());
 
   async function putSchema(mode: string, text = schema): Promise<void> {
     const body = `{"schema":${text},"mode":"${mode}"}`;

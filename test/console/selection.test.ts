@@ -2,7 +2,7 @@
 // exported as CSV that no spreadsheet evaluates.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { textOf } from '../support/console-page.ts';
@@ -17,13 +17,11 @@ const SELECTION = `${LIST}/-/selection`;
 const APPLY = `${SELECTION}/apply`;
 
 describeOnEachDatabase('the list of user groups in the console', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let browser: ConsoleBrowser;
   before(async () => {
-    service = await TestService.start(database);
     browser = await ConsoleBrowser.signIn(service);
   });
-  after(() => service.end());
 
   async function create(...ids: string[]): Promise<void> {
     for (const user_group_id of ids) await service.get({ user_group_id, name: `Name of ${user_group_id}` });

@@ -1,7 +1,7 @@
 // The console: signing in and out, and what protects a session.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { checkMarkup, unescaped } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { textOfElement } from '../support/html.ts';
@@ -14,11 +14,7 @@ const HOME = '/console/user-groups';
 type Headers = Record<string, string>;
 
 describeOnEachDatabase('A session of the console', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database, { env: { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '0' } });
-  });
-  after(() => service.end());
+  const service = TestService.of(database, { env: { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '0' } });
 
   function get(path: string, headers: Headers = {}): Promise<TestResponse> {
     return send(service.url, { path, headers: { accept: 'text/html', ...headers } });

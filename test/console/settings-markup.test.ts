@@ -2,7 +2,7 @@
 // One database is enough, as in markup.test.ts.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { joined, markup, pathLike } from '../support/bad-input/markup.ts';
 import { ConsoleBrowser } from '../support/console.ts';
 import { checkMarkup } from '../support/console-page.ts';
@@ -45,15 +45,13 @@ const kinds: readonly Kind[] = [
 ];
 
 describe('markup in settings of the console', () => {
-  let service: TestService;
+  const service = TestService.of(sqlite);
   let browser: ConsoleBrowser;
   let token: string;
   before(async () => {
-    service = await TestService.start(sqlite);
     ({ token } = await service.apiToken({ permission: 'admin', name: markup[0]! }));
     browser = await ConsoleBrowser.signIn(service, token);
   });
-  after(() => service.end());
 
   for (const { path, api, body } of kinds) {
     it(`is shown as text, and sent back unchanged: ${api}`, async () => {

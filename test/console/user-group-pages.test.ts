@@ -1,7 +1,7 @@
 // Contract: people create, change, rotate, suspend and delete user groups in the console, without JavaScript.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -14,13 +14,11 @@ const NEW = '/console/user-groups/-/new';
 const FIND = '/console/user-groups/-/find-by-token';
 
 describeOnEachDatabase('user groups in the console', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let browser: ConsoleBrowser;
   before(async () => {
-    service = await TestService.start(database);
     browser = await ConsoleBrowser.signIn(service);
   });
-  after(() => service.end());
 
   /** Returns the token of a new group. */
   async function create(id: string, fields: object = {}): Promise<string> {

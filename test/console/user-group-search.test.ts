@@ -2,7 +2,7 @@
 // has come, and one click goes on.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
 import { ConsoleBrowser } from '../support/console.ts';
 import { textOf } from '../support/console-page.ts';
@@ -17,10 +17,9 @@ const LIST = '/console/user-groups';
 const GROUPS = 6_000;
 
 describeOnEachDatabase('the search for user groups in the console', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let browser: ConsoleBrowser;
   before(async () => {
-    service = await TestService.start(database);
     browser = await ConsoleBrowser.signIn(service);
     const groups = Array.from({ length: GROUPS }, (_, index): [string, Partial<UserGroup>] => [
       `customer-${String(index).padStart(6, '0')}`,
@@ -30,7 +29,6 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
     ]);
     await storeUserGroups(service.app.context.store, 'default', Object.fromEntries(groups));
   });
-  after(() => service.end());
 
   function linkOf({ text }: TestResponse, id: string): string | undefined {
     return elementsOf(text).find(({ attributes }) => attributes.id === id)?.attributes.href;

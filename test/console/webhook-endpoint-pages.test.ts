@@ -1,7 +1,7 @@
 // Webhook endpoints in the console: their secrets, tests and deliveries.
 
 import assert from 'node:assert/strict';
-import { after, afterEach, before, it } from 'node:test';
+import { afterEach, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { assertEscaped, errorOf, MARKUP, openForm, textOf } from '../support/console-page.ts';
@@ -39,15 +39,11 @@ function isSignedBy(secret: string, { body, headers }: ReceivedWebhook): boolean
 }
 
 describeOnEachDatabase('Webhooks in the console', (database) => {
-  let service: TestService;
+  const service = TestService.of(database, { env });
   let workspaces = 0;
-  before(async () => {
-    service = await TestService.start(database, { env });
-  });
   afterEach(() => {
     service.clockAheadMs = 0;
   });
-  after(() => service.end());
 
   async function newWorkspace() {
     const workspaceName = `workspace ${workspaces++}`;

@@ -1,7 +1,7 @@
 // Contract: what the documents of an environment have together is bounded, and so is what a resolution or a page contains.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { dataSourceDefinition } from '../../src/domain/catalogue.ts';
 import { type Document, type DocumentKind, documentBytes } from '../../src/domain/document.ts';
 import { limits } from '../../src/domain/field.ts';
@@ -19,11 +19,7 @@ const COPIED = 20;
 const MAX_BYTES = dataSourceDefinition.limit.bytes;
 
 describeOnEachDatabase('The documents of an environment', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   /** A caller in a new workspace. */
   async function tenant(workspaceName: string) {

@@ -1,7 +1,7 @@
 // Contract: every change writes exactly one event, which GET /v1/events and GET /v1/user-groups/{user_group_id}/events list.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { mapConcurrently, type TestRequest, type TestResponse } from '../support/http.ts';
@@ -25,12 +25,8 @@ type Query = Record<string, string | number>;
 const PERIOD_MS = 50;
 
 describeOnEachDatabase('GET /v1/events', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let workspaces = 0;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
 
   /** Returns an API token of a new workspace. The creation of the token is its first event. */
   async function newWorkspace(): Promise<{ token: string; id: number; workspaceName: string }> {

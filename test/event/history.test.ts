@@ -1,7 +1,7 @@
 // Contract: the history of a user group that was renamed often is read page by page, each at a bounded cost.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { computeBucket } from '../../src/domain/bucket.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
@@ -18,11 +18,7 @@ interface Page {
 }
 
 describeOnEachDatabase('The history of a user group that was renamed often', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   async function page(id: string, query: string, cursor?: string | null): Promise<Page> {
     const more = cursor ? `&cursor=${cursor}` : '';

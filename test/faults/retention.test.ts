@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { Scrape } from '../support/metrics.ts';
 import { eventually } from '../support/process.ts';
@@ -15,11 +15,7 @@ const DAY_SECONDS = 86_400;
 const OLD_EVENTS = 450;
 
 describeOnEachDatabase('The retention of events', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database, { env: { UGS_EVENT_RETENTION_DAYS: '30' } });
-  });
-  after(() => service.end());
+  const service = TestService.of(database, { env: { UGS_EVENT_RETENTION_DAYS: '30' } });
 
   const events = async (): Promise<string[]> => {
     const rows = await runSql(service.database, 'select target_id from events order by position');

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -17,12 +17,10 @@ function pointersOf({ json }: TestResponse): string[] {
 }
 
 describeOnEachDatabase('a body', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   before(async () => {
-    service = await TestService.start(database);
     await service.get({ user_group_id: 'there', name: 'There' });
   });
-  after(() => service.end());
 
   const request = { user_group_id: 'there' };
 

@@ -8,11 +8,7 @@ import { exchangeOne } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
 describeOnEachDatabase('a malformed request', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   const host = 'Host: a\r\nConnection: close\r\n';
   const requests: Record<string, string | Buffer> = {

@@ -1,7 +1,7 @@
 // The API documentation: /openapi.json for tools, /docs and /errors for people.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { configFileSchema } from '../../src/domain/config.ts';
 import { openApi } from '../../src/http/openapi/document.ts';
 import { problemDescriptions } from '../../src/http/openapi/error-docs.ts';
@@ -40,13 +40,11 @@ function idsOf(html: string): string[] {
 }
 
 describe('The documentation', () => {
-  let service: TestService;
+  const service = TestService.of(sqlite);
   const pages = new Map<string, string>();
   before(async () => {
-    service = await TestService.start(sqlite);
     for (const path of PAGES) pages.set(path, (await read(path)).text);
   });
-  after(() => service.end());
 
   const read = (path: string, method = 'GET', headers = {}) =>
     service.call(method, path, undefined, { token: null, headers });

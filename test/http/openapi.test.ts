@@ -1,7 +1,7 @@
 // The API description at /openapi.json is valid, complete and matches the service.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import fastify from 'fastify';
 import type { OpenAPIV3_1 } from 'openapi-types';
@@ -182,9 +182,8 @@ describe('The description of the API', () => {
 const ENDPOINT = { url: 'http://127.0.0.1:1025/', event_types: ['*'] };
 
 describeOnEachDatabase('The responses of the service match the API description', (database) => {
-  let service: TestService;
+  const service = TestService.of(database, { env: { UGS_WEBHOOK_ALLOW_PRIVATE: 'on' } });
   before(async () => {
-    service = await TestService.start(database, { env: { UGS_WEBHOOK_ALLOW_PRIVATE: 'on' } });
     // For every operation.
     service.token = (await service.apiToken({ permission: 'admin' })).token;
     await service.get(EXISTING);
@@ -196,7 +195,6 @@ describeOnEachDatabase('The responses of the service match the API description',
     await service.call('PUT', '/v1/data-sources/acme-orders', { schema_id: '40', name: 'Orders' });
     await service.call('PUT', '/v1/property-schema', { schema: {}, mode: 'off' });
   });
-  after(() => service.end());
 
   it('for every success of every operation', async () => {
     const seen = new Set<string>();

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { problems } from '../../src/http/response/problem.ts';
 import type { ProblemCode } from '../../src/problem.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -14,11 +14,7 @@ import { type LogEntry, TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
 
 describeOnEachDatabase('problems', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   for (const [code, cause] of Object.entries(causes(database, () => service))) {
     it(`${problems[code as ProblemCode].status} ${code} is one problem object with its headers`, async () => {
@@ -236,11 +232,7 @@ describeOnEachDatabase('a request with every error', (database) => {
 });
 
 describeOnEachDatabase('X-Request-Id and Cache-Control', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   it('are in every response, with a unique id', async () => {
     const { token } = (await service.get({ user_group_id: 'there', name: 'There' })).json.user_group;

@@ -16,16 +16,12 @@ const CONCURRENT = { concurrency: true };
 describeOnEachDatabase(
   'the limit of failed authentications',
   (database) => {
-    let service: TestService;
-    before(async () => {
-      service = await TestService.start(database, {
-        env: {
-          UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: String(LIMIT),
-          UGS_TRUSTED_PROXIES: '127.0.0.1',
-        },
-      });
+    const service = TestService.of(database, {
+      env: {
+        UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: String(LIMIT),
+        UGS_TRUSTED_PROXIES: '127.0.0.1',
+      },
     });
-    after(() => service.end());
 
     /** A request that a trusted proxy forwards for this address. */
     const from = (address: string, token: string): Promise<TestResponse> =>

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
@@ -157,11 +157,7 @@ function exampleValue(example: { value?: unknown; $ref?: string }): unknown {
 }
 
 describeOnEachDatabase('The service enforces the patterns of its description', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   const { UserGroupRequest } = document.components.schemas;
   const search = document.paths['/v1/user-groups'].get.parameters.find(

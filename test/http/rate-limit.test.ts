@@ -1,7 +1,7 @@
 // Contract: requests of an API token beyond the rate limit are rejected with 429 and Retry-After.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 
@@ -9,11 +9,7 @@ const LIMIT = 5;
 const HOUR_MS = 3_600_000;
 
 describeOnEachDatabase('the rate limit', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database, { env: { UGS_RATE_LIMIT_PER_MINUTE: String(LIMIT) } });
-  });
-  after(() => service.end());
+  const service = TestService.of(database, { env: { UGS_RATE_LIMIT_PER_MINUTE: String(LIMIT) } });
 
   /** The statuses of sequential calls of different kinds. */
   async function statuses(token: string, calls: number): Promise<number[]> {

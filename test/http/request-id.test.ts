@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { parseTraceId } from '../../src/http/log/trace-context.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { eventually } from '../support/process.ts';
@@ -11,11 +11,7 @@ import { TestService } from '../support/service.ts';
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 
 describeOnEachDatabase("the caller's X-Request-Id", (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   const callWith = (id: string | string[], path = '/nothing') =>
     service.call('GET', path, undefined, { headers: { 'x-request-id': id } });

@@ -2,7 +2,7 @@
 // is suspended, deleted or another caller's.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { mintUserGroupToken } from '../../src/domain/token.ts';
 import { userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -15,10 +15,9 @@ const TOLERANCE = 0.1;
 const LARGE = { text: 'x'.repeat(60_000) };
 
 describeOnEachDatabase('The time of a response', (kind) => {
-  let service: TestService;
+  const service = TestService.of(kind);
   const tokens: Record<string, string> = {};
   before(async () => {
-    service = await TestService.start(kind);
     const other = await service.apiToken({ workspaceName: 'other' });
     const create = async (id: string, token = service.token): Promise<string> => {
       const { json } = await service.get({ user_group_id: id, name: id, properties: LARGE }, { token });
@@ -42,7 +41,6 @@ describeOnEachDatabase('The time of a response', (kind) => {
       unknown: imported('unknown'),
     });
   });
-  after(() => service.end());
   const importedTokens: Record<string, string> = {};
 
   for (const [title, tested] of [

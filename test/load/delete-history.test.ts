@@ -1,7 +1,7 @@
 // A user group with a long history can be deleted: each attempt continues where the one before stopped.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { computeBucket } from '../../src/domain/bucket.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -16,9 +16,8 @@ const MAX_ATTEMPTS = 12;
 const MAX_RESPONSE_MS = 6_000;
 
 describeOnEachDatabase(`A user group with ${EVENTS} events`, (kind) => {
-  let service: TestService;
+  const service = TestService.of(kind);
   before(async () => {
-    service = await TestService.start(kind);
     await create('busy');
     await runSql(
       service.database,
@@ -32,7 +31,6 @@ describeOnEachDatabase(`A user group with ${EVENTS} events`, (kind) => {
     await runSql(service.database, `update user_groups set version = ${EVENTS} where provided_id = 'busy'`);
     if (kind.name !== 'SQLite') await runSql(service.database, 'analyze');
   });
-  after(() => service.end());
 
   const create = (id: string) => service.get({ user_group_id: id, name: 'Busy' });
 

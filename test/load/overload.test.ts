@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
@@ -15,11 +15,7 @@ import { seenAgain } from '../support/tenant-activity.ts';
 const CALLS = 400;
 
 describeOnEachDatabase('overload', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database, { env: { UGS_QUEUE_LIMIT: '2' } });
-  });
-  after(() => service.end());
+  const service = TestService.of(database, { env: { UGS_QUEUE_LIMIT: '2' } });
 
   it('serves requests up to the limit and rejects the rest with 503 and Retry-After', async () => {
     const ids = Array.from({ length: CALLS }, (_, index) => `group-${index}`);
@@ -108,15 +104,13 @@ describeOnEachDatabase('overload', (database) => {
 describeOnEachDatabase('Callers who list continuously', (database) => {
   const LISTERS = 8;
   const SECONDS = 1;
-  let service: TestService;
+  const service = TestService.of(database);
   before(async () => {
-    service = await TestService.start(database);
     for (let group = 0; group < 20; group++) {
       const properties = { text: 'x'.repeat(60_000) };
       await service.get({ user_group_id: `${group}`, name: 'Large', properties });
     }
   });
-  after(() => service.end());
 
   it('complete less than half as many lists while other requests arrive', async () => {
     // Lists are throttled for as long as other requests have arrived.

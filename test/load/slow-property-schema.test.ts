@@ -1,7 +1,7 @@
 // Property schemas that take too long: most are refused when they are stored, and the others only cost their own tenant.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { ConsoleBrowser } from '../support/console.ts';
@@ -13,13 +13,11 @@ import { TestService } from '../support/service.ts';
 import { storeUserGroups } from '../support/stored-user-group.ts';
 
 describeOnEachDatabase('A property schema', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let admin: { token: string };
   before(async () => {
-    service = await TestService.start(database);
     admin = await service.apiToken({ permission: 'admin' });
   });
-  after(() => service.end());
 
   const path = '/v1/property-schema';
   const put = (schema: unknown, mode = 'enforce') =>

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { Counter as PromCounter, Histogram as PromHistogram, Registry } from 'prom-client';
 import { mintApiToken } from '../../src/domain/token.ts';
 import { Histogram } from '../../src/metrics/histogram.ts';
@@ -34,11 +34,7 @@ function writeEmpty(path: string): string {
 }
 
 describeOnEachDatabase('metrics', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database, { env: ENV });
-  });
-  after(() => service.end());
+  const service = TestService.of(database, { env: ENV });
 
   const scrape = () => Scrape.of(service.app.metricsUrl!);
 

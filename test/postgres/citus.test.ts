@@ -34,11 +34,7 @@ describe('a statement for many groups', async () => {
       ({ sql = '' }) => sql.includes('unnest($1::integer[]') && !sql.startsWith('insert'),
     ) as Statement[];
 
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(postgres);
-  });
-  after(() => service.end());
+  const service = TestService.of(postgres);
 
   it('exists', () => assert.ok(statements.length >= 6));
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
@@ -58,14 +58,12 @@ function copyOfFiles(folder: string): string {
 }
 
 describeOnEachDatabase('A copy of the database without its keys', (kind) => {
-  let service: TestService;
+  const service = TestService.of(kind);
   const tokens: string[] = [];
   before(async () => {
-    service = await TestService.start(kind);
     tokens.push(service.token, (await service.apiToken()).token);
     for (let index = 0; index < GROUPS; index++) await createHistory(`group-${index}`, index);
   });
-  after(() => service.end());
 
   /** Creates or imports a group; rotates some tokens, with or without a grace period; deletes some groups. */
   async function createHistory(id: string, index: number): Promise<void> {
@@ -106,16 +104,14 @@ describe('A search for a token', () => {
 });
 
 describeOnEachDatabase('A stored token replaced by another stored token', (kind) => {
-  let service: TestService;
+  const service = TestService.of(kind);
   let callers: Record<'testing' | 'elsewhere', string>;
   before(async () => {
-    service = await TestService.start(kind);
     callers = {
       testing: (await service.apiToken({ environment: 'Testing' })).token,
       elsewhere: (await service.apiToken({ workspaceName: 'elsewhere' })).token,
     };
   });
-  after(() => service.end());
 
   const SEALED = ['token_key_id', 'token_ciphertext'];
   const WHOLE = [...SEALED, 'token_digest'];

@@ -1,5 +1,6 @@
 // The real service for a test, on a real database and a real port, with a clock that the test controls.
 
+import { after, before } from 'node:test';
 import { pino } from 'pino';
 import { type App, startApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
@@ -37,26 +38,42 @@ interface ImportPlace {
 }
 
 export class TestService {
-  readonly database: TestDatabase;
   readonly #env: Record<string, string>;
-  #app: App;
+  #database: TestDatabase | null;
+  #app: App | null = null;
   /** An API token of the workspace `default`, `Customer`, `read-write`. */
   token = '';
   /** The log of the service, line by line. */
   readonly logLines: string[] = [];
   readonly #clock = new SharedClock();
 
-  static async start(kind: DatabaseKind, options: TestServiceOptions = {}): Promise<TestService> {
-    const service = new TestService(options.database ?? (await kind.create()), options.env ?? {});
-    await service.startApp();
-    service.token = (await service.apiToken()).token;
+  /** The service of a suite, which runs from before its tests until after them. */
+  static of(kind: DatabaseKind, options: TestServiceOptions = {}): TestService {
+    const service = new TestService(options);
+    before(() => service.#start(kind));
+    after(() => service.end());
     return service;
   }
 
-  private constructor(database: TestDatabase, env: Record<string, string>) {
-    this.database = database;
+  static async start(kind: DatabaseKind, options: TestServiceOptions = {}): Promise<TestService> {
+    const service = new TestService(options);
+    await service.#start(kind);
+    return service;
+  }
+
+  private constructor({ database, env = {} }: TestServiceOptions) {
+    this.#database = database ?? null;
     this.#env = env;
-    this.#app = undefined as unknown as App;
+  }
+
+  async #start(kind: DatabaseKind): Promise<void> {
+    this.#database ??= await kind.create();
+    await this.startApp();
+    this.token = (await this.apiToken()).token;
+  }
+
+  get database(): TestDatabase {
+    return this.#database!;
   }
 
   async startApp(): Promise<void> {
@@ -109,18 +126,18 @@ export class TestService {
 
   /** Writes the uses of tokens, which the service collects in memory. */
   async writeUsage(): Promise<void> {
-    if (this.#app.threads === 1)
-      await Promise.all([this.#app.context.lastUse.write(), this.#app.context.usage.write()]);
+    const { threads, context } = this.app;
+    if (threads === 1) await Promise.all([context.lastUse.write(), context.usage.write()]);
     // Each thread has collected those that it has seen.
     else await this.restart();
   }
 
   get url(): string {
-    return this.#app.url;
+    return this.app.url;
   }
 
   get app(): App {
-    return this.#app;
+    return this.#app!;
   }
 
   /** Sends a request with the API token `token`, unless the request has another. */
@@ -164,7 +181,7 @@ export class TestService {
   }
 
   async apiToken(fields: Partial<NewApiToken> = {}): Promise<{ id: number; token: string }> {
-    const { apiToken, token } = await createApiToken(this.#app.context, {
+    const { apiToken, token } = await createApiToken(this.app.context, {
       workspaceName: 'default',
       environment: 'Customer',
       permission: 'read-write',
@@ -185,14 +202,14 @@ export class TestService {
     line: string,
     { workspace = 'default', environment = 'Customer' }: ImportPlace = {},
   ): Promise<LineResult> {
-    const { context } = this.#app;
+    const { context } = this.app;
     const { workspaceId } = (await ensureWorkspace(context.store, workspace, context.clock())).workspace;
     const job = { context, caller: operator(workspaceId, environment), replaces: false };
     return importLine(job, Buffer.from(line));
   }
 
   async revokeApiToken(id: number): Promise<boolean> {
-    const { context } = this.#app;
+    const { context } = this.app;
     const apiToken = await findApiTokenById(context.store, id);
     if (apiToken === null) return false;
     await revokeApiToken(context, operator(apiToken.workspaceId, apiToken.environment), id);
@@ -200,7 +217,7 @@ export class TestService {
   }
 
   async stop(): Promise<void> {
-    await this.#app.close();
+    await this.app.close();
   }
 
   async restart(): Promise<void> {

@@ -1,17 +1,13 @@
 // Contract: POST /v1/user-groups is get-or-create for clients that cannot send a body with GET.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestRequest, TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 
 describeOnEachDatabase('POST /v1/user-groups', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   function create(body: unknown, more: Pick<TestRequest, 'token' | 'headers'> = {}): Promise<TestResponse> {
     return service.call('POST', '/v1/user-groups', body, more);

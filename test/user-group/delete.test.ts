@@ -1,7 +1,7 @@
 // Contract: DELETE /v1/user-groups/{user_group_id} deletes the group, invalidates its token immediately and frees its id.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import type { TestRequest, TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
@@ -10,11 +10,7 @@ import { TestService } from '../support/service.ts';
 const ROUNDS = 15;
 
 describeOnEachDatabase('DELETE /v1/user-groups/{user_group_id}', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   async function create(id: string): Promise<{ token: string; teamId: number; etag: string }> {
     const { json, headers } = await service.get({ user_group_id: id, name: 'Acme', properties: { a: 1 } });

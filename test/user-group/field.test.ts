@@ -1,7 +1,7 @@
 // Contract: the values that each field accepts.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
@@ -192,13 +192,11 @@ const tables: Record<'user_group_id' | 'name' | 'mapping' | 'properties', FieldT
 };
 
 describeOnEachDatabase('fields', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let groups = 0;
   before(async () => {
-    service = await TestService.start(database);
     await service.get({ user_group_id: 'there', name: 'There' });
   });
-  after(() => service.end());
 
   /** A body that creates a group, with one field set to the value. */
   function bodyWith(field: string, value: unknown): { text: string; id: string } {

@@ -1,7 +1,7 @@
 // The checksum of a cursor has no key: a caller can forge one with any position.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { encodeCursor, type ListName } from '../../src/domain/user-group/list-cursor.ts';
 import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -25,10 +25,9 @@ const positions = [
 ];
 
 describeOnEachDatabase('A forged cursor', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let lists: [path: string, list: ListName, valid: string][];
   before(async () => {
-    service = await TestService.start(database);
     service.token = (await service.apiToken({ permission: 'admin' })).token;
     const { context } = service.app;
     const { workspace } = await ensureWorkspace(context.store, 'default', context.clock());
@@ -43,7 +42,6 @@ describeOnEachDatabase('A forged cursor', (database) => {
       ['/v1/webhook-endpoints/w/deliveries', ['deliveries', ...tenant, 'w'], 'a'],
     ];
   });
-  after(() => service.end());
 
   it('starts the list at its position, or is refused', async () => {
     const list = (path: string, cursor: string) => service.call('GET', `${path}?cursor=${cursor}`);

@@ -1,18 +1,14 @@
 // Contract: GET /api/user gets or creates a user group.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 
 const TOKEN = /^ugt_[0-9A-Za-z]{52}$/;
 
 describeOnEachDatabase('GET /api/user', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   describe('if the group does not exist', () => {
     it('creates it and returns new_user_group true if the request has a name', async () => {

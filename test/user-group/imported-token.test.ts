@@ -25,12 +25,8 @@ function assertTokenNotFound({ status, json }: TestResponse): void {
 }
 
 describeOnEachDatabase('an imported token', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let groups = 0;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
 
   /** Imports a group with the token and returns its id. */
   async function importGroup(token: string): Promise<string> {

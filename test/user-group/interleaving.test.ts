@@ -1,7 +1,7 @@
 // The result and the effect of an operation if the group changes between its query and its command.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Caller } from '../../src/domain/api-token.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { generateKeyLine, KeyRing } from '../../src/domain/key-ring.ts';
@@ -27,13 +27,11 @@ const GRACE_SECONDS = 3_600;
 
 describeOnEachDatabase('An operation interrupted by another one', (database) => {
   const [oldKey, newKey] = [generateKeyLine().reveal(), generateKeyLine().reveal()];
-  let service: TestService;
+  const service = TestService.of(database, { env: { UGS_TOKEN_KEYS: `${oldKey}\n${newKey}` } });
   let caller: Caller;
   before(async () => {
-    service = await TestService.start(database, { env: { UGS_TOKEN_KEYS: `${oldKey}\n${newKey}` } });
     caller = await authenticate(service.app.context, digestOfApiToken(service.token));
   });
-  after(() => service.end());
 
   /** The context of an operation, with `between` run after its first query. */
   function interrupted(between: () => Promise<unknown>): Context {

@@ -2,7 +2,7 @@
 // after the responses, and does not count as a change of the group.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, it } from 'node:test';
+import { beforeEach, it } from 'node:test';
 import { userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
@@ -12,16 +12,12 @@ import { runSql } from '../support/sql.ts';
 const HOUR_MS = 3_600_000;
 
 describeOnEachDatabase('last_seen_at', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
+  const service = TestService.of(database);
   beforeEach(() => {
     // Half past an hour: no test runs across the full hour.
     const now = Date.now();
     service.clockAheadMs = HOUR_MS - (now % HOUR_MS) + HOUR_MS / 2;
   });
-  after(() => service.end());
 
   /** Returns the token of a new group. */
   async function create(id: string): Promise<string> {

@@ -2,7 +2,7 @@
 // every condition, with the same result on every database, in pages that are fast in a list of any length.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -18,12 +18,8 @@ const MAX_SCANNED = 5_000;
 const SEEN = Date.parse('2026-03-05T16:00:00Z');
 
 describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let workspaces = 0;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
 
   /** Creates a workspace with these groups, which differ from a default, and returns an API token of it. */
   async function workspaceWith(groups: Record<string, Partial<UserGroup>>): Promise<string> {

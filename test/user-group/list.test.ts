@@ -1,7 +1,7 @@
 // Contract: GET /v1/user-groups lists the groups of a workspace and environment, page by page.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestRequest, TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
@@ -20,12 +20,8 @@ interface ListQuery {
 }
 
 describeOnEachDatabase('GET /v1/user-groups', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let workspaces = 0;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
 
   /** Creates a workspace without groups and returns an API token of it. */
   async function newWorkspace(): Promise<{ token: string; workspaceName: string }> {

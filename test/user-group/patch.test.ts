@@ -1,7 +1,7 @@
 // Contract: PATCH /v1/user-groups/{user_group_id} merges (RFC 7396) into the stored group, exactly and atomically.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
@@ -16,11 +16,7 @@ const HELD_MS = 500;
 const PARALLEL = 50;
 
 describeOnEachDatabase('PATCH /v1/user-groups/{user_group_id}', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   function patch(
     id: string,

@@ -62,11 +62,7 @@ function statusesOf(responses: readonly TestResponse[]): number[] {
 const ONE_SUCCESS = [200, ...Array.from({ length: PARALLEL - 1 }, () => 412)];
 
 describeOnEachDatabase('preconditions', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   async function assertRejected(group: Group, change: Change, headers: Headers): Promise<void> {
     const before = await stateOf(service, group.id);

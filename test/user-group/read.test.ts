@@ -1,7 +1,7 @@
 // Contract: GET /v1/user-groups/{user_group_id} is a pure read of the complete group.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import fc from 'fast-check';
 import { oddTexts } from '../support/bad-input/odd-value.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -16,11 +16,7 @@ const RFC_3339_UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const pathOf = (id: string): string => `/v1/user-groups/${encodeURIComponent(id)}`;
 
 describeOnEachDatabase('GET /v1/user-groups/{user_group_id}', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   it('returns exactly the specified fields in the specified order', async () => {
     const body =
@@ -114,11 +110,7 @@ describeOnEachDatabase('GET /v1/user-groups/{user_group_id}', (database) => {
 });
 
 describeOnEachDatabase('an id in a path', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   /** Creates, patches, reads and deletes a group by its id in the path; returns the errors. */
   async function errorsOf(id: string): Promise<string[]> {

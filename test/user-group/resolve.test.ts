@@ -1,7 +1,7 @@
 // Contract: POST /v1/resolve returns the group of a token that a viewer presents.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { permissions } from '../../src/domain/api-token.ts';
 import { computeBucket } from '../../src/domain/bucket.ts';
 import { mintUserGroupToken } from '../../src/domain/token.ts';
@@ -9,11 +9,7 @@ import { describeOnEachDatabase } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 
 describeOnEachDatabase('POST /v1/resolve', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   async function createGroup(id: string): Promise<{ token: string; teamId: number }> {
     const { user_group } = (await service.get({ user_group_id: id, name: 'Acme' })).json;

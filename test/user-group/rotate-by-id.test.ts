@@ -1,7 +1,7 @@
 // Contract: POST /v1/user-groups/{user_group_id}/rotate replaces the token of a group for callers that do not hold it.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestRequest, TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
@@ -10,11 +10,7 @@ import { TestService } from '../support/service.ts';
 const PARALLEL = 30;
 
 describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rotate', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   function rotate(
     id: string,

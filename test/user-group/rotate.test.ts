@@ -13,12 +13,8 @@ const TOKEN = /^ugt_[0-9A-Za-z]{52}$/;
 const MINUTE_MS = 60_000;
 
 describeOnEachDatabase('POST /api/user', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let groups = 0;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
   beforeEach(() => {
     service.clockAheadMs = 0;
   });
@@ -326,11 +322,7 @@ describeOnEachDatabase('POST /api/user', (database) => {
 });
 
 describeOnEachDatabase('the default grace period of the server', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database, { env: { UGS_DEFAULT_GRACE_PERIOD_SECONDS: '600' } });
-  });
-  after(() => service.end());
+  const service = TestService.of(database, { env: { UGS_DEFAULT_GRACE_PERIOD_SECONDS: '600' } });
 
   it('applies only to rotations without a grace period of their own', async () => {
     for (const [sent, status] of [
@@ -393,11 +385,7 @@ describe('two services on one database (PostgreSQL)', () => {
 
 // The test changes the row in the database file directly.
 describe('a stored token that was tampered with (SQLite)', () => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(sqlite);
-  });
-  after(() => service.end());
+  const service = TestService.of(sqlite);
 
   function sealedTokenOf(id: string): string {
     using file = openFile();

@@ -1,7 +1,7 @@
 // Contract: values round-trip unchanged: numbers keep their digits, keys their order, strings their code points.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import fc from 'fast-check';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { codePoint } from '../support/domain/code-point.ts';
@@ -10,12 +10,8 @@ import { TestService } from '../support/service.ts';
 const KIB = 1024;
 
 describeOnEachDatabase('values that round-trip unchanged', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let groups = 0;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
 
   /** The JSON texts of properties and mapping in the responses of every call that returns them. */
   async function roundTrip(

@@ -2,7 +2,7 @@
 // resolve to nothing.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { computeBucket } from '../../src/domain/bucket.ts';
 import { memberChanges } from '../../src/domain/event/changes.ts';
 import { mintUserGroupToken } from '../../src/domain/token.ts';
@@ -14,11 +14,7 @@ import { TestService } from '../support/service.ts';
 const PARALLEL = 30;
 
 describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   type More = Pick<TestRequest, 'token' | 'headers'>;
 

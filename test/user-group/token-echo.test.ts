@@ -2,23 +2,21 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
 import { exchangeOne } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
 describeOnEachDatabase('a misplaced token', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let tokens: string[];
   before(async () => {
-    service = await TestService.start(database);
     const { token } = (await service.get({ user_group_id: 'secret', name: 'S' })).json.user_group;
     const imported = randomBytes(32).toString('hex');
     await service.importGroup({ user_group_id: 'imported', name: 'I', token: imported });
     tokens = [token, service.token, imported];
   });
-  after(() => service.end());
 
   /** Requests with the token in the wrong place. */
   function requestsWith(token: string): Promise<TestResponse>[] {

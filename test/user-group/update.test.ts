@@ -1,16 +1,12 @@
 // Contract: PUT /api/user updates a user group.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 
 describeOnEachDatabase('PUT /api/user', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   /** Creates a group with every field; `stored` reads its current state. */
   async function createGroup(id: string) {

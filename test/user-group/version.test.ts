@@ -1,16 +1,12 @@
 // Contract: the ETag identifies a group and its version, and If-Match makes an update conditional.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 
 describeOnEachDatabase('versions', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   /** Creates a group; `etag` reads its current version. */
   async function createGroup(id: string) {

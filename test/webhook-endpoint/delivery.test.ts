@@ -1,7 +1,7 @@
 // Delivery of webhooks: Standard Webhooks 1.0, at least once, with retries, to real receivers.
 
 import assert from 'node:assert/strict';
-import { after, afterEach, before, it } from 'node:test';
+import { afterEach, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -22,15 +22,11 @@ function verify(secret: string, { body, headers }: ReceivedWebhook): unknown {
 }
 
 describeOnEachDatabase('A webhook', (database) => {
-  let service: TestService;
+  const service = TestService.of(database, { env });
   let created = 0;
-  before(async () => {
-    service = await TestService.start(database, { env });
-  });
   afterEach(() => {
     service.clockAheadMs = 0;
   });
-  after(() => service.end());
 
   const linesAbout = (endpointId: string) =>
     service.logLines.map((line) => JSON.parse(line)).filter((line) => line.endpointId === endpointId);

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import ipaddr from 'ipaddr.js';
 import { isPublicAddress, urlViolation } from '../../src/domain/webhook-endpoint/webhook-address.ts';
 import { NoPublicAddress, publicLookup } from '../../src/webhooks/public-lookup.ts';
@@ -128,13 +128,11 @@ const WRONG_URLS = [
 ];
 
 describe('The URL of a webhook endpoint', () => {
-  let service: TestService;
+  const service = TestService.of(sqlite);
   let token: string;
   before(async () => {
-    service = await TestService.start(sqlite);
     token = (await service.apiToken({ permission: 'admin' })).token;
   });
-  after(() => service.end());
 
   const put = (url: string) =>
     service.call('PUT', '/v1/webhook-endpoints/a', { url, event_types: ['*'] }, { token });

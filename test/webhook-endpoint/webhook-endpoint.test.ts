@@ -1,7 +1,7 @@
 // /v1/webhook-endpoints: documents over HTTP, whose secret is shown once.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { generateKeyLine, KeyRing, TokenUnreadable } from '../../src/domain/key-ring.ts';
 import { redact, Secret } from '../../src/domain/secret.ts';
 import { reencryptTokens } from '../../src/operations/database/reencrypt.ts';
@@ -22,13 +22,11 @@ function problemIn(response: TestResponse, code: ProblemCode): TestResponse['jso
 }
 
 describeOnEachDatabase('/v1/webhook-endpoints', (database) => {
-  let service: TestService;
+  const service = TestService.of(database);
   let token: string;
   before(async () => {
-    service = await TestService.start(database);
     token = (await service.apiToken({ permission: 'admin' })).token;
   });
-  after(() => service.end());
 
   const call = (method: string, path: string, body?: unknown, headers = {}) =>
     service.call(method, PATH + path, body, { token, headers });
@@ -207,11 +205,7 @@ describeOnEachDatabase('/v1/webhook-endpoints', (database) => {
 
 describeOnEachDatabase('The secret of a webhook endpoint', (database) => {
   const [oldLine, newLine] = [generateKeyLine().reveal(), generateKeyLine().reveal()];
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database, { env: { UGS_TOKEN_KEYS: oldLine } });
-  });
-  after(() => service.end());
+  const service = TestService.of(database, { env: { UGS_TOKEN_KEYS: oldLine } });
 
   it('is re-encrypted with a new key, and decrypts for no other endpoint', async () => {
     const { token } = await service.apiToken({ permission: 'admin' });

@@ -1,7 +1,7 @@
 // Which endpoints a poll looks at, with rows of endpoints that need not exist.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { PendingEndpoints } from '../../src/webhooks/pending-endpoints.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
@@ -15,11 +15,7 @@ const VICTIM = 14;
 const DUE_AT = 9_000_000_000_000;
 
 describeOnEachDatabase('A poll', (database) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(database);
-  });
-  after(() => service.end());
+  const service = TestService.of(database);
 
   const insertPending = (workspaceId: number, endpoints: number) =>
     runSql(
