@@ -1,7 +1,7 @@
 // Contract: a body is one unambiguous JSON object of at most 256 KiB. Every operation rejects anything else, with a
 // pointer to the invalid part.
 
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import * as bodies from '../support/bad-input/body-cases.ts';
 import { type Operation, operationsOn } from '../support/bad-input/operation.ts';
 import { assertRejected, type BadCase } from '../support/bad-input/refusal.ts';
@@ -24,11 +24,7 @@ const tables: Readonly<Record<string, (operations: readonly Operation[]) => BadC
 };
 
 describeOnEachDatabase('A body', (database) => {
-  let victim: Victim;
-  before(async () => {
-    victim = await Victim.start(database);
-  });
-  after(() => victim.end());
+  const victim = Victim.of(database);
 
   for (const [title, casesOf] of Object.entries(tables)) {
     it(title, (t) => assertRejected(t, victim, casesOf(operationsOn(victim))));

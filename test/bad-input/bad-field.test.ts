@@ -1,6 +1,6 @@
 // Contract: the values that each field accepts. Every operation rejects any other value, with a pointer to it.
 
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import {
   casesOf,
   fieldsOfOtherOperations,
@@ -15,11 +15,7 @@ import { Victim } from '../support/bad-input/victim.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 
 describeOnEachDatabase('A field of a body', (database) => {
-  let victim: Victim;
-  before(async () => {
-    victim = await Victim.start(database);
-  });
-  after(() => victim.end());
+  const victim = Victim.of(database);
 
   for (const [values, table] of Object.entries(fieldTables)) {
     it(`rejects ${values}`, (t) => assertRejected(t, victim, casesOf(operationsOn(victim), table)));

@@ -2,7 +2,7 @@
 // preconditions, even if the body is valid.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { checkMediaType } from '../../src/http/request/media-type.ts';
 import * as headers from '../support/bad-input/header-cases.ts';
 import {
@@ -29,11 +29,7 @@ const tables: Readonly<
 };
 
 describeOnEachDatabase('A request', (database) => {
-  let victim: Victim;
-  before(async () => {
-    victim = await Victim.start(database);
-  });
-  after(() => victim.end());
+  const victim = Victim.of(database);
 
   for (const [title, casesOf] of Object.entries(tables)) {
     it(title, (t) =>

@@ -2,7 +2,7 @@
 // as the other.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { bodilessOperationsOn, operationsOn } from '../support/bad-input/operation.ts';
 import { assertRejected, assertUnchanged, differencesOf } from '../support/bad-input/refusal.ts';
 import {
@@ -19,11 +19,7 @@ import { Victim } from '../support/bad-input/victim.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 
 describeOnEachDatabase('A token', (database) => {
-  let victim: Victim;
-  before(async () => {
-    victim = await Victim.start(database);
-  });
-  after(() => victim.end());
+  const victim = Victim.of(database);
 
   describe('of a user group', () => {
     const invalid: Readonly<Record<string, () => readonly string[]>> = {

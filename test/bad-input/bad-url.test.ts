@@ -1,7 +1,7 @@
 // Contract: the id in a path and the query of a list are parsed strictly. Every operation rejects malformed encodings,
 // invalid ids and unknown parameters instead of guessing.
 
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { bodilessOperationsOn, operationsOn } from '../support/bad-input/operation.ts';
 import { assertRejected } from '../support/bad-input/refusal.ts';
 import { badIds, badListQueries, inPath, inQuery, unexpectedBodies } from '../support/bad-input/url-cases.ts';
@@ -9,11 +9,7 @@ import { Victim } from '../support/bad-input/victim.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 
 describeOnEachDatabase('A URL', (database) => {
-  let victim: Victim;
-  before(async () => {
-    victim = await Victim.start(database);
-  });
-  after(() => victim.end());
+  const victim = Victim.of(database);
 
   describe('is rejected if the id in its path', () => {
     for (const [which, ids] of Object.entries(badIds)) {

@@ -2,7 +2,7 @@
 // of one of their sequential orders.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import {
   nameOf,
   type Operation,
@@ -20,7 +20,6 @@ import {
 import { Victim } from '../support/bad-input/victim.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
-import type { TestService } from '../support/service.ts';
 
 const CALLS = 40;
 const userGroupNotFound = { status: 404, code: 'user_group_not_found' } as const;
@@ -28,13 +27,8 @@ const tokenNotFound = { status: 404, code: 'user_group_token_not_found' } as con
 const versionMismatch = { status: 412, code: 'version_mismatch' } as const;
 
 describeOnEachDatabase('A call', (database) => {
-  let victim: Victim;
-  let service: TestService;
-  before(async () => {
-    victim = await Victim.start(database);
-    service = victim.service;
-  });
-  after(() => victim.end());
+  const victim = Victim.of(database);
+  const { service } = victim;
 
   it('finds no missing group, even if its id resembles an existing one', async (t) => {
     const { testing, workspace } = victim.apiTokens;

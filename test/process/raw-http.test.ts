@@ -3,7 +3,7 @@
 // nothing.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { lastRequest, RawRequests, rawTables, upgrades } from '../support/bad-input/raw-cases.ts';
 import { assertUnchanged, differencesOf, type ExpectedError } from '../support/bad-input/refusal.ts';
@@ -36,13 +36,11 @@ const SHORT_TIMEOUTS = { UGS_HEADERS_TIMEOUT_MS: '400', UGS_REQUEST_TIMEOUT_MS: 
 const RELEASE_LIMIT_MS = 5_000;
 
 describeOnEachDatabase('A connection', (database) => {
-  let victim: Victim;
+  const victim = Victim.of(database);
   let raw: RawRequests;
-  before(async () => {
-    victim = await Victim.start(database);
+  before(() => {
     raw = new RawRequests(victim.service.token, victim.id);
   });
-  after(() => victim.end());
 
   describe('sends one response and stays in sync if a request', () => {
     for (const [title, { requests, expected, keepsAlive }] of Object.entries(rawTables)) {
@@ -197,15 +195,12 @@ describeOnEachDatabase('A connection', (database) => {
 });
 
 describeOnEachDatabase('A client that', (database) => {
-  let victim: Victim;
+  // Five more than the tests open, for idle connections of earlier tests.
+  const victim = Victim.of(database, { ...SHORT_TIMEOUTS, UGS_MAX_CONNECTIONS: `${CONNECTIONS + 5}` });
   let raw: RawRequests;
-  before(async () => {
-    // Five more than the tests open, for idle connections of earlier tests.
-    const env = { ...SHORT_TIMEOUTS, UGS_MAX_CONNECTIONS: `${CONNECTIONS + 5}` };
-    victim = await Victim.start(database, { env });
+  before(() => {
     raw = new RawRequests(victim.service.token, victim.id);
   });
-  after(() => victim.end());
 
   it('is slow or stops sending gets one error response and is disconnected', () => {
     const length = raw.lengthOf(raw.body);

@@ -1,9 +1,10 @@
 // A service with groups and API tokens in two workspaces and both environments, and a way to check that none of their
 // rows has changed.
 
+import { before } from 'node:test';
 import type { DatabaseKind } from '../database.ts';
 import { WITHOUT_FAILURE_LIMIT } from '../process.ts';
-import { TestService, type TestServiceOptions } from '../service.ts';
+import { TestService } from '../service.ts';
 
 export class Victim {
   readonly service: TestService;
@@ -17,17 +18,26 @@ export class Victim {
   readonly foreign = { testing: '', workspace: '' };
   readonly apiTokens = { testing: '', workspace: '', readOnly: '', resolve: '', revoked: '', expired: '' };
 
-  static async start(database: DatabaseKind, options: TestServiceOptions = {}): Promise<Victim> {
-    const victim = new Victim(
-      await TestService.start(database, { ...options, env: { ...WITHOUT_FAILURE_LIMIT, ...options.env } }),
-    );
-    await victim.#createApiTokens();
-    await victim.#createUserGroups();
+  /** The victim of a suite, which runs from before its tests until after them. */
+  static of(database: DatabaseKind, env: Record<string, string> = {}): Victim {
+    const victim = new Victim(TestService.of(database, { env: { ...WITHOUT_FAILURE_LIMIT, ...env } }));
+    before(() => victim.#create());
+    return victim;
+  }
+
+  static async start(database: DatabaseKind): Promise<Victim> {
+    const victim = new Victim(await TestService.start(database, { env: WITHOUT_FAILURE_LIMIT }));
+    await victim.#create();
     return victim;
   }
 
   private constructor(service: TestService) {
     this.service = service;
+  }
+
+  async #create(): Promise<void> {
+    await this.#createApiTokens();
+    await this.#createUserGroups();
   }
 
   async #createApiTokens(): Promise<void> {
