@@ -2,16 +2,15 @@
 // and valid for a minute, so a link cannot make a page claim what did not happen, and a reload does not claim it again.
 
 import type { KeyRing } from '../domain/key-ring.ts';
-import { Secret } from '../domain/secret.ts';
 import { isSecure, requestPath } from './browser.ts';
 import { consoleCookie, consoleCookieValue } from './cookie.ts';
 import { NOTICE } from './notice.ts';
 import type { PageCall } from './page.ts';
-import { openSealed, sealedText } from './sealed.ts';
+import { Sealed } from './sealed.ts';
 
 const NAME = 'user_group_console_notice';
 const MAX_AGE_SECONDS = 60;
-const OWNER = { session: 'console-notice' } as const;
+const sealed = new Sealed<[csrfToken: string, path: string, key: string, at: number]>('console-notice');
 
 type Call = Pick<PageCall, 'context' | 'session' | 'query' | 'request' | 'reply'>;
 
@@ -25,8 +24,7 @@ export function storeNotice(
   const key = query.get(NOTICE);
   if (key === null) return location;
   query.delete(NOTICE);
-  const content = JSON.stringify([session.csrfToken, path, key, context.clock()]);
-  const value = sealedText(context.keyRing, new Secret(content), OWNER);
+  const value = sealed.textOf(context.keyRing, [session.csrfToken, path, key, context.clock()]);
   reply.header('set-cookie', consoleCookie(NAME, value, MAX_AGE_SECONDS, isSecure(context, request)));
   return query.size === 0 ? path : `${path}?${query}`;
 }
@@ -51,9 +49,9 @@ function openNoticeKey(
   expected: readonly string[],
   now: number,
 ): string | null {
-  const opened = openSealed(keyRing, value, OWNER);
+  const opened = sealed.open(keyRing, value);
   if (opened === null) return null;
-  const [csrfToken, path, key, at] = JSON.parse(opened.reveal()) as [string, string, string, number];
+  const [csrfToken, path, key, at] = opened;
   const isExpected = csrfToken === expected[0] && path === expected[1];
   return isExpected && now - at < MAX_AGE_SECONDS * 1_000 ? key : null;
 }

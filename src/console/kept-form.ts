@@ -2,26 +2,25 @@
 // again: what was typed is not lost, and nothing is done before the person sends it again.
 
 import type { KeyRing } from '../domain/key-ring.ts';
-import { Secret } from '../domain/secret.ts';
 import { Form, MAX_FORM_BYTES } from './form.ts';
-import { openSealed, sealedText } from './sealed.ts';
+import { Sealed } from './sealed.ts';
 
 /** Name of the field. */
 export const KEPT_FORM = 'kept_form';
 /** Anyone may send a form without a session. More than a user group of the greatest size, percent-encoded. */
 export const MAX_KEPT_BYTES = MAX_FORM_BYTES / 2;
 const MAX_AGE_MS = 3_600_000;
-const OWNER = { session: 'console-form' } as const;
+const sealed = new Sealed<[path: string, at: number, entries: [string, string][]]>('console-form');
 
 export function keptForm(keyRing: KeyRing, path: string, form: Form, now: number): string {
-  return sealedText(keyRing, new Secret(JSON.stringify([path, now, form.entries()])), OWNER);
+  return sealed.textOf(keyRing, [path, now, form.entries()]);
 }
 
 /** Returns null unless it was kept for this path within the last hour. */
 export function openKeptForm(keyRing: KeyRing, path: string, text: string, now: number): Form | null {
-  const opened = openSealed(keyRing, text, OWNER);
+  const opened = sealed.open(keyRing, text);
   if (opened === null) return null;
-  const [keptPath, keptAt, entries] = JSON.parse(opened.reveal()) as [string, number, [string, string][]];
+  const [keptPath, keptAt, entries] = opened;
   if (keptPath !== path || now - keptAt >= MAX_AGE_MS) return null;
   return new Form(new URLSearchParams(entries));
 }

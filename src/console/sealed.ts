@@ -1,22 +1,27 @@
-// Short texts that a browser keeps for this service: encrypted, and bound to one use.
+import { type KeyRing, type SessionOwner, TokenUnreadable } from '../domain/key-ring.ts';
+import { Secret } from '../domain/secret.ts';
 
-import { type KeyRing, TokenUnreadable } from '../domain/key-ring.ts';
-import type { Secret } from '../domain/secret.ts';
+/** Values that a browser keeps for this service as short texts: encrypted, and bound to one use. */
+export class Sealed<Value> {
+  readonly #use: SessionOwner;
 
-type Use = Parameters<KeyRing['seal']>[1];
+  constructor(session: SessionOwner['session']) {
+    this.#use = { session };
+  }
 
-export function sealedText(keyRing: KeyRing, secret: Secret, use: Use): string {
-  const { keyId, ciphertext } = keyRing.seal(secret, use);
-  return `${keyId}.${ciphertext}`;
-}
+  textOf(keyRing: KeyRing, value: Value): string {
+    const { keyId, ciphertext } = keyRing.seal(new Secret(JSON.stringify(value)), this.#use);
+    return `${keyId}.${ciphertext}`;
+  }
 
-/** Returns null unless this service sealed the text for this use. */
-export function openSealed(keyRing: KeyRing, text: string, use: Use): Secret | null {
-  const [keyId = '', ciphertext = ''] = text.split('.');
-  try {
-    return keyRing.open({ keyId, ciphertext }, use);
-  } catch (error) {
-    if (error instanceof TokenUnreadable) return null;
-    throw error;
+  /** Returns null unless this service sealed the text for this use. */
+  open(keyRing: KeyRing, text: string): Value | null {
+    const [keyId = '', ciphertext = ''] = text.split('.');
+    try {
+      return JSON.parse(keyRing.open({ keyId, ciphertext }, this.#use).reveal());
+    } catch (error) {
+      if (error instanceof TokenUnreadable) return null;
+      throw error;
+    }
   }
 }

@@ -8,7 +8,7 @@ import type { Tenant } from '../domain/event/event.ts';
 import type { KeyRing } from '../domain/key-ring.ts';
 import { Secret } from '../domain/secret.ts';
 import { consoleCookie, consoleCookieValue } from './cookie.ts';
-import { openSealed, sealedText } from './sealed.ts';
+import { Sealed } from './sealed.ts';
 
 export interface Session {
   apiToken: Secret;
@@ -24,7 +24,7 @@ const CSRF_ENCODING = 'hex';
 const NAME = 'user_group_console';
 /** The first one is active. */
 export const SLOTS = [NAME, `${NAME}_2`, `${NAME}_3`, `${NAME}_4`, `${NAME}_5`] as const;
-const OWNER = { session: 'console' } as const;
+const sealed = new Sealed<[apiToken: string, csrfToken: string, createdAt: number]>('console');
 
 export function newSession(apiToken: Secret, tenant: Tenant, now: number): Session {
   const random = randomBytes(CSRF_BYTES).toString(CSRF_ENCODING);
@@ -42,8 +42,7 @@ function tenantSuffix({ workspaceId, environment }: Tenant): string {
 
 export function sessionCookie(keyRing: KeyRing, session: Session, isSecure: boolean, slot = 0): string {
   const { apiToken, csrfToken, createdAt } = session;
-  const text = JSON.stringify([apiToken.reveal(), csrfToken, createdAt]);
-  const value = sealedText(keyRing, new Secret(text), OWNER);
+  const value = sealed.textOf(keyRing, [apiToken.reveal(), csrfToken, createdAt]);
   return consoleCookie(SLOTS[slot]!, value, MAX_AGE_SECONDS, isSecure);
 }
 
@@ -90,9 +89,9 @@ export function readSession(
 ): Session | null {
   const value = consoleCookieValue(request, SLOTS[slot]!, isSecure);
   if (value === undefined) return null;
-  const opened = openSealed(keyRing, value, OWNER);
+  const opened = sealed.open(keyRing, value);
   if (opened === null) return null;
-  const [apiToken, csrfToken, createdAt] = JSON.parse(opened.reveal()) as [string, string, number];
+  const [apiToken, csrfToken, createdAt] = opened;
   const age = now - createdAt;
   if (age < 0 || age >= MAX_AGE_SECONDS * 1_000) return null;
   return { apiToken: new Secret(apiToken), csrfToken, createdAt };

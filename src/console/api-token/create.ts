@@ -1,6 +1,6 @@
 import { type Permission, permissions } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
-import type { Secret } from '../../domain/secret.ts';
+import { Secret } from '../../domain/secret.ts';
 import { mintApiToken } from '../../domain/token.ts';
 import { newApiTokenBody } from '../../http/endpoints/api-token/create.ts';
 import { ApiTokenTaken, issueApiToken } from '../../operations/api-token/api-token.ts';
@@ -11,7 +11,7 @@ import { type Form, numberMember, readForm, textMember } from '../form.ts';
 import { formPages, formView } from '../form-pages.ts';
 import { html, pathTo } from '../html.ts';
 import { ADMINS } from '../page.ts';
-import { openSealed, sealedText } from '../sealed.ts';
+import { Sealed } from '../sealed.ts';
 import { isConflict } from '../version.ts';
 import { API_TOKENS, issuedTokenView, NEW_API_TOKEN_PATH } from './show.ts';
 
@@ -40,7 +40,7 @@ export const apiTokenCreation = formPages({
       text: html`${problemSummary(problem)}
 <p>It is for the environment ${call.caller.environment}, like the one that you are signed in with.</p>`,
       action: NEW_API_TOKEN_PATH,
-      fields: html`${hidden('sealed', isFresh ? sealText(call.context) : form.text('sealed'))}
+      fields: html`${hidden('sealed', isFresh ? sealed.textOf(call.context.keyRing, mintApiToken().reveal()) : form.text('sealed'))}
 ${nameField({ ...form.field('name'), hint: 'What it is for.' })}
 ${choiceField({
   ...form.field('permission'),
@@ -80,16 +80,12 @@ const lifetimes = [
   [String(365 * DAY_SECONDS), 'in a year'],
 ] as const;
 
-const OWNER = { session: 'new-api-token' } as const;
-
 /** The form has the text, encrypted: sending it twice, such as by reloading the response, creates one API token. */
-function sealText({ keyRing }: Context): string {
-  return sealedText(keyRing, mintApiToken(), OWNER);
-}
+const sealed = new Sealed<string>('new-api-token');
 
 function openText({ keyRing }: Context, form: Form): Secret {
-  const text = openSealed(keyRing, form.text('sealed'), OWNER);
-  if (text !== null) return text;
+  const text = sealed.open(keyRing, form.text('sealed'));
+  if (text !== null) return new Secret(text);
   throw new Problem('version_mismatch', 'This form is too old, so nothing was created. Send it again.');
 }
 
