@@ -2,8 +2,8 @@
 
 import type { Config } from '../config.ts';
 import type { Caller } from '../domain/api-token.ts';
-import { configBody } from '../domain/config.ts';
-import { type ConfigPlan, parsePlan } from '../domain/config-plan.ts';
+import { configBody, sectionNames } from '../domain/config.ts';
+import { type ConfigChange, type ConfigPlan, changeActions, type KeptEntry } from '../domain/config-plan.ts';
 import { jsonText, withMember } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { applyConfig } from '../operations/config/apply.ts';
@@ -15,6 +15,7 @@ import { contextWithKeys } from './command-context.ts';
 import { withExistingDatabase } from './database-option.ts';
 import { DataError } from './exit-code.ts';
 import { MAX_MEMBERS, ServiceClient } from './service-client.ts';
+import type { ServiceObject } from './service-object.ts';
 import { selectTarget, type TargetOptions } from './target-option.ts';
 import { operatorAt } from './workspace-option.ts';
 
@@ -80,17 +81,30 @@ function asFileError(error: unknown): unknown {
 
 function serviceTarget(client: ServiceClient): ConfigTarget {
   return {
-    read: async () => (await client.read('/v1/config')).get('config')!,
+    read: async () => (await client.read('/v1/config')).text('config'),
     put: async (config, { prune, dryRun, version }) => {
       const path = `/v1/config?prune=${prune}&dry_run=${dryRun}`;
-      const { members, problem } = await client.call('PUT', path, { body: sentText(config, version) });
+      const { body, problem } = await client.call('PUT', path, { body: sentText(config, version) });
       if (problem !== null) throw asFileError(Object.assign(client.refusal(problem), { code: problem.code }));
-      const memberText = (name: string) => members.get(name)!;
-      return parsePlan({
-        changes: memberText('changes'),
-        kept: memberText('kept'),
-        config_version: memberText('config_version'),
-      });
+      return {
+        version: body.number('config_version'),
+        changes: body.objects('changes').map(changeIn),
+        kept: body.objects('kept').map(keptEntryIn),
+      };
     },
   };
+}
+
+function changeIn(change: ServiceObject): ConfigChange {
+  return {
+    ...keptEntryIn(change),
+    action: change.oneOf('action', changeActions),
+    before: change.textOrNull('before'),
+    after: change.textOrNull('after'),
+    replacesSecret: change.boolean('replaces_secret'),
+  };
+}
+
+function keptEntryIn(entry: ServiceObject): KeptEntry {
+  return { section: entry.oneOf('section', sectionNames), id: entry.string('id') };
 }

@@ -6,6 +6,7 @@ import type { Permission } from '../domain/api-token.ts';
 import { type JsonText, parseStrictJson } from '../domain/json/strict-json.ts';
 import type { Violation } from '../problem.ts';
 import { ServiceRefused, UsageError } from './exit-code.ts';
+import { ServiceObject } from './service-object.ts';
 
 const PAGE = 1_000;
 const TIMEOUT_MS = 30_000;
@@ -20,13 +21,11 @@ const NOT_EXECUTED = [429, 503];
 interface ServiceProblem {
   code: string;
   detail: string;
-  errors?: readonly Violation[];
+  errors: readonly Violation[];
 }
 
 export interface ServiceResponse {
-  status: number;
-  /** The members of the body; those of an error are in `problem`. */
-  members: ReadonlyMap<string, JsonText>;
+  body: ServiceObject;
   /** null for a success. */
   problem: ServiceProblem | null;
 }
@@ -53,24 +52,28 @@ export class ServiceClient {
     this.#token = token;
   }
 
-  /** The members of a success. Throws `ServiceRefused`. */
-  async read(path: string): Promise<ReadonlyMap<string, JsonText>> {
-    return this.membersOf(await this.call('GET', path));
+  /** The body of a success. Throws `ServiceRefused`. */
+  async read(path: string): Promise<ServiceObject> {
+    return this.bodyOf(await this.call('GET', path));
   }
 
   /** Throws `ServiceRefused` unless it is a success. */
-  membersOf({ members, problem }: ServiceResponse): ReadonlyMap<string, JsonText> {
+  bodyOf({ body, problem }: ServiceResponse): ServiceObject {
     if (problem !== null) throw this.refusal(problem);
-    return members;
+    return body;
   }
 
-  /** The array of this name in each page of a list. Throws `ServiceRefused`. */
-  async *pages(path: string, name: string, filter: Record<string, string> = {}): AsyncGenerator<JsonText> {
+  /** The objects under this name in each page of a list. Throws `ServiceRefused`. */
+  async *pages(
+    path: string,
+    name: string,
+    filter: Record<string, string> = {},
+  ): AsyncGenerator<ServiceObject[]> {
     for (let cursor: string | null = ''; cursor !== null; ) {
       const query = new URLSearchParams({ ...filter, limit: String(PAGE), ...(cursor !== '' && { cursor }) });
-      const members = await this.read(`${path}?${query}`);
-      yield members.get(name)!;
-      cursor = JSON.parse(members.get('next_cursor')!) as string | null;
+      const body = await this.read(`${path}?${query}`);
+      yield body.objects(name);
+      cursor = body.stringOrNull('next_cursor');
     }
   }
 
@@ -91,10 +94,13 @@ export class ServiceClient {
   async #read(response: Response): Promise<ServiceResponse> {
     const { status } = response;
     const bytes = Buffer.from(await response.arrayBuffer());
-    if (status === 204) return { status, members: new Map(), problem: null };
+    const body = new ServiceObject(status === 204 ? new Map() : this.#members(status, bytes));
+    return { body, problem: response.ok ? null : problemIn(body) };
+  }
+
+  #members(status: number, bytes: Buffer): ReadonlyMap<string, JsonText> {
     try {
-      const { value, members } = parseStrictJson(bytes, MAX_LEVELS, MAX_MEMBERS);
-      return { status, members, problem: response.ok ? null : (value as ServiceProblem) };
+      return parseStrictJson(bytes, MAX_LEVELS, MAX_MEMBERS).members;
     } catch (error) {
       throw new ServiceRefused(
         `${this.#url} responded with the status ${status} and something other than JSON: is this the URL of the service?`,
@@ -119,6 +125,15 @@ export class ServiceClient {
       throw new ServiceRefused(`cannot reach ${this.#url}: ${reason}`, { cause: error });
     }
   }
+}
+
+function problemIn(body: ServiceObject): ServiceProblem {
+  const errors = body.textOrNull('errors') === null ? [] : body.objects('errors');
+  return {
+    code: body.string('code'),
+    detail: body.string('detail'),
+    errors: errors.map((each) => ({ pointer: each.string('pointer'), detail: each.string('detail') })),
+  };
 }
 
 function pauseMs({ headers }: Response, retry: number): number {

@@ -1,6 +1,6 @@
 // An import through the API of a running service: each line is a read, and the calls that make the difference.
 
-import { decodeString, jsonText, NULL, objectText, splitMembers } from '../domain/json/json-tree.ts';
+import { jsonText, NULL, objectText } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import type { ImportedUserGroupBody } from '../domain/request-body.ts';
 import type { UserGroup } from '../domain/user-group/user-group.ts';
@@ -54,13 +54,13 @@ export class ServiceTarget implements ImportTarget {
 
   async *ids(): AsyncGenerator<string[]> {
     for await (const groups of this.#client.pages('/v1/user-groups', 'user_groups'))
-      yield (JSON.parse(groups) as { provided_id: string }[]).map(({ provided_id }) => provided_id);
+      yield groups.map((group) => group.string('provided_id'));
   }
 
   async remove(id: string): Promise<boolean> {
     const response = await this.#client.call('DELETE', userGroupPath(id));
     if (response.problem?.code === 'user_group_not_found') return false;
-    this.#client.membersOf(response);
+    this.#client.bodyOf(response);
     return true;
   }
 
@@ -92,15 +92,13 @@ export class ServiceTarget implements ImportTarget {
   async #find(id: string): Promise<StoredFields | null> {
     const response = await this.#client.call('GET', userGroupPath(id));
     if (response.problem?.code === 'user_group_not_found') return null;
-    const members = splitMembers(this.#client.membersOf(response).get('user_group')!);
-    const field = (name: string) => members.get(JSON.stringify(name))!;
-    const textOrNull = (name: string) => (field(name) === 'null' ? null : field(name));
+    const userGroup = this.#client.bodyOf(response).object('user_group');
     return {
-      name: decodeString(field('name')),
-      mapping: textOrNull('mapping'),
-      properties: textOrNull('properties'),
-      suspendedAt: field('suspended') === 'true' ? 0 : null,
-      token: members.has('"token"') ? decodeString(field('token')) : null,
+      name: userGroup.string('name'),
+      mapping: userGroup.textOrNull('mapping'),
+      properties: userGroup.textOrNull('properties'),
+      suspendedAt: userGroup.boolean('suspended') ? 0 : null,
+      token: userGroup.stringOrNull('token'),
     };
   }
 
@@ -130,7 +128,7 @@ export class ServiceTarget implements ImportTarget {
   #refusedLine(response: ServiceResponse): LineResult | 'changed' | null {
     const { problem } = response;
     if (problem === null) return null;
-    const { code, errors = [] } = problem;
+    const { code, errors } = problem;
     if (code === 'version_mismatch' || code === 'user_group_not_found') return 'changed';
     if (errors.length > 0) return { result: 'refused', code, errors };
     throw this.#client.refusal(problem);

@@ -13,6 +13,7 @@ import { withExistingDatabase } from './database-option.ts';
 import { UsageError } from './exit-code.ts';
 import { ignoreBrokenPipe } from './output.ts';
 import { ServiceClient } from './service-client.ts';
+import type { ServiceObject } from './service-object.ts';
 import { addTargetOptions, selectTarget, type TargetOptions } from './target-option.ts';
 import { operatorAt } from './workspace-option.ts';
 
@@ -99,15 +100,6 @@ function rangeIn(days: Pick<UsageQuery, 'from' | 'to'>): { from: Day; to: Day } 
   }
 }
 
-interface ListedUsage {
-  user_group_id: string;
-  date: string;
-  resolves: number;
-  introspections: number;
-  forward_authentications: number;
-  embed_tokens: Readonly<Record<string, number>>;
-}
-
 async function* serviceRecords(
   client: ServiceClient,
   { from, to, groupBy, userGroupId, integration }: ExportQuery,
@@ -120,8 +112,19 @@ async function* serviceRecords(
     ...(integration !== null && { integration }),
   };
   for await (const page of client.pages('/v1/usage', 'usage', filter))
-    for (const { user_group_id: userGroupId, embed_tokens, ...entry } of JSON.parse(page) as ListedUsage[])
-      yield usageRecord({ ...entry, userGroupId, embedTokens: new Map(Object.entries(embed_tokens)) });
+    yield* page.map((entry) => usageRecord(usageEntryIn(entry)));
+}
+
+function usageEntryIn(listed: ServiceObject): UsageEntry {
+  const embedTokens = listed.object('embed_tokens');
+  return {
+    userGroupId: listed.string('user_group_id'),
+    date: listed.string('date'),
+    resolves: listed.number('resolves'),
+    introspections: listed.number('introspections'),
+    forward_authentications: listed.number('forward_authentications'),
+    embedTokens: new Map(embedTokens.names.map((id) => [id, embedTokens.number(id)])),
+  };
 }
 
 async function* databaseRecords(

@@ -1,22 +1,16 @@
 // The difference between the stored and a sent configuration, as the API and the command line write it.
 
 import type { SectionName } from './config.ts';
-import {
-  type JsonArray,
-  jsonText,
-  NULL,
-  objectText,
-  parseTree,
-  splitMembers,
-  treeText,
-} from './json/json-tree.ts';
+import { jsonText, NULL, objectText } from './json/json-tree.ts';
 import type { JsonText } from './json/strict-json.ts';
+
+export const changeActions = ['create', 'update', 'delete'] as const;
 
 /** One difference between the stored and the sent configuration. */
 export interface ConfigChange {
   section: SectionName;
   id: string;
-  action: 'create' | 'update' | 'delete';
+  action: (typeof changeActions)[number];
   /** The entry as it is stored; null if there is none. */
   before: JsonText | null;
   /** The entry as it will be; null if it is deleted. */
@@ -60,25 +54,3 @@ function changeText({ section, id, action, before, after, replacesSecret }: Conf
     ['replaces_secret', jsonText(replacesSecret)],
   ]);
 }
-
-/** The plan of these texts. */
-export function parsePlan({ changes, kept, config_version }: PlanTexts): ConfigPlan {
-  const { elements } = parseTree(changes) as JsonArray;
-  return {
-    version: JSON.parse(config_version) as number,
-    changes: elements.map((element) => parseChange(treeText(element))),
-    kept: JSON.parse(kept) as KeptEntry[],
-  };
-}
-
-function parseChange(text: JsonText): ConfigChange {
-  const { section, id, action, replaces_secret: replacesSecret } = JSON.parse(text) as Sent;
-  const members = splitMembers(text);
-  const entry = (name: string) => {
-    const value = members.get(JSON.stringify(name));
-    return value === undefined || value === NULL ? null : value;
-  };
-  return { section, id, action, before: entry('before'), after: entry('after'), replacesSecret };
-}
-
-type Sent = Pick<ConfigChange, 'section' | 'id' | 'action'> & { replaces_secret: boolean };
