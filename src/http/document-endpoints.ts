@@ -1,7 +1,7 @@
 // The endpoints of a kind of document: PUT, GET and DELETE of one, and a list. A kind defines its fields and texts.
 
 import type { Permission } from '../domain/api-token.ts';
-import { type Document, type DocumentDefinition, documentFields, documentTag } from '../domain/document.ts';
+import { type Document, type DocumentDefinition, documentFields } from '../domain/document.ts';
 import * as field from '../domain/field.ts';
 import type { BodyType } from '../domain/request-body.ts';
 import {
@@ -16,7 +16,7 @@ import { type AnyEndpoint, endpoint } from './endpoint.ts';
 import { Json, jsonArray, jsonObject, raw, successBody } from './json.ts';
 import { documentIdParameter, type pathParameters } from './request/path-parameter.ts';
 import { noQuery, type QueryType, queryType } from './request/query.ts';
-import { setVersionTag } from './response/entity-tag.ts';
+import { setDocumentTag } from './response/entity-tag.ts';
 import { timestamp, timestampSchema } from './response/timestamp.ts';
 import { type NamedSchema, objectSchema, pageSchema, type Schema, successSchema } from './schema.ts';
 
@@ -133,7 +133,7 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
       const force = query?.force ?? false;
       const { created, document, secret } = await kind.put(context, caller, id, body, precondition, force);
       if (created) reply.code(201);
-      setVersionTag(reply, documentTag(document));
+      setDocumentTag(reply, document);
       return successBody({ [member]: writeDocument(document), secret: secret?.reveal() });
     },
     description: {
@@ -177,7 +177,7 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
         definition,
         documentIdParameter(request, idParameter),
       );
-      setVersionTag(reply, documentTag(document));
+      setDocumentTag(reply, document);
       return successBody({ [member]: writeDocument(document) });
     },
     description: {

@@ -1,7 +1,7 @@
 import { mappingPolicyDefinition } from '../../domain/mapping-policy.ts';
 import { mappingPolicyBody } from '../../domain/mapping-policy-body.ts';
 import { type PolicyMode, policyModes } from '../../domain/policy-mode.ts';
-import { findSingleton } from '../../http/singleton-endpoints.ts';
+import { findSingleton } from '../../operations/document/document.ts';
 import { putMappingPolicy } from '../../operations/mapping-policy/put.ts';
 import { choiceField } from '../fields.ts';
 import { readForm, textMember } from '../form.ts';

@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Document, documentTag } from '../../domain/document.ts';
 import type { Precondition, Versions } from '../../domain/precondition.ts';
 import {
   toVersionTag,
@@ -19,7 +20,10 @@ export function setEntityTag(reply: FastifyReply, userGroup: UserGroup): void {
   setVersionTag(reply, versionTag(userGroup));
 }
 
-/** The same for a resource that is not a user group. */
+export function setDocumentTag(reply: FastifyReply, document: Document): void {
+  setVersionTag(reply, documentTag(document));
+}
+
 export function setVersionTag(reply: FastifyReply, tag: VersionTag): void {
   reply.header('etag', `"${tag}"`);
 }

@@ -5,6 +5,7 @@ import type { Document, DocumentDefinition, DocumentKey, DocumentTotal } from '.
 import { documentBytes, documentTag } from '../../domain/document.ts';
 import type { EventType, NewEvent } from '../../domain/event/event.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
+import { SINGLETON_ID } from '../../domain/policy-mode.ts';
 import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { encodeCursor, type ListName } from '../../domain/user-group/list-cursor.ts';
@@ -79,6 +80,15 @@ export async function readDocument(
   const document = (await configs.of(store, caller)).ofKind(definition.kind).get(id);
   if (document === undefined) throw documentNotFound(definition);
   return document;
+}
+
+/** A document of which an environment has at most one. */
+export async function findSingleton(
+  { store, configs }: Pick<Context, 'store' | 'configs'>,
+  caller: Caller,
+  { kind }: DocumentDefinition,
+): Promise<Document | null> {
+  return (await configs.of(store, caller)).ofKind(kind).get(SINGLETON_ID) ?? null;
 }
 
 /** Throws `invalid_request` for a cursor of another list. */

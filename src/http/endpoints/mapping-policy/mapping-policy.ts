@@ -1,12 +1,13 @@
 import { mappingMode, mappingPolicyDefinition } from '../../../domain/mapping-policy.ts';
 import { mappingPolicyBody } from '../../../domain/mapping-policy-body.ts';
 import { modeField } from '../../../domain/policy-mode.ts';
+import { findSingleton } from '../../../operations/document/document.ts';
 import { putMappingPolicy as put } from '../../../operations/mapping-policy/put.ts';
 import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, successBody } from '../../json.ts';
+import { setDocumentTag } from '../../response/entity-tag.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
-import { findSingleton, setDocumentTag } from '../../singleton-endpoints.ts';
 
 const responses = {
   200: {

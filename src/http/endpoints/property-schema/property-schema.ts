@@ -5,12 +5,12 @@ import {
   propertySchemaDefinition,
 } from '../../../domain/property-schema.ts';
 import { propertySchemaBody, propertySchemaFields } from '../../../domain/property-schema-body.ts';
-import { deleteDocument, documentNotFound } from '../../../operations/document/document.ts';
+import { deleteDocument, documentNotFound, findSingleton } from '../../../operations/document/document.ts';
 import { putPropertySchema as put } from '../../../operations/property-schema/put.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, raw, successBody } from '../../json.ts';
+import { setDocumentTag } from '../../response/entity-tag.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
-import { findSingleton, setDocumentTag } from '../../singleton-endpoints.ts';
 
 const stored = successSchema('StoredPropertySchema', { property_schema: objectSchema(propertySchemaFields) });
 const exampleSchema = {

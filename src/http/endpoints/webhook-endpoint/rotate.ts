@@ -1,4 +1,3 @@
-import { documentTag } from '../../../domain/document.ts';
 import { webhookEndpointFields } from '../../../domain/webhook-endpoint/webhook-endpoint-body.ts';
 import { rotateWebhookSecret } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { successExample } from '../../description.ts';
@@ -6,7 +5,7 @@ import { documentWriter } from '../../document-endpoints.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
 import { documentIdParameter } from '../../request/path-parameter.ts';
-import { setVersionTag } from '../../response/entity-tag.ts';
+import { setDocumentTag } from '../../response/entity-tag.ts';
 import { timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
 import { successSchema } from '../../schema.ts';
 import {
@@ -29,7 +28,7 @@ export const rotateWebhookEndpoint = endpoint({
   handle: async ({ context, caller, precondition, request, reply }) => {
     const id = documentIdParameter(request, idParameter);
     const { document, secrets } = await rotateWebhookSecret(context, caller, id, precondition);
-    setVersionTag(reply, documentTag(document));
+    setDocumentTag(reply, document);
     return successBody({
       webhook_endpoint: writeDocument(document),
       secret: secrets.current.reveal(),
