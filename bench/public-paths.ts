@@ -81,7 +81,7 @@ function head(method: string, path: string, headers: readonly string[]): string 
 }
 
 export async function measurePublicPaths({ seconds, folder, report }: Options): Promise<void> {
-  const database = await sqlite.create();
+  await using database = await sqlite.create();
   await using unlimited = await start(database, WITHOUT_FAILURE_LIMIT);
   const { admin, token } = await prepare(database, unlimited.url);
   const requests = await requestsOf(unlimited.url, admin);
@@ -95,7 +95,6 @@ export async function measurePublicPaths({ seconds, folder, report }: Options): 
     return [name, microseconds, bytes, quantile(latencies, 0.5), quantile(latencies, 0.99)];
   });
   printTable(['', 'µs per request', 'bytes', 'tenant p50 ms', 'p99 ms'], rows);
-  await database.drop();
 }
 
 function start({ env }: TestDatabase, more: Record<string, string>): Promise<ServerProcess> {

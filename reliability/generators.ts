@@ -35,19 +35,15 @@ export interface GeneratorFigures {
 
 export async function runGenerator(kind: DatabaseKind, generator: Generator): Promise<GeneratorFigures> {
   const start = performance.now();
-  const database = await kind.create();
-  try {
-    using folder = new Folder();
-    using project = new Folder();
-    const { token } = await createApiToken(folder, [], { env: database.env });
-    await using service = await serve(folder, { env: database.env });
-    await runPage(project, generator, { SERVICE_URL: service.url, API_TOKEN: token });
-    const { json } = await service.call(token, 'GET', '/v1/user-groups/customer-1/events?order=oldest');
-    const types: string[] = json.events.map(({ type }: { type: string }) => type);
-    if (`${types}` !== `${CHANGES}`) throw new PromiseBroken(`the client of ${generator} made ${types}`);
-  } finally {
-    await database.drop();
-  }
+  await using database = await kind.create();
+  using folder = new Folder();
+  using project = new Folder();
+  const { token } = await createApiToken(folder, [], { env: database.env });
+  await using service = await serve(folder, { env: database.env });
+  await runPage(project, generator, { SERVICE_URL: service.url, API_TOKEN: token });
+  const { json } = await service.call(token, 'GET', '/v1/user-groups/customer-1/events?order=oldest');
+  const types: string[] = json.events.map(({ type }: { type: string }) => type);
+  if (`${types}` !== `${CHANGES}`) throw new PromiseBroken(`the client of ${generator} made ${types}`);
   return { generator, seconds: Math.round((performance.now() - start) / 1_000) };
 }
 

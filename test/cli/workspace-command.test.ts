@@ -14,7 +14,7 @@ import {
   ensureWorkspace,
   WorkspaceDeleted,
 } from '../../src/operations/workspace/workspace.ts';
-import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
+import { databaseOf, describeOnEachDatabase } from '../support/database.ts';
 import { createApiToken, type Exit, Folder, run, serve } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
@@ -23,18 +23,12 @@ const ROUNDS = 30;
 const LONG_AGO = 1;
 
 describeOnEachDatabase('The workspaces of an installation', (kind) => {
-  let folder: Folder;
-  let database: TestDatabase;
+  const folder = Folder.of();
+  const database = databaseOf(kind);
   before(async () => {
-    folder = new Folder();
-    database = await kind.create();
     const first = await command('api-token', 'create', '--workspace', 'acme');
     assert.deepEqual([first.code, /Created workspace acme/.test(first.stderr)], [0, true]);
     writeFileSync(folder.join('groups'), '{"user_group_id":"a","name":"A"}\n');
-  });
-  after(async () => {
-    await database.drop();
-    folder[Symbol.dispose]();
   });
 
   function command(...args: string[]): Promise<Exit> {

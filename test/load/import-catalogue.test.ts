@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { after, before, it } from 'node:test';
-import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
+import { before, it } from 'node:test';
+import { databaseOf, describeOnEachDatabase } from '../support/database.ts';
 import { createApiToken, Folder, run } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
@@ -13,11 +13,9 @@ const LINES = 2_000;
 const LIMIT_MS = 20_000;
 
 describeOnEachDatabase(`An import into an environment with ${DATA_SOURCES} data sources`, (kind) => {
-  let folder: Folder;
-  let database: TestDatabase;
+  const folder = Folder.of();
+  const database = databaseOf(kind);
   before(async () => {
-    folder = new Folder();
-    database = await kind.create();
     await createApiToken(folder, [], { env: database.env });
     await runSql(
       database,
@@ -32,10 +30,6 @@ describeOnEachDatabase(`An import into an environment with ${DATA_SOURCES} data 
       `insert into environments (workspace_id, environment, config_version)
        select workspace_id, 'Customer', ${DATA_SOURCES} from workspaces`,
     );
-  });
-  after(async () => {
-    await database.drop();
-    folder[Symbol.dispose]();
   });
 
   it(`imports ${LINES} lines within ${LIMIT_MS / 1_000} seconds`, async (test) => {

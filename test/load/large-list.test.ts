@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, it } from 'node:test';
-import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
+import { before, it } from 'node:test';
+import { databaseOf, describeOnEachDatabase } from '../support/database.ts';
 import { Folder, PROGRAM, Program, run } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
@@ -13,11 +13,9 @@ const LIMIT_MS = 60_000;
 const SMALL_HEAP = '--max-old-space-size=60';
 
 describeOnEachDatabase(`A list of ${ROWS} rows`, (kind) => {
-  let folder: Folder;
-  let database: TestDatabase;
+  const folder = Folder.of();
+  const database = databaseOf(kind);
   before(async () => {
-    folder = new Folder();
-    database = await kind.create();
     assert.equal((await run(folder, ['migrate'], { env: database.env })).code, 0);
     const numbers = `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${ROWS})`;
     await runSql(
@@ -38,10 +36,6 @@ describeOnEachDatabase(`A list of ${ROWS} rows`, (kind) => {
        from numbers`,
     );
     if (kind.name !== 'SQLite') await runSql(database, 'analyze');
-  });
-  after(async () => {
-    await database.drop();
-    folder[Symbol.dispose]();
   });
 
   /** Returns the output of the command. */

@@ -2,19 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
-import { postgres, type TestDatabase } from '../support/database.ts';
+import { before, describe, it } from 'node:test';
+import { databaseOf, postgres } from '../support/database.ts';
 import { Folder, run } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
 describe('DATABASE_URL', () => {
   const schema = `schema_${randomBytes(8).toString('hex')}`;
-  let database: TestDatabase;
+  const database = databaseOf(postgres);
   before(async () => {
-    database = await postgres.create();
     await runSql(database, `create schema ${schema}`);
   });
-  after(() => database.drop());
 
   for (const [title, parameters, env] of [
     ['its options', `?options=-c%20search_path%3D${schema}`, {}],

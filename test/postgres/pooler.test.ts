@@ -2,8 +2,8 @@
 // rejects session settings, such as PgBouncer before 1.21.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { postgres, type TestDatabase } from '../support/database.ts';
+import { describe, it } from 'node:test';
+import { databaseOf, postgres } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 import { createApiToken, Folder } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -16,11 +16,7 @@ const LIMITS = [
 ];
 
 describe('the session features of PostgreSQL that the service uses', () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await postgres.create();
-  });
-  after(() => database.drop());
+  const database = databaseOf(postgres);
 
   /** Executes every operation once and returns the bytes sent to PostgreSQL. */
   async function sentWith(settings: Record<string, string>, parameters = ''): Promise<string> {

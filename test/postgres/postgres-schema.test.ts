@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type Migration, UNOBSERVED } from '../../src/store/migration.ts';
 import type { PostgresOptions } from '../../src/store/postgres/client/options.ts';
 import { migrate, ServerUnfit } from '../../src/store/postgres/schema/migrate.ts';
 import { withSchemaSession } from '../../src/store/postgres/schema/session.ts';
-import { postgres, type TestDatabase } from '../support/database.ts';
+import { databaseOf, postgres } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 import { byteOrder } from '../support/postgres/embedded.ts';
 import { optionsFor } from '../support/postgres/options.ts';
@@ -21,12 +21,8 @@ const TIMEOUTS = { connectTimeoutMs: 10_000, statementTimeoutMs: 2_000 };
 
 describe('a PostgreSQL database without a schema', () => {
   const other = `other_${randomBytes(8).toString('hex')}`;
-  let database: TestDatabase;
-  before(async () => {
-    database = await postgres.create();
-  });
+  const database = databaseOf(postgres);
   afterEach(() => runSql(database, `drop database if exists ${other}`));
-  after(() => database.drop());
 
   it('is not changed if the server is older than version 14', async () => {
     const version = await versionOf(database.url);
@@ -125,17 +121,13 @@ describe('twenty connections that migrate concurrently', () => {
   // Repeated, since the interleaving varies.
   for (let attempt = 1; attempt <= 5; attempt++) {
     it(`run each migration once (${attempt})`, async () => {
-      const database = await postgres.create();
-      try {
-        const options = optionsFor(database.url, TIMEOUTS);
-        const applied = await Promise.all(Array.from({ length: 20 }, () => namesOfApplied(options)));
-        const names = applied.flat().sort();
-        assert.deepEqual(names, [...new Set(names)]);
-        assert.equal(names[0], '0001-user-groups.sql');
-        assert.deepEqual(await namesOfApplied(options), []);
-      } finally {
-        await database.drop();
-      }
+      await using database = await postgres.create();
+      const options = optionsFor(database.url, TIMEOUTS);
+      const applied = await Promise.all(Array.from({ length: 20 }, () => namesOfApplied(options)));
+      const names = applied.flat().sort();
+      assert.deepEqual(names, [...new Set(names)]);
+      assert.equal(names[0], '0001-user-groups.sql');
+      assert.deepEqual(await namesOfApplied(options), []);
     });
   }
 });

@@ -7,13 +7,9 @@ import { postgres } from '../support/database.ts';
 import { runSql } from '../support/sql.ts';
 
 it('every reserved word of PostgreSQL is refused as a column', async () => {
-  const database = await postgres.create();
-  try {
-    const keywords = await runSql(database, "select word from pg_get_keywords() where catcode in ('R', 'T')");
-    const words = keywords.map(({ word }) => String(word));
-    assert.ok(words.length > 90 && words.includes('user') && words.includes('current_user'));
-    for (const word of words) assert.equal(isReserved(word), true, word);
-  } finally {
-    await database.drop();
-  }
+  await using database = await postgres.create();
+  const keywords = await runSql(database, "select word from pg_get_keywords() where catcode in ('R', 'T')");
+  const words = keywords.map(({ word }) => String(word));
+  assert.ok(words.length > 90 && words.includes('user') && words.includes('current_user'));
+  for (const word of words) assert.equal(isReserved(word), true, word);
 });

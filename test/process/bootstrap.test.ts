@@ -2,25 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { chmodSync, writeFileSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { mintApiToken } from '../../src/domain/token.ts';
-import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
+import { databaseOf, describeOnEachDatabase } from '../support/database.ts';
 import { createApiToken, type Exit, Folder, run, type Service, serve } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
 const FILE = 'bootstrap-token';
 
 describeOnEachDatabase('The bootstrap API token', (kind) => {
-  let folder: Folder;
-  let database: TestDatabase;
-  before(async () => {
-    folder = new Folder();
-    database = await kind.create();
-  });
-  after(async () => {
-    await database.drop();
-    folder[Symbol.dispose]();
-  });
+  const folder = Folder.of();
+  const database = databaseOf(kind);
 
   function write(token: string): void {
     writeFileSync(folder.join(FILE), `${token}\n`);

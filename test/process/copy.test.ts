@@ -3,13 +3,14 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { generateKeyLine } from '../../src/domain/key-ring.ts';
 import { digestOfImportedToken } from '../../src/domain/token.ts';
 import {
   type DatabaseKind,
+  databaseOf,
   describeOnEachDatabase,
   postgres,
   sqlite,
@@ -41,15 +42,14 @@ const GRACE_SECONDS = 86_400;
 type Env = Record<string, string>;
 
 describe('A copy from SQLite to PostgreSQL, and back', () => {
-  const folder = new Folder();
+  const folder = Folder.of();
   const ring = { UGS_TOKEN_KEYS_FILE: 'data/token-keys' };
-  let database: TestDatabase;
+  const database = databaseOf(postgres);
   let targetEnv: Env;
   let callers: Caller[];
   let listed: unknown[];
 
   before(async () => {
-    database = await postgres.create();
     targetEnv = { DATABASE_URL: database.url, ...ring };
     callers = [
       await Caller.create(folder, 'alpha', 'Customer'),
@@ -60,10 +60,6 @@ describe('A copy from SQLite to PostgreSQL, and back', () => {
     await using service = await serve(folder);
     for (const caller of callers) await caller.fill(service);
     listed = await apiTokens(folder, {});
-  });
-  after(async () => {
-    await database.drop();
-    folder[Symbol.dispose]();
   });
 
   const args = ['copy', '--from', 'sqlite:data/user-groups.db', '--json'];
@@ -275,12 +271,11 @@ describe('A copy is refused', () => {
 describeOnEachDatabase('A copy of imported tokens', (kind) => {
   const args = ['copy', '--from', 'sqlite:data/user-groups.db'];
   const [current, retiring] = ['current', 'retiring'].map((name) => `${name}-from-another-system`);
-  const folder = new Folder();
-  let target: TestDatabase;
+  const folder = Folder.of();
+  const target = databaseOf(kind);
   let apiToken: string;
   let env: Env;
   before(async () => {
-    target = await kind.create();
     env = { DATABASE_URL: target.url, UGS_TOKEN_KEYS_FILE: 'data/token-keys' };
     apiToken = (await createApiToken(folder)).token;
     const lines = [current, retiring].map((token) => ({ user_group_id: token, name: 'Imported', token }));
@@ -290,10 +285,6 @@ describeOnEachDatabase('A copy of imported tokens', (kind) => {
     const body = { current_token: retiring, grace_period_seconds: GRACE_SECONDS };
     assert.equal((await service.call(apiToken, 'POST', '/api/user', body)).status, 200);
     assert.equal((await run(folder, ['migrate'], { env })).code, 0);
-  });
-  after(async () => {
-    await target.drop();
-    folder[Symbol.dispose]();
   });
 
   const copy = () => run(folder, args, { env: { TARGET_DATABASE_URL: target.url } });

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import pg from 'pg';
 import { canMount, SmallDisk } from '../../reliability/small-disk.ts';
 import { generateKeyLine } from '../../src/domain/key-ring.ts';
-import { postgres, type TestDatabase } from '../support/database.ts';
+import { databaseOf, postgres } from '../support/database.ts';
 import { createApiToken, type Exit, Folder, PROGRAM, Program, run, serve } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
@@ -60,13 +60,11 @@ async function importGroup(folder: Folder, options?: Options): Promise<void> {
 }
 
 describe('doctor on SQLite', () => {
-  let folder: Folder;
+  const folder = Folder.of();
   before(async () => {
-    folder = new Folder();
     await createApiToken(folder);
     await importGroup(folder);
   });
-  after(() => folder[Symbol.dispose]());
 
   const sql = (text: string) => runSql({ url: `sqlite:${folder.join(DATABASE)}` }, text);
 
@@ -254,17 +252,11 @@ describe('doctor on SQLite', () => {
 });
 
 describe('doctor on PostgreSQL', () => {
-  let folder: Folder;
-  let database: TestDatabase;
+  const folder = Folder.of();
+  const database = databaseOf(postgres);
   before(async () => {
-    folder = new Folder();
-    database = await postgres.create();
     await createApiToken(folder, [], database);
     await importGroup(folder, database);
-  });
-  after(async () => {
-    await database.drop();
-    folder[Symbol.dispose]();
   });
 
   /** Runs doctor with parameters, such as `options`, at the end of the URL. */
@@ -297,14 +289,10 @@ describe('doctor on PostgreSQL', () => {
   });
 
   it('reports a database that is not migrated, and does not migrate it', async () => {
-    const empty = await postgres.create();
-    try {
-      const exit = await doctor(folder, empty);
-      await assertFound('warning', 'schema', /\d migrations are pending, from 0001/, exit);
-      assert.deepEqual(await runSql(empty, "select 1 from pg_tables where schemaname = 'public'"), []);
-    } finally {
-      await empty.drop();
-    }
+    await using empty = await postgres.create();
+    const exit = await doctor(folder, empty);
+    await assertFound('warning', 'schema', /\d migrations are pending, from 0001/, exit);
+    assert.deepEqual(await runSql(empty, "select 1 from pg_tables where schemaname = 'public'"), []);
   });
 
   it('reports a schema of a newer version', async () => {

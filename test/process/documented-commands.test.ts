@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { globSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, dirname } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { postgres, type TestDatabase } from '../support/database.ts';
+import { databaseOf, postgres } from '../support/database.ts';
 import { send } from '../support/http.ts';
 import { blocksUnder } from '../support/page.ts';
 import { createApiToken, Folder, Program, serve } from '../support/process.ts';
@@ -15,22 +15,17 @@ const ADMINISTER = 'docs/administer.md';
 const EXECUTABLE = fileURLToPath(new URL('../../bin/user-group-service.js', import.meta.url));
 
 describe('The documented commands', () => {
-  const folder = new Folder();
-  let database: TestDatabase;
+  const folder = Folder.of();
+  const database = databaseOf(postgres);
   let env: Record<string, string>;
   let token: string;
 
   before(async () => {
-    database = await postgres.create();
     mkdirSync(folder.join('bin'));
     symlinkSync(EXECUTABLE, folder.join('bin/user-group-service'));
     const path = [folder.join('bin'), dirname(process.execPath), process.env.PATH].join(delimiter);
     env = { PATH: path, TARGET_DATABASE_URL: database.url };
     ({ token } = await createApiToken(folder));
-  });
-  after(async () => {
-    await database.drop();
-    folder[Symbol.dispose]();
   });
 
   function shell(script: string, more: Record<string, string> = {}): Program {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { buildExecutable } from '../../scripts/release/executable.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { send } from '../support/http.ts';
@@ -12,12 +12,11 @@ const LIMIT_MS = 120_000;
 const WITHOUT_NODE = { PATH: '', UGS_THREADS: '3' };
 
 describe('The single executable', () => {
-  const folder = new Folder();
+  const folder = Folder.of();
   const command = folder.join('user-group-service');
   before(() => buildExecutable({ node: process.execPath, work: folder.path, output: command }), {
     timeout: LIMIT_MS,
   });
-  after(() => folder[Symbol.dispose]());
 
   it('sets up a data directory with one command and answers the first request', async () => {
     using site = new Folder();
@@ -49,7 +48,7 @@ describe('The single executable', () => {
   describeOnEachDatabase('The single executable', (kind) => {
     it('serves with several threads, checks properties in another one, and passes doctor', async () => {
       using site = new Folder();
-      const database = await kind.create();
+      await using database = await kind.create();
       const env = { ...database.env, ...WITHOUT_NODE };
       const { token } = await createApiToken(site, ['--permission', 'admin'], { command, env });
       await using service = await serve(site, { command, env });
@@ -65,7 +64,6 @@ describe('The single executable', () => {
         [],
       );
       await service.kill();
-      await database.drop();
     });
   });
 

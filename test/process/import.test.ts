@@ -6,15 +6,10 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import {
-  type DatabaseKind,
-  describeOnEachDatabase,
-  postgres,
-  type TestDatabase,
-} from '../support/database.ts';
+import { type DatabaseKind, databaseOf, describeOnEachDatabase, postgres } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 import {
   createApiToken,
@@ -76,20 +71,14 @@ function countsOf({ stdout }: Exit) {
 }
 
 describeOnEachDatabase('import', (kind: DatabaseKind) => {
-  let folder: Folder;
-  let database: TestDatabase;
+  const folder = Folder.of();
+  const database = databaseOf(kind);
   let env: Record<string, string>;
   let token: string;
   const count = kind.name === 'Citus' ? LINES_ON_CITUS : LINES;
   before(async () => {
-    folder = new Folder();
-    database = await kind.create();
     env = database.env;
     ({ token } = await createApiToken(folder, [], { env }));
-  });
-  after(async () => {
-    await database.drop();
-    folder[Symbol.dispose]();
   });
 
   const args = (file: string, ...more: string[]) => ['import', file, '--workspace', 'default', ...more];
@@ -410,20 +399,14 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
 });
 
 describeOnEachDatabase('export', (kind: DatabaseKind) => {
-  let folder: Folder;
-  let database: TestDatabase;
+  const folder = Folder.of();
+  const database = databaseOf(kind);
   let env: Record<string, string>;
   const groups = newGroups(kind.name === 'Citus' ? 100 : 1_000, 'exported');
   before(async () => {
-    folder = new Folder();
-    database = await kind.create();
     env = database.env;
     write(folder, 'groups.ndjson', groups);
     assert.equal((await run(folder, ['import', 'groups.ndjson', '--workspace', 'default'], { env })).code, 0);
-  });
-  after(async () => {
-    await database.drop();
-    folder[Symbol.dispose]();
   });
 
   const runExport = (...args: string[]) =>
@@ -504,7 +487,7 @@ describeOnEachDatabase('export', (kind: DatabaseKind) => {
 describe('import and export', () => {
   it('report their position when the database becomes unreachable, and are completed by the next run', async () => {
     using folder = new Folder();
-    const database = await postgres.create();
+    await using database = await postgres.create();
     write(folder, 'lost.ndjson', newGroups(LINES));
     const args = ['import', 'lost.ndjson', '--workspace', 'w', '--json'];
     await using proxy = await FaultProxy.start(database.url);
@@ -519,12 +502,11 @@ describe('import and export', () => {
     const { created, unchanged } = countsOf(await run(folder, args, { env: database.env }));
     assert.equal(created + unchanged, LINES);
     assert.ok(unchanged >= reported);
-    await database.drop();
   });
 
   it('import each line once if the response to a commit is lost', async () => {
     using folder = new Folder();
-    const database = await postgres.create();
+    await using database = await postgres.create();
     const groups = newGroups(1_000);
     write(folder, 'groups.ndjson', groups);
     await using proxy = await FaultProxy.start(database.url);
@@ -539,12 +521,11 @@ describe('import and export', () => {
       { count: string },
     ];
     assert.equal(Number(count), groups.length);
-    await database.drop();
   });
 
   it('succeed if gathering statistics fails', async () => {
     using folder = new Folder();
-    const database = await postgres.create();
+    await using database = await postgres.create();
     await run(folder, ['migrate'], { env: database.env });
     // The lock of a VACUUM, which may take hours.
     const vacuum = new pg.Client(database.url);
@@ -558,7 +539,6 @@ describe('import and export', () => {
     await vacuum.end();
     assert.deepEqual([imported.code, imported.stderr], [0, 'Created workspace w.\n']);
     assert.equal(imported.stdout, '3 lines: 3 created, 0 updated, 0 unchanged, 0 refused.\n');
-    await database.drop();
   });
 
   it('exit with 3 if the file or the database does not exist, and do not create it', async () => {

@@ -122,25 +122,19 @@ describe('key list', () => {
 
   it('counts the tokens in PostgreSQL, too', async () => {
     using folder = new Folder();
-    const database = await postgres.create();
-    try {
-      const group = JSON.stringify({ user_group_id: 'one', name: 'One' });
-      writeFileSync(folder.join('groups.ndjson'), group);
-      const args = ['import', 'groups.ndjson', '--workspace', 'default', '--create-workspace'];
-      const empty = await run(folder, ['key', 'list', '--json'], database);
-      assert.deepEqual(
-        JSON.parse(empty.stdout).map(({ registered }: { registered: boolean }) => registered),
-        [false],
-      );
-      assert.equal((await run(folder, args, database)).code, 0);
-      const { stdout } = await run(folder, ['key', 'list', '--json'], database);
-      const id = database.env.UGS_TOKEN_KEYS!.split(':')[0];
-      assert.deepEqual(JSON.parse(stdout), [
-        { id, in_ring: true, active: true, registered: true, tokens: 1 },
-      ]);
-    } finally {
-      await database.drop();
-    }
+    await using database = await postgres.create();
+    const group = JSON.stringify({ user_group_id: 'one', name: 'One' });
+    writeFileSync(folder.join('groups.ndjson'), group);
+    const args = ['import', 'groups.ndjson', '--workspace', 'default', '--create-workspace'];
+    const empty = await run(folder, ['key', 'list', '--json'], database);
+    assert.deepEqual(
+      JSON.parse(empty.stdout).map(({ registered }: { registered: boolean }) => registered),
+      [false],
+    );
+    assert.equal((await run(folder, args, database)).code, 0);
+    const { stdout } = await run(folder, ['key', 'list', '--json'], database);
+    const id = database.env.UGS_TOKEN_KEYS!.split(':')[0];
+    assert.deepEqual(JSON.parse(stdout), [{ id, in_ring: true, active: true, registered: true, tokens: 1 }]);
   });
 
   it('exits with 3 if there is no database, and with 78 if there is no key ring', async () => {
@@ -201,12 +195,8 @@ describe('A key ring that cannot decrypt the stored tokens makes serve exit with
 
   it('if UGS_TOKEN_KEYS is not set for PostgreSQL, which has no directory for a key file', async () => {
     using folder = new Folder();
-    const database = await postgres.create();
-    try {
-      await assertStartRefused(folder, { env: { DATABASE_URL: database.url } }, /UGS_TOKEN_KEYS is not set/);
-    } finally {
-      await database.drop();
-    }
+    await using database = await postgres.create();
+    await assertStartRefused(folder, { env: { DATABASE_URL: database.url } }, /UGS_TOKEN_KEYS is not set/);
   });
 
   it('and key reencrypt, too', async () => {

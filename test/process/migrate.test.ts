@@ -50,17 +50,13 @@ describe('migrate', () => {
 describeOnEachDatabase(`${PROCESSES} processes that migrate concurrently`, (kind) => {
   it('apply each migration once, and all of them succeed', async () => {
     using folder = new Folder();
-    const database = await kind.create();
-    try {
-      const migrate = () => run(folder, ['migrate', '--json'], { env: database.env });
-      const exits = await Promise.all(Array.from({ length: PROCESSES }, migrate));
-      const failed = exits.filter(({ code }) => code !== 0);
-      assert.deepEqual(failed, []);
-      const applied = exits.flatMap(({ stdout }) => JSON.parse(stdout).applied);
-      assert.deepEqual(applied.sort(), migrationsOf(FOLDERS[kind.name]));
-    } finally {
-      await database.drop();
-    }
+    await using database = await kind.create();
+    const migrate = () => run(folder, ['migrate', '--json'], { env: database.env });
+    const exits = await Promise.all(Array.from({ length: PROCESSES }, migrate));
+    const failed = exits.filter(({ code }) => code !== 0);
+    assert.deepEqual(failed, []);
+    const applied = exits.flatMap(({ stdout }) => JSON.parse(stdout).applied);
+    assert.deepEqual(applied.sort(), migrationsOf(FOLDERS[kind.name]));
   });
 });
 

@@ -30,9 +30,9 @@ describeOnEachDatabase('a database that the next version has migrated', (kind) =
   let ahead: number;
   beforeEach(async () => {
     folder = new Folder();
-    const { url, env, drop } = await kind.create();
+    const created = await kind.create();
     const { stdout } = await run(folder, ['key', 'generate']);
-    database = { url, drop, env: { UGS_TOKEN_KEYS: stdout.trim(), ...env } };
+    database = { ...created, env: { UGS_TOKEN_KEYS: stdout.trim(), ...created.env } };
     apiToken = (await createApiToken(folder, [], database)).token;
     const { code } = await run(folder, ['migrate'], { ...database, program: next.program });
     assert.equal(code, 0);

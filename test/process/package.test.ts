@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join, resolve, sep } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { satisfies } from 'semver';
 import { copyCheckout } from '../support/clone.ts';
@@ -46,7 +46,7 @@ function findOldNode(): string | undefined {
 }
 
 describe('The package', () => {
-  const folder = new Folder();
+  const folder = Folder.of();
   let installation: Exit;
   before(async () => {
     const [pack = '', install = ''] = blocksUnder('docs/deploy.md', 'Pack and install');
@@ -56,7 +56,6 @@ describe('The package', () => {
     await shell(folder, pack.replace('npm ci\n', ''));
     installation = await shell(folder, install);
   });
-  after(() => folder[Symbol.dispose]());
 
   it('prints its version and serves after installation', { timeout: LIMIT_MS }, async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));

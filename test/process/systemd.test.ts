@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { exitCodes } from '../../src/commands/exit-code.ts';
 import { settings } from '../../src/config.ts';
-import { postgres, type TestDatabase } from '../support/database.ts';
+import { databaseOf, postgres } from '../support/database.ts';
 import { Scrape } from '../support/metrics.ts';
 import { freePort } from '../support/postgres/server.ts';
 import { Folder, run, serve } from '../support/process.ts';
@@ -43,22 +43,16 @@ function environmentOf(instance: string, folder: Folder): Record<string, string>
 }
 
 describe('Two instances of the systemd unit', () => {
-  let folder: Folder;
-  let database: TestDatabase;
+  const folder = Folder.of();
+  const database = databaseOf(postgres);
   let ports: string[];
   const write = (name: string, text: string) => writeFileSync(folder.join(name), text, { mode: 0o600 });
   const start = (port: string) => serve(folder, { env: environmentOf(port, folder) });
 
   before(async () => {
-    folder = new Folder();
-    database = await postgres.create();
     write('database-url', database.url);
     write('token-keys', database.env.UGS_TOKEN_KEYS!);
     ports = [String(await freePort()), String(await freePort())];
-  });
-  after(async () => {
-    await database.drop();
-    folder[Symbol.dispose]();
   });
 
   async function assertExits75(port: string, message: RegExp): Promise<void> {

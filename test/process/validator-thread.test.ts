@@ -18,24 +18,20 @@ describeOnEachDatabase('A service whose files are being replaced', (kind) => {
     for (const part of ['bin', 'src', 'package.json'])
       cpSync(join(ROOT, part), folder.join(part), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), folder.join('node_modules'));
-    const database = await kind.create();
-    try {
-      const { env } = database;
-      await using service = await serve(folder, { env, command: folder.join('bin/user-group-service.js') });
-      const { token } = await createApiToken(folder, ['--permission', 'admin'], { env });
-      const putSchema = (schema: unknown) =>
-        service.call(token, 'PUT', '/v1/property-schema', { schema, mode: 'enforce' });
-      renameSync(folder.join(THREAD), folder.join('moved'));
-      assertProblem(await putSchema({ required: ['plan'] }), 'internal_error');
-      await service.says(/the thread that checks properties failed[^\n]*thread\.ts/);
-      renameSync(folder.join('moved'), folder.join(THREAD));
-      assert.equal((await putSchema({ required: ['plan'] })).status, 201);
-      assertProblem(
-        await service.call(token, 'GET', '/api/user', { user_group_id: 'a', name: 'A' }),
-        'properties_invalid',
-      );
-    } finally {
-      await database.drop();
-    }
+    await using database = await kind.create();
+    const { env } = database;
+    await using service = await serve(folder, { env, command: folder.join('bin/user-group-service.js') });
+    const { token } = await createApiToken(folder, ['--permission', 'admin'], { env });
+    const putSchema = (schema: unknown) =>
+      service.call(token, 'PUT', '/v1/property-schema', { schema, mode: 'enforce' });
+    renameSync(folder.join(THREAD), folder.join('moved'));
+    assertProblem(await putSchema({ required: ['plan'] }), 'internal_error');
+    await service.says(/the thread that checks properties failed[^\n]*thread\.ts/);
+    renameSync(folder.join('moved'), folder.join(THREAD));
+    assert.equal((await putSchema({ required: ['plan'] })).status, 201);
+    assertProblem(
+      await service.call(token, 'GET', '/api/user', { user_group_id: 'a', name: 'A' }),
+      'properties_invalid',
+    );
   });
 });

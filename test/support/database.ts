@@ -4,11 +4,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe } from 'node:test';
+import { after, before, describe } from 'node:test';
 import { generateKeyLine } from '../../src/domain/key-ring.ts';
 import { createDatabase, createOnCluster, dropDatabase, dropOnCluster, inDatabase } from './postgres/node.ts';
 
-export interface TestDatabase {
+export interface TestDatabase extends AsyncDisposable {
   /** The value of DATABASE_URL. */
   url: string;
   /** The environment variables that a process needs to use the database. */
@@ -26,7 +26,7 @@ export const sqlite: DatabaseKind = {
   create: async () => {
     const folder = temporaryFolder();
     const url = `sqlite:${join(folder, 'user-groups.db')}`;
-    return { url, env: { DATABASE_URL: url }, drop: async () => removeFolder(folder) };
+    return testDatabase(url, { DATABASE_URL: url }, async () => removeFolder(folder));
   },
 };
 
@@ -52,6 +52,14 @@ interface SuiteOptions {
   concurrency?: boolean;
 }
 
+/** The database of a suite, from before its tests until after them. */
+export function databaseOf(kind: DatabaseKind): TestDatabase {
+  const database = {} as TestDatabase;
+  before(async () => Object.assign(database, await kind.create()));
+  after(() => database.drop());
+  return database;
+}
+
 /** Runs the same suite on every database: every promise must hold on all of them. */
 export function describeOnEachDatabase(
   title: string,
@@ -68,11 +76,16 @@ async function createOnServer(variable: string, create: OnServer, drop: OnServer
   const name = `user_group_service_${randomBytes(8).toString('hex')}`;
   await create(server, name);
   const url = inDatabase(server, name).href;
-  return {
-    url,
-    env: { DATABASE_URL: url, UGS_TOKEN_KEYS: generateKeyLine().reveal() },
-    drop: () => drop(server, name),
-  };
+  const env = { DATABASE_URL: url, UGS_TOKEN_KEYS: generateKeyLine().reveal() };
+  return testDatabase(url, env, () => drop(server, name));
+}
+
+export function testDatabase(
+  url: string,
+  env: TestDatabase['env'],
+  drop: TestDatabase['drop'],
+): TestDatabase {
+  return { url, env, drop, [Symbol.asyncDispose]: drop };
 }
 
 function serverUrl(variable: string): URL {

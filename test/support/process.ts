@@ -4,6 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { delimiter, dirname, join } from 'node:path';
+import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { redact } from '../../src/domain/secret.ts';
@@ -28,6 +29,13 @@ const PRINTS_SECRETS = /^(?:api-token (?:create|rotate|generate)|key generate|st
 /** A temporary directory that is deleted at the end of the test. */
 export class Folder implements Disposable {
   readonly path = temporaryFolder();
+
+  /** The folder of a suite, which is deleted after its tests. */
+  static of(): Folder {
+    const folder = new Folder();
+    after(() => folder[Symbol.dispose]());
+    return folder;
+  }
 
   join(...parts: string[]): string {
     return join(this.path, ...parts);

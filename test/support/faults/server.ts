@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { generateKeyLine } from '../../../src/domain/key-ring.ts';
-import { removeFolder, type TestDatabase, temporaryFolder } from '../database.ts';
+import { removeFolder, type TestDatabase, temporaryFolder, testDatabase } from '../database.ts';
 import { EmbeddedPostgres } from '../postgres/embedded.ts';
 import { within } from './installation.ts';
 
@@ -67,7 +67,7 @@ export class DedicatedServer {
   get database(): TestDatabase {
     const url = `postgres://${USER}:${this.#password}@127.0.0.1:${this.#port}/postgres`;
     const env = { DATABASE_URL: url, UGS_TOKEN_KEYS: generateKeyLine().reveal() };
-    return { url, env, drop: () => this.drop() };
+    return testDatabase(url, env, () => this.drop());
   }
 
   /** Starts or restarts the server. */

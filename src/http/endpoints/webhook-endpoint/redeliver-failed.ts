@@ -9,7 +9,7 @@ import { documentIdParameter } from '../../request/path-parameter.ts';
 import { successSchema } from '../../schema.ts';
 import { idParameter } from './representation.ts';
 
-export const failedRedeliveryBody = bodyType({
+const failedRedeliveryBody = bodyType({
   name: 'FailedWebhookRedelivery',
   fields: { since: field.redeliverSince },
   required: ['since'],
