@@ -278,21 +278,17 @@ describe('two services on one database (PostgreSQL)', () => {
 // The contents of the database can be read from SQLite's files; PostgreSQL stores the same values.
 describe('the database (SQLite)', () => {
   it('contains the digest of an API token, and no token in plain text', async () => {
-    const service = await TestService.start(sqlite);
-    try {
-      const first = (await service.get({ user_group_id: 'there', name: 'There' })).json.user_group.token;
-      const second = (await service.post({ current_token: first })).json.user_group.token;
-      const folder = dirname(service.database.url.slice('sqlite:'.length));
-      const bytes = readdirSync(folder)
-        .map((file) => readFileSync(join(folder, file), 'latin1'))
-        .join('');
-      assert.ok(bytes.includes(digestToken(service.token)));
-      for (const token of [service.token, first, second]) {
-        assert.ok(!bytes.includes(token));
-        assert.ok(!bytes.includes(token.slice(4, 40)));
-      }
-    } finally {
-      await service.end();
+    await using service = await TestService.start(sqlite);
+    const first = (await service.get({ user_group_id: 'there', name: 'There' })).json.user_group.token;
+    const second = (await service.post({ current_token: first })).json.user_group.token;
+    const folder = dirname(service.database.url.slice('sqlite:'.length));
+    const bytes = readdirSync(folder)
+      .map((file) => readFileSync(join(folder, file), 'latin1'))
+      .join('');
+    assert.ok(bytes.includes(digestToken(service.token)));
+    for (const token of [service.token, first, second]) {
+      assert.ok(!bytes.includes(token));
+      assert.ok(!bytes.includes(token.slice(4, 40)));
     }
   });
 });

@@ -59,23 +59,19 @@ describeOnEachDatabase('The frame of the console', (database) => {
 
   it('is around the page that says that the service is overloaded, at no cost for the database', async () => {
     // Another thread would have shown the person no page, and so would not know the frame.
-    const busy = await TestService.start(database, { env: { UGS_QUEUE_LIMIT: '1', UGS_THREADS: '1' } });
-    try {
-      const person = await ConsoleBrowser.signIn(busy);
-      assert.equal((await person.get(LIST)).status, 200);
-      const all = await Promise.all(Array.from({ length: 100 }, () => person.get(LIST)));
-      const refused = all.filter(({ status }) => status !== 200);
-      assert.notEqual(refused.length, 0);
-      for (const { status, text } of refused) {
-        assert.equal(status, 503);
-        assert.equal(
-          textOfElement(text, 'title'),
-          'Error: The service is overloaded · default, Customer · User Group Service',
-        );
-        assert.match(text, /<nav id="navigation"/);
-      }
-    } finally {
-      await busy.end();
+    await using busy = await TestService.start(database, { env: { UGS_QUEUE_LIMIT: '1', UGS_THREADS: '1' } });
+    const person = await ConsoleBrowser.signIn(busy);
+    assert.equal((await person.get(LIST)).status, 200);
+    const all = await Promise.all(Array.from({ length: 100 }, () => person.get(LIST)));
+    const refused = all.filter(({ status }) => status !== 200);
+    assert.notEqual(refused.length, 0);
+    for (const { status, text } of refused) {
+      assert.equal(status, 503);
+      assert.equal(
+        textOfElement(text, 'title'),
+        'Error: The service is overloaded · default, Customer · User Group Service',
+      );
+      assert.match(text, /<nav id="navigation"/);
     }
   });
 
@@ -154,20 +150,13 @@ describeOnEachDatabase('The frame of the console', (database) => {
 it('The frame of the console is around the page of a problem although the database is unreachable', async () => {
   const database = await postgres.create();
   await using proxy = await FaultProxy.start(database.url);
-  const service = await TestService.start(postgres, { database, env: { DATABASE_URL: proxy.url } });
-  try {
-    const browser = await ConsoleBrowser.signIn(service);
-    assert.equal((await browser.get(LIST)).status, 200);
-    await proxy.refuse();
-    const page = await browser.get(LIST);
-    assert.equal(page.status, 503);
-    assert.match(
-      textOfElement(page.text, 'title'),
-      /^Error: The database is unavailable · default, Customer/,
-    );
-    assert.match(page.text, /<nav id="navigation"/);
-    await proxy.accept();
-  } finally {
-    await service.end();
-  }
+  await using service = await TestService.start(postgres, { database, env: { DATABASE_URL: proxy.url } });
+  const browser = await ConsoleBrowser.signIn(service);
+  assert.equal((await browser.get(LIST)).status, 200);
+  await proxy.refuse();
+  const page = await browser.get(LIST);
+  assert.equal(page.status, 503);
+  assert.match(textOfElement(page.text, 'title'), /^Error: The database is unavailable · default, Customer/);
+  assert.match(page.text, /<nav id="navigation"/);
+  await proxy.accept();
 });

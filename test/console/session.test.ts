@@ -144,22 +144,18 @@ describeOnEachDatabase('A session of the console', (database) => {
       const signInPage = await get('/console/sign-in', { ...https, cookie: planted });
       assert.equal(signInPage.status, 200, planted);
     }
-    const secureService = await TestService.start(database, {
+    await using secureService = await TestService.start(database, {
       env: { UGS_PUBLIC_URL: 'https://groups.example' },
     });
-    try {
-      const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: secureService.url };
-      const body = new URLSearchParams({ api_token: secureService.token }).toString();
-      const path = '/console/sign-in';
-      const signedIn = await send(secureService.url, { method: 'POST', path, body, headers });
-      const secure = cookieOf(signedIn);
-      const statusWith = async (sent: string) =>
-        (await send(secureService.url, { path: HOME, headers: { ...SAME_ORIGIN, cookie: sent } })).status;
-      assert.equal(await statusWith(secure), 200);
-      assert.equal(await statusWith(secure.replace('__Host-', '')), 303);
-    } finally {
-      await secureService.end();
-    }
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: secureService.url };
+    const body = new URLSearchParams({ api_token: secureService.token }).toString();
+    const path = '/console/sign-in';
+    const signedIn = await send(secureService.url, { method: 'POST', path, body, headers });
+    const secure = cookieOf(signedIn);
+    const statusWith = async (sent: string) =>
+      (await send(secureService.url, { path: HOME, headers: { ...SAME_ORIGIN, cookie: sent } })).status;
+    assert.equal(await statusWith(secure), 200);
+    assert.equal(await statusWith(secure.replace('__Host-', '')), 303);
   });
 
   it('is new after every sign-in, so that a planted one is of no use', async () => {

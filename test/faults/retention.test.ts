@@ -120,33 +120,29 @@ describeOnEachDatabase('The retention of events that fails', (database) => {
 
   it('is logged and counted, and its lag grows until it works', async () => {
     const env = { UGS_EVENT_RETENTION_DAYS: '30', UGS_METRICS_ADDRESS: '127.0.0.1:0' };
-    const service = await TestService.start(database, { env });
-    try {
-      const metrics = async () => {
-        const scrape = await Scrape.of(service.app.metricsUrl!);
-        return [FAILURES, FAILING, LAG].map(
-          (name) => Math.round(scrape.sum(name) / 10) * 10 || scrape.sum(name),
-        );
-      };
-      assert.deepEqual(await metrics(), [0, 0, Number.NaN]);
-      await service.get({ user_group_id: 'old', name: 'N' });
-      service.clockAheadMs = 32 * DAY_MS;
-      await runSql(service.database, 'alter table deliveries rename to moved_deliveries');
-      await assert.rejects(service.app.eventRetention.run());
-      assert.deepEqual(await metrics(), [1, 1, 2 * DAY_SECONDS]);
-      service.clockAheadMs = 33 * DAY_MS;
-      assert.deepEqual(await metrics(), [1, 1, 3 * DAY_SECONDS]);
-      const line = service.logLines
-        .map((each) => JSON.parse(each))
-        .find(({ msg }) => msg.startsWith('events: old'));
-      assert.equal(line.level, 50);
-      assert.match(line.reason ?? line.err.message, /deliveries/);
-      await runSql(service.database, 'alter table moved_deliveries rename to deliveries');
-      assert.deepEqual(await service.app.eventRetention.run(), { events: 2, deliveries: 0, usage: 0 });
-      assert.deepEqual(await metrics(), [1, 0, 0]);
-    } finally {
-      await service.end();
-    }
+    await using service = await TestService.start(database, { env });
+    const metrics = async () => {
+      const scrape = await Scrape.of(service.app.metricsUrl!);
+      return [FAILURES, FAILING, LAG].map(
+        (name) => Math.round(scrape.sum(name) / 10) * 10 || scrape.sum(name),
+      );
+    };
+    assert.deepEqual(await metrics(), [0, 0, Number.NaN]);
+    await service.get({ user_group_id: 'old', name: 'N' });
+    service.clockAheadMs = 32 * DAY_MS;
+    await runSql(service.database, 'alter table deliveries rename to moved_deliveries');
+    await assert.rejects(service.app.eventRetention.run());
+    assert.deepEqual(await metrics(), [1, 1, 2 * DAY_SECONDS]);
+    service.clockAheadMs = 33 * DAY_MS;
+    assert.deepEqual(await metrics(), [1, 1, 3 * DAY_SECONDS]);
+    const line = service.logLines
+      .map((each) => JSON.parse(each))
+      .find(({ msg }) => msg.startsWith('events: old'));
+    assert.equal(line.level, 50);
+    assert.match(line.reason ?? line.err.message, /deliveries/);
+    await runSql(service.database, 'alter table moved_deliveries rename to deliveries');
+    assert.deepEqual(await service.app.eventRetention.run(), { events: 2, deliveries: 0, usage: 0 });
+    assert.deepEqual(await metrics(), [1, 0, 0]);
   });
 });
 

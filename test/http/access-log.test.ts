@@ -138,40 +138,32 @@ describeOnEachDatabase('the access log', (database) => {
 
 describeOnEachDatabase('with UGS_ACCESS_LOG=all', (database) => {
   it('health checks that succeed are logged too', async () => {
-    const service = await TestService.start(database, { env: { UGS_ACCESS_LOG: 'all' } });
-    try {
-      await service.call('GET', '/readyz');
-      await service.call('GET', '/healthz');
-      const logged = () => entriesOf(service).filter(({ msg }) => msg === 'request');
-      await eventually('two lines', () => logged().length === 2);
-      const described = logged().map(({ level, operation }) => [level, operation]);
-      assert.deepEqual(described, [
-        [LEVEL_INFO, 'checkReady'],
-        [LEVEL_INFO, 'checkAlive'],
-      ]);
-    } finally {
-      await service.end();
-    }
+    await using service = await TestService.start(database, { env: { UGS_ACCESS_LOG: 'all' } });
+    await service.call('GET', '/readyz');
+    await service.call('GET', '/healthz');
+    const logged = () => entriesOf(service).filter(({ msg }) => msg === 'request');
+    await eventually('two lines', () => logged().length === 2);
+    const described = logged().map(({ level, operation }) => [level, operation]);
+    assert.deepEqual(described, [
+      [LEVEL_INFO, 'checkReady'],
+      [LEVEL_INFO, 'checkAlive'],
+    ]);
   });
 });
 
 describeOnEachDatabase('without UGS_ACCESS_LOG', (database) => {
   it('requests are logged at level debug', async () => {
-    const service = await TestService.start(database);
-    try {
-      const response = await service.call('GET', '/readyz');
-      const isOfRequest = ({ requestId }: Entry) => requestId === response.headers['x-request-id'];
-      const lines = await eventually('the line', () => {
-        const found = entriesOf(service).filter(isOfRequest);
-        return found.length > 0 && found;
-      });
-      assert.deepEqual(
-        lines.map(({ level, operation }) => [level, operation]),
-        [[LEVEL_DEBUG, 'checkReady']],
-      );
-    } finally {
-      await service.end();
-    }
+    await using service = await TestService.start(database);
+    const response = await service.call('GET', '/readyz');
+    const isOfRequest = ({ requestId }: Entry) => requestId === response.headers['x-request-id'];
+    const lines = await eventually('the line', () => {
+      const found = entriesOf(service).filter(isOfRequest);
+      return found.length > 0 && found;
+    });
+    assert.deepEqual(
+      lines.map(({ level, operation }) => [level, operation]),
+      [[LEVEL_DEBUG, 'checkReady']],
+    );
   });
 });
 

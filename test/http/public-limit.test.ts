@@ -171,28 +171,20 @@ describeOnEachDatabase(
   (database) => {
     it('ignores X-Forwarded-For, which a client could invent', async () => {
       const env = { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: String(LIMIT) };
-      const service = await TestService.start(database, { env });
-      try {
-        const statuses: number[] = [];
-        for (let call = 0; call <= LIMIT; call++) {
-          const headers = { 'x-forwarded-for': `198.51.100.${call}` };
-          statuses.push((await service.resolve('unknown', { token: 'invalid', headers })).status);
-        }
-        assert.equal(statuses.at(-1), 429);
-      } finally {
-        await service.end();
+      await using service = await TestService.start(database, { env });
+      const statuses: number[] = [];
+      for (let call = 0; call <= LIMIT; call++) {
+        const headers = { 'x-forwarded-for': `198.51.100.${call}` };
+        statuses.push((await service.resolve('unknown', { token: 'invalid', headers })).status);
       }
+      assert.equal(statuses.at(-1), 429);
     });
 
     it('is off if it is 0', async () => {
       const env = { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '0' };
-      const service = await TestService.start(database, { env });
-      try {
-        const calls = Array.from({ length: 400 }, () => service.resolve('unknown', { token: 'invalid' }));
-        for (const { status } of await Promise.all(calls)) assert.equal(status, 401);
-      } finally {
-        await service.end();
-      }
+      await using service = await TestService.start(database, { env });
+      const calls = Array.from({ length: 400 }, () => service.resolve('unknown', { token: 'invalid' }));
+      for (const { status } of await Promise.all(calls)) assert.equal(status, 401);
     });
   },
   CONCURRENT,

@@ -124,13 +124,9 @@ describeOnEachDatabase('the rate limit', (database) => {
 
 describeOnEachDatabase('without a rate limit', (database) => {
   it('an API token may make any number of requests', async () => {
-    const service = await TestService.start(database);
-    try {
-      const responses = await Promise.all(Array.from({ length: 300 }, () => service.resolve('unknown')));
-      assert.ok(responses.every(({ status }) => status === 404));
-      assert.ok(responses.every(({ headers }) => headers.ratelimit === undefined));
-    } finally {
-      await service.end();
-    }
+    await using service = await TestService.start(database);
+    const responses = await Promise.all(Array.from({ length: 300 }, () => service.resolve('unknown')));
+    assert.ok(responses.every(({ status }) => status === 404));
+    assert.ok(responses.every(({ headers }) => headers.ratelimit === undefined));
   });
 });

@@ -62,19 +62,15 @@ describeOnEachDatabase("the caller's X-Request-Id", (database) => {
 describeOnEachDatabase('the log of a failed request', (database) => {
   it('has the trace of the caller', async () => {
     // In one thread, which the test can break.
-    const service = await TestService.start(database, { env: { UGS_THREADS: '1' } });
-    try {
-      service.app.context.clock = () => {
-        throw new Error('a bug');
-      };
-      const traceparent = `00-${TRACE_ID}-00f067aa0ba902b7-00`;
-      const { status } = await service.get({ user_group_id: 'a' }, { headers: { traceparent } });
-      assert.equal(status, 500);
-      const failure = service.logEntries.find(({ err }) => err !== undefined);
-      assert.equal(failure.traceId, TRACE_ID);
-    } finally {
-      await service.end();
-    }
+    await using service = await TestService.start(database, { env: { UGS_THREADS: '1' } });
+    service.app.context.clock = () => {
+      throw new Error('a bug');
+    };
+    const traceparent = `00-${TRACE_ID}-00f067aa0ba902b7-00`;
+    const { status } = await service.get({ user_group_id: 'a' }, { headers: { traceparent } });
+    assert.equal(status, 500);
+    const failure = service.logEntries.find(({ err }) => err !== undefined);
+    assert.equal(failure.traceId, TRACE_ID);
   });
 });
 

@@ -10,18 +10,14 @@ const LIMIT_MS = 15_000;
 
 describeOnEachDatabase('last_seen_at', (database) => {
   it('is written within seconds after a resolve, without another call', async () => {
-    const service = await TestService.start(database);
-    try {
-      const { json } = await service.get({ user_group_id: 'seen', name: 'Seen' });
-      await service.resolve(json.user_group.token);
-      const read = () => service.call('GET', '/v1/user-groups/seen');
-      const deadline = performance.now() + LIMIT_MS;
-      while ((await read()).json.user_group.last_seen_at === null) {
-        assert.ok(performance.now() < deadline, `not written within ${LIMIT_MS} ms`);
-        await sleep(100);
-      }
-    } finally {
-      await service.end();
+    await using service = await TestService.start(database);
+    const { json } = await service.get({ user_group_id: 'seen', name: 'Seen' });
+    await service.resolve(json.user_group.token);
+    const read = () => service.call('GET', '/v1/user-groups/seen');
+    const deadline = performance.now() + LIMIT_MS;
+    while ((await read()).json.user_group.last_seen_at === null) {
+      assert.ok(performance.now() < deadline, `not written within ${LIMIT_MS} ms`);
+      await sleep(100);
     }
   });
 });

@@ -304,30 +304,22 @@ describeOnEachDatabase('metrics', (database) => {
 describeOnEachDatabase('failed authentication beyond its rate limit', (database) => {
   it('is counted too', async () => {
     const env = { ...ENV, UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '1' };
-    const service = await TestService.start(database, { env });
-    try {
-      const statuses = [];
-      for (let call = 0; call < 3; call++)
-        statuses.push((await service.resolve('any', { token: null })).status);
-      assert.deepEqual(statuses, [401, 429, 429]);
-      const found = await Scrape.of(service.app.metricsUrl!);
-      assert.equal(found.sum(FAILURES, { reason: 'missing' }), 3);
-      assert.equal(found.sum(REJECTIONS, { code: 'rate_limited' }), 2);
-    } finally {
-      await service.end();
-    }
+    await using service = await TestService.start(database, { env });
+    const statuses = [];
+    for (let call = 0; call < 3; call++)
+      statuses.push((await service.resolve('any', { token: null })).status);
+    assert.deepEqual(statuses, [401, 429, 429]);
+    const found = await Scrape.of(service.app.metricsUrl!);
+    assert.equal(found.sum(FAILURES, { reason: 'missing' }), 3);
+    assert.equal(found.sum(REJECTIONS, { code: 'rate_limited' }), 2);
   });
 });
 
 describeOnEachDatabase('without UGS_METRICS_ADDRESS', (database) => {
   it('there are no metrics', async () => {
-    const service = await TestService.start(database);
-    try {
-      assert.equal(service.app.metricsUrl, null);
-      assert.equal((await service.call('GET', '/metrics')).status, 404);
-    } finally {
-      await service.end();
-    }
+    await using service = await TestService.start(database);
+    assert.equal(service.app.metricsUrl, null);
+    assert.equal((await service.call('GET', '/metrics')).status, 404);
   });
 });
 

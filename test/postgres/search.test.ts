@@ -19,33 +19,26 @@ const DELAY_MS = 400;
 it('A search in the console misses no group although the last one on a page gets another name meanwhile', async () => {
   const database = await postgres.create();
   await using proxy = await FaultProxy.start(database.url);
-  const service = await TestService.start(postgres, { database, env: { DATABASE_URL: proxy.url } });
-  try {
-    const browser = await ConsoleBrowser.signIn(service);
-    const ids = Array.from({ length: PAGE + 2 }, (_, index) => `shop-${String(index).padStart(3, '0')}`);
-    const groups = Object.fromEntries(ids.map((id) => [id, { name: id }]));
-    await storeUserGroups(service.app.context.store, 'default', groups);
-    let renamed: Promise<unknown> | undefined;
-    proxy.decide = (subject) => {
-      if (subject === 'search_user_groups') {
-        // The server has found the groups by then, but the service does not know them yet.
-        proxy.delayMs = DELAY_MS;
-        renamed = sleep(DELAY_MS / 2).then(() =>
-          runSql(
-            database,
-            `update user_groups set name = 'z, a shop' where provided_id = '${ids[PAGE - 1]}'`,
-          ),
-        );
-      } else proxy.delayMs = 0;
-      return 'pass';
-    };
-    const first = await browser.get(LIST);
-    await renamed;
-    proxy.decide = () => 'pass';
-    const next = elementsOf(first.text).find(({ name, text }) => name === 'a' && text === 'Next page')!;
-    const second = await browser.get(next.attributes.href!.replaceAll('&amp;', '&'));
-    for (const id of ids) assert.ok((first.text + second.text).includes(`value="${id}"`), id);
-  } finally {
-    await service.end();
-  }
+  await using service = await TestService.start(postgres, { database, env: { DATABASE_URL: proxy.url } });
+  const browser = await ConsoleBrowser.signIn(service);
+  const ids = Array.from({ length: PAGE + 2 }, (_, index) => `shop-${String(index).padStart(3, '0')}`);
+  const groups = Object.fromEntries(ids.map((id) => [id, { name: id }]));
+  await storeUserGroups(service.app.context.store, 'default', groups);
+  let renamed: Promise<unknown> | undefined;
+  proxy.decide = (subject) => {
+    if (subject === 'search_user_groups') {
+      // The server has found the groups by then, but the service does not know them yet.
+      proxy.delayMs = DELAY_MS;
+      renamed = sleep(DELAY_MS / 2).then(() =>
+        runSql(database, `update user_groups set name = 'z, a shop' where provided_id = '${ids[PAGE - 1]}'`),
+      );
+    } else proxy.delayMs = 0;
+    return 'pass';
+  };
+  const first = await browser.get(LIST);
+  await renamed;
+  proxy.decide = () => 'pass';
+  const next = elementsOf(first.text).find(({ name, text }) => name === 'a' && text === 'Next page')!;
+  const second = await browser.get(next.attributes.href!.replaceAll('&amp;', '&'));
+  for (const id of ids) assert.ok((first.text + second.text).includes(`value="${id}"`), id);
 });

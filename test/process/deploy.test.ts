@@ -86,17 +86,14 @@ describe('The image', () => {
     using folder = new Folder();
     const [, json = ''] = /^HEALTHCHECK[\s\S]*? {2}CMD (\[.*\])$/m.exec(lastStage) ?? [];
     const [, ...args] = JSON.parse(json) as string[];
-    const service = await serve(folder);
+    await using service = await serve(folder);
     const env = { PORT: new URL(service.url).port };
     const check = async () => {
       await using program = new Program(folder, args, { env, command: process.execPath });
       return (await program.exit()).code;
     };
-    try {
-      assert.equal(await check(), 0);
-    } finally {
-      await service.kill();
-    }
+    assert.equal(await check(), 0);
+    await service.kill();
     assert.equal(await check(), 1);
   });
 });

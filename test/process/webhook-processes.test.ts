@@ -18,21 +18,17 @@ const PROMPT_MS = 5_000;
 describeOnEachDatabase('A process', (database) => {
   it('completes the deliveries in flight when it stops, and another one continues', async () => {
     await using receiver = await Receiver.start((response) => setTimeout(() => response.end(), 300));
-    const service = await TestService.start(database, { env });
-    try {
-      const tenant = await Tenant.create(service, 'default');
-      await tenant.endpoint('draining', receiver.url);
-      const ids = Array.from({ length: 20 }, (_, index) => `group-${index}`);
-      await mapConcurrently(ids, (id) => tenant.createGroup(id));
-      await receiver.waitFor(1);
-      await service.restart();
-      await receiver.waitFor(20);
-      await sleep(400);
-      const received = receiver.received.map(({ headers }) => headers['webhook-id']);
-      assert.deepEqual([received.length, new Set(received).size], [20, 20]);
-    } finally {
-      await service.end();
-    }
+    await using service = await TestService.start(database, { env });
+    const tenant = await Tenant.create(service, 'default');
+    await tenant.endpoint('draining', receiver.url);
+    const ids = Array.from({ length: 20 }, (_, index) => `group-${index}`);
+    await mapConcurrently(ids, (id) => tenant.createGroup(id));
+    await receiver.waitFor(1);
+    await service.restart();
+    await receiver.waitFor(20);
+    await sleep(400);
+    const received = receiver.received.map(({ headers }) => headers['webhook-id']);
+    assert.deepEqual([received.length, new Set(received).size], [20, 20]);
   });
 
   it('stops in time, whatever its receivers do', async () => {

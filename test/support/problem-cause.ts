@@ -14,12 +14,8 @@ export async function withService<Result>(
   env: Record<string, string>,
   use: (service: TestService) => Promise<Result>,
 ): Promise<Result> {
-  const service = await TestService.start(database, { env });
-  try {
-    return await use(service);
-  } finally {
-    await service.end();
-  }
+  await using service = await TestService.start(database, { env });
+  return await use(service);
 }
 
 /** Mints a token for a tool that needs the property `region` of the group, as a text. */

@@ -37,7 +37,7 @@ interface ImportPlace {
   environment?: Environment;
 }
 
-export class TestService {
+export class TestService implements AsyncDisposable {
   readonly #env: Record<string, string>;
   #database: TestDatabase | null;
   #app: App | null = null;
@@ -229,5 +229,9 @@ export class TestService {
   async end(): Promise<void> {
     await this.stop();
     await this.database.drop();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.end();
   }
 }

@@ -135,24 +135,20 @@ describeOnEachDatabase('The limits of a process', (database) => {
       UGS_RATE_LIMIT_PER_MINUTE: String(LIMIT),
       UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: String(LIMIT),
     };
-    const service = await TestService.start(database, { env });
-    try {
-      const calls = async (token: string | null) => {
-        const clients = Array.from({ length: 2 * LIMIT }, () => new PinnedClient(service.url, token));
-        const answers = await Promise.all(
-          clients.map((client) => client.call('GET', '/v1/user-groups?limit=1')),
-        );
-        for (const client of clients) client[Symbol.dispose]();
-        assert.equal(new Set(answers.map(({ thread }) => thread)).size, 2);
-        return answers.map(({ status }) => status).toSorted((a, b) => a - b);
-      };
-      const { token } = await service.apiToken();
-      const expected = (status: number) => [...Array(LIMIT).fill(status), ...Array(LIMIT).fill(429)];
-      assert.deepEqual(await calls(token), expected(200));
-      assert.deepEqual(await calls(null), expected(401));
-    } finally {
-      await service.end();
-    }
+    await using service = await TestService.start(database, { env });
+    const calls = async (token: string | null) => {
+      const clients = Array.from({ length: 2 * LIMIT }, () => new PinnedClient(service.url, token));
+      const answers = await Promise.all(
+        clients.map((client) => client.call('GET', '/v1/user-groups?limit=1')),
+      );
+      for (const client of clients) client[Symbol.dispose]();
+      assert.equal(new Set(answers.map(({ thread }) => thread)).size, 2);
+      return answers.map(({ status }) => status).toSorted((a, b) => a - b);
+    };
+    const { token } = await service.apiToken();
+    const expected = (status: number) => [...Array(LIMIT).fill(status), ...Array(LIMIT).fill(429)];
+    assert.deepEqual(await calls(token), expected(200));
+    assert.deepEqual(await calls(null), expected(401));
   });
 });
 
@@ -164,20 +160,14 @@ function rotated<Item>(items: readonly Item[], round: number): Item[] {
 
 describe('The threads of a process on PostgreSQL', () => {
   it('are so few that each has two connections of the pool, and the log says why', async () => {
-    const service = await TestService.start(postgres, {
+    await using service = await TestService.start(postgres, {
       env: { UGS_THREADS: '4', UGS_POSTGRES_POOL_SIZE: '5' },
     });
-    try {
-      assert.equal(service.app.threads, 2);
-      assert.ok(
-        service.logEntries.some(({ msg }) =>
-          String(msg).startsWith('fewer serving threads than UGS_THREADS'),
-        ),
-      );
-      using client = new PinnedClient(service.url, service.token);
-      assert.equal((await client.call('GET', '/readyz')).status, 200);
-    } finally {
-      await service.end();
-    }
+    assert.equal(service.app.threads, 2);
+    assert.ok(
+      service.logEntries.some(({ msg }) => String(msg).startsWith('fewer serving threads than UGS_THREADS')),
+    );
+    using client = new PinnedClient(service.url, service.token);
+    assert.equal((await client.call('GET', '/readyz')).status, 200);
   });
 });
