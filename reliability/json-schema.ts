@@ -56,27 +56,23 @@ export function findPython(): string | undefined {
 /** `folder` is in the format of the JSON Schema Test Suite. */
 export async function compareVerdicts(folder: string, python: string): Promise<Comparison> {
   const cases = readCases(folder, python);
-  const validator = new PropertyValidator();
+  await using validator = new PropertyValidator();
   const judged = cases.flatMap(({ tests }) => tests);
   const rejected: Record<string, number> = {};
   const differences: Difference[] = [];
   let unjudged = 0;
-  try {
-    for (const { file, description, schema, tests } of cases) {
-      const reason = await whyRejected(validator, schema);
-      if (reason !== null) rejected[reason] = (rejected[reason] ?? 0) + tests.length;
-      else {
-        for (const test of tests) {
-          const ours = await verdictOf(validator, schema, test.data);
-          const name = `${file}: ${description}: ${test.description}`;
-          if (typeof test.verdict === 'string') unjudged++;
-          else if (ours !== test.verdict)
-            differences.push({ name, ours, theirs: test.verdict, expected: test.valid });
-        }
+  for (const { file, description, schema, tests } of cases) {
+    const reason = await whyRejected(validator, schema);
+    if (reason !== null) rejected[reason] = (rejected[reason] ?? 0) + tests.length;
+    else {
+      for (const test of tests) {
+        const ours = await verdictOf(validator, schema, test.data);
+        const name = `${file}: ${description}: ${test.description}`;
+        if (typeof test.verdict === 'string') unjudged++;
+        else if (ours !== test.verdict)
+          differences.push({ name, ours, theirs: test.verdict, expected: test.valid });
       }
     }
-  } finally {
-    await validator.close();
   }
   const sum = Object.values(rejected).reduce((total, count) => total + count, 0);
   const same = judged.length - sum - unjudged - differences.length;

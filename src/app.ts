@@ -284,7 +284,7 @@ async function serve(
     await othersClosed;
     await eventRetention.stop();
     await delivered;
-    await propertyValidator.close();
+    await propertyValidator[Symbol.asyncDispose]();
     await registered;
     await database.close();
     await served?.server.close();

@@ -10,6 +10,7 @@ import { applyConfig } from '../operations/config/apply.ts';
 import { readConfig } from '../operations/config/read.ts';
 import { atCurrentConfig, EnvironmentConfigs } from '../operations/document/environment-config.ts';
 import { CpuQueue } from '../operations/machinery/cpu-queue.ts';
+import { PropertyValidator } from '../operations/property-schema/validator/validator.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import { contextWithKeys } from './command-context.ts';
 import { withExistingDatabase } from './database-option.ts';
@@ -56,15 +57,14 @@ function databaseTarget(store: BatchingStore, settings: Config, operator: Caller
       return (await readConfig(context, await atCurrentConfig(store, operator))).text;
     },
     put: async (config, { prune, dryRun, version }) => {
-      const context = await contextWithKeys(store, settings, dryRun);
+      await using propertyValidator = new PropertyValidator();
+      const context = { ...(await contextWithKeys(store, settings, dryRun)), propertyValidator };
       try {
         const body = configBody.read(Buffer.from(sentText(config, version)), MAX_MEMBERS);
         const caller = await atCurrentConfig(store, operator);
         return await applyConfig(context, caller, body, { prune, dryRun });
       } catch (error) {
         throw asFileError(error);
-      } finally {
-        await context.propertyValidator.close();
       }
     },
   };

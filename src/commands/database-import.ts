@@ -92,6 +92,6 @@ export class DatabaseTarget implements ImportTarget {
 
   /** Ends the threads of the validator, which would keep the process running. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#propertyValidator.close();
+    await this.#propertyValidator[Symbol.asyncDispose]();
   }
 }

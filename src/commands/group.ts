@@ -104,19 +104,15 @@ async function list(store: BatchingStore, options: ListOptions): Promise<void> {
   if (conditions.match !== undefined && conditions.search === undefined)
     throw new UsageError('--match requires --search');
   const caller = await atCurrentConfig(store, await operatorAt(store, options));
-  const propertyValidator = new PropertyValidator();
+  await using propertyValidator = new PropertyValidator();
   const context = { store, configs: new EnvironmentConfigs(), propertyValidator };
   const pages = userGroupPages(context, caller, {
     limit: LIST_PAGE,
     ...conditions,
     ...(suspended !== undefined && { suspended: suspended === 'true' }),
   });
-  try {
-    if (json) await printJsonPages(pages, (userGroup) => groupJson(userGroup, options));
-    else await printTablePages(['ID', 'STATUS', 'LAST SEEN', 'CREATED', 'NAME'], pages, toRow);
-  } finally {
-    await propertyValidator.close();
-  }
+  if (json) await printJsonPages(pages, (userGroup) => groupJson(userGroup, options));
+  else await printTablePages(['ID', 'STATUS', 'LAST SEEN', 'CREATED', 'NAME'], pages, toRow);
 }
 
 function toRow({ providedId, name, suspendedAt, lastSeenAt, createdAt }: UserGroup): string[] {

@@ -67,7 +67,7 @@ export class ServiceTarget implements ImportTarget {
   async finish(): Promise<void> {}
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#propertyValidator.close();
+    await this.#propertyValidator[Symbol.asyncDispose]();
   }
 
   async #import(body: ImportedUserGroupBody): Promise<LineResult> {

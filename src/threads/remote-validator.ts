@@ -25,10 +25,6 @@ export class RemoteValidator implements Validator {
   async check(tenant: number, schema: string, properties: readonly string[]): Promise<Violation[][]> {
     return violationsIn(await this.#validate(tenant, schema, properties));
   }
-
-  async close(): Promise<void> {
-    // The main thread closes its threads.
-  }
 }
 
 function violationsIn(validation: Validation): Violation[][] {

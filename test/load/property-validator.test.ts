@@ -39,7 +39,7 @@ describe('The validator of properties', () => {
   before(() => {
     validator = new PropertyValidator();
   });
-  after(() => validator.close());
+  after(() => validator[Symbol.asyncDispose]());
 
   const isTooSlow = (error: unknown) =>
     error instanceof PropertySchemaInvalid && error.message === 'takes too long to check';

@@ -19,18 +19,14 @@ export interface CheckedPage {
 export async function* checkUserGroups(store: BatchingStore, tenant: Tenant): AsyncGenerator<CheckedPage> {
   const { version, documents } = await store.read({ kind: 'findConfig', tenant });
   const config = new EnvironmentConfig(version, documents);
-  const propertyValidator = new PropertyValidator();
+  await using propertyValidator = new PropertyValidator();
   let checked = 0;
-  try {
-    for await (const page of allUserGroupPages(store, tenant)) {
-      const violations = await groupViolations({ propertyValidator }, tenant, config, page);
-      const invalid = page
-        .map((userGroup, index) => ({ userGroup, violations: violations[index]! }))
-        .filter((each) => each.violations.length > 0);
-      checked += page.length;
-      yield { checked, invalid };
-    }
-  } finally {
-    await propertyValidator.close();
+  for await (const page of allUserGroupPages(store, tenant)) {
+    const violations = await groupViolations({ propertyValidator }, tenant, config, page);
+    const invalid = page
+      .map((userGroup, index) => ({ userGroup, violations: violations[index]! }))
+      .filter((each) => each.violations.length > 0);
+    checked += page.length;
+    yield { checked, invalid };
   }
 }

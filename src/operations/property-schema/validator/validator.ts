@@ -40,9 +40,9 @@ const EXCEEDED = {
 } as const;
 
 export { OVERLOADED };
-export type Validator = Pick<PropertyValidator, 'compile' | 'check' | 'close'>;
+export type Validator = Pick<PropertyValidator, 'compile' | 'check'>;
 
-export class PropertyValidator {
+export class PropertyValidator implements AsyncDisposable {
   readonly #accounts = new TimeAccounts();
   readonly #fast = new Lane({
     limits: FAST,
@@ -75,7 +75,7 @@ export class PropertyValidator {
     return violationsIn(outcome, isRepeated);
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#fast, this.#slow].map((each) => each.close()));
   }
 

@@ -45,7 +45,7 @@ async function copyPages(
   to: string,
   onProgress: (pages: number, total: number) => void,
 ): Promise<void> {
-  const database = guard(() => new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS }));
+  using database = guard(() => new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS }));
   try {
     // One snapshot for all steps: without it, each commit of the service would restart the backup.
     database.exec('begin; select 1 from user_groups limit 1');
@@ -57,8 +57,6 @@ async function copyPages(
     onProgress(pages, pages);
   } catch (error) {
     throw sqliteErrorCode(error) === NO_SUCH_TABLE ? noUserGroups(path) : asStoreError(error);
-  } finally {
-    database.close();
   }
 }
 
@@ -67,16 +65,12 @@ function noUserGroups(path: string): StoreUnavailable {
 }
 
 function check(file: string): number {
-  const database = new DatabaseSync(file);
-  try {
-    const found = String(database.prepare('pragma quick_check').get()?.quick_check);
-    if (found !== 'ok') {
-      throw new StoreUnavailable(
-        `SQLite: the backup is corrupt, and the database may be too: ${found.replaceAll('\n', ' ')}`,
-      );
-    }
-    return database.prepare('select count(*) as count from user_groups').get()?.count as number;
-  } finally {
-    database.close();
+  using database = new DatabaseSync(file);
+  const found = String(database.prepare('pragma quick_check').get()?.quick_check);
+  if (found !== 'ok') {
+    throw new StoreUnavailable(
+      `SQLite: the backup is corrupt, and the database may be too: ${found.replaceAll('\n', ' ')}`,
+    );
   }
+  return database.prepare('select count(*) as count from user_groups').get()?.count as number;
 }

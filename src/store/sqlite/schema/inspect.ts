@@ -17,16 +17,12 @@ export async function inspectFile<Result>(
   path: string,
   work: (inspection: SqliteInspection) => Promise<Result> | Result,
 ): Promise<Result> {
-  const database = guard(() => {
+  using database = guard(() => {
     requireRegularFile(path);
     // Absolute, because SQLite treats a path that begins with "file:" as a URI.
     return new DatabaseSync(resolve(path), { timeout: BUSY_TIMEOUT_MS });
   }, path);
-  try {
-    return await work(new SqliteInspection(database, path));
-  } finally {
-    database.close();
-  }
+  return await work(new SqliteInspection(database, path));
 }
 
 export class SqliteInspection implements Inspection {
