@@ -51,8 +51,9 @@ export async function main(argv: readonly string[]): Promise<number> {
 }
 
 /** The commands that running `argv` needs. */
-function namesIn([, , first = '']: readonly string[]): string[] | undefined {
+function namesIn([, , first = '', second = '']: readonly string[]): string[] | undefined {
   if (first === '--version' || first === '-V') return [];
+  if (first === 'help' && Object.hasOwn(commands, second)) return [...new Set([first, second])];
   return Object.hasOwn(commands, first) && !LISTING.includes(first) ? [first] : undefined;
 }
 
