@@ -25,6 +25,8 @@ type Decision = (subject: string) => RequestAction;
 export class FaultProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #connections = new Set<Connection>();
+  /** Connections to the target, also those whose client is gone: a silence holds their end back. */
+  readonly #servers = new Set<Socket>();
   #port = 0;
   /** The target of new connections. */
   target: URL;
@@ -51,6 +53,8 @@ export class FaultProxy implements AsyncDisposable {
       this.opened++;
       const connection = new Connection(this, client, this.#isSilent);
       this.#connections.add(connection);
+      this.#servers.add(connection.server);
+      connection.server.on('close', () => this.#servers.delete(connection.server));
       client.on('close', () => this.#connections.delete(connection));
     });
   }
@@ -119,6 +123,7 @@ export class FaultProxy implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#server.listening) await this.refuse();
+    for (const server of this.#servers) server.destroy();
   }
 }
 
@@ -126,7 +131,7 @@ export class FaultProxy implements AsyncDisposable {
 class Connection {
   readonly #proxy: FaultProxy;
   readonly #client: Socket;
-  readonly #server: Socket;
+  readonly server: Socket;
   readonly #fromClient = new MessageSplitter('client');
   readonly #fromServer = new MessageSplitter('server');
   /** Deliveries held back during a silence; null if there is none. */
@@ -142,22 +147,22 @@ class Connection {
     this.#client = client;
     this.#held = isSilent ? [] : null;
     const { hostname, port } = proxy.target;
-    this.#server = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
+    this.server = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
     client.on('data', (bytes: Buffer) => this.#deliver(() => this.#forwardRequest(bytes)));
-    client.on('end', () => this.#deliver(() => this.#server.end()));
+    client.on('end', () => this.#deliver(() => this.server.end()));
     client.on('error', () => {
       // A reset by the sender discards everything that has not arrived.
       if (this.#held !== null) this.#held = [];
-      this.#deliver(() => reset(this.#server));
+      this.#deliver(() => reset(this.server));
     });
-    this.#server.on('data', (bytes: Buffer) => this.#deliver(() => this.#forwardResponse(bytes)));
-    this.#server.on('end', () => this.#deliver(() => this.#client.end()));
-    this.#server.on('error', () => this.#deliver(() => reset(this.#client)));
+    this.server.on('data', (bytes: Buffer) => this.#deliver(() => this.#forwardResponse(bytes)));
+    this.server.on('end', () => this.#deliver(() => this.#client.end()));
+    this.server.on('error', () => this.#deliver(() => reset(this.#client)));
   }
 
   cut(): void {
     reset(this.#client);
-    reset(this.#server);
+    reset(this.server);
   }
 
   silence(): void {
@@ -202,7 +207,7 @@ class Connection {
     } else {
       if (action === 'silence') this.silence();
       if (typeof action === 'object') this.#cutting = { bytes: action.responseBytes, response: [] };
-      this.#deliver(() => this.#server.write(Buffer.concat(request)));
+      this.#deliver(() => this.server.write(Buffer.concat(request)));
     }
   }
 
@@ -220,7 +225,7 @@ class Connection {
     response.push(message);
     if (readyState(message) === null) return;
     this.#client.end(Buffer.concat(response).subarray(0, bytes));
-    reset(this.#server);
+    reset(this.server);
   }
 
   #send(message: Buffer): void {
