@@ -25,7 +25,7 @@ interface Kind {
   bodies(text: string): Body[];
   /** Below the page of a resource. */
   pages: readonly string[];
-  /** How many are created before they are deleted. */
+  /** How many are created before they are deleted. Every change of a document reads all of its environment again. */
   limit: number;
 }
 
@@ -58,7 +58,7 @@ const kinds: readonly Kind[] = [
       { name: 'Orders' },
     ],
     pages: ['', '/edit', '/delete'],
-    limit: 1_000,
+    limit: 100,
   },
   {
     name: 'data source',
@@ -72,7 +72,7 @@ const kinds: readonly Kind[] = [
       { schema_id: '40', name: 'Acme' },
     ],
     pages: ['', '/edit', '/delete'],
-    limit: 1_000,
+    limit: 100,
   },
   {
     name: 'integration',
@@ -230,16 +230,8 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
     const names: string[] = [];
     await forEach(naughtyStrings, async (name) => {
       const { status, json } = await call('POST', '/v1/api-tokens', { name, permission: 'read-only' });
-      if (status === 201) {
-        names.push(name);
-        const page = await (
-          await ConsoleBrowser.signIn(service, json.api_token.token, { hasAnyText: true })
-        ).get('/console/catalogue');
-        assert.ok(
-          checkMarkup(page).some((element) => element.name === 'strong' && element.text === name),
-          name,
-        );
-      } else assert.deepEqual([status, json.errors[0].pointer], [400, '/name'], name);
+      if (status === 201) names.push(name);
+      else assert.deepEqual([status, json.errors[0].pointer], [400, '/name'], name);
     });
     assert.ok(names.length > LEAST);
     await assertLists('/console/api-tokens', names);
@@ -247,6 +239,15 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
       '/console/events',
       names.map((name) => JSON.stringify(name)),
     );
+    await forEach(joined(names), async (name) => {
+      const { json } = await call('POST', '/v1/api-tokens', { name, permission: 'read-only' });
+      const visitor = await ConsoleBrowser.signIn(service, json.api_token.token, { hasAnyText: true });
+      const elements = checkMarkup(await visitor.get('/console/catalogue'));
+      assert.ok(
+        elements.some((each) => each.name === 'strong' && each.text === name),
+        name,
+      );
+    });
   });
 
   it('is a member, a title and a choice of the property schema, with an input that keeps the value', async () => {
@@ -274,7 +275,7 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
   it('is shown again as it was typed into a form or an address', async () => {
     await signIn('forms');
     const path = '/console/user-groups/-/new';
-    await forEach(naughtyStrings, async (text) => {
+    await forEach(joined(naughtyStrings), async (text) => {
       const typed = { user_group_id: ` ${text}`, name: text, mapping: text, properties: text };
       const rejected = await browser.submit(path, path, typed);
       assert.equal(rejected.status, 400, text);

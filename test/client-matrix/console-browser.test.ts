@@ -8,7 +8,14 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { createDemo } from '../../src/demo/create.ts';
 import { operator } from '../../src/domain/api-token.ts';
-import { DESKTOP, launchBrowser, PHONE, skipsBrowser, violationsOf } from '../support/browser.ts';
+import {
+  COLOUR_RULES,
+  DESKTOP,
+  launchBrowser,
+  PHONE,
+  skipsBrowser,
+  violationsOf,
+} from '../support/browser.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 
@@ -283,9 +290,12 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
 
   /** Accessible, and as wide as the window. */
   async function check(page: Page, name: string, screen: string): Promise<void> {
-    for (const colorScheme of ['dark', 'light'] as const) {
+    for (const [colorScheme, rules] of [
+      ['dark', COLOUR_RULES],
+      ['light', undefined],
+    ] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      const violations = await violationsOf(page);
+      const violations = await violationsOf(page, rules);
       assert.deepEqual(
         violations.map(({ id, nodes }) => `${id} ${nodes.map(({ html }) => html).join(' ')}`),
         [],

@@ -19,17 +19,28 @@ export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
 }
 
-/** The accessibility violations of a page, with those of its frames; also by a rule that axe counts as experimental. */
-export async function violationsOf(page: Page): Promise<axe.Result[]> {
+/** The rules of axe that depend on the colour scheme of a page. */
+export const COLOUR_RULES: readonly string[] = ['color-contrast', 'link-in-text-block'];
+
+/**
+ * The accessibility violations of a page, with those of its frames; also by a rule that axe counts as experimental.
+ * `rules`: only by these.
+ */
+export async function violationsOf(page: Page, rules?: readonly string[]): Promise<axe.Result[]> {
   // Evaluated, because the pages forbid scripts that are added to them.
-  for (const frame of page.frames()) await frame.evaluate(axe.source);
-  return page.evaluate(() =>
-    (globalThis as unknown as { axe: typeof axe }).axe
-      .run({
-        resultTypes: ['violations'],
-        rules: { 'label-content-name-mismatch': { enabled: true } },
-      })
-      .then(({ violations }) => violations),
+  for (const frame of page.frames())
+    if (!(await frame.evaluate("'axe' in globalThis"))) await frame.evaluate(axe.source);
+  return page.evaluate(
+    (values) =>
+      (globalThis as unknown as { axe: typeof axe }).axe
+        .run({
+          resultTypes: ['violations'],
+          ...(values
+            ? { runOnly: { type: 'rule' as const, values } }
+            : { rules: { 'label-content-name-mismatch': { enabled: true } } }),
+        })
+        .then(({ violations }) => violations),
+    rules as string[] | undefined,
   );
 }
 
