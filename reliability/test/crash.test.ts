@@ -7,7 +7,7 @@ import { crash } from '../crash.ts';
 import { PromiseBroken } from '../ledger.ts';
 import { Random } from '../random.ts';
 
-const KILLS = 20;
+const KILLS = 10;
 const OLDEST = 'where team_id = (select min(team_id) from user_groups)';
 
 describeOnEachDatabase('kill -9 under load', (kind) => {

@@ -28,19 +28,21 @@ describe('A power cut (SQLite)', { skip }, () => {
   });
   after(() => folder[Symbol.dispose]());
 
-  const faultsOf = async (cuts: number, isLying: boolean): Promise<string[]> => {
+  const faultsOf = async (cuts: number, isLying: boolean, firstSeed = seed): Promise<string[]> => {
     const faults: string[] = [];
     const onCut = (_: number, fault: string | null) => fault !== null && faults.push(fault);
-    await cutPower({ recording, cuts, seed, isLying, onCut });
+    await cutPower({ recording, cuts, seed: firstSeed, isLying, onCut });
     return faults;
   };
 
-  it('loses no acknowledged change at 60 moments of a recorded run', async (test) => {
+  it('loses no acknowledged change at 30 moments of a recorded run', async (test) => {
     test.diagnostic(`seed ${seed}`);
-    assert.deepEqual(await faultsOf(60, false), []);
+    assert.deepEqual(await faultsOf(30, false), []);
   });
 
   it('is detected as losing changes if the disk ignores syncs', async () => {
-    assert.notDeepEqual(await faultsOf(20, true), []);
+    let faults: string[] = [];
+    for (let cut = 0; cut < 20 && faults.length === 0; cut++) faults = await faultsOf(1, true, seed + cut);
+    assert.notDeepEqual(faults, []);
   });
 });

@@ -1,15 +1,20 @@
 // A killed process loses no webhook. `npm run rig:webhooks -- --kills 200` is the long run.
 
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
-import { describeOnEachDatabase } from '../../test/support/database.ts';
+import { describe, it } from 'node:test';
+import { type DatabaseKind, describeOnEachDatabase } from '../../test/support/database.ts';
 import { PromiseBroken } from '../ledger.ts';
 import { Random } from '../random.ts';
 import { killDelivering } from '../webhooks.ts';
 
 const KILLS = 8;
 
-describeOnEachDatabase('kill -9 while webhooks are delivered', (kind) => {
+// Concurrent, because they mostly wait until the claims of killed processes expire.
+describe('kill -9 while webhooks are delivered', { concurrency: true }, () => {
+  describeOnEachDatabase('on', suite, { concurrency: true });
+});
+
+function suite(kind: DatabaseKind): void {
   const seed = Random.newSeed();
   const options = { kind, seed, processes: kind.name === 'SQLite' ? 1 : 2, onKill: () => {} };
 
@@ -27,4 +32,4 @@ describeOnEachDatabase('kill -9 while webhooks are delivered', (kind) => {
       from events where type = 'user_group.created' order by event_id limit 1`;
     await assert.rejects(killDelivering({ ...options, kills: 4, corruptingSql }), PromiseBroken);
   });
-});
+}
