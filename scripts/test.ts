@@ -15,22 +15,56 @@ interface Tier {
   folders: readonly string[];
   /** How many files run at a time. */
   concurrency: number;
+  /** How many files share a process. */
+  filesPerProcess: number;
+  /** Files that take longest, which start first: none of them is then left alone at the end. */
+  longest?: readonly string[];
   /** Serving threads of a process that a test starts, unless the environment says otherwise; `auto` if absent. */
   threads?: number;
 }
 
+const LONGEST_PROCESSES = [
+  'test/client-matrix/console-browser.test.ts',
+  'test/client-matrix/console-markup.test.ts',
+  'test/process/usage-journal.test.ts',
+  'test/bad-input/naughty-string.test.ts',
+  'test/process/import.test.ts',
+  'test/process/copy.test.ts',
+  'test/process/key.test.ts',
+];
+const LONGEST_FAULTS = [
+  'test/faults/start-without-database.test.ts',
+  'reliability/test/power-cut.test.ts',
+  'reliability/test/fuzz.test.ts',
+  'test/faults/failover.test.ts',
+  'reliability/test/crash.test.ts',
+];
+const MEASURING_RIGS = ['hostile-schemas', 'large-bodies', 'overload-rig', 'slow-clients', 'two-tenants'].map(
+  (name) => `reliability/test/${name}.test.ts`,
+);
+
 const TIERS = {
   // More than the number of cores: some of these files mostly wait for a limit or a process.
-  behaviour: { folders: [], concurrency: availableParallelism() + 1 },
+  behaviour: { folders: [], concurrency: availableParallelism() + 1, filesPerProcess: 6 },
   // Starting a second thread in each of hundreds of processes would take a fifth of the time.
   processes: {
     folders: ['test/bad-input/', 'test/cli/', 'test/client-matrix/', 'test/postgres/', 'test/process/'],
     concurrency: availableParallelism() + 2,
+    filesPerProcess: 1,
     threads: 1,
+    longest: LONGEST_PROCESSES,
   },
-  // These limit the time of a recovery, and measure memory and latencies.
-  faults: { folders: ['test/faults/', 'test/load/', 'reliability/test/'], concurrency: 2 },
+  // These limit the time of a recovery.
+  faults: {
+    folders: ['test/faults/', 'reliability/test/'],
+    concurrency: availableParallelism() + 1,
+    filesPerProcess: 1,
+    longest: LONGEST_FAULTS,
+  },
+  // These measure memory and latencies.
+  load: { folders: ['test/load/', ...MEASURING_RIGS], concurrency: 2, filesPerProcess: 1 },
 } as const satisfies Record<string, Tier>;
+const ALL_FOLDERS = Object.values(TIERS).flatMap(({ folders }) => folders);
 const NAMED_CONCURRENCY = 2;
 
 /** A file system in memory, on Linux. The tests of behaviour write about a gigabyte. */
@@ -41,7 +75,7 @@ const program = new Command('npm test --')
   .description(
     'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; processes (sends tens of thousands of invalid requests, ' +
       'runs commands, kills processes, packs packages, runs other clients, or depends on the internals of PostgreSQL); ' +
-      'or faults (injects faults or measures load). "npm run test:rest" runs the last two, "npm run test:all" all.',
+      'faults; or load (measures it). "npm run test:rest" runs the last three, "npm run test:all" all.',
   )
   .argument('[files...]', 'run these test files, and options of the runner such as --test-name-pattern=TEXT')
   .addOption(new Option('--tier <tier>', 'which tests').choices(Object.keys(TIERS)).default('behaviour'))
@@ -64,9 +98,10 @@ function filesOf(wanted: keyof typeof TIERS): string[] {
   const all = globSync(['test/**/*.test.ts', 'reliability/test/*.test.ts']).sort();
   const isIn = (folders: readonly string[]) => (file: string) =>
     folders.some((each) => file.startsWith(each));
-  if (wanted !== 'behaviour') return all.filter(isIn(TIERS[wanted].folders));
-  const isOther = isIn(Object.values(TIERS).flatMap(({ folders }) => folders));
-  return all.filter((file) => !isOther(file));
+  const { folders, longest = [] }: Tier = TIERS[wanted];
+  const isOther = isIn(wanted === 'behaviour' ? ALL_FOLDERS : wanted === 'faults' ? MEASURING_RIGS : []);
+  const files = all.filter((file) => (folders.length === 0 || isIn(folders)(file)) && !isOther(file));
+  return [...longest, ...files.filter((file) => !longest.includes(file))];
 }
 
 /** Another version of PostgreSQL (`npm run test:postgres`) changes nothing for tests that use none. */
@@ -89,7 +124,7 @@ async function runTests(): Promise<number> {
   const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache');
   // No test of behaviour cuts the power: its databases need no disk.
   if (isBehaviour && hasRoomInMemory()) process.env.TMPDIR = MEMORY;
-  const { concurrency, threads }: Tier = TIERS[tier];
+  const { concurrency, filesPerProcess, threads }: Tier = TIERS[tier];
   const server = process.env.TEST_DATABASE_URL ? null : await startPostgres();
   const env = {
     NODE_COMPILE_CACHE,
@@ -99,7 +134,7 @@ async function runTests(): Promise<number> {
     ...(full && { TEST_REPORT: 'full' }),
     ...(server && { TEST_DATABASE_URL: server.url }),
   };
-  using groups = isBehaviour ? new FileGroups(files) : null;
+  using groups = named.length > 0 ? null : new FileGroups(files, filesPerProcess);
   const args = [
     '--test',
     `--test-concurrency=${named.length > 0 ? NAMED_CONCURRENCY : concurrency}`,

@@ -173,7 +173,12 @@ async function report(
 ): Promise<string> {
   using folder = new Folder();
   const names = Object.keys(files);
-  using group = isGroup ? new FileGroups(names.map((name) => folder.join(name))) : null;
+  using group = isGroup
+    ? new FileGroups(
+        names.map((name) => folder.join(name)),
+        names.length,
+      )
+    : null;
   for (const [name, text] of Object.entries(files)) writeFileSync(folder.join(name), text);
   const options = [
     '--test-concurrency=1',

@@ -1,10 +1,10 @@
-// Files of tests that share a process: loading the service takes half a second.
+// Entries of the test runner, in their order: the runner sorts the names of its files. Files that share one share a
+// process, because loading the service takes half a second.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 
-const FILES_PER_PROCESS = 6;
 const PREFIX = 'group-';
 
 export class FileGroups implements Disposable {
@@ -12,10 +12,10 @@ export class FileGroups implements Disposable {
   /** Test files that run the others, each in a suite with its path as the name. */
   readonly entries: readonly string[];
 
-  constructor(files: readonly string[]) {
-    this.entries = Array.from({ length: Math.ceil(files.length / FILES_PER_PROCESS) }, (_, index) => {
-      const entry = join(this.#folder, `${PREFIX}${index}.test.mjs`);
-      const paths = files.slice(index * FILES_PER_PROCESS, (index + 1) * FILES_PER_PROCESS);
+  constructor(files: readonly string[], filesPerProcess: number) {
+    this.entries = Array.from({ length: Math.ceil(files.length / filesPerProcess) }, (_, index) => {
+      const entry = join(this.#folder, `${PREFIX}${String(index).padStart(3, '0')}.test.mjs`);
+      const paths = files.slice(index * filesPerProcess, (index + 1) * filesPerProcess);
       writeFileSync(entry, textOfEntry(paths.map((path) => resolve(path))));
       return entry;
     });
