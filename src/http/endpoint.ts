@@ -129,7 +129,10 @@ export interface EndpointOptions {
 export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endpoint: AnyEndpoint): void {
   const { context, running, unread, prefetcher } = options;
   const { access } = endpoint;
-  const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<string | undefined> => {
+  const handler = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<string | Buffer | undefined> => {
     if (!context.store.admits(access, () => prefetcher.guessTenant(request.raw))) throw overloaded;
     running.begin();
     try {
@@ -138,10 +141,10 @@ export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endp
       unread.admit(workspaceId, access);
       reply.header('content-type', JSON_TYPE);
       const text = await endpoint.handle(call);
-      unread.count(workspaceId, access, reply.raw, text);
+      const sent = unread.count(workspaceId, access, reply.raw, text);
       if (text === undefined) reply.removeHeader('content-type');
       if (call.context.violations.length > 0) setViolations(reply, call.context.violations);
-      return text;
+      return sent;
     } catch (error) {
       throw context.cpu.asOverloaded(error);
     } finally {
