@@ -4,7 +4,7 @@ import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
 import type { App, Prepare } from '../app.ts';
 import type { Config } from '../config.ts';
-import { limitHeapGrowth } from '../system/small-heap.ts';
+import { limitHeaps } from '../system/small-heap.ts';
 import { ServingThreads } from '../threads/serving-threads.ts';
 
 /** A terminal sends SIGHUP when it is closed. Without one, it asks a program to read or open its files again. */
@@ -30,7 +30,7 @@ export async function serveUntilSignal(
   announce: (app: App) => void | Promise<void>,
   prepare?: Prepare,
 ): Promise<void> {
-  limitHeapGrowth();
+  limitHeaps();
   let app: App | null = null;
   const onBug = (error: unknown): void => {
     log.fatal({ err: error }, 'uncaught exception (a bug): the process exits');

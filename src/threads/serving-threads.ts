@@ -7,6 +7,9 @@ import type { ThreadMetricsMessage } from '../metrics/metrics.ts';
 import { startThread } from '../system/start-thread.ts';
 import { callThread, type MainCalls, type ThreadStart } from './calls.ts';
 
+/** The same as in the main thread, whose flag `--max-semi-space-size` counts a third of it. */
+const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 48 };
+
 type Calls = ReturnType<typeof callThread>;
 
 export class ServingThreads {
@@ -19,7 +22,7 @@ export class ServingThreads {
   private constructor(count: number) {
     this.#failure.promise.catch(() => {});
     for (let thread = 0; thread < count; thread++) {
-      const worker = startThread('threads/serving-thread');
+      const worker = startThread('threads/serving-thread', { resourceLimits: RESOURCE_LIMITS });
       worker.on('error', (error) => this.#failure.reject(error));
       worker.on('exit', () => {
         if (!this.#isClosing) this.#failure.reject(new Error('a serving thread has exited'));

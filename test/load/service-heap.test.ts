@@ -2,10 +2,14 @@
 // times of what is in use, and otherwise to about three times, of which a part is the young generation.
 
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { it } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { Folder, serve } from '../support/process.ts';
 
+const execute = promisify(execFile);
+const YOUNG_GENERATION = `${import.meta.dirname}/../support/young-generation.ts`;
 const GARBAGE = pathToFileURL(`${import.meta.dirname}/../support/garbage.ts`).href;
 /** With a margin for collections that start late on a busy machine. */
 const MAX_GROWTH = 4.5;
@@ -16,4 +20,9 @@ it(`the heap of a service grows to at most ${MAX_GROWTH} times what is in use`, 
   service.signal('SIGUSR2');
   const [, growth] = await service.says(/^heap: (\S+) times$/m);
   assert.ok(Number(growth) <= MAX_GROWTH, `${growth} times`);
+});
+
+it('a thread of a service has its own limit of the young generation, not that of the main thread', async () => {
+  const { stdout } = await execute(process.execPath, ['--max-semi-space-size=16', YOUNG_GENERATION, '6']);
+  assert.ok(Number(stdout) > 0 && Number(stdout) <= 6, `${stdout} MB`);
 });
