@@ -2,7 +2,7 @@
 // stop is ended together with the thread.
 
 import { getHeapStatistics } from 'node:v8';
-import { parentPort, resourceLimits } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { parseExactly } from '../../../domain/json-schema/exact-number.ts';
 import { schemaExamples } from '../../../domain/json-schema/example.ts';
 import { compilePropertySchema, type PropertyCheck } from '../../../domain/json-schema/property-check.ts';
@@ -48,8 +48,11 @@ interface KnownSchema {
   check: PropertyCheck | null;
 }
 
-/** Half of the heap that the thread may have: patterns can take a thousand times the size of their text. */
-const MAX_KEPT_BYTES = (resourceLimits.maxOldGenerationSizeMb! * 1_000_000) / 2;
+/**
+ * A quarter of the heap that a slow thread may have, and half of that of a fast one: patterns can take a thousand times the
+ * size of their text.
+ */
+const MAX_KEPT_BYTES = 32_000_000;
 
 const schemas = new Map<number, KnownSchema>();
 const stopwatch = new Stopwatch();
