@@ -86,8 +86,8 @@ export class Writer {
 /** Throws `StoreUnavailable` if the system cannot create a thread. */
 function newWorker(workerData: WriterFile): Worker {
   try {
-    // The thread holds one batch of each serving thread at a time.
-    const resourceLimits = { maxYoungGenerationSizeMb: 8 };
+    // As much as a serving thread has: this one decodes the commands of all of them.
+    const resourceLimits = { maxYoungGenerationSizeMb: 48 };
     return startThread('store/sqlite/writer/writer-thread', { workerData, resourceLimits });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
