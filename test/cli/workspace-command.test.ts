@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, before, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { readConfig } from '../../src/config.ts';
 import { type CommandDatabase, openForCommand } from '../../src/database.ts';
 import { createApiToken as createApiTokenIn } from '../../src/operations/api-token/api-token.ts';
@@ -17,7 +16,7 @@ import {
 import { databaseOf, describeOnEachDatabase } from '../support/database.ts';
 import { createApiToken, type Exit, Folder, run, serve } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
-import { runSql } from '../support/sql.ts';
+import { runSql, SqlConnection } from '../support/sql.ts';
 
 const ROUNDS = 30;
 const LONG_AGO = 1;
@@ -207,24 +206,19 @@ describeOnEachDatabase('A workspace deleted concurrently', (kind) => {
 
   it('with the transaction of an import waits for its commit', { skip: kind.name === 'SQLite' }, async () => {
     const { workspace } = await ensureWorkspace(service.app.context.store, 'held', Date.now());
-    const client = new pg.Client(service.database.url);
-    await client.connect();
-    try {
-      // The same lock as an import.
-      await client.query('begin');
-      await client.query('update workspaces set name = name where name = $1', ['held']);
-      const deleting = remove('held');
-      assert.equal(await Promise.race([deleting, sleep(300, 'waits')]), 'waits');
-      await client.query(
-        `insert into user_groups (bucket, workspace_id, environment, provided_id, team_id, name, version, token_digest,
-           token_key_id, token_ciphertext, created_at, updated_at)
-         values (1, $1, 'Customer', 'late', 1000000, 'Late', 1, 'late', 'key', 'text', 1, 1)`,
-        [workspace.workspaceId],
-      );
-      await client.query('commit');
-      assert.equal(await deleting, 'has_user_groups');
-    } finally {
-      await client.end();
-    }
+    await using client = await SqlConnection.open(service.database.url);
+    // The same lock as an import.
+    await client.query('begin');
+    await client.query('update workspaces set name = name where name = $1', ['held']);
+    const deleting = remove('held');
+    assert.equal(await Promise.race([deleting, sleep(300, 'waits')]), 'waits');
+    await client.query(
+      `insert into user_groups (bucket, workspace_id, environment, provided_id, team_id, name, version, token_digest,
+         token_key_id, token_ciphertext, created_at, updated_at)
+       values (1, $1, 'Customer', 'late', 1000000, 'Late', 1, 'late', 'key', 'text', 1, 1)`,
+      [workspace.workspaceId],
+    );
+    await client.query('commit');
+    assert.equal(await deleting, 'has_user_groups');
   });
 });

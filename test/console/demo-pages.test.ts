@@ -6,9 +6,9 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { before, beforeEach, describe, it } from 'node:test';
 import { ConsoleBrowser } from '../support/console.ts';
+import { csrfOf, textOf } from '../support/console-page.ts';
 import { postgres, sqlite } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
-import { csrfOf, textOf } from '../support/page-text.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 

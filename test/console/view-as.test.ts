@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { ConsoleBrowser } from '../support/console.ts';
+import { csrfOf, textOf, unescaped } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { acme, EmbedSite, integrations, SECRET } from '../support/embed-token/site.ts';
 import { decodeAs } from '../support/embed-token/tool.ts';
 import type { TestResponse } from '../support/http.ts';
-import { csrfOf, textOf, unescaped } from '../support/page-text.ts';
 
 const JWT = /[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}/;
 

@@ -3,11 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
 import { POSITIONS } from '../../src/store/postgres/event/event.ts';
 import { type DatabaseKind, postgres, sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
-import { runSql } from '../support/sql.ts';
+import { runSql, SqlConnection } from '../support/sql.ts';
 
 /** Changes of one group by two processes. */
 const CHANGES = 400;
@@ -149,11 +148,10 @@ function feed(database: DatabaseKind): void {
 
 describe('The feed of events on PostgreSQL', () => {
   let service: TestService;
-  let client: pg.Client;
+  let client: SqlConnection;
   before(async () => {
     service = await TestService.start(postgres);
-    client = new pg.Client(service.database.url);
-    await client.connect();
+    client = await SqlConnection.open(service.database.url);
   });
   after(async () => {
     await client.end();

@@ -3,22 +3,21 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { postgres } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
+import { SqlConnection } from '../support/sql.ts';
 
 const GROUPS = 5_000;
 const LOOKUPS = 50;
 
 describe('a database that has grown from empty within seconds', () => {
   let service: TestService;
-  let client: pg.Client;
+  let client: SqlConnection;
   before(async () => {
     service = await TestService.start(postgres, {
       env: { UGS_QUEUE_LIMIT: String(GROUPS), UGS_POSTGRES_POOL_SIZE: '1' },
     });
-    client = new pg.Client(service.database.url);
-    await client.connect();
+    client = await SqlConnection.open(service.database.url);
     // The connection creates its plans now, for an empty table, and caches a plan after some executions.
     for (let call = 0; call < 20; call++) await lookUp(call);
     await Promise.all(
@@ -69,12 +68,11 @@ describe('a database that has grown from empty within seconds', () => {
 describe('a database with many events', () => {
   const EVENTS = 200_000;
   let service: TestService;
-  let client: pg.Client;
+  let client: SqlConnection;
   before(async () => {
     service = await TestService.start(postgres, { env: { UGS_POSTGRES_POOL_SIZE: '1' } });
     await service.get({ user_group_id: 'group', name: 'Group' });
-    client = new pg.Client(service.database.url);
-    await client.connect();
+    client = await SqlConnection.open(service.database.url);
     await client.query(
       `insert into events (bucket, workspace_id, environment, target_type, target_id, event_id, position, type,
          occurred_at, actor, version, changes)

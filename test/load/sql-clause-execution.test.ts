@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import pg from 'pg';
 import { NotQuotable, sqlClause } from '../../src/domain/embed-token/sql-clause.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { postgres, type TestDatabase } from '../support/database.ts';
 import { textWith } from '../support/domain/text-with.ts';
+import { SqlConnection } from '../support/sql.ts';
 
 const VALUES = 100_000;
 const PER_STATEMENT = 1_000;
@@ -68,11 +68,10 @@ const refused = (text: string) =>
 
 describe('Conditions of row-level security rules on PostgreSQL', () => {
   let database: TestDatabase;
-  let client: pg.Client;
+  let client: SqlConnection;
   before(async () => {
     database = await postgres.create();
-    client = new pg.Client({ connectionString: database.url });
-    await client.connect();
+    client = await SqlConnection.open(database.url);
     await client.query('create table rows (id int primary key, customer text collate "C")');
   });
   after(async () => {

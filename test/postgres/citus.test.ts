@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import type { Statement } from '../../src/store/postgres/client/pool.ts';
 import { nameShards } from '../../src/store/postgres/schema/citus.ts';
 import { FIND as FIND_IMPORTED } from '../../src/store/postgres/user-group/imported-token.ts';
@@ -13,7 +12,7 @@ import { FIND_BY_KEY, FIND_BY_TOKEN } from '../../src/store/postgres/user-group/
 import { citus, postgres } from '../support/database.ts';
 import { FAULT_MS, Installation } from '../support/faults/installation.ts';
 import { TestService } from '../support/service.ts';
-import { runSql } from '../support/sql.ts';
+import { runSql, SqlConnection } from '../support/sql.ts';
 
 const GROUPS = 500;
 const PERIOD_MS = 100;
@@ -55,11 +54,10 @@ describe('a statement for many groups', async () => {
 
 describe('a Citus cluster', { skip }, () => {
   let service: TestService;
-  let client: pg.Client;
+  let client: SqlConnection;
   before(async () => {
     service = await TestService.start(citus);
-    client = new pg.Client(service.database.url);
-    await client.connect();
+    client = await SqlConnection.open(service.database.url);
   });
   after(async () => {
     await client.end();

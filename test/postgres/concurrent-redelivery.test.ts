@@ -2,11 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import pg from 'pg';
 import { postgres } from '../support/database.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
-import { runSql } from '../support/sql.ts';
+import { runSql, SqlConnection } from '../support/sql.ts';
 import { Receiver } from '../support/webhooks/receiver.ts';
 import { env, PATH, Tenant } from '../support/webhooks/tenant.ts';
 
@@ -39,20 +38,15 @@ describe('A webhook delivery that two processes change', () => {
     statement: string,
     startCalls: () => Promise<Result>[],
   ): Promise<Result[]> {
-    const client = new pg.Client(service.database.url);
-    await client.connect();
-    try {
-      await client.query(`begin; ${statement}`);
-      const calls = startCalls();
-      await eventually('the calls to wait', async () => {
-        const { rowCount } = await client.query('select 1 from pg_locks where not granted');
-        return rowCount === calls.length;
-      });
-      await client.query('commit');
-      return await Promise.all(calls);
-    } finally {
-      await client.end();
-    }
+    await using client = await SqlConnection.open(service.database.url);
+    await client.query(`begin; ${statement}`);
+    const calls = startCalls();
+    await eventually('the calls to wait', async () => {
+      const { rowCount } = await client.query('select 1 from pg_locks where not granted');
+      return rowCount === calls.length;
+    });
+    await client.query('commit');
+    return await Promise.all(calls);
   }
 
   it('is redelivered once by two concurrent calls that redeliver what has failed', async () => {

@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import pg from 'pg';
 import { embedTokenPayload, integrationBody } from '../../src/domain/embed-token/mint.ts';
 import { GroupValues } from '../../src/domain/embed-token/template.ts';
 import { parseStrictJson } from '../../src/domain/json/strict-json.ts';
@@ -14,6 +13,7 @@ import { postgres, type TestDatabase } from '../support/database.ts';
 import { textWith } from '../support/domain/text-with.ts';
 import { conditionOf, escapings, type UserAttributes } from '../support/embed-token/lightdash.ts';
 import { codeBlocks, pageText } from '../support/page.ts';
+import { SqlConnection } from '../support/sql.ts';
 
 const PAGE = pageText('examples/lightdash/README.md');
 const [, FILTER = ''] = /sql_filter: (.*)/.exec(PAGE)!;
@@ -142,11 +142,10 @@ const region = fc.oneof(text, fc.array(text, { minLength: 1, maxLength: 3 }), fc
 
 describe('With the filter of examples/lightdash, PostgreSQL returns', () => {
   let database: TestDatabase;
-  let client: pg.Client;
+  let client: SqlConnection;
   before(async () => {
     database = await postgres.create();
-    client = new pg.Client({ connectionString: database.url });
-    await client.connect();
+    client = await SqlConnection.open(database.url);
     await client.query(
       'create table orders (id int primary key, customer_id text collate "C", region text collate "C")',
     );

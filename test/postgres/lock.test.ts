@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import type { TokenDigest } from '../../src/domain/token.ts';
 import { userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import type { Command, LeasedIds, Store } from '../../src/store/port.ts';
@@ -13,7 +13,7 @@ import { postgres, type TestDatabase } from '../support/database.ts';
 import { mapConcurrently } from '../support/http.ts';
 import { optionsFor } from '../support/postgres/options.ts';
 import { TestService } from '../support/service.ts';
-import { runSql } from '../support/sql.ts';
+import { runSql, SqlConnection } from '../support/sql.ts';
 
 const PROCESSES = 3;
 const ROUNDS = 200;
@@ -70,40 +70,30 @@ describe('updates of the same user groups', () => {
   it('lock groups in the order of keys, also if only the second update of the first group changes it', async () => {
     const [first, second] = [KEYS[0]!, KEYS[1]!].sort((a, b) => a.bucket - b.bucket);
     await stores[0]!.write([update(first!, 'same'), update(second!, 'same')]);
-    const other = new pg.Client(database.url);
-    await other.connect();
-    try {
-      await other.query('begin');
-      await touch(other, first!.providedId);
-      const batch = [update(first!, 'same'), update(second!, 'changed'), update(first!, 'changed')];
-      const updated = stores[0]!.write(batch);
-      await sleep(200);
-      // Fails if the waiting batch has locked it.
-      const lock = 'select 1 from user_groups where provided_id = $1 for update nowait';
-      await other.query(lock, [second!.providedId]);
-      await other.query('commit');
-      const names = (await updated).map((group) => (group as { name: string }).name);
-      assert.deepEqual(names, ['same', 'changed', 'changed']);
-    } finally {
-      await other.end();
-    }
+    await using other = await SqlConnection.open(database.url);
+    await other.query('begin');
+    await touch(other, first!.providedId);
+    const batch = [update(first!, 'same'), update(second!, 'changed'), update(first!, 'changed')];
+    const updated = stores[0]!.write(batch);
+    await sleep(200);
+    // Fails if the waiting batch has locked it.
+    const lock = 'select 1 from user_groups where provided_id = $1 for update nowait';
+    await other.query(lock, [second!.providedId]);
+    await other.query('commit');
+    const names = (await updated).map((group) => (group as { name: string }).name);
+    assert.deepEqual(names, ['same', 'changed', 'changed']);
   });
 
   it('that deadlock with a transaction of another client are retried', async () => {
     const [first, second] = [KEYS[0]!, KEYS[1]!].sort((a, b) => a.bucket - b.bucket);
-    const other = new pg.Client(database.url);
-    await other.connect();
-    try {
-      await other.query('begin');
-      await touch(other, second!.providedId);
-      const updated = stores[0]!.write([update(first!, 'retried'), update(second!, 'retried')]);
-      await sleep(200);
-      await touch(other, first!.providedId);
-      await other.query('commit');
-      for (const group of await updated) assert.equal((group as { name: string }).name, 'retried');
-    } finally {
-      await other.end();
-    }
+    await using other = await SqlConnection.open(database.url);
+    await other.query('begin');
+    await touch(other, second!.providedId);
+    const updated = stores[0]!.write([update(first!, 'retried'), update(second!, 'retried')]);
+    await sleep(200);
+    await touch(other, first!.providedId);
+    await other.query('commit');
+    for (const group of await updated) assert.equal((group as { name: string }).name, 'retried');
   });
 });
 

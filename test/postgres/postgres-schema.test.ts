@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { type Migration, UNOBSERVED } from '../../src/store/migration.ts';
 import type { PostgresOptions } from '../../src/store/postgres/client/options.ts';
 import { migrate, ServerUnfit } from '../../src/store/postgres/schema/migrate.ts';
@@ -15,7 +14,7 @@ import { byteOrder } from '../support/postgres/embedded.ts';
 import { optionsFor } from '../support/postgres/options.ts';
 import { Folder, run } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
-import { runSql } from '../support/sql.ts';
+import { runSql, SqlConnection } from '../support/sql.ts';
 
 const TIMEOUTS = { connectTimeoutMs: 10_000, statementTimeoutMs: 2_000 };
 
@@ -96,8 +95,7 @@ describe('a PostgreSQL database without a schema', () => {
 
 it('a PostgreSQL user with short timeouts still waits for a concurrent migration', async () => {
   const database = await postgres.create();
-  const other = new pg.Client(database.url);
-  await other.connect();
+  const other = await SqlConnection.open(database.url);
   try {
     await other.query(
       'create table schema_migrations (number integer primary key, name text, applied_at bigint)',
@@ -140,18 +138,15 @@ async function namesOfApplied(options: PostgresOptions): Promise<string[]> {
 }
 
 async function versionOf(url: string): Promise<string> {
-  const client = new pg.Client(url);
-  await client.connect();
+  await using client = await SqlConnection.open(url);
   const { rows } = await client.query('show server_version');
-  await client.end();
   return rows[0].server_version;
 }
 
 it('a PostgreSQL user without the privilege to create tables serves a database migrated by another user', async () => {
   const owner = await TestService.start(postgres);
   const name = `reader_${randomBytes(8).toString('hex')}`;
-  const client = new pg.Client(owner.database.url);
-  await client.connect();
+  const client = await SqlConnection.open(owner.database.url);
   try {
     await client.query(`create role ${name} login password '${name}'`);
     await client.query(`revoke create on schema public from public`);

@@ -4,11 +4,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { postgres, type TestDatabase } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
+import { SqlConnection } from '../support/sql.ts';
 
 /** The message that ends a pipeline. */
 const SYNC = 'S\0\0\0\x04';
@@ -19,7 +19,7 @@ describe('the requests of a known caller', () => {
   let database: TestDatabase;
   let proxy: FaultProxy;
   let service: TestService;
-  let client: pg.Client;
+  let client: SqlConnection;
   let sent = '';
   before(async () => {
     database = await postgres.create();
@@ -29,8 +29,7 @@ describe('the requests of a known caller', () => {
     };
     const env = { ...database.env, DATABASE_URL: proxy.url };
     service = await TestService.start(postgres, { database: { ...database, env } });
-    client = new pg.Client(database.url);
-    await client.connect();
+    client = await SqlConnection.open(database.url);
   });
   beforeEach(async () => {
     await service.get({ user_group_id: 'known', name: 'Known' });

@@ -8,6 +8,7 @@ import { INSERT } from '../../src/store/postgres/event/event.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { postgres } from '../support/database.ts';
 import { optionsFor } from '../support/postgres/options.ts';
+import { SqlConnection } from '../support/sql.ts';
 
 const OTHER_EVENTS = 1_000;
 
@@ -76,8 +77,7 @@ async function withDatabase(work: (pool: ConnectionPool, other: pg.Client) => Pr
   await openPostgresStore(options).then((store) => store.close());
   const pool = new ConnectionPool(options, false);
   stack.defer(() => pool.close());
-  const other = new pg.Client(database.url);
-  await other.connect();
+  const other = await SqlConnection.open(database.url);
   stack.defer(() => other.end());
   await work(pool, other);
 }

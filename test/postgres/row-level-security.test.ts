@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
 import { postgres, type TestDatabase } from '../support/database.ts';
 import { codeBlocks, pageText } from '../support/page.ts';
+import { SqlConnection } from '../support/sql.ts';
 
 const [policy = '', query = ''] = codeBlocks(pageText('docs/embedding.md'), 'sql');
 /** Roles belong to the server, which other tests use too. */
@@ -14,21 +14,19 @@ const password = randomBytes(16).toString('hex');
 
 describe('The row-level security of the documentation', () => {
   let database: TestDatabase;
-  let owner: pg.Client;
+  let owner: SqlConnection;
   /** One connection, as a pool would reuse it. */
-  let charts: pg.Client;
+  let charts: SqlConnection;
   before(async () => {
     database = await postgres.create();
-    owner = new pg.Client(database.url);
-    await owner.connect();
+    owner = await SqlConnection.open(database.url);
     await owner.query(`create role ${role} login password '${password}'`);
     await owner.query('create table orders (customer_id text, amount int)');
     await owner.query("insert into orders values ('acme', 1), ('acme', 2), ('globex', 40)");
     await owner.query(policy.replace('to charts', `to ${role}`));
     await owner.query(`grant select on orders to ${role}`);
     const url = Object.assign(new URL(database.url), { username: role, password });
-    charts = new pg.Client(url.href);
-    await charts.connect();
+    charts = await SqlConnection.open(url.href);
   });
   after(async () => {
     await charts?.end();

@@ -5,10 +5,10 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chownSync, copyFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
 import { generateKeyLine } from '../../src/domain/key-ring.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres/server.ts';
 import { createApiToken, Folder, run, serve } from '../support/process.ts';
+import { SqlConnection } from '../support/sql.ts';
 
 const isInstalled = spawnSync('openssl', ['version']).error === undefined;
 
@@ -47,10 +47,8 @@ describe('A PostgreSQL server with TLS', { skip: !isInstalled && 'openssl is not
   }
 
   async function query(sql: string): Promise<unknown[]> {
-    const client = new pg.Client(server.url);
-    await client.connect();
+    await using client = await SqlConnection.open(server.url);
     const { rows } = await client.query(sql);
-    await client.end();
     return rows;
   }
 

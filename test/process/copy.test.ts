@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { generateKeyLine } from '../../src/domain/key-ring.ts';
 import { digestOfImportedToken } from '../../src/domain/token.ts';
 import {
@@ -27,7 +27,7 @@ import {
   type Service,
   serve,
 } from '../support/process.ts';
-import { runSql } from '../support/sql.ts';
+import { runSql, SqlConnection } from '../support/sql.ts';
 import { Receiver, respondWith } from '../support/webhooks/receiver.ts';
 import { PATH } from '../support/webhooks/tenant.ts';
 
@@ -598,13 +598,8 @@ async function onPostgres<Result>(
   url: string,
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
-  const client = new pg.Client(url);
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
+  await using client = await SqlConnection.open(url);
+  return await work(client);
 }
 
 function sqliteTarget(path: string): Target {

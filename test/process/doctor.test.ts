@@ -4,12 +4,11 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
-import pg from 'pg';
 import { canMount, SmallDisk } from '../../reliability/small-disk.ts';
 import { generateKeyLine } from '../../src/domain/key-ring.ts';
 import { databaseOf, postgres } from '../support/database.ts';
 import { createApiToken, type Exit, Folder, PROGRAM, Program, run, serve } from '../support/process.ts';
-import { runSql } from '../support/sql.ts';
+import { runSql, SqlConnection } from '../support/sql.ts';
 
 const DATABASE = 'data/user-groups.db';
 
@@ -311,8 +310,7 @@ describe('doctor on PostgreSQL', () => {
 
   it('reports each table on which a privilege is missing', async () => {
     const role = `doctor_${randomBytes(8).toString('hex')}`;
-    const owner = new pg.Client(database.url);
-    await owner.connect();
+    const owner = await SqlConnection.open(database.url);
     try {
       await owner.query(`create role ${role} login password '${role}';
         grant select, insert, update, delete on all tables in schema public to ${role};

@@ -8,7 +8,6 @@ import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'nod
 import { open } from 'node:fs/promises';
 import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { type DatabaseKind, databaseOf, describeOnEachDatabase, postgres } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 import {
@@ -22,7 +21,7 @@ import {
   type Service,
   serve,
 } from '../support/process.ts';
-import { runSql } from '../support/sql.ts';
+import { runSql, SqlConnection } from '../support/sql.ts';
 
 const LINES = 6_000;
 /** Fewer, because on Citus each batch involves all shards. */
@@ -528,8 +527,7 @@ describe('import and export', () => {
     await using database = await postgres.create();
     await run(folder, ['migrate'], { env: database.env });
     // The lock of a VACUUM, which may take hours.
-    const vacuum = new pg.Client(database.url);
-    await vacuum.connect();
+    const vacuum = await SqlConnection.open(database.url);
     await vacuum.query('begin; lock table user_groups in share update exclusive mode');
     const url = new URL(database.url);
     url.searchParams.set('options', '-c lock_timeout=200');

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { ConsoleBrowser } from '../support/console.ts';
+import { textOf } from '../support/console-page.ts';
 import { send, type TestResponse } from '../support/http.ts';
-import { textOf } from '../support/page-text.ts';
 import { Folder, Program, run } from '../support/process.ts';
 import type { TestService } from '../support/service.ts';
 

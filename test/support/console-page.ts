@@ -13,7 +13,12 @@ export function textOf({ text }: TestResponse): string {
 }
 
 export function unescaped(html: string): string {
-  return html.replace(/&#(\d+);/g, (_, number: string) => String.fromCharCode(Number(number)));
+  return html.replace(/&#(\d+);/g, (_, number: string) => String.fromCodePoint(Number(number)));
+}
+
+/** The token that every form of the session contains. */
+export function csrfOf({ text }: TestResponse): string {
+  return /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '';
 }
 
 /** The text of the error beside the field. */

@@ -4,26 +4,30 @@ import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import type { TestDatabase } from './database.ts';
 
+/** A connection to a PostgreSQL database. */
+export class SqlConnection extends pg.Client implements AsyncDisposable {
+  static async open(url: string): Promise<SqlConnection> {
+    const connection = new SqlConnection(url);
+    await connection.connect();
+    return connection;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.end();
+  }
+}
+
 /** Runs one statement and returns the rows. */
 export async function runSql(
   { url }: Pick<TestDatabase, 'url'>,
   sql: string,
 ): Promise<Record<string, unknown>[]> {
   if (url.startsWith('sqlite:')) {
-    const database = new DatabaseSync(url.slice('sqlite:'.length), { timeout: 5_000 });
-    try {
-      return database.prepare(sql).all();
-    } finally {
-      database.close();
-    }
+    using database = new DatabaseSync(url.slice('sqlite:'.length), { timeout: 5_000 });
+    return database.prepare(sql).all();
   }
-  const client = new pg.Client(url);
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
+  await using client = await SqlConnection.open(url);
+  return (await client.query(sql)).rows;
 }
 
 /** Runs several statements. */
@@ -33,13 +37,8 @@ export async function executeSql({ url }: Pick<TestDatabase, 'url'>, sql: string
     database.exec(sql);
     return;
   }
-  const client = new pg.Client(url);
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
+  await using client = await SqlConnection.open(url);
+  await client.query(sql);
 }
 
 /** The names of the columns of each table. */

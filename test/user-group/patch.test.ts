@@ -3,12 +3,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import type { TestRequest, TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
-import { runSql } from '../support/sql.ts';
+import { runSql, SqlConnection } from '../support/sql.ts';
 
 const KIB = 1024;
 /** Less than the lock timeout. */
@@ -286,8 +285,7 @@ describe('many parallel patches of one group (PostgreSQL)', () => {
     );
     // The first one waits for this lock, and the others for the first: one that arrives while another ends may have read
     // the group too early, and is then written twice.
-    const holder = new pg.Client(service.database.url);
-    await holder.connect();
+    const holder = await SqlConnection.open(service.database.url);
     await holder.query('begin');
     await holder.query("select 1 from user_groups where provided_id = 'once' for update");
     const calls = Array.from({ length: PARALLEL }, (_, index) =>

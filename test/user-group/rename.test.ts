@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, it } from 'node:test';
-import pg from 'pg';
 import { computeBucket } from '../../src/domain/bucket.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestRequest, TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
+import { SqlConnection } from '../support/sql.ts';
 
 describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database) => {
   let service: TestService;
@@ -60,14 +60,9 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
       file.exec('begin immediate');
       return await work();
     }
-    const client = new pg.Client(url);
-    await client.connect();
-    try {
-      await client.query('begin; lock table events in exclusive mode');
-      await work();
-    } finally {
-      await client.end();
-    }
+    await using client = await SqlConnection.open(url);
+    await client.query('begin; lock table events in exclusive mode');
+    await work();
   }
 
   it('keeps everything but the id, and responds like the read', async () => {

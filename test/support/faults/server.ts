@@ -11,6 +11,7 @@ import pg from 'pg';
 import { generateKeyLine } from '../../../src/domain/key-ring.ts';
 import { removeFolder, type TestDatabase, temporaryFolder, testDatabase } from '../database.ts';
 import { EmbeddedPostgres } from '../postgres/embedded.ts';
+import { SqlConnection } from '../sql.ts';
 import { within } from './installation.ts';
 
 const START_LIMIT_MS = 20_000;
@@ -93,8 +94,7 @@ export class DedicatedServer {
   /** Starts a synchronous standby: from then on, commits wait for both servers. */
   async startStandby(): Promise<DedicatedServer> {
     const folder = temporaryFolder();
-    const operator = new pg.Client(this.database.url);
-    await operator.connect();
+    await using operator = await SqlConnection.open(this.database.url);
     await operator.query("select pg_backup_start('standby', true)");
     await promisify(execFile)('cp', ['-a', `${this.#folder}/.`, folder]);
     const { rows } = await operator.query('select labelfile from pg_backup_stop()');
@@ -113,7 +113,6 @@ export class DedicatedServer {
       );
       return rowCount === 1;
     });
-    await operator.end();
     return standby;
   }
 
@@ -128,10 +127,8 @@ export class DedicatedServer {
   }
 
   async run(sql: string): Promise<void> {
-    const operator = new pg.Client(this.database.url);
-    await operator.connect();
+    await using operator = await SqlConnection.open(this.database.url);
     await operator.query(sql);
-    await operator.end();
   }
 
   /** Writes a file owned by the user that runs the server. */

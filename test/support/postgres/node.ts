@@ -1,6 +1,6 @@
 // Creates and drops databases on a PostgreSQL server, and on all nodes of a Citus cluster.
 
-import pg from 'pg';
+import { SqlConnection } from '../sql.ts';
 
 export async function createDatabase(server: URL, name: string): Promise<void> {
   await run(server, `create database ${name}`);
@@ -46,11 +46,6 @@ async function nodesOf(coordinator: URL): Promise<URL[]> {
 }
 
 async function run(url: URL, sql: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client(url.href);
-  await client.connect();
-  try {
-    return (await client.query(sql, values)).rows;
-  } finally {
-    await client.end();
-  }
+  await using client = await SqlConnection.open(url.href);
+  return (await client.query(sql, values)).rows;
 }
