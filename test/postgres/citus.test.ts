@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Statement } from '../../src/store/postgres/client/pool.ts';
+import type { Statement } from '../../src/store/postgres/client/session.ts';
 import { nameShards } from '../../src/store/postgres/schema/citus.ts';
 import { FIND as FIND_IMPORTED } from '../../src/store/postgres/user-group/imported-token.ts';
 import { FIND_BY_KEY, FIND_BY_TOKEN } from '../../src/store/postgres/user-group/user-group.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import type { Statement } from '../../src/store/postgres/client/pool.ts';
+import type { Statement } from '../../src/store/postgres/client/session.ts';
 
 /**
  * SQL that is not portable, with an example and the reason. Excluded are `citus.ts`, which is specific to Citus, and
@@ -166,7 +166,7 @@ const statements: Sql[] = [
 describe('the SQL for PostgreSQL', () => {
   it('is checked completely', () => {
     const declared = SOURCES.flatMap((file) => [
-      ...readFileSync(file, 'utf8').matchAll(/^export const [A-Z_]+: Statement = \{/gm),
+      ...readFileSync(file, 'utf8').matchAll(/^export const [A-Z_]+ = statement\('\w+'\)`/gm),
     ]);
     assert.ok(declared.length > 0);
     assert.ok(prepared.length >= declared.length, `${prepared.length} of ${declared.length}`);
@@ -205,7 +205,7 @@ describe('the SQL for PostgreSQL', () => {
 
   it('names each prepared statement once', () => {
     const names = globSync('src/store/postgres/**/*.ts').flatMap((file) =>
-      [...readFileSync(file, 'utf8').matchAll(/: Statement = \{\s*name: '(\w+)'/g)].map(([, name]) => name!),
+      [...readFileSync(file, 'utf8').matchAll(/ statement\('(\w+)'\)`/g)].map(([, name]) => name!),
     );
     assert.deepEqual(names, [...new Set(names)]);
   });

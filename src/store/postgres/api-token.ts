@@ -3,7 +3,7 @@ import { Changes } from '../../domain/event/changes.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import { API_TOKEN, TENANT } from '../entities.ts';
 import type { ApiTokenRow, Command, CommandResult, Query } from '../port.ts';
-import type { Session, Statement } from './client/pool.ts';
+import { type Session, statement } from './client/session.ts';
 import { record } from './event/event.ts';
 import { parameters } from './sent-rows.ts';
 import { lockWorkspaces } from './workspace.ts';
@@ -12,85 +12,58 @@ const CONFIG_VERSION = `coalesce((select config_version from environments
       where environments.workspace_id = api_tokens.workspace_id
         and environments.environment = api_tokens.environment), 0)`;
 
-export const FIND: Statement = {
-  name: 'find_api_tokens',
-  sql: `select ${API_TOKEN.names}, ${CONFIG_VERSION} from api_tokens where digest = any ($1::text[])`,
-};
+export const FIND = statement('find_api_tokens')`
+  select ${API_TOKEN.names}, ${CONFIG_VERSION} from api_tokens where digest = any ($1::text[])`;
 
-export const FIND_PREVIOUS: Statement = {
-  name: 'find_rotated_api_tokens',
-  sql: `select ${API_TOKEN.names}, ${CONFIG_VERSION} from api_tokens where previous_digest = any ($1::text[])`,
-};
+export const FIND_PREVIOUS = statement('find_rotated_api_tokens')`
+  select ${API_TOKEN.names}, ${CONFIG_VERSION} from api_tokens where previous_digest = any ($1::text[])`;
 
-export const FIND_BY_ID: Statement = {
-  name: 'find_api_token_by_id',
-  sql: `select ${API_TOKEN.names} from api_tokens where api_token_id = $1`,
-};
+export const FIND_BY_ID = statement('find_api_token_by_id')`
+  select ${API_TOKEN.names} from api_tokens where api_token_id = $1`;
 
 const LISTED_COLUMNS = `${API_TOKEN.names},
       (select workspaces.name from workspaces where workspaces.workspace_id = api_tokens.workspace_id)`;
 
-export const LIST: Statement = {
-  name: 'list_api_tokens',
-  sql: `select ${LISTED_COLUMNS} from api_tokens where api_token_id > $1 order by api_token_id limit $2`,
-};
+export const LIST = statement('list_api_tokens')`
+  select ${LISTED_COLUMNS} from api_tokens where api_token_id > $1 order by api_token_id limit $2`;
 
-export const LIST_OF: Statement = {
-  name: 'list_api_tokens_of_environment',
-  sql: `select ${LISTED_COLUMNS} from api_tokens
-    where workspace_id = $1 and environment = $2 and api_token_id > $3 order by api_token_id limit $4`,
-};
+export const LIST_OF = statement('list_api_tokens_of_environment')`
+  select ${LISTED_COLUMNS} from api_tokens
+  where workspace_id = $1 and environment = $2 and api_token_id > $3 order by api_token_id limit $4`;
 
-export const LIST_NEWEST: Statement = {
-  name: 'list_newest_api_tokens',
-  sql: `select ${API_TOKEN.names} from api_tokens
-    where workspace_id = $1 and environment = $2 and api_token_id < $3 and (revoked_at is not null) = $4
-    order by api_token_id desc limit $5`,
-};
+export const LIST_NEWEST = statement('list_newest_api_tokens')`
+  select ${API_TOKEN.names} from api_tokens
+  where workspace_id = $1 and environment = $2 and api_token_id < $3 and (revoked_at is not null) = $4
+  order by api_token_id desc limit $5`;
 
-export const CREATE: Statement = {
-  name: 'create_api_token',
-  sql: `insert into api_tokens (${API_TOKEN.names})
-    select ${parameters(API_TOKEN)}
-    from workspaces where workspace_id = $2
-    on conflict (digest) do nothing
-    returning api_token_id`,
-};
+export const CREATE = statement('create_api_token')`
+  insert into api_tokens (${API_TOKEN.names})
+  select ${parameters(API_TOKEN)}
+  from workspaces where workspace_id = $2
+  on conflict (digest) do nothing
+  returning api_token_id`;
 
-export const FIND_ID: Statement = {
-  name: 'find_id_of_api_token',
-  sql: 'select api_token_id from api_tokens where digest = $1',
-};
+export const FIND_ID = statement('find_id_of_api_token')`
+  select api_token_id from api_tokens where digest = $1`;
 
-export const COUNT_ACTIVE: Statement = {
-  name: 'count_active_api_tokens',
-  sql: `select count(*) from api_tokens where workspace_id = $1 and environment = $2 and api_token_id <> $3
-    and revoked_at is null and (expires_at is null or expires_at > $4)`,
-};
+export const COUNT_ACTIVE = statement('count_active_api_tokens')`
+  select count(*) from api_tokens where workspace_id = $1 and environment = $2 and api_token_id <> $3
+  and revoked_at is null and (expires_at is null or expires_at > $4)`;
 
-export const REVOKE: Statement = {
-  name: 'revoke_api_token',
-  sql: `update api_tokens set revoked_at = $1 where api_token_id = $2 and revoked_at is null
-    returning api_token_id`,
-};
+export const REVOKE = statement('revoke_api_token')`
+  update api_tokens set revoked_at = $1 where api_token_id = $2 and revoked_at is null
+  returning api_token_id`;
 
-export const EXISTS: Statement = {
-  name: 'api_token_exists',
-  sql: 'select 1 from api_tokens where api_token_id = $1',
-};
+export const EXISTS = statement('api_token_exists')`select 1 from api_tokens where api_token_id = $1`;
 
-export const ROTATE: Statement = {
-  name: 'rotate_api_token',
-  sql: `update api_tokens set digest = $1, previous_digest = digest, previous_expires_at = $2
-    where api_token_id = $3 and digest = $4 and revoked_at is null
-    returning api_token_id`,
-};
+export const ROTATE = statement('rotate_api_token')`
+  update api_tokens set digest = $1, previous_digest = digest, previous_expires_at = $2
+  where api_token_id = $3 and digest = $4 and revoked_at is null
+  returning api_token_id`;
 
-export const MARK_USED: Statement = {
-  name: 'mark_api_tokens_used',
-  sql: `update api_tokens set last_used_at = $1
-    where api_token_id = any ($2::bigint[]) and (last_used_at is null or last_used_at < $1)`,
-};
+export const MARK_USED = statement('mark_api_tokens_used')`
+  update api_tokens set last_used_at = $1
+  where api_token_id = any ($2::bigint[]) and (last_used_at is null or last_used_at < $1)`;
 
 /** A batch has few different API tokens: each one is looked up once. */
 export async function findApiTokens(

@@ -5,7 +5,8 @@ import { keyToString, type UserGroupKey } from '../../domain/user-group/user-gro
 import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../port.ts';
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
 import { groupIndexes, scatter, type Transaction } from './batch.ts';
-import type { ConnectionPool, Session } from './client/pool.ts';
+import type { ConnectionPool } from './client/pool.ts';
+import type { Session } from './client/session.ts';
 import { changeConfig, copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
 import { copyEvents } from './event/copy.ts';
 import { deleteOldEvents, eraseChanges, recordAtCommit } from './event/event.ts';

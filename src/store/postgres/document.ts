@@ -13,71 +13,52 @@ import type { Tenant } from '../../domain/event/event.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
 import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
 import type { Command, CommandResult, Config, Query } from '../port.ts';
-import type { Session, Statement } from './client/pool.ts';
+import { type Session, statement } from './client/session.ts';
 import { record } from './event/event.ts';
 import { parameters } from './sent-rows.ts';
 
 const OF_KEY = 'where workspace_id = $1 and environment = $2 and kind = $3 and document_id = $4';
 
-export const FIND: Statement = {
-  name: 'find_document',
-  sql: `select ${DOCUMENT.names} from documents ${OF_KEY}`,
-};
+export const FIND = statement('find_document')`select ${DOCUMENT.names} from documents ${OF_KEY}`;
 
-export const LIST: Statement = {
-  name: 'list_documents',
-  sql: `select ${DOCUMENT.names} from documents where workspace_id = $1 and environment = $2
-    order by kind, document_id`,
-};
+export const LIST = statement('list_documents')`
+  select ${DOCUMENT.names} from documents where workspace_id = $1 and environment = $2
+  order by kind, document_id`;
 
-export const SCAN: Statement = {
-  name: 'scan_documents',
-  sql: `select ${DOCUMENT.names} from documents
-    where (workspace_id, environment, kind, document_id) > ($1, $2, $3, $4)
-    order by workspace_id, environment, kind, document_id limit $5`,
-};
+export const SCAN = statement('scan_documents')`
+  select ${DOCUMENT.names} from documents
+  where (workspace_id, environment, kind, document_id) > ($1, $2, $3, $4)
+  order by workspace_id, environment, kind, document_id limit $5`;
 
-export const TOTAL: Statement = {
-  name: 'total_documents',
-  sql: `select count(*), coalesce(sum(octet_length(document_id) + octet_length(body)), 0) from documents
-    where workspace_id = $1 and environment = $2 and kind = $3`,
-};
+export const TOTAL = statement('total_documents')`
+  select count(*), coalesce(sum(octet_length(document_id) + octet_length(body)), 0) from documents
+  where workspace_id = $1 and environment = $2 and kind = $3`;
 
 const INSERT_VALUES = `insert into documents (${DOCUMENT.names})
     values (${parameters(DOCUMENT)})`;
 
-export const PUT: Statement = {
-  name: 'put_document',
-  sql: `${INSERT_VALUES}
-    on conflict (workspace_id, environment, kind, document_id) do update set version = excluded.version,
-      body = excluded.body, secret_key_id = excluded.secret_key_id, secret_ciphertext = excluded.secret_ciphertext,
-      updated_at = excluded.updated_at`,
-};
+export const PUT = statement('put_document')`
+  ${INSERT_VALUES}
+  on conflict (workspace_id, environment, kind, document_id) do update set version = excluded.version,
+    body = excluded.body, secret_key_id = excluded.secret_key_id, secret_ciphertext = excluded.secret_ciphertext,
+    updated_at = excluded.updated_at`;
 
-export const COPY: Statement = {
-  name: 'copy_document',
-  sql: `${INSERT_VALUES} on conflict (workspace_id, environment, kind, document_id) do nothing`,
-};
+export const COPY = statement('copy_document')`
+  ${INSERT_VALUES} on conflict (workspace_id, environment, kind, document_id) do nothing`;
 
-export const DELETE: Statement = { name: 'delete_document', sql: `delete from documents ${OF_KEY}` };
+export const DELETE = statement('delete_document')`delete from documents ${OF_KEY}`;
 
-export const RESEAL: Statement = {
-  name: 'reseal_document',
-  sql: `update documents set secret_key_id = $5, secret_ciphertext = $6 ${OF_KEY}
-      and secret_key_id = $7 and secret_ciphertext = $8
-    returning document_id`,
-};
+export const RESEAL = statement('reseal_document')`
+  update documents set secret_key_id = $5, secret_ciphertext = $6 ${OF_KEY}
+    and secret_key_id = $7 and secret_ciphertext = $8
+  returning document_id`;
 
-export const FIND_VERSION: Statement = {
-  name: 'find_config_version',
-  sql: 'select config_version from environments where workspace_id = $1 and environment = $2',
-};
+export const FIND_VERSION = statement('find_config_version')`
+  select config_version from environments where workspace_id = $1 and environment = $2`;
 
-export const INCREMENT: Statement = {
-  name: 'increment_config_version',
-  sql: `insert into environments (workspace_id, environment, config_version) values ($1, $2, 1)
-    on conflict (workspace_id, environment) do update set config_version = environments.config_version + 1`,
-};
+export const INCREMENT = statement('increment_config_version')`
+  insert into environments (workspace_id, environment, config_version) values ($1, $2, 1)
+  on conflict (workspace_id, environment) do update set config_version = environments.config_version + 1`;
 
 const FIRST_KEY = { workspaceId: 0, environment: '', kind: '', id: '' };
 

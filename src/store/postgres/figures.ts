@@ -2,27 +2,21 @@
 
 import { STORED_FIGURES, TENANT } from '../entities.ts';
 import type { Command, Query, StoredFigures } from '../port.ts';
-import type { Session, Statement } from './client/pool.ts';
+import { type Session, statement } from './client/session.ts';
 
 const OF_TENANT = 'workspace_id = $1 and environment = $2';
 
-export const FIND: Statement = {
-  name: 'find_figures',
-  sql: `select ${STORED_FIGURES.names} from environment_figures where ${OF_TENANT}`,
-};
+export const FIND = statement('find_figures')`
+  select ${STORED_FIGURES.names} from environment_figures where ${OF_TENANT}`;
 
-export const START: Statement = {
-  name: 'start_figures',
-  sql: `insert into environment_figures (workspace_id, environment, counting_until) values ($1, $2, $3)
-    on conflict (workspace_id, environment) do nothing returning workspace_id`,
-};
+export const START = statement('start_figures')`
+  insert into environment_figures (workspace_id, environment, counting_until) values ($1, $2, $3)
+  on conflict (workspace_id, environment) do nothing returning workspace_id`;
 
-export const UPDATE: Statement = {
-  name: 'update_figures',
-  sql: `update environment_figures
-    set counting_until = $3, counted_at = coalesce($4, counted_at), figures = coalesce($5, figures)
-    where ${OF_TENANT} and counting_until = $6 returning workspace_id`,
-};
+export const UPDATE = statement('update_figures')`
+  update environment_figures
+  set counting_until = $3, counted_at = coalesce($4, counted_at), figures = coalesce($5, figures)
+  where ${OF_TENANT} and counting_until = $6 returning workspace_id`;
 
 export async function findFigures(
   session: Session,

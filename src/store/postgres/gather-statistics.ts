@@ -3,9 +3,11 @@
 // later. ANALYZE makes every connection plan again.
 
 import type { Command, CommandResult, LeasedIds } from '../port.ts';
-import type { ConnectionPool, Session, Statement } from './client/pool.ts';
+import type { ConnectionPool } from './client/pool.ts';
+import type { Session } from './client/session.ts';
+import { statement } from './client/session.ts';
 
-export const ANALYZE: Statement = { name: 'analyze_user_groups', sql: 'analyze user_groups' };
+export const ANALYZE = statement('analyze_user_groups')`analyze user_groups`;
 
 /** Gathers statistics if the commands leased ids with which the number of groups may have doubled. */
 export async function keepPlansFitting(

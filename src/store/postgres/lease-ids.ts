@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Command, IdSequence, LeasedIds } from '../port.ts';
-import type { Session, Statement } from './client/pool.ts';
+import { type Session, statement } from './client/session.ts';
 
-export const LEASE: Statement = {
-  name: 'lease_ids',
-  sql: `update id_blocks set next = id_blocks.next + sent.count
-    from unnest($1::text[], $2::bigint[]) as sent (sequence, count)
-    where id_blocks.sequence = sent.sequence
-    returning id_blocks.sequence, id_blocks.next - sent.count`,
-};
+export const LEASE = statement('lease_ids')`
+  update id_blocks set next = id_blocks.next + sent.count
+  from unnest($1::text[], $2::bigint[]) as sent (sequence, count)
+  where id_blocks.sequence = sent.sequence
+  returning id_blocks.sequence, id_blocks.next - sent.count`;
 
-export const NAME: Statement = {
-  name: 'name_lease',
-  sql: 'insert into id_leases (lease) values ($1)',
-};
+export const NAME = statement('name_lease')`insert into id_leases (lease) values ($1)`;
 
 /**
  * Leases of one sequence are one block, dealt out in their order. Each attempt has a name of its own, which exists

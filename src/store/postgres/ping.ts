@@ -1,16 +1,11 @@
 import type { Command } from '../port.ts';
-import type { Session, Statement } from './client/pool.ts';
+import { type Session, statement } from './client/session.ts';
 
-export const READ: Statement = {
-  name: 'ping',
-  sql: 'select coalesce(max(number), 0) from schema_migrations',
-};
+export const READ = statement('ping')`select coalesce(max(number), 0) from schema_migrations`;
 
 // A real write, which fails on a full disk and on a standby. It locks no row that a request may wait for.
-export const WRITE: Statement = {
-  name: 'ping_write',
-  sql: "update id_blocks set next = next where sequence = 'workspace_id'",
-};
+export const WRITE = statement('ping_write')`
+  update id_blocks set next = next where sequence = 'workspace_id'`;
 
 export async function ping(session: Session): Promise<number> {
   const [row] = await session.query(READ);

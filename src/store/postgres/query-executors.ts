@@ -3,7 +3,8 @@
 import type { Query, QueryKind, QueryResult } from '../port.ts';
 import { findApiTokenById, findApiTokens, listApiTokens, listNewestApiTokens } from './api-token.ts';
 import { groupIndexes, scatter } from './batch.ts';
-import type { ConnectionPool, Session } from './client/pool.ts';
+import type { ConnectionPool } from './client/pool.ts';
+import type { Session } from './client/session.ts';
 import { findConfig, findConfigVersion, findDocument, scanDocuments } from './document.ts';
 import { findNextTenant, hasMoreEvents, listEvents } from './event/event.ts';
 import { findEvents } from './event/single-event.ts';

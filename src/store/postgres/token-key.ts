@@ -1,31 +1,18 @@
 import type { Command } from '../port.ts';
-import type { Session, Statement } from './client/pool.ts';
+import { type Session, statement } from './client/session.ts';
 
-export const LIST: Statement = {
-  name: 'list_token_keys',
-  sql: 'select key_id from token_keys order by key_id',
-};
+export const LIST = statement('list_token_keys')`select key_id from token_keys order by key_id`;
 
-export const ADD: Statement = {
-  name: 'add_token_key',
-  sql: 'insert into token_keys (key_id, created_at) values ($1, $2) on conflict (key_id) do nothing',
-};
+export const ADD = statement('add_token_key')`
+  insert into token_keys (key_id, created_at) values ($1, $2) on conflict (key_id) do nothing`;
 
-export const LIST_IN_USE: Statement = {
-  name: 'list_token_keys_in_use',
-  sql: 'select distinct token_key_id from user_groups',
-};
+export const LIST_IN_USE = statement('list_token_keys_in_use')`select distinct token_key_id from user_groups`;
 
-export const LIST_IN_USE_BY_DOCUMENTS: Statement = {
-  name: 'list_document_keys_in_use',
-  sql: 'select distinct secret_key_id from documents where secret_key_id is not null',
-};
+export const LIST_IN_USE_BY_DOCUMENTS = statement('list_document_keys_in_use')`
+  select distinct secret_key_id from documents where secret_key_id is not null`;
 
 // Two statements: Citus cannot read a distributed table while it modifies a reference table.
-export const KEEP: Statement = {
-  name: 'keep_token_keys',
-  sql: 'delete from token_keys where key_id <> all ($1::text[])',
-};
+export const KEEP = statement('keep_token_keys')`delete from token_keys where key_id <> all ($1::text[])`;
 
 export async function listTokenKeyIds(session: Session): Promise<string[]> {
   return (await session.query(LIST)).map(([keyId]) => keyId as string);

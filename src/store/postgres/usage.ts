@@ -4,7 +4,7 @@ import type { UsageCount } from '../../domain/usage.ts';
 import { FIRST_USAGE, TENANT, TENANT_WITH_USAGE, USAGE_COUNT, USAGE_POSITION } from '../entities.ts';
 import type { Command, Query, TenantWithUsage } from '../port.ts';
 import { RowShape } from '../row-shape.ts';
-import type { Session, Statement } from './client/pool.ts';
+import { type Session, statement } from './client/session.ts';
 import { isSent, sentRows, toArrays } from './sent-rows.ts';
 
 const { count: _, ...keyFields } = USAGE_COUNT.fields;
@@ -13,54 +13,38 @@ const SELECT = `select ${USAGE_COUNT.names} from usage_counts`;
 const INSERT = `insert into usage_counts as stored (${USAGE_COUNT.names})
     select ${USAGE_COUNT.names} from ${sentRows(USAGE_COUNT)}`;
 
-export const ADD: Statement = {
-  name: 'add_usage',
-  sql: `${INSERT}
-    on conflict (bucket, workspace_id, environment, provided_id, day, kind, integration)
-    do update set count = stored.count + excluded.count`,
-};
+export const ADD = statement('add_usage')`
+  ${INSERT}
+  on conflict (bucket, workspace_id, environment, provided_id, day, kind, integration)
+  do update set count = stored.count + excluded.count`;
 
-export const COPY: Statement = {
-  name: 'copy_usage',
-  sql: `${INSERT}
-    on conflict (bucket, workspace_id, environment, provided_id, day, kind, integration) do nothing`,
-};
+export const COPY = statement('copy_usage')`
+  ${INSERT}
+  on conflict (bucket, workspace_id, environment, provided_id, day, kind, integration) do nothing`;
 
-export const OF_DAY: Statement = {
-  name: 'list_usage_of_day',
-  sql: `${SELECT} where workspace_id = $1 and environment = $2 and day = $3 and provided_id > $4
-    order by provided_id, kind, integration limit $5`,
-};
+export const OF_DAY = statement('list_usage_of_day')`
+  ${SELECT} where workspace_id = $1 and environment = $2 and day = $3 and provided_id > $4
+  order by provided_id, kind, integration limit $5`;
 
-export const OF_USER_GROUP: Statement = {
-  name: 'list_usage_of_user_group',
-  sql: `${SELECT} where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4
-      and day >= $5 and day <= $6
-    order by day, kind, integration limit $7`,
-};
+export const OF_USER_GROUP = statement('list_usage_of_user_group')`
+  ${SELECT} where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4
+    and day >= $5 and day <= $6
+  order by day, kind, integration limit $7`;
 
-export const SCAN: Statement = {
-  name: 'scan_usage',
-  sql: `${SELECT} where (${USAGE_POSITION.names}) > ($1, $2, $3, $4, $5, $6)
-    order by ${USAGE_POSITION.names} limit $7`,
-};
+export const SCAN = statement('scan_usage')`
+  ${SELECT} where (${USAGE_POSITION.names}) > ($1, $2, $3, $4, $5, $6)
+  order by ${USAGE_POSITION.names} limit $7`;
 
-export const NEXT_TENANT: Statement = {
-  name: 'find_next_tenant_with_usage',
-  sql: `select ${TENANT_WITH_USAGE.names} from usage_counts where (workspace_id, environment) > ($1, $2)
-    order by workspace_id, environment, day limit 1`,
-};
+export const NEXT_TENANT = statement('find_next_tenant_with_usage')`
+  select ${TENANT_WITH_USAGE.names} from usage_counts where (workspace_id, environment) > ($1, $2)
+  order by workspace_id, environment, day limit 1`;
 
-export const FIND_OLD: Statement = {
-  name: 'find_old_usage',
-  sql: `select ${USAGE_COUNT.names} from usage_counts
-    where workspace_id = $1 and environment = $2 and day < $3::bigint order by day limit $4`,
-};
+export const FIND_OLD = statement('find_old_usage')`
+  select ${USAGE_COUNT.names} from usage_counts
+  where workspace_id = $1 and environment = $2 and day < $3::bigint order by day limit $4`;
 
-export const DELETE: Statement = {
-  name: 'delete_usage',
-  sql: `delete from usage_counts as stored using ${sentRows(KEY)} where ${isSent(KEY)}`,
-};
+export const DELETE = statement('delete_usage')`
+  delete from usage_counts as stored using ${sentRows(KEY)} where ${isSent(KEY)}`;
 
 export async function addUsage(session: Session, { counts }: Command<'addUsage'>): Promise<null> {
   await session.query(ADD, toArrays(USAGE_COUNT, sumByKey(counts)));

@@ -1,55 +1,36 @@
 import { WORKSPACE } from '../entities.ts';
 import type { Command, CommandResult, Query, Workspace } from '../port.ts';
 import { TransientError } from './client/errors.ts';
-import type { Session, Statement } from './client/pool.ts';
+import { type Session, statement } from './client/session.ts';
 import { parameters } from './sent-rows.ts';
 
-export const LIST: Statement = {
-  name: 'list_workspaces',
-  sql: `select ${WORKSPACE.names} from workspaces where name > $1 order by name limit $2`,
-};
+export const LIST = statement('list_workspaces')`
+  select ${WORKSPACE.names} from workspaces where name > $1 order by name limit $2`;
 
-export const INSERT: Statement = {
-  name: 'create_workspace',
-  sql: `insert into workspaces (${WORKSPACE.names}) values (${parameters(WORKSPACE)}) on conflict (name) do nothing`,
-};
+export const INSERT = statement('create_workspace')`
+  insert into workspaces (${WORKSPACE.names}) values (${parameters(WORKSPACE)}) on conflict (name) do nothing`;
 
-export const FIND: Statement = {
-  name: 'find_workspace',
-  sql: `select ${WORKSPACE.names} from workspaces where name = $1`,
-};
+export const FIND = statement('find_workspace')`select ${WORKSPACE.names} from workspaces where name = $1`;
 
 /** A no-op update that locks the rows until the end of the transaction: a portable row lock. */
-export const LOCK: Statement = {
-  name: 'lock_workspaces',
-  sql: 'update workspaces set name = name where workspace_id = any ($1::bigint[]) returning workspace_id',
-};
+export const LOCK = statement('lock_workspaces')`
+  update workspaces set name = name where workspace_id = any ($1::bigint[]) returning workspace_id`;
 
-export const RENAME: Statement = {
-  name: 'rename_workspace',
-  sql: 'update workspaces set name = $1 where workspace_id = $2 and name = $3 returning workspace_id',
-};
+export const RENAME = statement('rename_workspace')`
+  update workspaces set name = $1 where workspace_id = $2 and name = $3 returning workspace_id`;
 
-export const FIND_USER_GROUP: Statement = {
-  name: 'find_user_group_of_workspace',
-  sql: 'select 1 from user_groups where workspace_id = $1 limit 1',
-};
+export const FIND_USER_GROUP = statement('find_user_group_of_workspace')`
+  select 1 from user_groups where workspace_id = $1 limit 1`;
 
-export const FIND_API_TOKEN: Statement = {
-  name: 'find_api_token_of_workspace',
-  sql: `select 1 from api_tokens where workspace_id = $1
-    and (revoked_at is null or revoked_at >= $2) and (expires_at is null or expires_at >= $2) limit 1`,
-};
+export const FIND_API_TOKEN = statement('find_api_token_of_workspace')`
+  select 1 from api_tokens where workspace_id = $1
+  and (revoked_at is null or revoked_at >= $2) and (expires_at is null or expires_at >= $2) limit 1`;
 
-export const FIND_EVENT: Statement = {
-  name: 'find_event_of_workspace',
-  sql: 'select 1 from events where workspace_id = $1 limit 1',
-};
+export const FIND_EVENT = statement('find_event_of_workspace')`
+  select 1 from events where workspace_id = $1 limit 1`;
 
-export const FIND_USAGE: Statement = {
-  name: 'find_usage_of_workspace',
-  sql: 'select 1 from usage_counts where workspace_id = $1 limit 1',
-};
+export const FIND_USAGE = statement('find_usage_of_workspace')`
+  select 1 from usage_counts where workspace_id = $1 limit 1`;
 
 /** Rows that belong to a workspace besides user groups. */
 const TABLES = [
@@ -62,15 +43,11 @@ const TABLES = [
   'user_group_renames',
 ] as const;
 
-export const DELETE_CONTENT: readonly Statement[] = TABLES.map((table) => ({
-  name: `delete_${table}_of_workspace`,
-  sql: `delete from ${table} where workspace_id = $1`,
-}));
+export const DELETE_CONTENT = TABLES.map(
+  (table) => statement(`delete_${table}_of_workspace`)`delete from ${table} where workspace_id = $1`,
+);
 
-export const DELETE: Statement = {
-  name: 'delete_workspace',
-  sql: 'delete from workspaces where workspace_id = $1',
-};
+export const DELETE = statement('delete_workspace')`delete from workspaces where workspace_id = $1`;
 
 const UNIQUE_VIOLATION = '23505';
 

@@ -21,9 +21,7 @@ import { poolClientClass, setMaxConnections } from './pg-internals.ts';
 import { Pipeline, type SentStatement } from './pipeline.ts';
 import { ReconnectProbe } from './reconnect-probe.ts';
 import { type Attempt, retry } from './retry.ts';
-import { type PendingStatement, PipelinedSession, type Session, type Statement } from './session.ts';
-
-export type { Session, Statement };
+import { type PendingStatement, PipelinedSession, type Session } from './session.ts';
 
 type Client = Connection & Pick<pg.PoolClient, 'release'>;
 type Work<Result> = (session: Session) => Promise<Result>;

@@ -8,6 +8,13 @@ export interface Statement {
   sql: string;
 }
 
+/** Tags the text of a statement with its name. */
+export function statement(
+  name: string,
+): (parts: TemplateStringsArray, ...values: (string | number)[]) => Statement {
+  return (parts, ...values) => ({ name, sql: String.raw({ raw: parts }, ...values).trim() });
+}
+
 export interface Session {
   /** Whether an earlier attempt may have done the same, and its response was lost. */
   readonly isRepetition: boolean;

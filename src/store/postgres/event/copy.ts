@@ -1,21 +1,17 @@
 import { EVENT } from '../../entities.ts';
 import type { Command } from '../../port.ts';
-import type { Session, Statement } from '../client/pool.ts';
+import { type Session, statement } from '../client/session.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
 import { POSITIONS } from './event.ts';
 
-export const COPY: Statement = {
-  name: 'copy_events',
-  sql: `insert into events (${EVENT.names})
-    select ${EVENT.names} from ${sentRows(EVENT)}
-    on conflict (bucket, workspace_id, environment, target_type, target_id, position) do nothing`,
-};
+export const COPY = statement('copy_events')`
+  insert into events (${EVENT.names})
+  select ${EVENT.names} from ${sentRows(EVENT)}
+  on conflict (bucket, workspace_id, environment, target_type, target_id, position) do nothing`;
 
 // New events follow the copied ones.
-export const RAISE_BASE: Statement = {
-  name: 'raise_event_position_base',
-  sql: 'update event_positions set base = $1 where base < $1',
-};
+export const RAISE_BASE = statement('raise_event_position_base')`
+  update event_positions set base = $1 where base < $1`;
 
 /** Runs in a transaction. Positions are unchanged, so that cursors of readers stay valid. */
 export async function copyEvents(session: Session, { events }: Command<'copyEvents'>): Promise<null> {

@@ -32,7 +32,7 @@ import {
 import { type EventCandidate, searchRange, selectPage } from '../../event-page.ts';
 import type { Command, EventPage, EventSearch, Query, TenantWithEvents } from '../../port.ts';
 import { bigint, Entity, RowShape } from '../../row-shape.ts';
-import type { Session, Statement } from '../client/pool.ts';
+import { type Session, type Statement, statement } from '../client/session.ts';
 import { HORIZON as HORIZON_ON_CITUS } from '../schema/citus.ts';
 import { isSent, numberedRows, sentRows, toArrays } from '../sent-rows.ts';
 
@@ -59,12 +59,10 @@ function nextPosition(table: string): string {
         and renamed.position >= ${POSITION})) end`;
 }
 
-export const INSERT: Statement = {
-  name: 'insert_events',
-  sql: `insert into events (${EVENT.names})
-    select ${RECORDED_EVENT.names}, ${nextPosition('sent')}
-    from ${sentRows(RECORDED_EVENT)}`,
-};
+export const INSERT = statement('insert_events')`
+  insert into events (${EVENT.names})
+  select ${RECORDED_EVENT.names}, ${nextPosition('sent')}
+  from ${sentRows(RECORDED_EVENT)}`;
 
 const { bucket, actor, requestId, changes } = RECORDED_EVENT.fields;
 const TOKEN_EVENT = new RowShape({
@@ -88,20 +86,16 @@ const SELECT_FOR_TOKENS = `select ${RECORDED_EVENT.names}, ${nextPosition('chang
       from ${sentRows(TOKEN_EVENT)}
       join user_groups using (bucket, token_digest)) as changed`;
 
-export const INSERT_FOR_TOKENS: Statement = {
-  name: 'insert_events_for_tokens',
-  sql: `insert into events (${EVENT.names}) ${SELECT_FOR_TOKENS}`,
-};
+export const INSERT_FOR_TOKENS = statement('insert_events_for_tokens')`
+  insert into events (${EVENT.names}) ${SELECT_FOR_TOKENS}`;
 
 // An earlier attempt may have inserted them. Slower: no index has the ids of events.
-export const INSERT_FOR_TOKENS_AGAIN: Statement = {
-  name: 'insert_events_for_tokens_again',
-  sql: `insert into events (${EVENT.names}) ${SELECT_FOR_TOKENS}
-    where not exists (select 1 from events as earlier
-      where earlier.bucket = changed.bucket and earlier.workspace_id = changed.workspace_id
-        and earlier.environment = changed.environment and earlier.target_type = changed.target_type
-        and earlier.target_id = changed.target_id and earlier.event_id = changed.event_id)`,
-};
+export const INSERT_FOR_TOKENS_AGAIN = statement('insert_events_for_tokens_again')`
+  insert into events (${EVENT.names}) ${SELECT_FOR_TOKENS}
+  where not exists (select 1 from events as earlier
+    where earlier.bucket = changed.bucket and earlier.workspace_id = changed.workspace_id
+      and earlier.environment = changed.environment and earlier.target_type = changed.target_type
+      and earlier.target_id = changed.target_id and earlier.event_id = changed.event_id)`;
 
 const DELIVERY_COLUMNS = `bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type, target_id,
       position, state, attempts, next_attempt_at, created_at`;
@@ -116,61 +110,47 @@ const NEW_DELIVERY = new RowShape<{
 });
 
 // An event that was not inserted has no deliveries.
-export const INSERT_DELIVERIES: Statement = {
-  name: 'insert_deliveries',
-  sql: `insert into deliveries (${DELIVERY_COLUMNS})
-    select bucket, workspace_id, environment, sent.endpoint_id, events.event_id, events.type, target_type, target_id,
-      events.position, 'pending', 0, events.occurred_at, events.occurred_at
-    from ${sentRows(NEW_DELIVERY)}
-    join events using (${EVENT_TARGET.names})
-    where events.event_id = sent.event_id and events.position >= ${POSITION}`,
-};
+export const INSERT_DELIVERIES = statement('insert_deliveries')`
+  insert into deliveries (${DELIVERY_COLUMNS})
+  select bucket, workspace_id, environment, sent.endpoint_id, events.event_id, events.type, target_type, target_id,
+    events.position, 'pending', 0, events.occurred_at, events.occurred_at
+  from ${sentRows(NEW_DELIVERY)}
+  join events using (${EVENT_TARGET.names})
+  where events.event_id = sent.event_id and events.position >= ${POSITION}`;
 
 // The following six are for Citus, whose workers have transaction ids of their own: only a statement without a
 // distributed table has those of the coordinator.
 
-export const CURRENT_TRANSACTION: Statement = {
-  name: 'current_transaction',
-  sql: 'select pg_current_xact_id()::text::bigint',
-};
+export const CURRENT_TRANSACTION = statement('current_transaction')`
+  select pg_current_xact_id()::text::bigint`;
 
-export const BASE: Statement = { name: 'event_position_base', sql: 'select base from event_positions' };
+export const BASE = statement('event_position_base')`select base from event_positions`;
 
-export const LAST_POSITIONS: Statement = {
-  name: 'last_event_positions',
-  sql: `select sent.ordinal, max(stored.position)
-    from ${numberedRows(EVENT_TARGET)}
-    join events as stored on ${isSent(EVENT_TARGET)}
-    where stored.bucket = any ($1::integer[])
-    group by sent.ordinal`,
-};
+export const LAST_POSITIONS = statement('last_event_positions')`
+  select sent.ordinal, max(stored.position)
+  from ${numberedRows(EVENT_TARGET)}
+  join events as stored on ${isSent(EVENT_TARGET)}
+  where stored.bucket = any ($1::integer[])
+  group by sent.ordinal`;
 
-export const LAST_RENAMES: Statement = {
-  name: 'last_rename_positions',
-  sql: `select sent.ordinal, max(stored.position)
-    from ${numberedRows(EVENT_TARGET)}
-    join user_group_renames as stored on stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
-      and stored.environment = sent.environment and stored.provided_id = sent.target_id
-    where stored.bucket = any ($1::integer[])
-    group by sent.ordinal`,
-};
+export const LAST_RENAMES = statement('last_rename_positions')`
+  select sent.ordinal, max(stored.position)
+  from ${numberedRows(EVENT_TARGET)}
+  join user_group_renames as stored on stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
+    and stored.environment = sent.environment and stored.provided_id = sent.target_id
+  where stored.bucket = any ($1::integer[])
+  group by sent.ordinal`;
 
 const OF_USER_GROUP = 'where bucket = $1 and workspace_id = $2 and environment = $3';
 
-export const LAST_POSITION: Statement = {
-  name: 'last_event_position',
-  sql: `select max(position) from events ${OF_USER_GROUP} and target_type = 'user_group' and target_id = $4`,
-};
+export const LAST_POSITION = statement('last_event_position')`
+  select max(position) from events ${OF_USER_GROUP} and target_type = 'user_group' and target_id = $4`;
 
-export const LAST_RENAME: Statement = {
-  name: 'last_rename_position',
-  sql: `select max(position) from user_group_renames ${OF_USER_GROUP} and provided_id = $4`,
-};
+export const LAST_RENAME = statement('last_rename_position')`
+  select max(position) from user_group_renames ${OF_USER_GROUP} and provided_id = $4`;
 
-export const INSERT_AT: Statement = {
-  name: 'insert_events_at',
-  sql: `insert into events (${EVENT.names}) select ${EVENT.names} from ${sentRows(EVENT)}`,
-};
+export const INSERT_AT = statement('insert_events_at')`
+  insert into events (${EVENT.names}) select ${EVENT.names} from ${sentRows(EVENT)}`;
 
 const PLACED_DELIVERY = new RowShape({
   event: new RowShape({
@@ -183,19 +163,15 @@ const PLACED_DELIVERY = new RowShape({
   position,
 });
 
-export const INSERT_DELIVERIES_AT: Statement = {
-  name: 'insert_deliveries_at',
-  sql: `insert into deliveries (${DELIVERY_COLUMNS})
-    select bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type, target_id, position,
-      'pending', 0, occurred_at, occurred_at
-    from ${sentRows(PLACED_DELIVERY)}`,
-};
+export const INSERT_DELIVERIES_AT = statement('insert_deliveries_at')`
+  insert into deliveries (${DELIVERY_COLUMNS})
+  select bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type, target_id, position,
+    'pending', 0, occurred_at, occurred_at
+  from ${sentRows(PLACED_DELIVERY)}`;
 
 /** The positions of all transactions before this one are known. */
-export const HORIZON: Statement = {
-  name: 'event_horizon',
-  sql: 'select pg_snapshot_xmin(pg_current_snapshot())::text::bigint',
-};
+export const HORIZON = statement('event_horizon')`
+  select pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
 
 // Changes may be large, so the sizes are queried first, which PostgreSQL knows without reading the texts.
 const CANDIDATE = 'select position, event_id, type, coalesce(octet_length(changes), 0)';
@@ -212,59 +188,41 @@ interface Listing {
 // Selected by range, because events of other pages may have the same position, and by positions: of the range alone PostgreSQL
 // expects a ninth of all events, and among many it starts parallel workers, which takes 10 milliseconds.
 export const FEED_NEWEST: Listing = {
-  scan: {
-    name: 'scan_events_newest',
-    sql: `${CANDIDATE} ${OF_TENANT} and (position, event_id) < ($3, $4) order by position desc, event_id desc limit $5`,
-  },
-  list: {
-    name: 'list_events_newest',
-    sql: `${SELECT} ${OF_TENANT} and (position, event_id) < ($3, $4) and (position, event_id) >= ($5, $6)
-      and position = any ($7::bigint[]) and ${OF_TYPE('$8')} order by position desc, event_id desc`,
-  },
+  scan: statement('scan_events_newest')`
+    ${CANDIDATE} ${OF_TENANT} and (position, event_id) < ($3, $4) order by position desc, event_id desc limit $5`,
+  list: statement('list_events_newest')`
+    ${SELECT} ${OF_TENANT} and (position, event_id) < ($3, $4) and (position, event_id) >= ($5, $6)
+    and position = any ($7::bigint[]) and ${OF_TYPE('$8')} order by position desc, event_id desc`,
 };
 
 export const FEED_OLDEST: Listing = {
-  scan: {
-    name: 'scan_events_oldest',
-    sql: `${CANDIDATE} ${OF_TENANT} and (position, event_id) > ($3, $4) and position < $5
-      order by position, event_id limit $6`,
-  },
-  list: {
-    name: 'list_events_oldest',
-    sql: `${SELECT} ${OF_TENANT} and (position, event_id) > ($3, $4) and (position, event_id) <= ($5, $6)
-      and position = any ($7::bigint[]) and ${OF_TYPE('$8')} order by position, event_id`,
-  },
+  scan: statement('scan_events_oldest')`
+    ${CANDIDATE} ${OF_TENANT} and (position, event_id) > ($3, $4) and position < $5
+    order by position, event_id limit $6`,
+  list: statement('list_events_oldest')`
+    ${SELECT} ${OF_TENANT} and (position, event_id) > ($3, $4) and (position, event_id) <= ($5, $6)
+    and position = any ($7::bigint[]) and ${OF_TYPE('$8')} order by position, event_id`,
 };
 
 // Without a horizon: the events of a target are committed in the order of their positions. By positions and not by their
 // range, for which PostgreSQL may choose the index of the feed and read the events of all targets.
 export const TARGET_NEWEST: Listing = {
-  scan: {
-    name: 'scan_target_events_newest',
-    sql: `${CANDIDATE} ${OF_TARGET} and position > $6 and position <= $7 order by position desc limit $8`,
-  },
-  list: {
-    name: 'list_target_events_newest',
-    sql: `${SELECT} ${OF_TARGET} and position = any ($6::bigint[]) order by position desc`,
-  },
+  scan: statement('scan_target_events_newest')`
+    ${CANDIDATE} ${OF_TARGET} and position > $6 and position <= $7 order by position desc limit $8`,
+  list: statement('list_target_events_newest')`
+    ${SELECT} ${OF_TARGET} and position = any ($6::bigint[]) order by position desc`,
 };
 
 export const TARGET_OLDEST: Listing = {
-  scan: {
-    name: 'scan_target_events_oldest',
-    sql: `${CANDIDATE} ${OF_TARGET} and position > $6 and position <= $7 order by position limit $8`,
-  },
-  list: {
-    name: 'list_target_events_oldest',
-    sql: `${SELECT} ${OF_TARGET} and position = any ($6::bigint[]) order by position`,
-  },
+  scan: statement('scan_target_events_oldest')`
+    ${CANDIDATE} ${OF_TARGET} and position > $6 and position <= $7 order by position limit $8`,
+  list: statement('list_target_events_oldest')`
+    ${SELECT} ${OF_TARGET} and position = any ($6::bigint[]) order by position`,
 };
 
-export const NEXT_TENANT: Statement = {
-  name: 'find_next_tenant',
-  sql: `select ${TENANT_WITH_EVENTS.names} from events where (workspace_id, environment) > ($1, $2)
-    order by workspace_id, environment, position limit 1`,
-};
+export const NEXT_TENANT = statement('find_next_tenant')`
+  select ${TENANT_WITH_EVENTS.names} from events where (workspace_id, environment) > ($1, $2)
+  order by workspace_id, environment, position limit 1`;
 
 const OLD_EVENT = new Entity<EventKey & { occurredAt: number }>((column) => ({
   bucket: column.integer('bucket'),
@@ -275,66 +233,47 @@ const OLD_EVENT = new Entity<EventKey & { occurredAt: number }>((column) => ({
   occurredAt: column.bigint('occurred_at'),
 }));
 
-export const FIND_OLD: Statement = {
-  name: 'find_old_events',
-  sql: `select ${OLD_EVENT.names} ${OF_TENANT}
-    order by position, event_id limit $3`,
-};
+export const FIND_OLD = statement('find_old_events')`
+  select ${OLD_EVENT.names} ${OF_TENANT}
+  order by position, event_id limit $3`;
 
-export const DELETE: Statement = {
-  name: 'delete_events',
-  sql: `delete from events as stored
-    using ${sentRows(EVENT_KEY)} where ${isSent(EVENT_KEY)}`,
-};
+export const DELETE = statement('delete_events')`
+  delete from events as stored
+  using ${sentRows(EVENT_KEY)} where ${isSent(EVENT_KEY)}`;
 
 // They connect earlier events, which are deleted too.
-export const DELETE_RENAMES: Statement = {
-  name: 'delete_user_group_renames',
-  sql: 'delete from user_group_renames where workspace_id = $1 and environment = $2 and position <= $3',
-};
+export const DELETE_RENAMES = statement('delete_user_group_renames')`
+  delete from user_group_renames where workspace_id = $1 and environment = $2 and position <= $3`;
 
 // Positions of deleted events are not reused after a restore: readers have seen them.
-export const RAISE_FLOOR: Statement = {
-  name: 'raise_event_position_floor',
-  sql: 'update event_positions set deleted_to = $1 where deleted_to < $1',
-};
+export const RAISE_FLOOR = statement('raise_event_position_floor')`
+  update event_positions set deleted_to = $1 where deleted_to < $1`;
 
 const ERASED = new RowShape({ ...EVENT_TARGET.fields, erasedTo: bigint<number>('erased_to') });
 
-export const ERASE: Statement = {
-  name: 'erase_event_changes',
-  sql: `update events as stored set changes = null
-    from ${sentRows(ERASED)}
-    where ${isSent(EVENT_TARGET)} and stored.position > sent.erased_to and stored.changes is not null`,
-};
+export const ERASE = statement('erase_event_changes')`
+  update events as stored set changes = null
+  from ${sentRows(ERASED)}
+  where ${isSent(EVENT_TARGET)} and stored.position > sent.erased_to and stored.changes is not null`;
 
 const NEXT_OF_TARGET = `from events
       where bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5
         and position > $6 and position <= $7
       order by position limit $8`;
 
-export const FIND_ERASABLE: Statement = {
-  name: 'find_erasable_events',
-  sql: `select position from (select position, changes is not null as is_erasable ${NEXT_OF_TARGET}) as scanned
-    where is_erasable limit $9`,
-};
+export const FIND_ERASABLE = statement('find_erasable_events')`
+  select position from (select position, changes is not null as is_erasable ${NEXT_OF_TARGET}) as scanned
+  where is_erasable limit $9`;
 
-export const FIND_LAST_SCANNED: Statement = {
-  name: 'find_last_scanned_event',
-  sql: `select max(position) from (select position ${NEXT_OF_TARGET}) as scanned`,
-};
+export const FIND_LAST_SCANNED = statement('find_last_scanned_event')`
+  select max(position) from (select position ${NEXT_OF_TARGET}) as scanned`;
 
-export const HAS_MORE: Statement = {
-  name: 'has_more_events',
-  sql: `select 1 ${OF_TARGET} offset $6 limit 1`,
-};
+export const HAS_MORE = statement('has_more_events')`select 1 ${OF_TARGET} offset $6 limit 1`;
 
-export const ERASE_EACH: Statement = {
-  name: 'erase_each_event_changes',
-  sql: `update events set changes = null
-    where bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5
-      and position > $6 and position <= $7 and changes is not null`,
-};
+export const ERASE_EACH = statement('erase_each_event_changes')`
+  update events set changes = null
+  where bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5
+    and position > $6 and position <= $7 and changes is not null`;
 
 /** An event of a change that was made. */
 export interface Recording {

@@ -3,16 +3,14 @@
 import type { EventKey, StoredEvent } from '../../../domain/event/event.ts';
 import { EVENT, EVENT_KEY } from '../../entities.ts';
 import type { Command, Query } from '../../port.ts';
-import type { Session, Statement } from '../client/pool.ts';
+import { type Session, statement } from '../client/session.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 import { record } from './event.ts';
 
-export const FIND: Statement = {
-  name: 'find_events',
-  sql: `select ${EVENT.namesIn('stored')}
-    from events as stored, ${sentRows(EVENT_KEY)}
-    where ${isSent(EVENT_KEY)}`,
-};
+export const FIND = statement('find_events')`
+  select ${EVENT.namesIn('stored')}
+  from events as stored, ${sentRows(EVENT_KEY)}
+  where ${isSent(EVENT_KEY)}`;
 
 export async function findEvents(
   session: Session,

@@ -3,7 +3,7 @@
 // tables. Errors of Citus are classified in client/errors.ts.
 
 import { BEGIN_WITHOUT_LIMITS } from '../client/isolation.ts';
-import type { Statement } from '../client/session.ts';
+import { statement } from '../client/session.ts';
 import type { SchemaSession } from './session.ts';
 
 const DISTRIBUTE: Record<string, string> = {
@@ -46,13 +46,11 @@ export async function distributeTables(session: SchemaSession): Promise<void> {
  * workers commit what they have prepared; its row in pg_dist_transaction, whose xmin is its id, stays until Citus has
  * checked that they did (citus.recover_2pc_interval). One statement: the rows must be those of the same snapshot.
  */
-export const HORIZON: Statement = {
-  name: 'event_horizon_on_citus',
-  sql: `select least(pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
-      (select min(newest.id - ((newest.id - pending.xmin::text::bigint) & 4294967295))
-        from pg_dist_transaction as pending,
-          (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as id) as newest))`,
-};
+export const HORIZON = statement('event_horizon_on_citus')`
+  select least(pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
+    (select min(newest.id - ((newest.id - pending.xmin::text::bigint) & 4294967295))
+      from pg_dist_transaction as pending,
+        (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as id) as newest))`;
 
 export async function hasCitus({ ask }: SchemaSession): Promise<boolean> {
   const installed = await ask("select 1 from pg_extension where extname = 'citus'");

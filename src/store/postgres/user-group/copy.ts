@@ -1,15 +1,13 @@
 import { USER_GROUP } from '../../entities.ts';
 import type { Command } from '../../port.ts';
-import type { Session, Statement } from '../client/pool.ts';
+import { type Session, statement } from '../client/session.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
 import { addImportedTokens, heldImportedTokens } from './imported-token.ts';
 
-export const COPY: Statement = {
-  name: 'copy_user_groups',
-  sql: `insert into user_groups (${USER_GROUP.names})
-    select ${USER_GROUP.names} from ${sentRows(USER_GROUP)}
-    on conflict (bucket, workspace_id, environment, provided_id) do nothing`,
-};
+export const COPY = statement('copy_user_groups')`
+  insert into user_groups (${USER_GROUP.names})
+  select ${USER_GROUP.names} from ${sentRows(USER_GROUP)}
+  on conflict (bucket, workspace_id, environment, provided_id) do nothing`;
 
 export async function copyUserGroups(
   session: Session,

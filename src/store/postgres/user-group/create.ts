@@ -11,7 +11,7 @@ import { createdUserGroup, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts'
 import type { CommandResult, NewUserGroup } from '../../port.ts';
 import { RowShape } from '../../row-shape.ts';
 import { firstOfEach } from '../batch.ts';
-import type { Session, Statement } from '../client/pool.ts';
+import { type Session, statement } from '../client/session.ts';
 import { record, recordForTokens, recordings } from '../event/event.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
 import { byKey, explainUnapplied } from './user-group.ts';
@@ -30,16 +30,14 @@ const SENT = new RowShape<Omit<NewUserGroup, 'lease' | 'event'>>({
   suspendedAt,
 });
 
-export const INSERT: Statement = {
-  name: 'create_user_groups',
-  sql: `insert into user_groups (${USER_GROUP.names})
-    select bucket, workspace_id, environment, provided_id, team_id, name, mapping, properties, 1, token_digest,
-      token_key_id, token_ciphertext, null, null, created_at, created_at, suspended_at, null::bigint
-    from ${sentRows(SENT)}
-    where (select count(*) from id_leases where lease = any ($14::text[])) = $15
-    on conflict (bucket, workspace_id, environment, provided_id) do nothing
-    returning team_id`,
-};
+export const INSERT = statement('create_user_groups')`
+  insert into user_groups (${USER_GROUP.names})
+  select bucket, workspace_id, environment, provided_id, team_id, name, mapping, properties, 1, token_digest,
+    token_key_id, token_ciphertext, null, null, created_at, created_at, suspended_at, null::bigint
+  from ${sentRows(SENT)}
+  where (select count(*) from id_leases where lease = any ($14::text[])) = $15
+  on conflict (bucket, workspace_id, environment, provided_id) do nothing
+  returning team_id`;
 
 export async function createUserGroups(
   session: Session,

@@ -5,7 +5,7 @@ import { keyToString, type UserGroup, type UserGroupKey } from '../../../domain/
 import { USER_GROUP_KEY } from '../../entities.ts';
 import type { CommandResult, UserGroupDeletion } from '../../port.ts';
 import { Entity, type Field, RowShape } from '../../row-shape.ts';
-import type { Session, Statement } from '../client/pool.ts';
+import { type Session, statement } from '../client/session.ts';
 import { eraseLastChanges, record, recordings } from '../event/event.ts';
 import { MEETS_PRECONDITION, PRECONDITION } from '../precondition.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
@@ -34,14 +34,12 @@ const DELETED = new Entity<DeletedUserGroup>((column) => ({
   previousTokenDigest: column.text('previous_token_digest'),
 }));
 
-export const DELETE: Statement = {
-  name: 'delete_user_groups',
-  sql: `delete from user_groups as stored
-    using ${sentRows(SENT)}
-    where ${isSent(USER_GROUP_KEY)} and ${MEETS_PRECONDITION}
-      and stored.token_ciphertext = coalesce(sent.expected_ciphertext, stored.token_ciphertext)
-    returning ${DELETED.namesIn('stored')}`,
-};
+export const DELETE = statement('delete_user_groups')`
+  delete from user_groups as stored
+  using ${sentRows(SENT)}
+  where ${isSent(USER_GROUP_KEY)} and ${MEETS_PRECONDITION}
+    and stored.token_ciphertext = coalesce(sent.expected_ciphertext, stored.token_ciphertext)
+  returning ${DELETED.namesIn('stored')}`;
 
 type Result = CommandResult<'deleteUserGroup'>;
 

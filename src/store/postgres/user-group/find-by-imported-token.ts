@@ -7,7 +7,7 @@ import type { UserGroup } from '../../../domain/user-group/user-group.ts';
 import { TENANT, toUserGroup, USER_GROUP } from '../../entities.ts';
 import type { Query } from '../../port.ts';
 import { bigint, RowShape } from '../../row-shape.ts';
-import type { Session, Statement } from '../client/pool.ts';
+import { type Session, statement } from '../client/session.ts';
 import { numberedRows, toArrays } from '../sent-rows.ts';
 import { findImportedTokens } from './imported-token.ts';
 import { findByToken, inOrder, OF_SENT_TENANT, resolveTokens } from './user-group.ts';
@@ -31,21 +31,17 @@ function groupsBy(shape: typeof SENT | typeof RESOLVED, column: string): string 
       and user_groups.${column} = sent.token_digest`;
 }
 
-export const FIND: Statement = {
-  name: 'find_user_groups_by_imported_token',
-  sql: `${groupsBy(SENT, 'token_digest')}
-    union all
-    ${groupsBy(SENT, 'previous_token_digest')}`,
-};
+export const FIND = statement('find_user_groups_by_imported_token')`
+  ${groupsBy(SENT, 'token_digest')}
+  union all
+  ${groupsBy(SENT, 'previous_token_digest')}`;
 
-export const RESOLVE: Statement = {
-  name: 'resolve_imported_tokens',
-  sql: `${groupsBy(RESOLVED, 'token_digest')}
-    where ${OF_SENT_TENANT}
-    union all
-    ${groupsBy(RESOLVED, 'previous_token_digest')}
-    where ${OF_SENT_TENANT} and previous_token_expires_at > sent.now`,
-};
+export const RESOLVE = statement('resolve_imported_tokens')`
+  ${groupsBy(RESOLVED, 'token_digest')}
+  where ${OF_SENT_TENANT}
+  union all
+  ${groupsBy(RESOLVED, 'previous_token_digest')}
+  where ${OF_SENT_TENANT} and previous_token_expires_at > sent.now`;
 
 export async function findByImportedToken(
   session: Session,

@@ -3,7 +3,7 @@
 
 import type { TokenDigest } from '../../../domain/token.ts';
 import type { CommandResult, ImportedUserGroup } from '../../port.ts';
-import type { Session } from '../client/pool.ts';
+import type { Session } from '../client/session.ts';
 import { lockWorkspaces } from '../workspace.ts';
 import { createUserGroups } from './create.ts';
 import { addImportedTokens, forgetImportedTokens } from './imported-token.ts';

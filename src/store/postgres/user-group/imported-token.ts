@@ -6,7 +6,7 @@ import { isImported, type TokenDigest } from '../../../domain/token.ts';
 import type { UserGroup } from '../../../domain/user-group/user-group.ts';
 import type { Query } from '../../port.ts';
 import { integer, RowShape, text } from '../../row-shape.ts';
-import type { Session, Statement } from '../client/pool.ts';
+import { type Session, statement } from '../client/session.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
 
 interface ImportedToken {
@@ -19,32 +19,24 @@ const IMPORTED_TOKEN = new RowShape<ImportedToken>({
   bucket: integer('bucket'),
 });
 
-export const FIND: Statement = {
-  name: 'find_imported_tokens',
-  sql: 'select token_digest, bucket from imported_tokens where token_digest = any ($1::text[])',
-};
+export const FIND = statement('find_imported_tokens')`
+  select token_digest, bucket from imported_tokens where token_digest = any ($1::text[])`;
 
 // A concurrent claim of the same token waits here for the other transaction.
-export const ADD: Statement = {
-  name: 'add_imported_tokens',
-  sql: `insert into imported_tokens (${IMPORTED_TOKEN.names})
-    select token_digest, bucket from ${sentRows(IMPORTED_TOKEN)}
-    on conflict (token_digest) do nothing
-    returning token_digest`,
-};
+export const ADD = statement('add_imported_tokens')`
+  insert into imported_tokens (${IMPORTED_TOKEN.names})
+  select token_digest, bucket from ${sentRows(IMPORTED_TOKEN)}
+  on conflict (token_digest) do nothing
+  returning token_digest`;
 
 // After a rename: of a token that named the bucket of its group until then, the row is new.
-export const MOVE: Statement = {
-  name: 'move_imported_tokens',
-  sql: `insert into imported_tokens (${IMPORTED_TOKEN.names})
-    select token_digest, bucket from ${sentRows(IMPORTED_TOKEN)}
-    on conflict (token_digest) do update set bucket = excluded.bucket`,
-};
+export const MOVE = statement('move_imported_tokens')`
+  insert into imported_tokens (${IMPORTED_TOKEN.names})
+  select token_digest, bucket from ${sentRows(IMPORTED_TOKEN)}
+  on conflict (token_digest) do update set bucket = excluded.bucket`;
 
-export const FORGET: Statement = {
-  name: 'forget_imported_tokens',
-  sql: 'delete from imported_tokens where token_digest = any ($1::text[])',
-};
+export const FORGET = statement('forget_imported_tokens')`
+  delete from imported_tokens where token_digest = any ($1::text[])`;
 
 export async function findImportedTokens(
   session: Session,

@@ -1,16 +1,12 @@
 import { toUserGroupSummary, USER_GROUP_SUMMARY } from '../../entities.ts';
 import type { QueryResult, UserGroupSummarySearch } from '../../port.ts';
-import type { Session, Statement } from '../client/pool.ts';
+import { type Session, statement } from '../client/session.ts';
 import { countFitting, FROM_ID, FROM_NAME, searchBounds } from './list.ts';
 
-export const SUMMARIZE_FROM_ID: Statement = {
-  name: 'summarize_user_groups_by_id',
-  sql: `select ${USER_GROUP_SUMMARY.names}, case when $6 then mapping end, case when $7 then properties end ${FROM_ID}`,
-};
-export const SUMMARIZE_FROM_NAME: Statement = {
-  name: 'summarize_user_groups_by_name',
-  sql: `select ${USER_GROUP_SUMMARY.names}, case when $7 then mapping end, case when $8 then properties end ${FROM_NAME}`,
-};
+export const SUMMARIZE_FROM_ID = statement('summarize_user_groups_by_id')`
+  select ${USER_GROUP_SUMMARY.names}, case when $6 then mapping end, case when $7 then properties end ${FROM_ID}`;
+export const SUMMARIZE_FROM_NAME = statement('summarize_user_groups_by_name')`
+  select ${USER_GROUP_SUMMARY.names}, case when $7 then mapping end, case when $8 then properties end ${FROM_NAME}`;
 
 export async function listUserGroupSummaries(
   session: Session,

@@ -4,7 +4,7 @@
 import { prefixUpperBound } from '../../../domain/cursor.ts';
 import { TENANT, toUserGroup, USER_GROUP, USER_GROUP_BYTES } from '../../entities.ts';
 import type { QueryResult, UserGroupSearch } from '../../port.ts';
-import type { Session, Statement } from '../client/pool.ts';
+import { type Session, statement } from '../client/session.ts';
 
 export const FROM_ID = `from user_groups
   where workspace_id = $1 and environment = $2 and provided_id <= $3 and provided_id >= $4
@@ -13,22 +13,10 @@ export const FROM_NAME = `from user_groups
   where workspace_id = $1 and environment = $2 and name <= $3 and (name, provided_id) >= ($4, $5)
   order by name, provided_id limit $6`;
 
-export const SIZES_FROM_ID: Statement = {
-  name: 'size_user_groups_by_id',
-  sql: `select ${USER_GROUP_BYTES} ${FROM_ID}`,
-};
-export const LIST_FROM_ID: Statement = {
-  name: 'list_user_groups_by_id',
-  sql: `select ${USER_GROUP.names} ${FROM_ID}`,
-};
-export const SIZES_FROM_NAME: Statement = {
-  name: 'size_user_groups_by_name',
-  sql: `select ${USER_GROUP_BYTES} ${FROM_NAME}`,
-};
-export const LIST_FROM_NAME: Statement = {
-  name: 'list_user_groups_by_name',
-  sql: `select ${USER_GROUP.names} ${FROM_NAME}`,
-};
+export const SIZES_FROM_ID = statement('size_user_groups_by_id')`select ${USER_GROUP_BYTES} ${FROM_ID}`;
+export const LIST_FROM_ID = statement('list_user_groups_by_id')`select ${USER_GROUP.names} ${FROM_ID}`;
+export const SIZES_FROM_NAME = statement('size_user_groups_by_name')`select ${USER_GROUP_BYTES} ${FROM_NAME}`;
+export const LIST_FROM_NAME = statement('list_user_groups_by_name')`select ${USER_GROUP.names} ${FROM_NAME}`;
 
 export async function listUserGroups(
   session: Session,

@@ -1,19 +1,17 @@
 import { USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { Command, SeenUserGroup } from '../../port.ts';
 import { RowShape } from '../../row-shape.ts';
-import type { Session, Statement } from '../client/pool.ts';
+import { type Session, statement } from '../client/session.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 import { byKey } from './user-group.ts';
 
 const SEEN = new RowShape<SeenUserGroup>({ key: USER_GROUP_KEY, teamId: USER_GROUP.fields.teamId });
 
-export const MARK: Statement = {
-  name: 'mark_user_groups_seen',
-  sql: `update user_groups as stored set last_seen_at = $6
-    from ${sentRows(SEEN)}
-    where ${isSent(SEEN)}
-      and (stored.last_seen_at is null or stored.last_seen_at < $6)`,
-};
+export const MARK = statement('mark_user_groups_seen')`
+  update user_groups as stored set last_seen_at = $6
+  from ${sentRows(SEEN)}
+  where ${isSent(SEEN)}
+    and (stored.last_seen_at is null or stored.last_seen_at < $6)`;
 
 /** In the key order that every process uses. */
 export async function markSeen(session: Session, { userGroups, at }: Command<'markSeen'>): Promise<null> {

@@ -8,52 +8,40 @@ import { FIRST_RENAME, RENAME, RENAME_POSITION, USER_GROUP, USER_GROUP_KEY } fro
 import type { Command, CommandResult, Query, UserGroupRename } from '../../port.ts';
 import { renamedUserGroup, renamesAt } from '../../user-group-rename.ts';
 import { TransientError } from '../client/errors.ts';
-import type { Session, Statement } from '../client/pool.ts';
+import { type Session, statement } from '../client/session.ts';
 import { changeConfig } from '../document.ts';
 import { nextPositionOfAll, recordAt } from '../event/event.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
 import { heldImportedTokens, moveImportedTokens } from './imported-token.ts';
 import { findByKey, lockUserGroups } from './user-group.ts';
 
-export const TAKE: Statement = {
-  name: 'take_user_group',
-  sql: 'delete from user_groups where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4',
-};
+export const TAKE = statement('take_user_group')`
+  delete from user_groups where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4`;
 
-export const PLACE: Statement = {
-  name: 'place_user_group',
-  sql: `insert into user_groups (${USER_GROUP.names})
-    select ${USER_GROUP.names} from ${sentRows(USER_GROUP)}
-    on conflict (bucket, workspace_id, environment, provided_id) do nothing
-    returning team_id`,
-};
+export const PLACE = statement('place_user_group')`
+  insert into user_groups (${USER_GROUP.names})
+  select ${USER_GROUP.names} from ${sentRows(USER_GROUP)}
+  on conflict (bucket, workspace_id, environment, provided_id) do nothing
+  returning team_id`;
 
-export const ADD: Statement = {
-  name: 'add_user_group_renames',
-  sql: `insert into user_group_renames (${RENAME.names})
-    select ${RENAME.names} from ${sentRows(RENAME)}
-    on conflict (bucket, workspace_id, environment, provided_id, position) do nothing`,
-};
+export const ADD = statement('add_user_group_renames')`
+  insert into user_group_renames (${RENAME.names})
+  select ${RENAME.names} from ${sentRows(RENAME)}
+  on conflict (bucket, workspace_id, environment, provided_id, position) do nothing`;
 
-export const FIND_LAST: Statement = {
-  name: 'find_last_user_group_rename',
-  sql: `select ${RENAME.names} from user_group_renames
-    where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4 and position < $5
-    order by position desc limit 1`,
-};
+export const FIND_LAST = statement('find_last_user_group_rename')`
+  select ${RENAME.names} from user_group_renames
+  where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4 and position < $5
+  order by position desc limit 1`;
 
-export const FIND_NEXT: Statement = {
-  name: 'find_next_user_group_rename',
-  sql: `select ${RENAME.names} from user_group_renames
-    where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4 and position >= $5
-    order by position limit 1`,
-};
+export const FIND_NEXT = statement('find_next_user_group_rename')`
+  select ${RENAME.names} from user_group_renames
+  where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4 and position >= $5
+  order by position limit 1`;
 
-export const SCAN: Statement = {
-  name: 'scan_user_group_renames',
-  sql: `select ${RENAME.names} from user_group_renames where (${RENAME_POSITION.names}) > ($1, $2, $3, $4, $5)
-    order by ${RENAME_POSITION.names} limit $6`,
-};
+export const SCAN = statement('scan_user_group_renames')`
+  select ${RENAME.names} from user_group_renames where (${RENAME_POSITION.names}) > ($1, $2, $3, $4, $5)
+  order by ${RENAME_POSITION.names} limit $6`;
 
 /** Runs in a transaction. */
 export async function renameUserGroup(

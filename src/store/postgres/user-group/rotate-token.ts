@@ -7,7 +7,7 @@ import { toUserGroup, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { Command, TokenRotation } from '../../port.ts';
 import { RowShape, text } from '../../row-shape.ts';
 import { firstOfEach } from '../batch.ts';
-import type { Session, Statement } from '../client/pool.ts';
+import { type Session, statement } from '../client/session.ts';
 import { record, recordForTokens, recordings } from '../event/event.ts';
 import { MEETS_PRECONDITION, PRECONDITION } from '../precondition.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
@@ -28,22 +28,20 @@ const ROTATED = new RowShape<Omit<TokenRotation, 'forgottenDigest' | 'event'>>({
   precondition: PRECONDITION,
 });
 
-export const ROTATE: Statement = {
-  name: 'rotate_tokens',
-  sql: `update user_groups as stored set
-      token_digest = sent.token_digest,
-      token_key_id = sent.token_key_id,
-      token_ciphertext = sent.token_ciphertext,
-      previous_token_digest = stored.token_digest,
-      previous_token_expires_at = sent.previous_token_expires_at,
-      version = stored.version + 1,
-      updated_at = sent.updated_at
-    from ${sentRows(ROTATED)}
-    where stored.bucket = sent.bucket and stored.token_digest = sent.current_digest
-      and stored.provided_id = sent.provided_id and stored.team_id = sent.team_id
-      and ${MEETS_PRECONDITION}
-    returning ${USER_GROUP.namesIn('stored')}`,
-};
+export const ROTATE = statement('rotate_tokens')`
+  update user_groups as stored set
+    token_digest = sent.token_digest,
+    token_key_id = sent.token_key_id,
+    token_ciphertext = sent.token_ciphertext,
+    previous_token_digest = stored.token_digest,
+    previous_token_expires_at = sent.previous_token_expires_at,
+    version = stored.version + 1,
+    updated_at = sent.updated_at
+  from ${sentRows(ROTATED)}
+  where stored.bucket = sent.bucket and stored.token_digest = sent.current_digest
+    and stored.provided_id = sent.provided_id and stored.team_id = sent.team_id
+    and ${MEETS_PRECONDITION}
+  returning ${USER_GROUP.namesIn('stored')}`;
 
 const RESEALED = new RowShape<Omit<Command<'resealToken'>, 'kind'>>({
   key: USER_GROUP_KEY,
@@ -51,15 +49,13 @@ const RESEALED = new RowShape<Omit<Command<'resealToken'>, 'kind'>>({
   sealedToken,
 });
 
-export const RESEAL: Statement = {
-  name: 'reseal_tokens',
-  sql: `update user_groups as stored set
-      token_key_id = sent.token_key_id, token_ciphertext = sent.token_ciphertext
-    from ${sentRows(RESEALED)}
-    where ${isSent(USER_GROUP_KEY)}
-      and stored.token_key_id = sent.expected_key_id and stored.token_ciphertext = sent.expected_ciphertext
-    returning stored.token_ciphertext`,
-};
+export const RESEAL = statement('reseal_tokens')`
+  update user_groups as stored set
+    token_key_id = sent.token_key_id, token_ciphertext = sent.token_ciphertext
+  from ${sentRows(RESEALED)}
+  where ${isSent(USER_GROUP_KEY)}
+    and stored.token_key_id = sent.expected_key_id and stored.token_ciphertext = sent.expected_ciphertext
+  returning stored.token_ciphertext`;
 
 /** The imported tokens that no group has after the rotations; deleted in the same transaction. */
 export function forgottenBy(commands: readonly TokenRotation[]): TokenDigest[] {

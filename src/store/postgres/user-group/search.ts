@@ -4,34 +4,25 @@
 import { LAST_NAME } from '../../../domain/cursor.ts';
 import { TENANT, toUserGroupSummary, USER_GROUP_SUMMARY } from '../../entities.ts';
 import type { NamePosition, QueryResult, UserGroupTextSearch } from '../../port.ts';
-import type { Session, Statement } from '../client/pool.ts';
+import { type Session, statement } from '../client/session.ts';
 
 const TENANT_GROUPS = 'from user_groups where workspace_id = $1 and environment = $2';
 const RANGE = `${TENANT_GROUPS} and (name, provided_id) >= ($3, $4)`;
 const UP_TO = 'and (name, provided_id) <= ($5, $6)';
-export const FIND_END: Statement = {
-  name: 'find_end_of_user_group_search',
-  sql: `select name, provided_id ${RANGE} order by name, provided_id limit 1 offset $5`,
-};
-export const COUNT: Statement = {
-  name: 'count_searched_user_groups',
-  sql: `select count(*) ${RANGE} ${UP_TO}`,
-};
+export const FIND_END = statement('find_end_of_user_group_search')`
+  select name, provided_id ${RANGE} order by name, provided_id limit 1 offset $5`;
+export const COUNT = statement('count_searched_user_groups')`select count(*) ${RANGE} ${UP_TO}`;
 /**
  * Only columns of the index, which PostgreSQL then reads alone. Both have the collation "C", so `lower` changes ASCII
  * characters only.
  */
-export const SEARCH: Statement = {
-  name: 'search_user_groups',
-  sql: `select name, provided_id ${RANGE} ${UP_TO}
-    and (strpos(lower(provided_id), $7) > 0 or strpos(lower(name), $7) > 0
-      or octet_length(provided_id) <> length(provided_id) or octet_length(name) <> length(name))
-    order by name, provided_id limit $8`,
-};
-export const SUMMARIZE: Statement = {
-  name: 'summarize_found_user_groups',
-  sql: `select ${USER_GROUP_SUMMARY.names}, null, null ${TENANT_GROUPS} and provided_id = any($3)`,
-};
+export const SEARCH = statement('search_user_groups')`
+  select name, provided_id ${RANGE} ${UP_TO}
+  and (strpos(lower(provided_id), $7) > 0 or strpos(lower(name), $7) > 0
+    or octet_length(provided_id) <> length(provided_id) or octet_length(name) <> length(name))
+  order by name, provided_id limit $8`;
+export const SUMMARIZE = statement('summarize_found_user_groups')`
+  select ${USER_GROUP_SUMMARY.names}, null, null ${TENANT_GROUPS} and provided_id = any($3)`;
 
 export async function searchUserGroups(
   session: Session,

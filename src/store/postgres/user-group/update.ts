@@ -9,7 +9,7 @@ import type { CommandResult, UserGroupUpdate } from '../../port.ts';
 import { RowShape, text } from '../../row-shape.ts';
 import { isUnchanged } from '../../user-group-update.ts';
 import type { Transaction } from '../batch.ts';
-import type { Session, Statement } from '../client/pool.ts';
+import { type Session, statement } from '../client/session.ts';
 import { MEETS_PRECONDITION, PRECONDITION } from '../precondition.ts';
 import { isSent, optional, sentRows, toArrays } from '../sent-rows.ts';
 import { applyOrConflict, findByKey } from './user-group.ts';
@@ -26,26 +26,24 @@ const SENT = new RowShape<Omit<UserGroupUpdate, 'event'>>({
 });
 
 // A stored name is never null, so null means "not sent".
-export const UPDATE: Statement = {
-  name: 'update_user_groups',
-  sql: `update user_groups as stored set
-      name = coalesce(sent.name, stored.name),
-      mapping = case when sent.sets_mapping then sent.mapping else stored.mapping end,
-      properties = case when sent.sets_properties then sent.properties else stored.properties end,
-      suspended_at = case when sent.sets_suspended then
-          case when sent.suspended_at is null then null else coalesce(stored.suspended_at, sent.suspended_at) end
-        else stored.suspended_at end,
-      version = stored.version + 1,
-      updated_at = sent.updated_at
-    from ${sentRows(SENT)}
-    where ${isSent(USER_GROUP_KEY)}
-      and ${MEETS_PRECONDITION}
-      and (stored.name <> sent.name
-        or sent.sets_mapping and stored.mapping is distinct from sent.mapping
-        or sent.sets_properties and stored.properties is distinct from sent.properties
-        or sent.sets_suspended and (stored.suspended_at is null) <> (sent.suspended_at is null))
-    returning ${USER_GROUP.namesIn('stored')}`,
-};
+export const UPDATE = statement('update_user_groups')`
+  update user_groups as stored set
+    name = coalesce(sent.name, stored.name),
+    mapping = case when sent.sets_mapping then sent.mapping else stored.mapping end,
+    properties = case when sent.sets_properties then sent.properties else stored.properties end,
+    suspended_at = case when sent.sets_suspended then
+        case when sent.suspended_at is null then null else coalesce(stored.suspended_at, sent.suspended_at) end
+      else stored.suspended_at end,
+    version = stored.version + 1,
+    updated_at = sent.updated_at
+  from ${sentRows(SENT)}
+  where ${isSent(USER_GROUP_KEY)}
+    and ${MEETS_PRECONDITION}
+    and (stored.name <> sent.name
+      or sent.sets_mapping and stored.mapping is distinct from sent.mapping
+      or sent.sets_properties and stored.properties is distinct from sent.properties
+      or sent.sets_suspended and (stored.suspended_at is null) <> (sent.suspended_at is null))
+  returning ${USER_GROUP.namesIn('stored')}`;
 
 type Result = CommandResult<'updateUserGroup'>;
 

@@ -14,7 +14,7 @@ import {
 import type { Query } from '../../port.ts';
 import { bigint, RowShape, text } from '../../row-shape.ts';
 import { TransientError } from '../client/errors.ts';
-import type { Session, Statement } from '../client/pool.ts';
+import { type Session, type Statement, statement } from '../client/session.ts';
 import { isSent, numberedRows, sentRows, toArrays } from '../sent-rows.ts';
 
 const { bucket, tokenDigest } = USER_GROUP.fields;
@@ -22,26 +22,20 @@ const { bucket, tokenDigest } = USER_GROUP.fields;
 const CURRENT_TOKEN = new RowShape<TokenAddress>({ bucket, digest: tokenDigest });
 const PREVIOUS_TOKEN = new RowShape<TokenAddress>({ bucket, digest: text('previous_token_digest') });
 
-export const FIND_BY_KEY: Statement = {
-  name: 'find_user_groups',
-  sql: `select ${USER_GROUP_BESIDE_KEY.names}, sent.ordinal
-    from ${numberedRows(USER_GROUP_KEY)}
-    join user_groups using (${USER_GROUP_KEY.names})`,
-};
+export const FIND_BY_KEY = statement('find_user_groups')`
+  select ${USER_GROUP_BESIDE_KEY.names}, sent.ordinal
+  from ${numberedRows(USER_GROUP_KEY)}
+  join user_groups using (${USER_GROUP_KEY.names})`;
 
-export const FIND_BY_TOKEN: Statement = {
-  name: 'find_user_groups_by_token',
-  sql: `select ${USER_GROUP.names}, sent.ordinal
-    from ${numberedRows(CURRENT_TOKEN)}
-    join user_groups using (bucket, token_digest)`,
-};
+export const FIND_BY_TOKEN = statement('find_user_groups_by_token')`
+  select ${USER_GROUP.names}, sent.ordinal
+  from ${numberedRows(CURRENT_TOKEN)}
+  join user_groups using (bucket, token_digest)`;
 
-export const FIND_BY_PREVIOUS_TOKEN: Statement = {
-  name: 'find_user_groups_by_previous_token',
-  sql: `select ${USER_GROUP.names}, sent.ordinal
-    from ${numberedRows(PREVIOUS_TOKEN)}
-    join user_groups using (bucket, previous_token_digest)`,
-};
+export const FIND_BY_PREVIOUS_TOKEN = statement('find_user_groups_by_previous_token')`
+  select ${USER_GROUP.names}, sent.ordinal
+  from ${numberedRows(PREVIOUS_TOKEN)}
+  join user_groups using (bucket, previous_token_digest)`;
 
 // Only the digest is looked up in an index: "is not distinct from" uses none. The row of a token that does not resolve is
 // not returned, so its size does not tell it from an unknown token.
@@ -58,42 +52,32 @@ const RESOLVED_PREVIOUS = new RowShape<Omit<Query<'resolveToken'>, 'kind'>>({
   now: bigint('now'),
 });
 
-export const RESOLVE: Statement = {
-  name: 'resolve_tokens',
-  sql: `select ${USER_GROUP.namesIn('user_groups')}, sent.ordinal
-    from ${numberedRows(RESOLVED)}
-    join user_groups using (bucket, token_digest)
-    where ${OF_SENT_TENANT}`,
-};
+export const RESOLVE = statement('resolve_tokens')`
+  select ${USER_GROUP.namesIn('user_groups')}, sent.ordinal
+  from ${numberedRows(RESOLVED)}
+  join user_groups using (bucket, token_digest)
+  where ${OF_SENT_TENANT}`;
 
-export const RESOLVE_PREVIOUS: Statement = {
-  name: 'resolve_previous_tokens',
-  sql: `select ${USER_GROUP.namesIn('user_groups')}, sent.ordinal
-    from ${numberedRows(RESOLVED_PREVIOUS)}
-    join user_groups using (bucket, previous_token_digest)
-    where ${OF_SENT_TENANT} and previous_token_expires_at > sent.now`,
-};
+export const RESOLVE_PREVIOUS = statement('resolve_previous_tokens')`
+  select ${USER_GROUP.namesIn('user_groups')}, sent.ordinal
+  from ${numberedRows(RESOLVED_PREVIOUS)}
+  join user_groups using (bucket, previous_token_digest)
+  where ${OF_SENT_TENANT} and previous_token_expires_at > sent.now`;
 
 /** A no-op update that locks the rows: no row-locking clause is supported by all engines. */
-export const LOCK: Statement = {
-  name: 'lock_user_groups',
-  sql: `update user_groups as stored set version = stored.version
-    from ${sentRows(USER_GROUP_KEY)} where ${isSent(USER_GROUP_KEY)}`,
-};
+export const LOCK = statement('lock_user_groups')`
+  update user_groups as stored set version = stored.version
+  from ${sentRows(USER_GROUP_KEY)} where ${isSent(USER_GROUP_KEY)}`;
 
-export const LIST: Statement = {
-  name: 'list_user_groups',
-  sql: `select ${USER_GROUP.names} from user_groups
-    where (workspace_id, environment, provided_id) > ($1, $2, $3)
-    order by workspace_id, environment, provided_id limit $4`,
-};
+export const LIST = statement('list_user_groups')`
+  select ${USER_GROUP.names} from user_groups
+  where (workspace_id, environment, provided_id) > ($1, $2, $3)
+  order by workspace_id, environment, provided_id limit $4`;
 
-export const COUNT: Statement = { name: 'count_user_groups', sql: 'select count(*) from user_groups' };
+export const COUNT = statement('count_user_groups')`select count(*) from user_groups`;
 
-export const COUNT_OF: Statement = {
-  name: 'count_user_groups_of',
-  sql: 'select count(*) from user_groups where workspace_id = $1 and environment = $2',
-};
+export const COUNT_OF = statement('count_user_groups_of')`
+  select count(*) from user_groups where workspace_id = $1 and environment = $2`;
 
 /** The group of each key, in order; null if there is none. */
 export async function findByKey(

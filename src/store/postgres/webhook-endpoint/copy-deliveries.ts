@@ -1,14 +1,12 @@
 import { DELIVERY } from '../../entities.ts';
 import type { Command } from '../../port.ts';
-import type { Session, Statement } from '../client/pool.ts';
+import { type Session, statement } from '../client/session.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
 
-export const COPY: Statement = {
-  name: 'copy_deliveries',
-  sql: `insert into deliveries (${DELIVERY.names})
-    select ${DELIVERY.names} from ${sentRows(DELIVERY)}
-    on conflict (bucket, workspace_id, environment, endpoint_id, event_id) do nothing`,
-};
+export const COPY = statement('copy_deliveries')`
+  insert into deliveries (${DELIVERY.names})
+  select ${DELIVERY.names} from ${sentRows(DELIVERY)}
+  on conflict (bucket, workspace_id, environment, endpoint_id, event_id) do nothing`;
 
 export async function copyDeliveries(
   session: Session,

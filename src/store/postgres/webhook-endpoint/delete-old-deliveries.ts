@@ -2,28 +2,22 @@ import { firstEventIdAt } from '../../../domain/event/event.ts';
 import type { DeliveryKey } from '../../../domain/webhook-endpoint/delivery.ts';
 import { DELIVERY_KEY, TENANT } from '../../entities.ts';
 import type { Command } from '../../port.ts';
-import type { Session, Statement } from '../client/pool.ts';
+import { type Session, statement } from '../client/session.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 
 // The ids of events sort by time: with the endpoint, the index leads to the oldest deliveries.
-export const NEXT_ENDPOINT: Statement = {
-  name: 'find_next_endpoint_of_deliveries',
-  sql: `select endpoint_id from deliveries where workspace_id = $1 and environment = $2 and endpoint_id > $3
-    order by endpoint_id limit 1`,
-};
+export const NEXT_ENDPOINT = statement('find_next_endpoint_of_deliveries')`
+  select endpoint_id from deliveries where workspace_id = $1 and environment = $2 and endpoint_id > $3
+  order by endpoint_id limit 1`;
 
-export const FIND_OLD: Statement = {
-  name: 'find_old_deliveries',
-  sql: `select ${DELIVERY_KEY.names} from deliveries
-    where workspace_id = $1 and environment = $2 and endpoint_id = $3 and event_id < $4 and next_attempt_at is null
-    order by event_id limit $5`,
-};
+export const FIND_OLD = statement('find_old_deliveries')`
+  select ${DELIVERY_KEY.names} from deliveries
+  where workspace_id = $1 and environment = $2 and endpoint_id = $3 and event_id < $4 and next_attempt_at is null
+  order by event_id limit $5`;
 
-export const DELETE: Statement = {
-  name: 'delete_old_deliveries',
-  sql: `delete from deliveries as stored
-    using ${sentRows(DELIVERY_KEY)} where ${isSent(DELIVERY_KEY)}`,
-};
+export const DELETE = statement('delete_old_deliveries')`
+  delete from deliveries as stored
+  using ${sentRows(DELIVERY_KEY)} where ${isSent(DELIVERY_KEY)}`;
 
 export async function deleteOldDeliveries(
   session: Session,

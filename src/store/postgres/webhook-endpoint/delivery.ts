@@ -24,87 +24,60 @@ import type {
 } from '../../port.ts';
 import { NEWEST_DELIVERIES } from '../../port.ts';
 import { bigint, RowShape, text } from '../../row-shape.ts';
-import type { Session, Statement } from '../client/pool.ts';
+import { type Session, statement } from '../client/session.ts';
 import { isSent, parameters, sentRows, toArrays } from '../sent-rows.ts';
 
 const SELECT = `select ${DELIVERY.names} from deliveries
     where workspace_id = $1 and environment = $2 and endpoint_id = $3`;
 
-export const LIST: Statement = {
-  name: 'list_deliveries',
-  sql: `${SELECT} and event_id < $4 order by event_id desc limit $5`,
-};
+export const LIST = statement('list_deliveries')`${SELECT} and event_id < $4 order by event_id desc limit $5`;
 
-export const SCAN: Statement = {
-  name: 'scan_deliveries',
-  sql: `select ${DELIVERY.names} from deliveries
-    where (workspace_id, environment, endpoint_id, event_id) > ($1, $2, $3, $4)
-    order by workspace_id, environment, endpoint_id, event_id limit $5`,
-};
+export const SCAN = statement('scan_deliveries')`
+  select ${DELIVERY.names} from deliveries
+  where (workspace_id, environment, endpoint_id, event_id) > ($1, $2, $3, $4)
+  order by workspace_id, environment, endpoint_id, event_id limit $5`;
 
-export const NEXT_PENDING: Statement = {
-  name: 'find_next_pending_endpoint',
-  sql: `select ${WEBHOOK_ENDPOINT_KEY.names}, next_attempt_at from deliveries
-    where next_attempt_at is not null and (workspace_id, environment, endpoint_id) > ($1, $2, $3)
-    order by workspace_id, environment, endpoint_id, next_attempt_at limit 1`,
-};
+export const NEXT_PENDING = statement('find_next_pending_endpoint')`
+  select ${WEBHOOK_ENDPOINT_KEY.names}, next_attempt_at from deliveries
+  where next_attempt_at is not null and (workspace_id, environment, endpoint_id) > ($1, $2, $3)
+  order by workspace_id, environment, endpoint_id, next_attempt_at limit 1`;
 
-export const COUNT_PENDING: Statement = {
-  name: 'count_pending_deliveries',
-  sql: `select count(*) from (select 1 from deliveries where next_attempt_at is not null limit $1) as pending`,
-};
+export const COUNT_PENDING = statement('count_pending_deliveries')`
+  select count(*) from (select 1 from deliveries where next_attempt_at is not null limit $1) as pending`;
 
-export const COUNT_PENDING_OF: Statement = {
-  name: 'count_pending_deliveries_of_endpoint',
-  sql: `select count(*)::integer from (select 1 from deliveries
-    where workspace_id = $1 and environment = $2 and endpoint_id = $3 and next_attempt_at is not null limit $4) as pending`,
-};
+export const COUNT_PENDING_OF = statement('count_pending_deliveries_of_endpoint')`
+  select count(*)::integer from (select 1 from deliveries
+  where workspace_id = $1 and environment = $2 and endpoint_id = $3 and next_attempt_at is not null limit $4) as pending`;
 
-export const LAST_DELIVERED: Statement = {
-  name: 'find_last_delivered',
-  sql: `select max(last_attempt_at) from (
-      select state, last_attempt_at from deliveries where workspace_id = $1 and environment = $2 and endpoint_id = $3
-      order by event_id desc limit ${NEWEST_DELIVERIES}) as newest
-    where state = 'delivered'`,
-};
+export const LAST_DELIVERED = statement('find_last_delivered')`
+  select max(last_attempt_at) from (
+    select state, last_attempt_at from deliveries where workspace_id = $1 and environment = $2 and endpoint_id = $3
+    order by event_id desc limit ${NEWEST_DELIVERIES}) as newest
+  where state = 'delivered'`;
 
-export const FIND_AFTER: Statement = {
-  name: 'find_deliveries_after',
-  sql: `${SELECT} and event_id > $4 order by event_id limit $5`,
-};
+export const FIND_AFTER = statement('find_deliveries_after')`
+  ${SELECT} and event_id > $4 order by event_id limit $5`;
 
 // Every process claims in this order.
-export const FIND_DUE: Statement = {
-  name: 'find_due_deliveries',
-  sql: `${SELECT} and next_attempt_at <= $4 order by next_attempt_at, event_id limit $5`,
-};
+export const FIND_DUE = statement('find_due_deliveries')`
+  ${SELECT} and next_attempt_at <= $4 order by next_attempt_at, event_id limit $5`;
 
-export const FIND_PENDING: Statement = {
-  name: 'find_pending_deliveries',
-  sql: `${SELECT} and next_attempt_at is not null order by next_attempt_at, event_id limit $4`,
-};
+export const FIND_PENDING = statement('find_pending_deliveries')`
+  ${SELECT} and next_attempt_at is not null order by next_attempt_at, event_id limit $4`;
 
-export const FIND_OLDEST: Statement = {
-  name: 'find_oldest_deliveries',
-  sql: `${SELECT} order by event_id limit $4`,
-};
+export const FIND_OLDEST = statement('find_oldest_deliveries')`${SELECT} order by event_id limit $4`;
 
-export const FIND_ONE: Statement = {
-  name: 'find_delivery',
-  sql: `${SELECT} and event_id = $4`,
-};
+export const FIND_ONE = statement('find_delivery')`${SELECT} and event_id = $4`;
 
 const { nextAttemptAt, state, responseStatus, error } = DELIVERY.fields;
 const attemptLog = text<string>('attempt_log');
 /** A delivery that is still due at the same time. */
 const DUE = new RowShape({ ...DELIVERY_KEY.fields, nextAttemptAt });
 
-export const CLAIM: Statement = {
-  name: 'claim_deliveries',
-  sql: `update deliveries as stored set next_attempt_at = $7
-    from ${sentRows(DUE)} where ${isSent(DUE)}
-    returning stored.event_id`,
-};
+export const CLAIM = statement('claim_deliveries')`
+  update deliveries as stored set next_attempt_at = $7
+  from ${sentRows(DUE)} where ${isSent(DUE)}
+  returning stored.event_id`;
 
 const FINISHED = new RowShape<FinishedAttempt>({
   key: DELIVERY_KEY,
@@ -117,67 +90,48 @@ const FINISHED = new RowShape<FinishedAttempt>({
   attemptLog,
 });
 
-export const FINISH: Statement = {
-  name: 'finish_attempts',
-  sql: `update deliveries as stored set state = sent.state, attempts = stored.attempts + 1,
-      next_attempt_at = sent.next_attempt_at, last_attempt_at = sent.attempted_at,
-      response_status = sent.response_status, error = sent.error, attempt_log = sent.attempt_log
-    from ${sentRows(FINISHED)}
-    where ${isSent(DELIVERY_KEY)} and stored.state = 'pending'
-      and (stored.next_attempt_at = sent.claimed_until
-        or sent.state = 'delivered' and stored.next_attempt_at > sent.claimed_until)`,
-};
+export const FINISH = statement('finish_attempts')`
+  update deliveries as stored set state = sent.state, attempts = stored.attempts + 1,
+    next_attempt_at = sent.next_attempt_at, last_attempt_at = sent.attempted_at,
+    response_status = sent.response_status, error = sent.error, attempt_log = sent.attempt_log
+  from ${sentRows(FINISHED)}
+  where ${isSent(DELIVERY_KEY)} and stored.state = 'pending'
+    and (stored.next_attempt_at = sent.claimed_until
+      or sent.state = 'delivered' and stored.next_attempt_at > sent.claimed_until)`;
 
 const MAKE_PENDING = `update deliveries as stored set state = 'pending', attempts = 0, next_attempt_at = $6
     from ${sentRows(DELIVERY_KEY)} where ${isSent(DELIVERY_KEY)}`;
 
-export const RETRY: Statement = {
-  name: 'retry_delivery',
-  sql: `${MAKE_PENDING} returning stored.event_id`,
-};
+export const RETRY = statement('retry_delivery')`${MAKE_PENDING} returning stored.event_id`;
 
 // Another process may have changed a delivery since it was read.
 
-export const RETRY_FAILED: Statement = {
-  name: 'retry_failed_deliveries',
-  sql: `${MAKE_PENDING} and stored.state = 'failed' returning stored.event_id`,
-};
+export const RETRY_FAILED = statement('retry_failed_deliveries')`
+  ${MAKE_PENDING} and stored.state = 'failed' returning stored.event_id`;
 
-export const CANCEL: Statement = {
-  name: 'cancel_deliveries',
-  sql: `update deliveries as stored set state = 'failed', next_attempt_at = null, error = $6
-    from ${sentRows(DELIVERY_KEY)} where ${isSent(DELIVERY_KEY)} and stored.state = 'pending'`,
-};
+export const CANCEL = statement('cancel_deliveries')`
+  update deliveries as stored set state = 'failed', next_attempt_at = null, error = $6
+  from ${sentRows(DELIVERY_KEY)} where ${isSent(DELIVERY_KEY)} and stored.state = 'pending'`;
 
-export const DELETE: Statement = {
-  name: 'delete_deliveries',
-  sql: `delete from deliveries as stored using ${sentRows(DELIVERY_KEY)}
-    where ${isSent(DELIVERY_KEY)}`,
-};
+export const DELETE = statement('delete_deliveries')`
+  delete from deliveries as stored using ${sentRows(DELIVERY_KEY)}
+  where ${isSent(DELIVERY_KEY)}`;
 
-export const FAILING_SINCE: Statement = {
-  name: 'find_failing_since',
-  sql: `select failing_since from failing_webhook_endpoints
-    where workspace_id = $1 and environment = $2 and endpoint_id = $3`,
-};
+export const FAILING_SINCE = statement('find_failing_since')`
+  select failing_since from failing_webhook_endpoints
+  where workspace_id = $1 and environment = $2 and endpoint_id = $3`;
 
-export const SCAN_FAILING: Statement = {
-  name: 'scan_failing_endpoints',
-  sql: `select ${FAILING_ENDPOINT.names} from failing_webhook_endpoints
-    where (workspace_id, environment, endpoint_id) > ($1, $2, $3)
-    order by workspace_id, environment, endpoint_id limit $4`,
-};
+export const SCAN_FAILING = statement('scan_failing_endpoints')`
+  select ${FAILING_ENDPOINT.names} from failing_webhook_endpoints
+  where (workspace_id, environment, endpoint_id) > ($1, $2, $3)
+  order by workspace_id, environment, endpoint_id limit $4`;
 
-export const SET_FAILING: Statement = {
-  name: 'set_failing_since',
-  sql: `insert into failing_webhook_endpoints (${FAILING_ENDPOINT.names})
-    values (${parameters(FAILING_ENDPOINT)}) on conflict (workspace_id, environment, endpoint_id) do nothing`,
-};
+export const SET_FAILING = statement('set_failing_since')`
+  insert into failing_webhook_endpoints (${FAILING_ENDPOINT.names})
+  values (${parameters(FAILING_ENDPOINT)}) on conflict (workspace_id, environment, endpoint_id) do nothing`;
 
-export const CLEAR_FAILING: Statement = {
-  name: 'clear_failing_since',
-  sql: 'delete from failing_webhook_endpoints where workspace_id = $1 and environment = $2 and endpoint_id = $3',
-};
+export const CLEAR_FAILING = statement('clear_failing_since')`
+  delete from failing_webhook_endpoints where workspace_id = $1 and environment = $2 and endpoint_id = $3`;
 
 /** Sorts after every event id. */
 const LAST_ID = '~';
