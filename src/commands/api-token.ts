@@ -72,13 +72,12 @@ function createCommand(): Command {
         .choices(permissions)
         .default('read-write'),
     )
-    .addOption(
-      new Option(
-        '--expires <duration>',
-        'lifetime of the token, such as 12h, 90d or 1y (default: never expires)',
-      ).argParser((text) => parseDuration(text, '100y')),
+    .option(
+      '--expires <duration>',
+      'lifetime of the token, such as 12h, 90d or 1y (default: never expires)',
+      (text) => parseDuration(text, '100y'),
     )
-    .addOption(new Option('--name <name>', 'label of the token in "api-token list"').argParser(parseName))
+    .option('--name <name>', 'label of the token in "api-token list"', parseName)
     .addOption(databaseOption())
     .addOption(jsonOption())
     .action((options: CreateOptions) =>

@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { checkUserGroups } from '../operations/user-group/check.ts';
 import { keepHeapSmall } from '../system/small-heap.ts';
 import { type DatabaseOptions, databaseOption, withExistingDatabase } from './database-option.ts';
@@ -23,7 +23,7 @@ export function checkCommand(): Command {
     .addOption(workspaceOption('workspace to check'))
     .addOption(environmentOption('environment to check'))
     .addOption(databaseOption())
-    .addOption(new Option('--json', 'print a JSON line for each violation, and a final one with the counts'))
+    .option('--json', 'print a JSON line for each violation, and a final one with the counts')
     .action((options: CheckOptions) => check(options));
 }
 

@@ -73,7 +73,7 @@ function applyCommand(): Command {
 function withFile(command: Command): Command {
   command
     .argument('<file>', 'YAML or JSON file of the configuration, or - for standard input')
-    .addOption(new Option('--prune', 'delete entries that a section of the file does not have'));
+    .option('--prune', 'delete entries that a section of the file does not have');
   return withTarget(command).addOption(jsonOption());
 }
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import {
   type Config,
   type DatabaseUrl,
@@ -53,7 +53,7 @@ export function copyCommand(): Command {
     );
   for (const setting of [source, target]) {
     const meaning = `sqlite:PATH, or postgres://… without a password (environment: ${variableNames(setting)})`;
-    command.addOption(new Option(setting.flag, meaning));
+    command.option(setting.flag, meaning);
   }
   return command.addOption(jsonOption()).action(copy);
 }

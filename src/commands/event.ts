@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { DAY_MS } from '../domain/instant.ts';
 import { type Purged, purgeEvents } from '../operations/event/purge.ts';
 import { confirmByTyping } from './confirm.ts';
@@ -24,13 +24,12 @@ function purgeCommand(): Command {
         '--older-than it may delete events that the service would keep: it then asks for confirmation, unless --yes is set. ' +
         'A SQLite file does not shrink; new data takes the space.',
     )
-    .addOption(
-      new Option(
-        '--older-than <duration>',
-        'delete what is older, such as 30d (default: UGS_EVENT_RETENTION_DAYS)',
-      ).argParser((text) => parseDuration(text, '10y')),
+    .option(
+      '--older-than <duration>',
+      'delete what is older, such as 30d (default: UGS_EVENT_RETENTION_DAYS)',
+      (text) => parseDuration(text, '10y'),
     )
-    .addOption(new Option('--yes', 'delete without asking for confirmation'))
+    .option('--yes', 'delete without asking for confirmation')
     .addOption(databaseOption())
     .addOption(jsonOption())
     .action((options: PurgeOptions) =>

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { KeyRing } from '../domain/key-ring.ts';
 import type { UserGroup } from '../domain/user-group/user-group.ts';
 import { loadKeyRing } from '../key-ring-source.ts';
@@ -30,7 +30,7 @@ export function exportCommand(): Command {
     .addArgument(outputArgument())
     .addOption(workspaceOption('workspace to export'))
     .addOption(environmentOption('environment to export'))
-    .addOption(new Option('--with-tokens', 'include the tokens of the user groups'))
+    .option('--with-tokens', 'include the tokens of the user groups')
     .addOption(databaseOption())
     .addOption(jsonOption())
     .action(runExport);

@@ -70,29 +70,26 @@ function listCommand(): Command {
       'Lists the user groups that meet every condition, ordered by id; a search by prefix lists those whose id matches ' +
         'before those of which only the name matches.',
     )
-    .addOption(new Option('--search <text>', 'only user groups whose id or name starts with the text'))
+    .option('--search <text>', 'only user groups whose id or name starts with the text')
     .addOption(
       new Option('--match <how>', 'how --search matches: contains ignores case').choices([
         'prefix',
         'contains',
       ]),
     )
-    .addOption(
-      new Option(
-        '--data-source <id>',
-        'only user groups that use the data source, also as the default of a schema',
-      ),
+    .option(
+      '--data-source <id>',
+      'only user groups that use the data source, also as the default of a schema',
     )
     .addOption(
       new Option('--suspended [boolean]', 'only suspended user groups, or with false only the others')
         .choices(['true', 'false'])
         .preset('true'),
     )
-    .addOption(
-      new Option(
-        '--seen-before <timestamp>',
-        'only user groups that were last seen before it, or never, such as 2026-03-05T16:00:00Z',
-      ).argParser(parseTimestamp),
+    .option(
+      '--seen-before <timestamp>',
+      'only user groups that were last seen before it, or never, such as 2026-03-05T16:00:00Z',
+      parseTimestamp,
     );
   return addPlaceOptions(command, 'the user group').action((options: ListOptions) =>
     withExistingDatabase(options, ({ store }) => list(store, options)),
@@ -142,11 +139,10 @@ function rotateCommand(): Command {
         'get-or-create returns the new token from now on. A token that an earlier rotation replaced is no longer valid in either case.',
     )
     .argument('<id>', 'user_group_id of the user group')
-    .addOption(
-      new Option(
-        '--grace-period <duration>',
-        'how long the old token still resolves, such as 1h or 7d, at most 30d; 0 for not at all (default: UGS_DEFAULT_GRACE_PERIOD_SECONDS)',
-      ).argParser((text) => (text === '0' ? 0 : parseDuration(text, '30d'))),
+    .option(
+      '--grace-period <duration>',
+      'how long the old token still resolves, such as 1h or 7d, at most 30d; 0 for not at all (default: UGS_DEFAULT_GRACE_PERIOD_SECONDS)',
+      (text) => (text === '0' ? 0 : parseDuration(text, '30d')),
     )
     .addOption(showTokenOption());
   return addPlaceOptions(command, 'the user group').action((id: string, options: RotateOptions) =>
@@ -243,7 +239,7 @@ function deleteCommand(): Command {
         'with the same id gets another token. Asks for confirmation, unless --yes is set.',
     )
     .argument('<id>', 'user_group_id of the user group')
-    .addOption(new Option('--yes', 'delete without asking for confirmation'));
+    .option('--yes', 'delete without asking for confirmation');
   return addPlaceOptions(command, 'the user group').action((id: string, options: DeleteOptions) =>
     withUserGroup(id, options, async ({ store, config, caller, userGroup }) => {
       if (!options.yes) await confirmDeletion(userGroup, options);

@@ -79,17 +79,15 @@ export function importCommand(): Command {
         formats,
       ),
     )
-    .addOption(new Option('--update', 'replace the fields of existing groups that differ'))
-    .addOption(new Option('--prune', 'delete the groups that the file does not have; requires --update'))
+    .option('--update', 'replace the fields of existing groups that differ')
+    .option('--prune', 'delete the groups that the file does not have; requires --update')
     .addOption(
       new Option('--max-delete <share>', 'with --prune: how many groups may be deleted, as 100 or as 5%')
         .argParser(parseMaxDeletions)
         .default(DEFAULT_MAX_DELETIONS, '5%'),
     )
-    .addOption(
-      new Option('--dry-run', 'report what would happen to each line, taken separately, and change nothing'),
-    )
-    .addOption(new Option('--json', 'print a JSON line for each line, and a final one with the counts'))
+    .option('--dry-run', 'report what would happen to each line, taken separately, and change nothing')
+    .option('--json', 'print a JSON line for each line, and a final one with the counts')
     .action((file: string, options: ImportOptions) => runImport(file, options));
 }
 

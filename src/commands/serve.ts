@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { App } from '../app.ts';
 import { type Flags, readConfig, type Setting, settings, variableNames } from '../config.ts';
 import { createLog } from '../log.ts';
@@ -14,9 +14,7 @@ export function serveCommand(): Command {
   for (const setting of Object.values(settings) as Setting<unknown>[]) {
     const { flag, fallback, meaning } = setting;
     if (flag !== undefined)
-      command.addOption(
-        new Option(flag, `${meaning} (${variableNames(setting)}; default: ${fallback || 'none'})`),
-      );
+      command.option(flag, `${meaning} (${variableNames(setting)}; default: ${fallback || 'none'})`);
   }
   const secrets: Setting<unknown>[] = [settings.tokenKeys, settings.bootstrapApiToken];
   const lines = secrets.map((setting) => `  ${variableNames(setting)}\n    ${setting.meaning}`);

@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { Config } from '../config.ts';
 import type { Caller } from '../domain/api-token.ts';
 import {
@@ -47,11 +47,10 @@ function rotateCommand(): Command {
       'Publishes a new key of each algorithm. The previous keys sign for another six minutes, until every verifier has the ' +
         'new ones, and remain published until the last token that they signed has expired.',
     )
-    .addOption(
-      new Option(
-        '--revoke',
-        'remove the previous keys and sign with the new ones immediately, because a key has leaked',
-      ).default(false),
+    .option(
+      '--revoke',
+      'remove the previous keys and sign with the new ones immediately, because a key has leaked',
+      false,
     )
     .action((options: Options & { revoke: boolean }) =>
       atPlace(options, async (context, caller, config) => {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { App } from '../app.ts';
 import { ConfigInvalid, readConfig } from '../config.ts';
 import { operator, type Permission } from '../domain/api-token.ts';
@@ -35,11 +35,11 @@ export function startCommand(): Command {
         'read-write and an admin API token), runs the service and prints an example request. Ignores DATABASE_URL; use ' +
         'serve to connect to another database.',
     )
-    .addOption(new Option('--data <directory>', 'directory for all data').default('data'))
-    .addOption(new Option('--demo', 'create demo data: customers, a catalogue and a sample dashboard'))
-    .addOption(new Option('--host <address>', 'address to listen on (HOST; default: 127.0.0.1)'))
-    .addOption(new Option('--port <port>', 'port to listen on (PORT; default: 8080)'))
-    .addOption(new Option('--log-level <level>', 'minimum level to log (LOG_LEVEL; default: info)'))
+    .option('--data <directory>', 'directory for all data', 'data')
+    .option('--demo', 'create demo data: customers, a catalogue and a sample dashboard')
+    .option('--host <address>', 'address to listen on (HOST; default: 127.0.0.1)')
+    .option('--port <port>', 'port to listen on (PORT; default: 8080)')
+    .option('--log-level <level>', 'minimum level to log (LOG_LEVEL; default: info)')
     .action(async ({ data, demo: createsDemo, ...flags }: StartOptions) => {
       const path = join(data, 'user-groups.db');
       const isNew = !existsSync(path);

@@ -15,15 +15,13 @@ export interface TargetOptions extends DatabaseOptions {
 /** The texts complete the help of --workspace and --environment. */
 export function addTargetOptions(command: Command, workspace: string, environment: string): Command {
   return command
-    .addOption(new Option('--workspace <name>', workspace).argParser(parseName))
+    .option('--workspace <name>', workspace, parseName)
     .addOption(
       new Option('--environment <environment>', `${environment} (default: Customer)`).choices(environments),
     )
-    .addOption(
-      new Option(
-        '--url <url>',
-        'URL of a running service, whose API token is in UGS_API_TOKEN; instead of a database',
-      ),
+    .option(
+      '--url <url>',
+      'URL of a running service, whose API token is in UGS_API_TOKEN; instead of a database',
     )
     .addOption(databaseOption());
 }

@@ -58,17 +58,13 @@ function exportCommand(): Command {
     )
     .addArgument(outputArgument());
   return addTargetOptions(command, 'workspace to export', 'environment to export')
-    .addOption(
-      new Option('--from <date>', 'first day, in UTC (default: 29 days before --to)').argParser(parseDay),
-    )
-    .addOption(new Option('--to <date>', 'last day (default: today)').argParser(parseDay))
+    .option('--from <date>', 'first day, in UTC (default: 29 days before --to)', parseDay)
+    .option('--to <date>', 'last day (default: today)', parseDay)
     .addOption(
       new Option('--group-by <period>', 'length of a period').choices(['day', 'month']).default('day'),
     )
-    .addOption(new Option('--group <user_group_id>', 'only this user group'))
-    .addOption(
-      new Option('--integration <id>', 'only groups and periods with embed tokens of this integration'),
-    )
+    .option('--group <user_group_id>', 'only this user group')
+    .option('--integration <id>', 'only groups and periods with embed tokens of this integration')
     .action(runExport);
 }
 

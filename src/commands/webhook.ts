@@ -50,7 +50,7 @@ function listCommand(): Command {
       `Lists webhook endpoints, since when no delivery to them has succeeded, and their pending deliveries, counted up to ` +
         `${MAX_COUNTED}.`,
     )
-    .addOption(new Option('--pending', 'only endpoints with pending deliveries'));
+    .option('--pending', 'only endpoints with pending deliveries');
   return withPlace(command).action((options: ListOptions) =>
     withExistingDatabase(options, async ({ store }) => {
       const pages = endpointPages(store, options);
@@ -90,7 +90,7 @@ function disableCommand(): Command {
         'confirmation, unless --yes is set.',
     )
     .argument('<id>', 'id of the webhook endpoint, as shown by "webhook list"')
-    .addOption(new Option('--yes', 'disable without asking for confirmation'));
+    .option('--yes', 'disable without asking for confirmation');
   return withPlace(command).action((id: string, options: DisableOptions) =>
     withExistingDatabase(options, async ({ store }, config) => {
       const found = await findEndpoints(store, id, options);
@@ -147,7 +147,7 @@ async function disable(
 
 function withPlace(command: Command): Command {
   return command
-    .addOption(new Option('--workspace <name>', 'workspace of the webhook endpoints').argParser(parseName))
+    .option('--workspace <name>', 'workspace of the webhook endpoints', parseName)
     .addOption(new Option('--all-workspaces', 'of all workspaces').conflicts('workspace'))
     .addOption(
       new Option('--environment <environment>', 'only of this environment (default: both)').choices(

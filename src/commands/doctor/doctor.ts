@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { type Config, ConfigInvalid, type Setting, servingThreads, settings } from '../../config.ts';
 import { redact, Secret } from '../../domain/secret.ts';
 import { readSecretFile } from '../../system/secret-file.ts';
@@ -30,23 +30,15 @@ export function doctorCommand(): Command {
         'reads them from the file of a systemd unit.',
     )
     .addOption(databaseOption())
-    .addOption(
-      new Option(
-        '--environment-file <file>',
-        'file with settings as for EnvironmentFile= of systemd, which replace those of the environment',
-      ),
+    .option(
+      '--environment-file <file>',
+      'file with settings as for EnvironmentFile= of systemd, which replace those of the environment',
     )
-    .addOption(
-      new Option('--pid <pid>', 'process id of the running service, to check its limits').argParser(parsePid),
-    )
-    .addOption(
-      new Option('--url <url>', 'URL that callers use; also checks what is between them and the service'),
-    )
-    .addOption(
-      new Option(
-        '--api-token-file <file>',
-        'file with an API token, to check more at the URL; only reads are made',
-      ),
+    .option('--pid <pid>', 'process id of the running service, to check its limits', parsePid)
+    .option('--url <url>', 'URL that callers use; also checks what is between them and the service')
+    .option(
+      '--api-token-file <file>',
+      'file with an API token, to check more at the URL; only reads are made',
     )
     .addOption(jsonOption())
     .action(runDoctor);
