@@ -48,20 +48,16 @@ const REPLACED_TOKENS = 3;
 export async function crash(options: CrashOptions): Promise<CrashFigures> {
   using folder = new Folder();
   const random = new Random(options.seed);
-  const database = await options.kind.create();
-  try {
-    await using checker = await openIntegrityChecker(database);
-    await using fleet = new Fleet({ folder, database, checker, random, size: options.processes });
-    // The first process creates the database.
-    await fleet.killStarting(random.below(START_MS));
-    options.onKill(1);
-    const { token: apiToken } = await createApiToken(folder, [], { env: database.env });
-    const rig = new CrashRig({ ...options, random, fleet, checker, apiToken }, folder.join('journal'));
-    await rig.killUnderLoad();
-    return await rig.inspectEverything();
-  } finally {
-    await database.drop();
-  }
+  await using database = await options.kind.create();
+  await using checker = await openIntegrityChecker(database);
+  await using fleet = new Fleet({ folder, database, checker, random, size: options.processes });
+  // The first process creates the database.
+  await fleet.killStarting(random.below(START_MS));
+  options.onKill(1);
+  const { token: apiToken } = await createApiToken(folder, [], { env: database.env });
+  const rig = new CrashRig({ ...options, random, fleet, checker, apiToken }, folder.join('journal'));
+  await rig.killUnderLoad();
+  return await rig.inspectEverything();
 }
 
 interface Equipment extends CrashOptions {

@@ -29,20 +29,15 @@ export async function whileMonitored<Result>(
   settings: Record<string, string> = {},
 ): Promise<Result> {
   using folder = new Folder();
-  const database = await kind.create();
+  await using database = await kind.create();
   const file = folder.join('longest-iteration');
-  const service = await serve(folder, {
+  await using service = await serve(folder, {
     env: { ...database.env, ...QUIET, ...settings, ...monitored(file) },
   });
-  try {
-    await using issuer = await DatabaseTokenIssuer.open(database);
-    const { token } = await issuer.create('default', 'Customer', 'admin');
-    const loop = new EventLoop(service, file);
-    return await work({ service, loop, token, issuer, database });
-  } finally {
-    await service.kill();
-    await database.drop();
-  }
+  await using issuer = await DatabaseTokenIssuer.open(database);
+  const { token } = await issuer.create('default', 'Customer', 'admin');
+  const loop = new EventLoop(service, file);
+  return await work({ service, loop, token, issuer, database });
 }
 
 /** The settings of a service whose event loop is monitored; it writes its longest iterations to the file. */

@@ -32,17 +32,13 @@ export interface FuzzFigures {
 /** Throws `PromiseBroken` with the options that repeat the case. */
 export async function fuzz(options: FuzzOptions): Promise<FuzzFigures> {
   using folder = new Folder();
-  const database = await options.kind.create();
-  try {
-    await using service = await serve(folder, { env: { ...database.env, ...WITHOUT_FAILURE_LIMIT } });
-    await using issuer = await DatabaseTokenIssuer.open(database);
-    const accounts: Account[] = [];
-    while (accounts.length < options.callers)
-      accounts.push(await accountOf(service.url, issuer, `caller ${accounts.length}`));
-    return await fuzzService(service.url, accounts, options);
-  } finally {
-    await database.drop();
-  }
+  await using database = await options.kind.create();
+  await using service = await serve(folder, { env: { ...database.env, ...WITHOUT_FAILURE_LIMIT } });
+  await using issuer = await DatabaseTokenIssuer.open(database);
+  const accounts: Account[] = [];
+  while (accounts.length < options.callers)
+    accounts.push(await accountOf(service.url, issuer, `caller ${accounts.length}`));
+  return await fuzzService(service.url, accounts, options);
 }
 
 /** Fuzzes a running service. */

@@ -52,21 +52,16 @@ export async function attackInRounds(
 
 export async function attackWithSlowClients(options: SlowClientsOptions): Promise<SlowClientsFigures> {
   using folder = new Folder();
-  const database = await sqlite.create();
+  await using database = await sqlite.create();
   const script = writeScript(folder.join('program'));
-  const service = await serve(folder, {
+  await using service = await serve(folder, {
     env: { ...database.env, ...QUIET, ...timeouts(options.limitsMs) },
     command: script,
   });
-  try {
-    await using issuer = await DatabaseTokenIssuer.open(database);
-    const { token } = await issuer.create('default', 'Customer');
-    await createLargeGroups(service, token);
-    return await new AttackRun({ ...options, service, pid: processOf(script), apiToken: token }).run();
-  } finally {
-    await service.kill();
-    await database.drop();
-  }
+  await using issuer = await DatabaseTokenIssuer.open(database);
+  const { token } = await issuer.create('default', 'Customer');
+  await createLargeGroups(service, token);
+  return await new AttackRun({ ...options, service, pid: processOf(script), apiToken: token }).run();
 }
 
 function timeouts({ headers, body, answers }: SlowClientsOptions['limitsMs']): Record<string, string> {

@@ -42,7 +42,7 @@ const ARRIVAL_LIMIT_MS = 60_000;
 /** Throws `PromiseBroken`. */
 export async function killDelivering(options: WebhookRigOptions): Promise<WebhookRigFigures> {
   using folder = new Folder();
-  const database = await options.kind.create();
+  await using database = await options.kind.create();
   const random = new Random(options.seed);
   let refused = 0;
   await using receiver = await Receiver.start((response) => {
@@ -50,14 +50,10 @@ export async function killDelivering(options: WebhookRigOptions): Promise<Webhoo
     if (status === 500) refused++;
     setTimeout(() => response.writeHead(status).end(), random.below(MAX_RESPONSE_MS));
   });
-  try {
-    await using rig = new WebhookRig(options, folder, database, random);
-    await rig.start(receiver.url);
-    await rig.killUnderLoad();
-    return await rig.figures(receiver, () => refused);
-  } finally {
-    await database.drop();
-  }
+  await using rig = new WebhookRig(options, folder, database, random);
+  await rig.start(receiver.url);
+  await rig.killUnderLoad();
+  return await rig.figures(receiver, () => refused);
 }
 
 class WebhookRig implements AsyncDisposable {

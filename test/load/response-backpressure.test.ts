@@ -111,76 +111,71 @@ const ANSWER_WITHIN_MS = 5_000;
 describeOnEachDatabase('A workspace that reads no responses', (database) => {
   it('gets its share of the memory, and leaves the others theirs', async () => {
     using folder = new Folder();
-    const created = await database.create();
+    await using created = await database.create();
     await using issuer = await DatabaseTokenIssuer.open(created);
     const hog = (await issuer.create('hog', 'Customer', 'admin')).token;
     const other = (await issuer.create('other', 'Customer', 'admin')).token;
     const script = writeScript(folder.join('program'));
-    const service = await serve(folder, {
+    await using service = await serve(folder, {
       command: script,
       env: { ...created.env, ...QUIET, UGS_ANSWER_TIMEOUT_MS: '300000' },
     });
-    try {
-      const text = 'x'.repeat(15_900);
-      for (let index = 0; index < LARGE_SOURCES; index++) {
-        const source = { schema_id: `${index}`, name: 'Large', attributes: { text } };
-        await service.call(hog, 'PUT', `/v1/data-sources/${index}`, source);
-        const schema = { name: 'S', default_data_source: `${index}` };
-        await service.call(hog, 'PUT', `/v1/schemas/${index}`, schema);
-      }
-      const tokenOf = async (apiToken: string): Promise<string> => {
-        const body = { user_group_id: 'a', name: 'A' };
-        return (await service.call(apiToken, 'POST', '/v1/user-groups', body)).json.user_group.token;
-      };
-      const resolveAs = (apiToken: string, token: string) =>
-        service.call(apiToken, 'POST', '/v1/resolve', { token });
-      const [hogToken, otherToken] = [await tokenOf(hog), await tokenOf(other)];
-      const large = await resolveAs(hog, hogToken);
-      assert.ok(large.text.length > 250_000, String(large.text.length));
-      const post = (path: string, type: string, body: string) =>
-        `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${hog}\r\nContent-Type: ${type}\r\n` +
-        `Content-Length: ${body.length}\r\n\r\n${body}`;
-      const resolves = post('/v1/resolve', 'application/json', JSON.stringify({ token: hogToken }));
-      const introspects = post('/oauth/introspect', 'application/x-www-form-urlencoded', `token=${hogToken}`);
-      const before = residentMb(processOf(script));
-      const latencies: number[] = [];
-      const statuses: number[] = [];
-      const attack = async (): Promise<Socket[]> => {
-        const half = RESOLVING_READERS / 2;
-        const readers = [
-          ...(await openReaders(service.url, resolves.repeat(RESOLVES), half)),
-          ...(await openReaders(service.url, introspects.repeat(RESOLVES), half)),
-        ];
-        const until = performance.now() + 2 * SETTLE_MS;
-        while (performance.now() < until) {
-          const startedAt = performance.now();
-          const { status } = await resolveAs(other, otherToken);
-          statuses.push(status);
-          latencies.push(performance.now() - startedAt);
-          await sleep(10);
-        }
-        return readers;
-      };
-      const [readers, most] = await peakResidentMb(processOf(script), attack());
-      assert.ok(most - before < MAX_RESOLVING_GROWTH_MB, `${Math.round(most - before)} MB more`);
-      const served = statuses.filter((status) => status === 200).length;
-      // A machine that runs other tests may be too slow for a database query.
-      assert.ok(served >= 0.9 * statuses.length, `${served} of ${statuses.length} served`);
-      const slowest = Math.max(...latencies);
-      assert.ok(slowest < ANSWER_WITHIN_MS, `${Math.round(slowest)} ms`);
-      await eventually('a refusal', async () => {
-        // Requests that were refused for other reasons have left room in the socket buffers.
-        for (const reader of readers) reader.write(resolves);
-        const { status, text: refused } = await resolveAs(hog, hogToken);
-        return status === 503 && refused.includes('responses to this workspace');
-      });
-      assert.equal((await resolveAs(other, otherToken)).status, 200);
-      for (const reader of readers) reader.destroy();
-      await eventually('a resolve', async () => (await resolveAs(hog, hogToken)).status === 200);
-    } finally {
-      await service.kill();
-      await created.drop();
+    const text = 'x'.repeat(15_900);
+    for (let index = 0; index < LARGE_SOURCES; index++) {
+      const source = { schema_id: `${index}`, name: 'Large', attributes: { text } };
+      await service.call(hog, 'PUT', `/v1/data-sources/${index}`, source);
+      const schema = { name: 'S', default_data_source: `${index}` };
+      await service.call(hog, 'PUT', `/v1/schemas/${index}`, schema);
     }
+    const tokenOf = async (apiToken: string): Promise<string> => {
+      const body = { user_group_id: 'a', name: 'A' };
+      return (await service.call(apiToken, 'POST', '/v1/user-groups', body)).json.user_group.token;
+    };
+    const resolveAs = (apiToken: string, token: string) =>
+      service.call(apiToken, 'POST', '/v1/resolve', { token });
+    const [hogToken, otherToken] = [await tokenOf(hog), await tokenOf(other)];
+    const large = await resolveAs(hog, hogToken);
+    assert.ok(large.text.length > 250_000, String(large.text.length));
+    const post = (path: string, type: string, body: string) =>
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${hog}\r\nContent-Type: ${type}\r\n` +
+      `Content-Length: ${body.length}\r\n\r\n${body}`;
+    const resolves = post('/v1/resolve', 'application/json', JSON.stringify({ token: hogToken }));
+    const introspects = post('/oauth/introspect', 'application/x-www-form-urlencoded', `token=${hogToken}`);
+    const before = residentMb(processOf(script));
+    const latencies: number[] = [];
+    const statuses: number[] = [];
+    const attack = async (): Promise<Socket[]> => {
+      const half = RESOLVING_READERS / 2;
+      const readers = [
+        ...(await openReaders(service.url, resolves.repeat(RESOLVES), half)),
+        ...(await openReaders(service.url, introspects.repeat(RESOLVES), half)),
+      ];
+      const until = performance.now() + 2 * SETTLE_MS;
+      while (performance.now() < until) {
+        const startedAt = performance.now();
+        const { status } = await resolveAs(other, otherToken);
+        statuses.push(status);
+        latencies.push(performance.now() - startedAt);
+        await sleep(10);
+      }
+      return readers;
+    };
+    const [readers, most] = await peakResidentMb(processOf(script), attack());
+    assert.ok(most - before < MAX_RESOLVING_GROWTH_MB, `${Math.round(most - before)} MB more`);
+    const served = statuses.filter((status) => status === 200).length;
+    // A machine that runs other tests may be too slow for a database query.
+    assert.ok(served >= 0.9 * statuses.length, `${served} of ${statuses.length} served`);
+    const slowest = Math.max(...latencies);
+    assert.ok(slowest < ANSWER_WITHIN_MS, `${Math.round(slowest)} ms`);
+    await eventually('a refusal', async () => {
+      // Requests that were refused for other reasons have left room in the socket buffers.
+      for (const reader of readers) reader.write(resolves);
+      const { status, text: refused } = await resolveAs(hog, hogToken);
+      return status === 503 && refused.includes('responses to this workspace');
+    });
+    assert.equal((await resolveAs(other, otherToken)).status, 200);
+    for (const reader of readers) reader.destroy();
+    await eventually('a resolve', async () => (await resolveAs(hog, hogToken)).status === 200);
   });
 });
 

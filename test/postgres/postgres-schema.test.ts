@@ -94,25 +94,20 @@ describe('a PostgreSQL database without a schema', () => {
 });
 
 it('a PostgreSQL user with short timeouts still waits for a concurrent migration', async () => {
-  const database = await postgres.create();
-  const other = await SqlConnection.open(database.url);
-  try {
-    await other.query(
-      'create table schema_migrations (number integer primary key, name text, applied_at bigint)',
-    );
-    for (const limit of ['statement_timeout', 'lock_timeout']) {
-      await runSql(database, `alter database ${other.database} set ${limit} = '200ms'`);
-    }
-    await other.query('begin');
-    await other.query("insert into schema_migrations values (1, 'another', 0)");
-    const migrating = namesOfApplied(optionsFor(database.url, TIMEOUTS));
-    await sleep(1_000);
-    await other.query('rollback');
-    assert.equal((await migrating)[0], '0001-user-groups.sql');
-  } finally {
-    await other.end();
-    await database.drop();
+  await using database = await postgres.create();
+  await using other = await SqlConnection.open(database.url);
+  await other.query(
+    'create table schema_migrations (number integer primary key, name text, applied_at bigint)',
+  );
+  for (const limit of ['statement_timeout', 'lock_timeout']) {
+    await runSql(database, `alter database ${other.database} set ${limit} = '200ms'`);
   }
+  await other.query('begin');
+  await other.query("insert into schema_migrations values (1, 'another', 0)");
+  const migrating = namesOfApplied(optionsFor(database.url, TIMEOUTS));
+  await sleep(1_000);
+  await other.query('rollback');
+  assert.equal((await migrating)[0], '0001-user-groups.sql');
 });
 
 describe('twenty connections that migrate concurrently', () => {

@@ -100,12 +100,8 @@ for (const { kind, engine, folder } of ENGINES) {
 }
 
 async function faultsOf(kind: DatabaseKind, previous: FrozenDatabase, migration: string): Promise<string[]> {
-  const database = await thaw(previous, kind);
-  try {
-    const before = await snapshotOf(database);
-    await executeSql(database, migration);
-    return additiveFaults(before, await snapshotOf(database, before));
-  } finally {
-    await database.drop();
-  }
+  await using database = await thaw(previous, kind);
+  const before = await snapshotOf(database);
+  await executeSql(database, migration);
+  return additiveFaults(before, await snapshotOf(database, before));
 }

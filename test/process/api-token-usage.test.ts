@@ -18,26 +18,21 @@ describeOnEachDatabase('The last use of an API token', (kind) => {
   for (const [when, end] of Object.entries(ends)) {
     it(`is written ${when}`, async () => {
       using folder = new Folder();
-      const database = await kind.create();
+      await using database = await kind.create();
       const { env } = database;
       await using service = await serve(folder, { env });
-      try {
-        const { token } = await createApiToken(folder, [], { env });
-        const listed = async (): Promise<string | null> => {
-          const { stdout } = await run(folder, ['api-token', 'list', '--json'], { env });
-          return JSON.parse(stdout)[0].last_used_at;
-        };
-        assert.equal(await listed(), null);
-        const before = Date.now();
-        await service.call(token, 'GET', '/v1/user-groups');
-        await end(service);
-        const lastUsedAt = Date.parse(await eventually('the last use', listed));
-        assert.equal(lastUsedAt % HOUR_MS, 0);
-        assert.ok(lastUsedAt <= before && lastUsedAt > before - HOUR_MS);
-      } finally {
-        await service.kill();
-        await database.drop();
-      }
+      const { token } = await createApiToken(folder, [], { env });
+      const listed = async (): Promise<string | null> => {
+        const { stdout } = await run(folder, ['api-token', 'list', '--json'], { env });
+        return JSON.parse(stdout)[0].last_used_at;
+      };
+      assert.equal(await listed(), null);
+      const before = Date.now();
+      await service.call(token, 'GET', '/v1/user-groups');
+      await end(service);
+      const lastUsedAt = Date.parse(await eventually('the last use', listed));
+      assert.equal(lastUsedAt % HOUR_MS, 0);
+      assert.ok(lastUsedAt <= before && lastUsedAt > before - HOUR_MS);
     });
   }
 });

@@ -116,12 +116,8 @@ async function withThawed(
   kind: DatabaseKind,
   work: (database: TestDatabase) => Promise<void>,
 ): Promise<void> {
-  const database = await thaw(frozen, kind);
-  try {
-    await work(database);
-  } finally {
-    await database.drop();
-  }
+  await using database = await thaw(frozen, kind);
+  await work(database);
 }
 
 /** Returns the lines of the log. */
