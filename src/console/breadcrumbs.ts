@@ -1,5 +1,6 @@
 // The way to a page: the pages at the beginnings of its path.
 
+import { capitalized } from '../http/description.ts';
 import { idInPath } from './html.ts';
 import type { Page } from './page.ts';
 
@@ -41,7 +42,7 @@ export class Breadcrumbs {
 /** Such as "API tokens" for `api-tokens`. */
 function nameOfPart(part: string): string {
   const words = part.replaceAll('-', ' ').replace(/^api\b/, 'API');
-  return words[0]!.toUpperCase() + words.slice(1);
+  return capitalized(words);
 }
 
 function decoded(part: string): string {

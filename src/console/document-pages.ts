@@ -5,6 +5,7 @@ import type { Document, DocumentDefinition } from '../domain/document.ts';
 import { userGroupId } from '../domain/field.ts';
 import { type BodyType, refuseFields, valueCheck } from '../domain/request-body.ts';
 import type { Secret } from '../domain/secret.ts';
+import { capitalized } from '../http/description.ts';
 import { documentIdParameter, type pathParameters } from '../http/request/path-parameter.ts';
 import { isUsed, NO_USE, type Use, useText } from '../operations/catalogue/use.ts';
 import {
@@ -353,8 +354,4 @@ function idTaken(noun: string): Problem {
   return new Problem('version_mismatch', `Another ${noun} has this id, so nothing was saved.`, {
     errors: [{ pointer: '/id', detail: 'is taken: choose another one, or edit what exists' }],
   });
-}
-
-function capitalized(noun: string): string {
-  return noun[0]!.toUpperCase() + noun.slice(1);
 }

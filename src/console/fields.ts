@@ -1,5 +1,6 @@
 // Forms: fields with labels, and errors beside the field that they are about.
 
+import { capitalized } from '../http/description.ts';
 import type { Problem, Violation } from '../problem.ts';
 import { type ButtonKind, buttonTo, type Html, html, joined, NO_HTML } from './html.ts';
 import { maskedToken, type Session } from './session.ts';
@@ -169,7 +170,7 @@ function fieldName(pointer: string): string {
   const words = (LABELS[first] ?? first)
     .replaceAll('_', ' ')
     .replace(/^(?:api|url)\b/, (word) => word.toUpperCase());
-  return [(words[0] ?? '').toUpperCase() + words.slice(1), ...others].join(' › ');
+  return [capitalized(words), ...others].join(' › ');
 }
 
 function labelled(options: FieldOptions, control: (attributes: Html) => Html): Html {

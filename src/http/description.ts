@@ -18,6 +18,10 @@ export const tags = {
   Service: 'For supervisors, load balancers and readers. No API token is required.',
 } as const;
 
+export function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** A text such as "a, b and c". */
 export function listText(parts: readonly string[]): string {
   return parts.join(', ').replace(/, ([^,]*)$/, ' and $1');

@@ -4,6 +4,7 @@ import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import { memberChanges } from '../../domain/event/changes.ts';
 import type { Actor, EventTarget, EventType, StoredEvent, TargetType } from '../../domain/event/event.ts';
 import { actorLabel } from '../../domain/event/filter.ts';
+import { capitalized } from '../../http/description.ts';
 import type { EventsPage } from '../../operations/event/list.ts';
 import { type Html, html, type Insertion, idCell, link, NO_HTML, pathTo, table, time } from '../html.ts';
 import { ADMINS, WRITERS } from '../page.ts';
@@ -58,7 +59,7 @@ export function nameOfTarget(type: TargetType): string {
 }
 
 function sentence(text: string): string {
-  return text.startsWith('api ') ? `API${text.slice(3)}` : text[0]!.toUpperCase() + text.slice(1);
+  return text.startsWith('api ') ? `API${text.slice(3)}` : capitalized(text);
 }
 
 function what({ type, version, requestId }: StoredEvent): Html {

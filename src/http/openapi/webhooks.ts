@@ -2,6 +2,7 @@
 
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { type EventType, eventTypes } from '../../domain/event/event.ts';
+import { capitalized } from '../description.ts';
 
 type Parameter = OpenAPIV3_1.ParameterObject;
 
@@ -54,8 +55,4 @@ function webhook(type: EventType): OpenAPIV3_1.OperationObject {
       default: { description: 'Refused: the service retries.' },
     },
   };
-}
-
-function capitalized(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
 }

@@ -7,7 +7,7 @@ import {
 } from '../../../domain/embed-token/mint.ts';
 import { integrationDefinition, integrationFields } from '../../../domain/integration.ts';
 import { putIntegration as put } from '../../../operations/integration/integration.ts';
-import { listText } from '../../description.ts';
+import { capitalized, listText } from '../../description.ts';
 import { documentEndpoints } from '../../document-endpoints.ts';
 
 const settingsTexts = embedTokenTypes.map(
@@ -35,10 +35,6 @@ const typesWithSecret = embedTokenTypes.flatMap(([type, definition]) => {
 
 function publicMembers({ secret: _, ...members }: typeof integrationExamples.metabase): object {
   return members;
-}
-
-function capitalized(text: string): string {
-  return text[0]!.toUpperCase() + text.slice(1);
 }
 
 const endpoints = documentEndpoints({
