@@ -1,6 +1,6 @@
 // The way to a page: the pages at the beginnings of its path.
 
-import { capitalized } from '../http/description.ts';
+import { wordsOf } from './fields.ts';
 import { idInPath } from './html.ts';
 import type { Page } from './page.ts';
 
@@ -35,14 +35,8 @@ export class Breadcrumbs {
     // `-` is in the place of an id.
     if (pages.length === 0 || part === '-') return [];
     const isId = pages.every(({ isOfId }) => isOfId);
-    return [{ path, text: isId ? idInPath(decoded(part)) : nameOfPart(part) }];
+    return [{ path, text: isId ? idInPath(decoded(part)) : wordsOf(part) }];
   }
-}
-
-/** Such as "API tokens" for `api-tokens`. */
-function nameOfPart(part: string): string {
-  const words = part.replaceAll('-', ' ').replace(/^api\b/, 'API');
-  return capitalized(words);
 }
 
 function decoded(part: string): string {

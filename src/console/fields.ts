@@ -167,10 +167,13 @@ const LABELS: Readonly<Record<string, string>> = {
 function fieldName(pointer: string): string {
   const parts = pointer.split('/').slice(1);
   const [first = '', ...others] = parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const words = (LABELS[first] ?? first)
-    .replaceAll('_', ' ')
-    .replace(/^(?:api|url)\b/, (word) => word.toUpperCase());
-  return [capitalized(words), ...others].join(' › ');
+  return [wordsOf(LABELS[first] ?? first), ...others].join(' › ');
+}
+
+/** An identifier as people read it, such as "API tokens" for `api-tokens`. */
+export function wordsOf(identifier: string): string {
+  const words = identifier.replace(/[._-]/g, ' ').replace(/^(?:api|url)\b/, (word) => word.toUpperCase());
+  return capitalized(words);
 }
 
 function labelled(options: FieldOptions, control: (attributes: Html) => Html): Html {

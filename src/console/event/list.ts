@@ -6,11 +6,11 @@ import { DAY_MS, startOfDay } from '../../domain/instant.ts';
 import { listNewestApiTokens } from '../../operations/api-token/api-token.ts';
 import { type EventQuery, type EventsPage, listEvents } from '../../operations/event/list.ts';
 import { requestPath } from '../browser.ts';
-import { choiceField, textField } from '../fields.ts';
+import { choiceField, textField, wordsOf } from '../fields.ts';
 import { type Html, html, NO_HTML, none } from '../html.ts';
 import { ADMINS, type Page, type PageCall, READERS } from '../page.ts';
 import { nextPage, pageQuery } from '../pagination.ts';
-import { actorLabels, eventTable, nameOfTarget, nameOfType } from './table.ts';
+import { actorLabels, eventTable } from './table.ts';
 
 /** API tokens that are suggested, of those that are not revoked and of those that are. Others can be typed. */
 const MAX_SUGGESTIONS = 100;
@@ -123,7 +123,7 @@ function filterForm(path: string, filter: Filter, actors: readonly string[], has
     name: 'target_type',
     label: 'About',
     value: target_type ?? '',
-    choices: [['', 'anything'], ...targetTypes.map((each) => [each, nameOfTarget(each)] as const)],
+    choices: [['', 'anything'], ...targetTypes.map((each) => [each, wordsOf(each)] as const)],
   })}
 ${textField({ name: 'target_id', label: 'Id', placeholder: 'any', value: target_id })}`;
   return html`<form class="filters" role="search" method="get" action="${path}">
@@ -131,7 +131,7 @@ ${choiceField({
   name: 'type',
   label: 'What',
   value: type ?? '',
-  choices: [['', 'anything'], ...eventTypes.map((each) => [each, nameOfType(each)] as const)],
+  choices: [['', 'anything'], ...eventTypes.map((each) => [each, wordsOf(each)] as const)],
 })}
 ${hasTarget ? target : NO_HTML}
 ${textField({ name: 'field', label: 'Changed field', placeholder: 'such as mapping.40', value: field })}

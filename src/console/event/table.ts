@@ -2,10 +2,10 @@
 
 import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import { memberChanges } from '../../domain/event/changes.ts';
-import type { Actor, EventTarget, EventType, StoredEvent, TargetType } from '../../domain/event/event.ts';
+import type { Actor, EventTarget, StoredEvent } from '../../domain/event/event.ts';
 import { actorLabel } from '../../domain/event/filter.ts';
-import { capitalized } from '../../http/description.ts';
 import type { EventsPage } from '../../operations/event/list.ts';
+import { wordsOf } from '../fields.ts';
 import { type Html, html, type Insertion, idCell, link, NO_HTML, pathTo, table, time } from '../html.ts';
 import { ADMINS, WRITERS } from '../page.ts';
 import { type Change, changeList, changesText, isRestorable } from './changes.ts';
@@ -48,26 +48,12 @@ function eventRows(
   return table('Events', ['When', 'What', ...Object.keys(more), 'Who', 'Changes'], rows);
 }
 
-/** Such as "User group token rotated". */
-export function nameOfType(type: EventType): string {
-  const text = type.replace('.', ' ').replaceAll('_', ' ');
-  return sentence(text);
-}
-
-export function nameOfTarget(type: TargetType): string {
-  return sentence(type.replaceAll('_', ' '));
-}
-
-function sentence(text: string): string {
-  return text.startsWith('api ') ? `API${text.slice(3)}` : capitalized(text);
-}
-
 function what({ type, version, requestId }: StoredEvent): Html {
   const details = [
     ...(version === null ? [] : [`version ${version}`]),
     ...(requestId === null ? [] : [`request ${requestId}`]),
   ];
-  return html`${nameOfType(type)}<p class="hint">${details.join(', ')}</p>`;
+  return html`${wordsOf(type)}<p class="hint">${details.join(', ')}</p>`;
 }
 
 function about(caller: Caller, { type, target }: StoredEvent): Html {

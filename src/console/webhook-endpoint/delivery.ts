@@ -4,8 +4,7 @@ import { prettyJson } from '../../domain/json/pretty-json.ts';
 import { type Delivery, type DeliveryState, parseAttempts } from '../../domain/webhook-endpoint/delivery.ts';
 import { documentIdParameter } from '../../http/request/path-parameter.ts';
 import { readDelivery } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
-import { nameOfType } from '../event/table.ts';
-import { actionForm } from '../fields.ts';
+import { actionForm, wordsOf } from '../fields.ts';
 import {
   absent,
   badge,
@@ -43,7 +42,7 @@ export const showDelivery: Page = {
     const { delivery, payload } = await readDelivery(context, caller, id, eventId);
     return {
       title: `Delivery of ${eventId} to ${id}`,
-      main: html`${heading(`Delivery: ${nameOfType(delivery.eventType)}`, redeliverForm(session, id, delivery))}
+      main: html`${heading(`Delivery: ${wordsOf(delivery.eventType)}`, redeliverForm(session, id, delivery))}
 ${definitions([
   ['Event', html`<code>${eventId}</code>${copyButton(eventId, 'id of the event')}`],
   ['About', html`<code>${delivery.target.id}</code>`],
