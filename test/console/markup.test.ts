@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { markup, pathLike } from '../support/bad-input/markup.ts';
+import { joined, markup, pathLike } from '../support/bad-input/markup.ts';
 import { oddKeys, oddNames, oddNumbers, oddTexts } from '../support/bad-input/odd-value.ts';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { checkMarkup } from '../support/console-page.ts';
@@ -15,8 +15,6 @@ import { TestService } from '../support/service.ts';
 
 const HALF = pathLike.length / 2;
 const LIST = '/console/user-groups';
-/** Of an id, with room for more. */
-const MAX_LENGTH = 250;
 /** Entries of a mapping, and members of properties. */
 const MAX_ENTRIES = 100;
 describe('markup in the console', () => {
@@ -47,16 +45,6 @@ describe('markup in the console', () => {
   }
 
   /** Together, in texts that are ids. */
-  function joined(texts: readonly string[]): string[] {
-    const all: string[] = [''];
-    for (const text of texts) {
-      const next = `${all.at(-1)} ${text}`.trim();
-      if ([...next].length <= MAX_LENGTH) all[all.length - 1] = next;
-      else all.push(text);
-    }
-    return all;
-  }
-
   async function create(id: string, name: string, fields: { mapping?: string; properties?: string } = {}) {
     const { mapping = 'null', properties = 'null' } = fields;
     const body = `{"user_group_id":${JSON.stringify(id)},"name":${JSON.stringify(name)},"mapping":${mapping},"properties":${properties}}`;

@@ -3,18 +3,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Catalogue, type CatalogueDocument, readDataSourceId } from '../../src/domain/catalogue.ts';
-import type { JsonText } from '../../src/domain/json/strict-json.ts';
+import { jsonText } from '../../src/domain/json/json-tree.ts';
 
-const json = (value: unknown) => JSON.stringify(value) as JsonText;
 const schema = (id: string, reference: string | number | null = null): CatalogueDocument => ({
   kind: 'schema',
   id,
-  body: json({ name: id, default_data_source: reference }),
+  body: jsonText({ name: id, default_data_source: reference }),
 });
 const dataSource = (id: string, number: number, schemaId: string, owner?: string): CatalogueDocument => ({
   kind: 'data_source',
   id,
-  body: json({
+  body: jsonText({
     data_source_id: number,
     schema_id: schemaId,
     name: id.toUpperCase(),
@@ -32,7 +31,7 @@ const catalogue = new Catalogue([
   dataSource('us', 2, 'orders'),
   dataSource('3', 4, 'stock'),
   dataSource('all', 3, 'users'),
-  { kind: 'webhook_endpoint', id: 'eu', body: json({}) },
+  { kind: 'webhook_endpoint', id: 'eu', body: jsonText({}) },
 ]);
 
 const reserved = new Catalogue([
@@ -78,7 +77,7 @@ describe('The effective mapping of a group', () => {
   const effective = (mapping: object | null, of = catalogue, providedId = 'acme') => {
     const { dataSources, unresolved, isComplete, bytes } = of.effective({
       providedId,
-      mapping: mapping && json(mapping),
+      mapping: mapping && jsonText(mapping),
     });
     const found = Object.fromEntries([...dataSources].map(([id, { providedId }]) => [id, providedId]));
     return { found, unresolved, isComplete, bytes };
@@ -146,7 +145,7 @@ describe('The effective mapping of a group', () => {
 describe('A catalogue', () => {
   it('is empty without schemas and data sources', () => {
     assert.equal(new Catalogue([]).isEmpty, true);
-    assert.equal(new Catalogue([{ kind: 'integration', id: 'a', body: json({}) }]).isEmpty, true);
+    assert.equal(new Catalogue([{ kind: 'integration', id: 'a', body: jsonText({}) }]).isEmpty, true);
     assert.equal(new Catalogue([schema('a')]).isEmpty, false);
     assert.equal(new Catalogue([dataSource('a', 1, 'b')]).isEmpty, false);
   });
@@ -171,7 +170,7 @@ describe('A catalogue', () => {
 
   it('names what the entries of a mapping violate', () => {
     const violations = (mapping: object | null) =>
-      catalogue.violations({ providedId: 'acme', mapping: mapping && json(mapping) });
+      catalogue.violations({ providedId: 'acme', mapping: mapping && jsonText(mapping) });
     assert.deepEqual(violations(null), []);
     assert.deepEqual(violations({ orders: 'us', stock: 4 }), []);
     assert.deepEqual(violations({ orders: 'all', users: 'none', other: 'eu' }), [
@@ -183,7 +182,7 @@ describe('A catalogue', () => {
 
   it('names the reserved data sources of other groups as violations, also a default', () => {
     const violations = (providedId: string, mapping: object | null) =>
-      reserved.violations({ providedId, mapping: mapping && json(mapping) });
+      reserved.violations({ providedId, mapping: mapping && jsonText(mapping) });
     assert.deepEqual(violations('acme', null), []);
     assert.deepEqual(violations('globex', { orders: 1, stock: 2 }), [
       { schemaId: 'orders', detail: 'refers to a data source that is reserved for another user group' },

@@ -13,6 +13,7 @@ import {
 } from '../../src/domain/embed-token/mint.ts';
 import { GroupValues } from '../../src/domain/embed-token/template.ts';
 import type { Integration } from '../../src/domain/integration.ts';
+import { jsonText } from '../../src/domain/json/json-tree.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
 import { Problem } from '../../src/problem.ts';
@@ -305,25 +306,27 @@ describe('The settings of an integration', () => {
 });
 
 describe('The resource of a token', () => {
-  const json = (value: unknown) => JSON.stringify(value) as JsonText;
   const values = new GroupValues(acme);
 
   it('is the only one, or one of several that the request names', () => {
     assert.equal(selectResource(integrationOf('lightdash'), null, values), '{"dashboardSlug":"revenue"}');
-    const other = json({ dashboardSlug: 'other' });
+    const other = jsonText({ dashboardSlug: 'other' });
     assert.match(
       problemOf(() => selectResource(integrationOf('lightdash'), other, values)).message,
       /is not one of/,
     );
     const metabase = integrationOf('metabase');
     assert.deepEqual(allowedResources(metabase, values), ['{"dashboard":7}', '{"question":"abc"}']);
-    assert.equal(selectResource(metabase, json({ question: 'abc' }), values), '{"question":"abc"}');
+    assert.equal(selectResource(metabase, jsonText({ question: 'abc' }), values), '{"question":"abc"}');
     assert.match(problemOf(() => selectResource(metabase, null, values)).message, /is required/);
     for (const other of [{ question: 7 }, { dashboard: '7' }, {}])
-      assert.match(problemOf(() => selectResource(metabase, json(other), values)).message, /is not one of/);
+      assert.match(
+        problemOf(() => selectResource(metabase, jsonText(other), values)).message,
+        /is not one of/,
+      );
     const superset = integrationOf('superset');
     assert.equal(
-      selectResource(superset, json({ id: 'd', type: 'dashboard' }), values),
+      selectResource(superset, jsonText({ id: 'd', type: 'dashboard' }), values),
       '{"type":"dashboard","id":"d"}',
     );
   });
@@ -333,12 +336,13 @@ describe('The resource of a token', () => {
       resources: { property: 'boards' },
       properties: ['boards', 'p'],
     });
-    const withBoards = (boards: unknown) => new GroupValues({ ...acme, properties: json({ boards, p: 1 }) });
+    const withBoards = (boards: unknown) =>
+      new GroupValues({ ...acme, properties: jsonText({ boards, p: 1 }) });
     const some = withBoards([{ dashboard: 7 }, { question: 'abc' }]);
     assert.deepEqual(allowedResources(metabase, some), ['{"dashboard":7}', '{"question":"abc"}']);
-    assert.equal(selectResource(metabase, json({ question: 'abc' }), some), '{"question":"abc"}');
+    assert.equal(selectResource(metabase, jsonText({ question: 'abc' }), some), '{"question":"abc"}');
     assert.match(
-      problemOf(() => selectResource(metabase, json({ dashboard: 8 }), some)).message,
+      problemOf(() => selectResource(metabase, jsonText({ dashboard: 8 }), some)).message,
       /is not one of/,
     );
     assert.equal(selectResource(metabase, null, withBoards([{ dashboard: 7 }])), '{"dashboard":7}');
@@ -357,7 +361,7 @@ describe('The resource of a token', () => {
       assert.equal(
         problemOf(() => allowedResources(metabase, withBoards(boards))).code,
         'claim_invalid',
-        json(boards),
+        jsonText(boards),
       );
     assert.deepEqual(
       errorsOf(() => allowedResources(metabase, withBoards([{ dashboard: 7 }, { dashboard: [] }]))),
@@ -377,7 +381,7 @@ describe('The resource of a token', () => {
     assert.deepEqual(allowedResources(jwt, values), []);
     assert.equal(selectResource(jwt, null, values), null);
     assert.deepEqual(
-      errorsOf(() => selectResource(jwt, json({}), values)),
+      errorsOf(() => selectResource(jwt, jsonText({}), values)),
       ['/resource'],
     );
   });

@@ -4,15 +4,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { narrowed, withNarrowed } from '../../src/domain/embed-token/narrow.ts';
-import { parseTree, sameJson } from '../../src/domain/json/json-tree.ts';
+import { jsonText, parseTree, sameJson } from '../../src/domain/json/json-tree.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
 import { Problem } from '../../src/problem.ts';
 
 const NAMES = ['regions', 'plan', 'nested', 'other', '__proto__', 'toString'];
-
-/** JSON without white space, as a request has it. */
-const jsonOf = (value: object) => JSON.stringify(value) as JsonText;
 
 const groupWith = (properties: JsonText | null) => ({ providedId: 'acme', properties }) as UserGroup;
 
@@ -85,10 +82,10 @@ describe('A narrowed user group', () => {
     let accepted = 0;
     fc.assert(
       fc.property(object, object, (properties, wanted) => {
-        const group = groupWith(jsonOf(properties));
+        const group = groupWith(jsonText(properties));
         let result: Record<string, unknown>;
         try {
-          result = JSON.parse(narrowed(group, jsonOf(wanted), NAMES).properties!);
+          result = JSON.parse(narrowed(group, jsonText(wanted), NAMES).properties!);
         } catch (error) {
           assert.ok(error instanceof Problem);
           return;
@@ -104,7 +101,7 @@ describe('A narrowed user group', () => {
 
   it('takes linear time', () => {
     const elements = Array.from({ length: 15_000 }, (_, index) => ({ a: index }));
-    const list = jsonOf({ regions: elements });
+    const list = jsonText({ regions: elements });
     const startedAt = performance.now();
     narrowed(groupWith(list), list, ['regions']);
     assert.ok(performance.now() - startedAt < 500);

@@ -5,13 +5,18 @@ import { describe, it } from 'node:test';
 import { Changes, memberChanges, userGroupChanges } from '../../src/domain/event/changes.ts';
 import type { StoredEvent } from '../../src/domain/event/event.ts';
 import { eventJson } from '../../src/domain/event/json.ts';
+import { jsonText } from '../../src/domain/json/json-tree.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
 
-const json = (value: unknown) => JSON.stringify(value) as JsonText;
 const MAX = 16_384;
 const long = 'x'.repeat(300);
-const group = { name: 'Acme', mapping: json({ 40: 1 }), properties: null, suspendedAt: null } as UserGroup;
+const group = {
+  name: 'Acme',
+  mapping: jsonText({ 40: 1 }),
+  properties: null,
+  suspendedAt: null,
+} as UserGroup;
 const published = (changes: JsonText | null) => JSON.parse(memberChanges(changes!));
 
 describe('The changes of a user group', () => {
@@ -22,7 +27,7 @@ describe('The changes of a user group', () => {
   });
 
   it('are the fields that differ, with those that were or become null', () => {
-    const changed = { ...group, name: 'New', mapping: null, properties: json({ a: 1 }) };
+    const changed = { ...group, name: 'New', mapping: null, properties: jsonText({ a: 1 }) };
     assert.deepEqual(published(userGroupChanges(group, changed).within(MAX)), {
       name: { from: 'Acme', to: 'New' },
       mapping: { 40: { from: 1 } },
@@ -43,8 +48,8 @@ describe('The changes of a user group', () => {
 });
 
 describe('Stored changes', () => {
-  const differing = (from: unknown, to: unknown) =>
-    new Changes({ properties: json(from) }, { properties: json(to) });
+  const differing = (from: object, to: object) =>
+    new Changes({ properties: jsonText(from) }, { properties: jsonText(to) });
 
   it('of a large field have only the members that differ, at the depth at which they do', () => {
     const changes = differing({ long, a: { b: 1, c: [1] } }, { long, a: { b: 2, c: [1] } });
@@ -67,13 +72,16 @@ describe('Stored changes', () => {
   });
 
   it('have both values of a field that is an object only before or after', () => {
-    const text = json('text');
-    const object = json({ long });
+    const text = jsonText('text');
+    const object = jsonText({ long });
     const toObject = new Changes({ settings: text }, { settings: object });
     assert.deepEqual(published(toObject.within(MAX)), { settings: { from: 'text', to: { long } } });
     const toText = new Changes({ settings: object }, { settings: text });
     assert.deepEqual(published(toText.within(MAX)), { settings: { from: { long }, to: 'text' } });
-    const toEmpty = new Changes({ settings: null, other: text }, { settings: json({}), other: json(long) });
+    const toEmpty = new Changes(
+      { settings: null, other: text },
+      { settings: jsonText({}), other: jsonText(long) },
+    );
     assert.deepEqual(published(toEmpty.within(MAX)), {
       settings: { from: null, to: {} },
       other: { from: 'text', to: long },
@@ -106,7 +114,7 @@ describe('Stored changes', () => {
   });
 
   it('of a creation that does not fit have nothing before', () => {
-    const stored = new Changes(null, { properties: json({ a: long, b: 1 }) }).within(150)!;
+    const stored = new Changes(null, { properties: jsonText({ a: long, b: 1 }) }).within(150)!;
     assert.equal(stored, '{"from":null,"to":{"properties":{"b":1}},"truncated":{"properties":{"a":true}}}');
   });
 
@@ -115,8 +123,8 @@ describe('Stored changes', () => {
       Array.from({ length: 10 }, (_, index) => [`a-long-name-${index}`, long]),
     );
     const changes = new Changes(
-      { mapping: json({}), properties: json({}) },
-      { mapping: json(names), properties: json({ a: 1 }) },
+      { mapping: jsonText({}), properties: jsonText({}) },
+      { mapping: jsonText(names), properties: jsonText({ a: 1 }) },
     );
     assert.deepEqual(published(changes.within(220)), {
       mapping: { truncated: true },

@@ -3,9 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { validate } from 'dockerfile-utils';
@@ -16,6 +14,7 @@ import { type Fault, FaultyProxy } from '../support/client/faulty-proxy.ts';
 import { assertLimitedByClient, LIMITED } from '../support/client-limit.ts';
 import { postgres, sqlite, type TestDatabase } from '../support/database.ts';
 import { send, type TestResponse } from '../support/http.ts';
+import { freePort } from '../support/postgres/server.ts';
 import { createApiToken, eventually, Folder, Program, type Service, serve } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
@@ -342,13 +341,4 @@ function words([, list = '']: RegExpExecArray): string[] {
 
 function read(file: string): string {
   return readFileSync(`${ROOT}${file}`, 'utf8');
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }

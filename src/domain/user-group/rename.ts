@@ -1,7 +1,7 @@
 // Renames of user groups, which connect the history of a group under its ids.
 
 import { Changes } from '../event/changes.ts';
-import type { JsonText } from '../json/strict-json.ts';
+import { jsonText } from '../json/json-tree.ts';
 import type { UserGroupKey } from './user-group.ts';
 
 /** A rename as seen from one of its two ids. */
@@ -17,9 +17,5 @@ export interface Rename extends UserGroupKey {
 
 /** The changes of the event. */
 export function renameChanges(from: string, to: string): Changes {
-  return new Changes({ user_group_id: jsonOf(from) }, { user_group_id: jsonOf(to) });
-}
-
-function jsonOf(id: string): JsonText {
-  return JSON.stringify(id) as JsonText;
+  return new Changes({ user_group_id: jsonText(from) }, { user_group_id: jsonText(to) });
 }

@@ -1,8 +1,9 @@
 // The proxies in front of the service, run with the settings shown in the documentation.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { send } from '../http.ts';
+import { freePort } from '../postgres/server.ts';
 import { eventually, Folder, Program } from '../process.ts';
 import { commandOf, pathOf } from './client.ts';
 
@@ -49,6 +50,7 @@ export class ProxyServer implements AsyncDisposable {
     env: Record<string, string> = {},
   ): Promise<ProxyServer> {
     const proxy = new ProxyServer();
+    // Neither proxy can listen on port 0 and report the port.
     const port = await freePort();
     const adapted = adapt(readFileSync(kind.settings, 'utf8'), port);
     const settings = atPort(atPort(adapted, 8080, Number(new URL(target).port)), 8081, port);
@@ -93,17 +95,5 @@ function accepts(port: number): Promise<boolean> {
       resolve(true);
     });
     socket.on('error', () => resolve(false));
-  });
-}
-
-/** Neither proxy can listen on port 0 and report the port. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.on('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
   });
 }

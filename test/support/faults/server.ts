@@ -2,15 +2,14 @@
 
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { appendFileSync, chownSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { generateKeyLine } from '../../../src/domain/key-ring.ts';
 import { removeFolder, type TestDatabase, temporaryFolder, testDatabase } from '../database.ts';
 import { EmbeddedPostgres } from '../postgres/embedded.ts';
+import { freePort } from '../postgres/server.ts';
 import { SqlConnection } from '../sql.ts';
 import { within } from './installation.ts';
 
@@ -153,13 +152,4 @@ export class DedicatedServer {
       return false;
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
