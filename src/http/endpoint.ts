@@ -129,10 +129,7 @@ export interface EndpointOptions {
 export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endpoint: AnyEndpoint): void {
   const { context, running, unread, prefetcher } = options;
   const { access } = endpoint;
-  const handler = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<string | Buffer | undefined> => {
+  const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<string | undefined> => {
     if (!context.store.admits(access, () => prefetcher.guessTenant(request.raw))) throw overloaded;
     running.begin();
     try {
@@ -141,10 +138,10 @@ export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endp
       unread.admit(workspaceId, access);
       reply.header('content-type', JSON_TYPE);
       const text = await endpoint.handle(call);
-      const sent = unread.count(workspaceId, access, reply.raw, text);
+      unread.count(workspaceId, access, reply.raw, text);
       if (text === undefined) reply.removeHeader('content-type');
       if (call.context.violations.length > 0) setViolations(reply, call.context.violations);
-      return sent;
+      return text;
     } catch (error) {
       throw context.cpu.asOverloaded(error);
     } finally {

@@ -40,8 +40,6 @@ export function resetSlowReaders(server: Server, answerTimeoutMs: number): void 
 const MAX_UNREAD_BYTES = 67_108_864;
 /** Smaller responses are not counted: UGS_MAX_CONNECTIONS bounds them, because a connection has one at a time. */
 const MIN_COUNTED_CHARACTERS = 4_096;
-/** Copying a smaller text costs more than what it saves. */
-const MIN_COPIED_CHARACTERS = 65_536;
 
 /** Shared: capturing a stack trace for each refusal is too expensive. */
 const UNREAD = new Problem(
@@ -68,24 +66,14 @@ export class UnreadResponses {
     if ((access === 'list' || access === 'write') && !this.#bytes.admits(tenant)) throw UNREAD;
   }
 
-  /**
-   * Counts the response until it is sent. Throws `overloaded` instead, except after a change. Returns what to send: a large
-   * text as bytes, because Node keeps a text and a copy of it until the client has read it.
-   */
-  count(
-    tenant: number,
-    access: Access,
-    response: ServerResponse,
-    text: string | undefined,
-  ): string | Buffer | undefined {
-    if (text === undefined || text.length < MIN_COUNTED_CHARACTERS) return text;
+  /** Counts the response until it is sent. Throws `overloaded` instead, except after a change. */
+  count(tenant: number, access: Access, response: ServerResponse, text: string | undefined): void {
+    if (text === undefined || text.length < MIN_COUNTED_CHARACTERS) return;
     if (access !== 'write' && !this.#bytes.admits(tenant)) throw UNREAD;
-    const sent = text.length < MIN_COPIED_CHARACTERS ? text : Buffer.from(text);
     // The client has disconnected.
-    if (response.closed) return sent;
-    const bytes = Buffer.byteLength(sent);
+    if (response.closed) return;
+    const bytes = Buffer.byteLength(text);
     this.#bytes.take(tenant, bytes);
     response.once('close', () => this.#bytes.release(tenant, bytes));
-    return sent;
   }
 }
