@@ -39,9 +39,11 @@ const LONGEST_FAULTS = [
   'test/faults/failover.test.ts',
   'reliability/test/crash.test.ts',
 ];
-const MEASURING_RIGS = ['hostile-schemas', 'large-bodies', 'overload-rig', 'slow-clients', 'two-tenants'].map(
-  (name) => `reliability/test/${name}.test.ts`,
-);
+/** Rigs that measure latencies or memory, or whose callers give up after some time. */
+const TIMED_RIGS = [
+  ...['hostile-schemas', 'large-bodies', 'overload-rig', 'rolling-restart', 'rolling-upgrade'],
+  ...['slow-clients', 'two-tenants'],
+].map((name) => `reliability/test/${name}.test.ts`);
 
 const TIERS = {
   // More than the number of cores: some of these files mostly wait for a limit or a process.
@@ -61,8 +63,8 @@ const TIERS = {
     filesPerProcess: 1,
     longest: LONGEST_FAULTS,
   },
-  // These measure memory and latencies.
-  load: { folders: ['test/load/', ...MEASURING_RIGS], concurrency: 2, filesPerProcess: 1 },
+  // These measure latencies and memory.
+  load: { folders: ['test/load/', ...TIMED_RIGS], concurrency: 2, filesPerProcess: 1 },
 } as const satisfies Record<string, Tier>;
 const ALL_FOLDERS = Object.values(TIERS).flatMap(({ folders }) => folders);
 const NAMED_CONCURRENCY = 2;
@@ -99,7 +101,7 @@ function filesOf(wanted: keyof typeof TIERS): string[] {
   const isIn = (folders: readonly string[]) => (file: string) =>
     folders.some((each) => file.startsWith(each));
   const { folders, longest = [] }: Tier = TIERS[wanted];
-  const isOther = isIn(wanted === 'behaviour' ? ALL_FOLDERS : wanted === 'faults' ? MEASURING_RIGS : []);
+  const isOther = isIn(wanted === 'behaviour' ? ALL_FOLDERS : wanted === 'faults' ? TIMED_RIGS : []);
   const files = all.filter((file) => (folders.length === 0 || isIn(folders)(file)) && !isOther(file));
   return [...longest, ...files.filter((file) => !longest.includes(file))];
 }
