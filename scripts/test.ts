@@ -39,6 +39,14 @@ const LONGEST_FAULTS = [
   'test/faults/failover.test.ts',
   'reliability/test/crash.test.ts',
 ];
+/** Ordered so that one which needs the processor runs beside one that mostly waits. */
+const LONGEST_LOAD = [
+  'reliability/test/rolling-upgrade.test.ts',
+  'test/load/hostile-receivers.test.ts',
+  'reliability/test/rolling-restart.test.ts',
+  'reliability/test/two-tenants.test.ts',
+  'reliability/test/slow-clients.test.ts',
+];
 /** Rigs that measure latencies or memory, or whose callers give up after some time. */
 const TIMED_RIGS = [
   ...['hostile-schemas', 'large-bodies', 'overload-rig', 'rolling-restart', 'rolling-upgrade'],
@@ -64,7 +72,12 @@ const TIERS = {
     longest: LONGEST_FAULTS,
   },
   // These measure latencies and memory.
-  load: { folders: ['test/load/', ...TIMED_RIGS], concurrency: 2, filesPerProcess: 1 },
+  load: {
+    folders: ['test/load/', ...TIMED_RIGS],
+    concurrency: 2,
+    filesPerProcess: 1,
+    longest: LONGEST_LOAD,
+  },
 } as const satisfies Record<string, Tier>;
 const ALL_FOLDERS = Object.values(TIERS).flatMap(({ folders }) => folders);
 const NAMED_CONCURRENCY = 2;
