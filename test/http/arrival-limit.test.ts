@@ -14,6 +14,7 @@ import { block } from '../support/block.ts';
 import { eventually } from '../support/process.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { seenAgain, severalTenants } from '../support/tenant-activity.ts';
+import { TurnCount } from '../support/turn-count.ts';
 
 const CONNECTIONS = 400;
 const REQUEST = 'GET / HTTP/1.1\r\nHost: test\r\n\r\n';
@@ -21,17 +22,12 @@ const REQUEST = 'GET / HTTP/1.1\r\nHost: test\r\n\r\n';
 describe('Requests that arrive at the same time', () => {
   const app = fastify();
   let url = '';
-  let startedInTurn = 0;
-  let mostInTurn = 0;
+  const started = new TurnCount();
   before(async () => {
     const limit = new ArrivalLimit();
     app.addHook('onRequest', ({ raw }, _reply, done) => limit.admit(raw, done));
     app.get('/', async () => {
-      if (startedInTurn === 0)
-        setImmediate(() => {
-          startedInTurn = 0;
-        });
-      mostInTurn = Math.max(mostInTurn, ++startedInTurn);
+      started.add();
       return '';
     });
     url = await app.listen({ port: 0, host: '127.0.0.1' });
@@ -49,10 +45,10 @@ describe('Requests that arrive at the same time', () => {
     };
     // Only then are all connections accepted.
     await round(1);
-    mostInTurn = 0;
+    started.most = 0;
     await round(2);
     await round(3);
-    assert.ok(mostInTurn <= MAX_PER_TURN, `${mostInTurn} in a turn`);
+    assert.ok(started.most <= MAX_PER_TURN, `${started.most} in a turn`);
     for (const connection of connections) connection.leave();
   });
 

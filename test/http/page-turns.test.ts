@@ -8,6 +8,7 @@ import { CpuQueue } from '../../src/operations/machinery/cpu-queue.ts';
 import { TenantActivity } from '../../src/scheduling/tenant-activity.ts';
 import { eventually } from '../support/process.ts';
 import { RawConnection } from '../support/raw-connection.ts';
+import { TurnCount } from '../support/turn-count.ts';
 
 const CONNECTIONS = 100;
 const REQUEST = 'GET /page HTTP/1.1\r\nHost: test\r\n\r\n';
@@ -15,17 +16,12 @@ const REQUEST = 'GET /page HTTP/1.1\r\nHost: test\r\n\r\n';
 describe('Pages that are requested at the same time', () => {
   const app = fastify();
   let url = '';
-  let sentInTurn = 0;
-  let mostInTurn = 0;
+  const sent = new TurnCount();
   before(async () => {
     const context = { cpu: CpuQueue.create(), activity: new TenantActivity() };
     app.addHook('onRequest', pageLimiter({ publicLimit: null, context }));
     app.get('/page', async () => {
-      if (sentInTurn === 0)
-        setImmediate(() => {
-          sentInTurn = 0;
-        });
-      mostInTurn = Math.max(mostInTurn, ++sentInTurn);
+      sent.add();
       return 'a page';
     });
     url = await app.listen({ port: 0, host: '127.0.0.1' });
@@ -44,7 +40,7 @@ describe('Pages that are requested at the same time', () => {
     // The event loop accepts one connection per turn: all requests of a turn come from connections that it has.
     await round(1);
     await round(2);
-    assert.equal(mostInTurn, 1);
+    assert.equal(sent.most, 1);
     for (const connection of connections) connection.leave();
   });
 });
