@@ -42,7 +42,7 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number];
 
 type StartOf<Type> = Type extends `${infer Start}.${string}` ? Start : never;
-/** What changed, which the first part of the type of an event names. */
+/** The type of what changed: the first part of the type of an event. */
 export type TargetType = StartOf<EventType>;
 
 const targetTypeByType = new Map(eventTypes.map((type) => [type, type.split('.', 1)[0] as TargetType]));

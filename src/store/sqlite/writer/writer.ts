@@ -86,7 +86,7 @@ export class Writer {
 /** Throws `StoreUnavailable` if the system cannot create a thread. */
 function newWorker(workerData: WriterFile): Worker {
   try {
-    // As much as a serving thread has: this one decodes the commands of all of them.
+    // The limit of a serving thread: this one decodes the commands of all of them.
     const resourceLimits = { maxYoungGenerationSizeMb: 48 };
     return startThread('store/sqlite/writer/writer-thread', { workerData, resourceLimits });
   } catch (error) {
