@@ -14,8 +14,7 @@ import {
 import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
 import { Problem, type Violation } from '../../problem.ts';
 import { areaField, choiceField, hidden, textField } from '../fields.ts';
-import type { Form } from '../form.ts';
-import { parseTypedJson } from '../form.ts';
+import { type Form, parseTypedJson } from '../form.ts';
 import { type Html, html, table } from '../html.ts';
 import { editableJson, membersOf, membersText, membersTextInOrder } from '../json.ts';
 
