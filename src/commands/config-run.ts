@@ -1,6 +1,5 @@
 // Actions of the config commands, with the libraries and schemas that no other command needs.
 
-import { pipeline } from 'node:stream/promises';
 import { styleText } from 'node:util';
 import { createTwoFilesPatch } from 'diff';
 import { pathInConfig } from '../domain/config.ts';
@@ -13,7 +12,7 @@ import { readConfigFile, toYaml } from './config-file.ts';
 import { type ConfigTarget, withConfigTarget } from './config-target.ts';
 import { writeOutput } from './create-file.ts';
 import { ChangesPlanned } from './exit-code.ts';
-import { ignoreBrokenPipe, printJson } from './output.ts';
+import { printJson } from './output.ts';
 import type { TargetOptions } from './target-option.ts';
 
 export type ExportOptions = TargetOptions & { format?: 'yaml' | 'json' };
@@ -27,9 +26,7 @@ export function exportConfig(
     if (file !== undefined) refuseExistingFile(file);
     const config = await target.read();
     const text = format === 'json' ? `${prettyJson(config)}\n` : toYaml(config);
-    await writeOutput(file, (output) =>
-      pipeline([text], output, { end: output !== process.stdout }).catch(ignoreBrokenPipe),
-    );
+    await writeOutput(file, [text]);
   });
 }
 

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { Argument } from 'commander';
 import { createTemporaryFile, linkIntoPlace, removeOnExit, temporaryPath } from '../system/atomic-file.ts';
 import { explainFileError, UsageError } from './exit-code.ts';
@@ -11,28 +11,27 @@ export function outputArgument(): Argument {
   );
 }
 
+type Chunks = Iterable<string> | AsyncIterable<string | Buffer>;
+
 /** Writes to a file, as `createFile` does, or without one to standard output. */
-export function writeOutput<Result>(
-  file: string | undefined,
-  write: (output: Writable) => Promise<Result>,
-): Promise<Result> {
-  return file === undefined ? write(process.stdout) : createFile(file, write);
+export async function writeOutput(file: string | undefined, chunks: Chunks): Promise<void> {
+  if (file !== undefined) return createFile(file, chunks);
+  await pipeline(chunks, process.stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
+    // The reader, such as `head`, may close it early.
+    if (error.code !== 'EPIPE') throw error;
+  });
 }
 
-/** Creates the file atomically: it appears under its name only after `write` has succeeded. Throws `UsageError`. */
-async function createFile<Result>(
-  file: string,
-  write: (output: Writable) => Promise<Result>,
-): Promise<Result> {
+/** Creates the file atomically: it appears under its name only when it is complete. Throws `UsageError`. */
+async function createFile(file: string, chunks: Chunks): Promise<void> {
   const unfinished = temporaryPath(file);
   using _removal = removeOnExit([unfinished]);
   try {
     createTemporaryFile(unfinished);
     // Not 'w', which would create the file again if a signal handler has removed it in the meantime.
     const handle = await open(unfinished, 'r+');
-    const result = await write(handle.createWriteStream());
+    await pipeline(chunks, handle.createWriteStream());
     linkIntoPlace(unfinished, file);
-    return result;
   } catch (error) {
     return explainFileError(error, (message) => new UsageError(`cannot write ${file}: ${message}`));
   }

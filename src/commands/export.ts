@@ -1,16 +1,11 @@
-import type { Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Command } from 'commander';
-import type { KeyRing } from '../domain/key-ring.ts';
-import type { UserGroup } from '../domain/user-group/user-group.ts';
 import { loadKeyRing } from '../key-ring-source.ts';
 import { exportLines } from '../operations/user-group/export.ts';
-import type { BatchingStore } from '../store/batching-store.ts';
 import { refuseExistingFile } from '../system/atomic-file.ts';
 import { outputArgument, writeOutput } from './create-file.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
 import { UsageError } from './exit-code.ts';
-import { ignoreBrokenPipe, printJson } from './output.ts';
+import { printJson } from './output.ts';
 import { progressBar } from './progress.ts';
 import { environmentOption, operatorAt, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
 
@@ -41,33 +36,22 @@ async function runExport(file: string | undefined, options: ExportOptions): Prom
   if (file === undefined && json)
     throw new UsageError('--json requires a file: standard output already carries the JSON lines');
   if (file !== undefined) refuseExistingFile(file);
-  const count = await withExistingDatabase(options, async ({ store }, config) => {
+  let count = 0;
+  await withExistingDatabase(options, async ({ store }, config) => {
     const keyRing = withTokens ? await loadKeyRing(config, store) : null;
     const tenant = await operatorAt(store, options);
-    return writeOutput(file, (output) => writeLines(store, tenant, keyRing, output));
+    using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', tenant }));
+    async function* chunks(): AsyncGenerator<string> {
+      for await (const lines of exportLines(store, tenant, keyRing)) {
+        count += lines.length;
+        bar.show(count);
+        yield lines.join('');
+      }
+    }
+    await writeOutput(file, chunks());
   });
   if (file === undefined) return;
   if (json) printJson({ file, user_groups: count, with_tokens: withTokens });
   else
     console.log(`Exported ${count} user groups to ${file}, ${withTokens ? 'with' : 'without'} their tokens.`);
-}
-
-/** Returns the number of user groups. */
-async function writeLines(
-  store: BatchingStore,
-  tenant: Pick<UserGroup, 'workspaceId' | 'environment'>,
-  keyRing: KeyRing | null,
-  output: Writable,
-): Promise<number> {
-  let count = 0;
-  using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', tenant }));
-  async function* chunks(): AsyncGenerator<string> {
-    for await (const lines of exportLines(store, tenant, keyRing)) {
-      count += lines.length;
-      bar.show(count);
-      yield lines.join('');
-    }
-  }
-  await pipeline(chunks, output, { end: output !== process.stdout }).catch(ignoreBrokenPipe);
-  return count;
 }

@@ -71,8 +71,3 @@ export function formatInstant(ms: number | null): string {
 export function instantOrNull(ms: number | null): string | null {
   return ms === null ? null : formatInstant(ms);
 }
-
-/** The reader of standard output, such as `head`, may close it early. */
-export function ignoreBrokenPipe(error: unknown): void {
-  if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
-}

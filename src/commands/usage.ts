@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Caller } from '../domain/api-token.ts';
@@ -11,7 +10,6 @@ import { refuseExistingFile } from '../system/atomic-file.ts';
 import { outputArgument, writeOutput } from './create-file.ts';
 import { withExistingDatabase } from './database-option.ts';
 import { UsageError } from './exit-code.ts';
-import { ignoreBrokenPipe } from './output.ts';
 import { ServiceClient } from './service-client.ts';
 import type { ServiceObject } from './service-object.ts';
 import { addTargetOptions, selectTarget, type TargetOptions } from './target-option.ts';
@@ -78,8 +76,7 @@ async function runExport(file: string | undefined, options: ExportOptions): Prom
   if (file !== undefined) refuseExistingFile(file);
   const { from, to, groupBy, group = null, integration = null } = options;
   const query = { ...rangeIn({ from, to }), groupBy, userGroupId: group, integration, limit: PAGE };
-  const write = (records: AsyncIterable<UsageRecord>) =>
-    writeOutput(file, (output) => writeCsv(records, output));
+  const write = (records: AsyncIterable<UsageRecord>) => writeOutput(file, csvLines(records));
   const place = selectTarget(options);
   if ('url' in place) return write(serviceRecords(new ServiceClient(place.url, 'read-only'), query));
   await withExistingDatabase(options, async ({ store }) => {
@@ -139,9 +136,10 @@ function usageRecord(entry: UsageEntry): UsageRecord {
   return [userGroupId, date, resolves, introspections, forward_authentications, minted, byIntegration];
 }
 
-async function writeCsv(records: AsyncIterable<UsageRecord>, output: Writable): Promise<void> {
+async function* csvLines(records: AsyncIterable<UsageRecord>): AsyncGenerator<Buffer> {
   const { stringify } = await import('csv-stringify');
   const csv = stringify({ header: true, columns: COLUMNS, escape_formulas: true });
-  const end = output !== process.stdout;
-  await pipeline(records, csv, output, { end }).catch(ignoreBrokenPipe);
+  // An error of the records ends the lines with it.
+  pipeline(records, csv).catch(() => {});
+  yield* csv;
 }
