@@ -6,6 +6,7 @@ import {
   permissions,
   previousTextUntil,
 } from '../domain/api-token.ts';
+import { timestampOrNull } from '../domain/instant.ts';
 import { mintApiToken } from '../domain/token.ts';
 import {
   apiTokenPages,
@@ -28,7 +29,7 @@ import {
 } from './database-option.ts';
 import { parseDuration } from './duration.ts';
 import { DataError, NotFound } from './exit-code.ts';
-import { formatInstant, instantOrNull, printJsonPages, printResult, printTablePages } from './output.ts';
+import { formatInstant, printJsonPages, printResult, printTablePages } from './output.ts';
 import {
   createWorkspaceOption,
   environmentOption,
@@ -96,7 +97,7 @@ async function create(context: EventContext, options: CreateOptions): Promise<vo
   const text = token.reveal();
   printResult(
     options,
-    { id, token: text, workspace, environment, permission, name, expires_at: instantOrNull(expiresAt) },
+    { id, token: text, workspace, environment, permission, name, expires_at: timestampOrNull(expiresAt) },
     `Created API token ${id} (${permission}, ${workspace}, ${environment}). It is shown only once:\n\n${text}`,
   );
 }
@@ -155,11 +156,11 @@ function toJson(token: ApiTokenRow): object {
     permission: token.permission,
     name: token.name,
     status: apiTokenStatus(token, now),
-    created_at: instantOrNull(token.createdAt),
-    expires_at: instantOrNull(token.expiresAt),
-    revoked_at: instantOrNull(token.revokedAt),
-    last_used_at: instantOrNull(token.lastUsedAt),
-    previous_token_expires_at: instantOrNull(previousTextUntil(token, now)),
+    created_at: timestampOrNull(token.createdAt),
+    expires_at: timestampOrNull(token.expiresAt),
+    revoked_at: timestampOrNull(token.revokedAt),
+    last_used_at: timestampOrNull(token.lastUsedAt),
+    previous_token_expires_at: timestampOrNull(previousTextUntil(token, now)),
   };
 }
 
@@ -196,7 +197,7 @@ async function rotate(context: EventContext, id: number, options: RotateOptions)
   if (status !== 'active') throw new DataError(`API token ${id} is ${status}; create a new one`);
   const caller = operator(stored.workspaceId, stored.environment);
   const { apiToken, token } = await rotateApiToken(context, caller, id, options.gracePeriod / 1_000);
-  const until = instantOrNull(apiToken.previousExpiresAt);
+  const until = timestampOrNull(apiToken.previousExpiresAt);
   const replaced =
     until === null ? 'The replaced text is rejected from now on' : `The replaced text works until ${until}`;
   printResult(

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { DAY_MS } from '../domain/instant.ts';
+import { DAY_MS, timestamp } from '../domain/instant.ts';
 import { type Purged, purgeEvents } from '../operations/event/purge.ts';
 import { confirmByTyping } from './confirm.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
@@ -45,7 +45,7 @@ function purgeCommand(): Command {
 function confirmPurge(before: number): Promise<void> {
   return confirmByTyping(
     'purge',
-    `This deletes all events and the usage before ${new Date(before).toISOString()}, some of which the service would keep.\n` +
+    `This deletes all events and the usage before ${timestamp(before)}, some of which the service would keep.\n` +
       'Type purge to confirm: ',
   );
 }

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Config } from '../config.ts';
 import type { Caller } from '../domain/api-token.ts';
-import { parseInstant } from '../domain/instant.ts';
+import { parseInstant, timestamp, timestampOrNull } from '../domain/instant.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { userGroupRenameBody } from '../domain/request-body.ts';
 import type { Secret } from '../domain/secret.ts';
@@ -28,7 +28,6 @@ import { parseDuration } from './duration.ts';
 import { NotFound, UsageError } from './exit-code.ts';
 import {
   formatInstant,
-  instantOrNull,
   printJson,
   printJsonPages,
   printResult,
@@ -159,13 +158,11 @@ async function rotate({ store, config, caller, userGroup }: Found, options: Rota
   const until = rotated.previousTokenExpiresAt;
   const result = {
     user_group_id: id,
-    previous_token_expires_at: instantOrNull(until),
+    previous_token_expires_at: timestampOrNull(until),
     ...(showToken && { token: token.reveal() }),
   };
   const old =
-    until === null
-      ? 'The old token is no longer valid'
-      : `The old token resolves until ${formatInstant(until)}`;
+    until === null ? 'The old token is no longer valid' : `The old token resolves until ${timestamp(until)}`;
   const shown = showToken ? `\n\n${token.reveal()}` : '';
   printResult(options, result, `Rotated the token of user group ${id}. ${old}.${shown}`);
 }
@@ -342,11 +339,11 @@ function fieldsBesideJson(
     workspace,
     environment,
     version: userGroup.version,
-    created_at: formatInstant(userGroup.createdAt),
-    updated_at: formatInstant(userGroup.updatedAt),
-    suspended_at: instantOrNull(userGroup.suspendedAt),
-    last_seen_at: instantOrNull(userGroup.lastSeenAt),
-    previous_token_expires_at: instantOrNull(retiringUntil(userGroup)),
+    created_at: timestamp(userGroup.createdAt),
+    updated_at: timestamp(userGroup.updatedAt),
+    suspended_at: timestampOrNull(userGroup.suspendedAt),
+    last_seen_at: timestampOrNull(userGroup.lastSeenAt),
+    previous_token_expires_at: timestampOrNull(retiringUntil(userGroup)),
   };
 }
 

@@ -1,5 +1,6 @@
 // Output of the commands: JSON for scripts, aligned columns for people. Lists are printed page by page, in constant memory.
 
+import { timestampOrNull } from '../domain/instant.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 
 /** A value to serialize, or JSON that is printed unchanged. */
@@ -64,10 +65,7 @@ function printAligned(lines: readonly (readonly string[])[], widths: number[]): 
   console.log(padded.map((line) => line.join('  ').trimEnd()).join('\n'));
 }
 
-export function formatInstant(ms: number | null): string {
-  return ms === null ? '-' : new Date(ms).toISOString();
-}
-
-export function instantOrNull(ms: number | null): string | null {
-  return ms === null ? null : formatInstant(ms);
+/** A cell of a table. */
+export function formatInstant(instant: number | null): string {
+  return timestampOrNull(instant) ?? '-';
 }

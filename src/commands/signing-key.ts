@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { Config } from '../config.ts';
 import type { Caller } from '../domain/api-token.ts';
+import { timestamp, timestampOrNull } from '../domain/instant.ts';
 import {
   issuerUrl,
   publicKeyPem,
@@ -14,7 +15,7 @@ import type { DocumentContext } from '../operations/document/document.ts';
 import { findKeySet, rotateKeySet, type StoredKeySet } from '../operations/signing-key/key-set.ts';
 import { commandContext } from './command-context.ts';
 import { type DatabaseOptions, withExistingDatabase } from './database-option.ts';
-import { formatInstant, instantOrNull, printJson, printTable } from './output.ts';
+import { printJson, printTable } from './output.ts';
 import { addPlaceOptions, operatorAt, type WorkspaceOptions } from './workspace-option.ts';
 
 type Options = DatabaseOptions & WorkspaceOptions;
@@ -79,8 +80,8 @@ function print(stored: StoredKeySet | null, { publicUrl }: Config, { json }: Opt
       kid: key.kid,
       algorithm: key.algorithm,
       status: statusOfSigningKey(key, stored!.keySet, now),
-      signs_from: formatInstant(key.signsFrom),
-      published_until: instantOrNull(until),
+      signs_from: timestamp(key.signsFrom),
+      published_until: timestampOrNull(until),
     };
   };
   if (json) {

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import type { Config } from '../config.ts';
+import { timestampOrNull } from '../domain/instant.ts';
 import { type Environment, environments } from '../domain/user-group/user-group.ts';
 import type { WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 import { parseWebhookEndpoint, type WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.ts';
@@ -11,7 +12,7 @@ import { commandContext } from './command-context.ts';
 import { confirmByTyping } from './confirm.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
-import { formatInstant, instantOrNull, printJson, printJsonPages, printTablePages } from './output.ts';
+import { formatInstant, printJson, printJsonPages, printTablePages } from './output.ts';
 import { existingWorkspace, parseName } from './workspace-option.ts';
 
 /** A receiver that is down may have millions. */
@@ -70,7 +71,7 @@ function toJson({ key, workspace, endpoint, pendingDeliveries, failingSince }: F
     url: endpoint.url,
     enabled: endpoint.enabled,
     pending_deliveries: pendingDeliveries,
-    failing_since: instantOrNull(failingSince),
+    failing_since: timestampOrNull(failingSince),
   };
 }
 

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { timestamp } from '../domain/instant.ts';
 import { deleteWorkspace, renameWorkspace, workspacePages } from '../operations/workspace/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import type { Workspace } from '../store/port.ts';
@@ -36,7 +37,7 @@ function listCommand(): Command {
 }
 
 function toJson({ name, createdAt }: Workspace): object {
-  return { name, created_at: formatInstant(createdAt) };
+  return { name, created_at: timestamp(createdAt) };
 }
 
 function toRow({ name, createdAt }: Workspace): string[] {

@@ -1,5 +1,6 @@
 // API tokens: the caller, its workspace and environment, and its permission.
 
+import { timestampOrNull } from './instant.ts';
 import type { JsonText } from './json/strict-json.ts';
 import { digestToken, type TokenDigest } from './token.ts';
 import type { Environment } from './user-group/user-group.ts';
@@ -51,8 +52,7 @@ export function apiTokenTextTag({ digest }: Pick<ApiToken, 'digest'>): string {
 
 /** The fields of the event about its creation. The digest is not one of them. */
 export function apiTokenFields({ name, permission, expiresAt }: ApiToken): Record<string, JsonText> {
-  const expires = expiresAt === null ? null : new Date(expiresAt).toISOString();
-  const fields = { name, permission, expires_at: expires };
+  const fields = { name, permission, expires_at: timestampOrNull(expiresAt) };
   return Object.fromEntries(
     Object.entries(fields).map(([field, value]) => [field, JSON.stringify(value) as JsonText]),
   );

@@ -1,4 +1,4 @@
-// Instants in requests: RFC 3339 timestamps in, milliseconds since 1970 out.
+// Instants are milliseconds since 1970; callers send and see them as RFC 3339 timestamps.
 
 export const DAY_MS = 86_400_000;
 
@@ -13,6 +13,14 @@ export function parseInstant(text: string): number | null {
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
   if (date.getUTCMonth() !== Number(month) - 1) return null;
   return Date.parse(text.toUpperCase());
+}
+
+export function timestamp(instant: number): string {
+  return new Date(instant).toISOString();
+}
+
+export function timestampOrNull(instant: number | null): string | null {
+  return instant === null ? null : timestamp(instant);
 }
 
 /** Midnight in UTC of a date such as 2026-03-05; null for another text. */

@@ -3,6 +3,7 @@
 import type { Permission } from '../domain/api-token.ts';
 import { type Document, type DocumentDefinition, documentFields } from '../domain/document.ts';
 import * as field from '../domain/field.ts';
+import { timestamp } from '../domain/instant.ts';
 import type { BodyType } from '../domain/request-body.ts';
 import {
   type DocumentOperations,
@@ -17,8 +18,14 @@ import { Json, jsonArray, jsonObject, raw, successBody } from './json.ts';
 import { documentIdParameter, type pathParameters } from './request/path-parameter.ts';
 import { noQuery, type QueryType, queryType } from './request/query.ts';
 import { setDocumentTag } from './response/entity-tag.ts';
-import { timestamp, timestampSchema } from './response/timestamp.ts';
-import { type NamedSchema, objectSchema, pageSchema, type Schema, successSchema } from './schema.ts';
+import {
+  type NamedSchema,
+  objectSchema,
+  pageSchema,
+  type Schema,
+  successSchema,
+  timestampSchema,
+} from './schema.ts';
 
 export interface DocumentKindApi<Body> extends DocumentOperations<Body> {
   definition: DocumentDefinition;

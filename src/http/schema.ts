@@ -44,6 +44,16 @@ export interface NamedSchema {
   schema: Schema;
 }
 
+export const timestampSchema = {
+  type: 'string',
+  format: 'date-time',
+  description: 'RFC 3339, UTC.',
+} as const satisfies Schema;
+
+export function timestampOrNullSchema(description: string = timestampSchema.description) {
+  return { ...timestampSchema, type: ['string', 'null'], description } as const satisfies Schema;
+}
+
 const nextCursorSchema = {
   type: ['string', 'null'],
   description: 'The `cursor` of the next page; null on the last one.',

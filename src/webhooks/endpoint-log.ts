@@ -1,6 +1,7 @@
 // Warnings about webhook endpoints that fail for long or were disabled: at most one line an hour for each.
 
 import type { Logger } from 'pino';
+import { timestamp } from '../domain/instant.ts';
 import { endpointKeyToString, type WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 import type { EndpointObserver } from './observer.ts';
 
@@ -25,7 +26,7 @@ export class WebhookEndpointLog implements EndpointObserver {
     this.#logged.add(key);
     this.#timer ??= setTimeout(() => this.#startInterval(), HOUR_MS).unref();
     this.#log.warn(
-      { ...endpoint, reason, failingSince: new Date(failingSince).toISOString() },
+      { ...endpoint, reason, failingSince: timestamp(failingSince) },
       'webhooks: an endpoint has been failing for more than an hour',
     );
   }

@@ -1,5 +1,6 @@
 // An event as callers see it: on the pages of events and in the body of a webhook alike.
 
+import { timestamp } from '../instant.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { memberChanges } from './changes.ts';
 import type { StoredEvent } from './event.ts';
@@ -9,7 +10,7 @@ export function eventJson(event: StoredEvent): JsonText {
   const members = JSON.stringify({
     event_id: eventId,
     type,
-    occurred_at: new Date(occurredAt).toISOString(),
+    occurred_at: timestamp(occurredAt),
     actor: { type: actor.type, id: actor.id, name: actor.name, via: actor.via },
     target: { type: target.type, id: target.id },
     version,

@@ -1,11 +1,18 @@
 // API tokens in responses: members, schema and example.
 
 import { type ApiToken, apiTokenStatus, permissions, previousTextUntil } from '../../../domain/api-token.ts';
+import { timestamp, timestampOrNull } from '../../../domain/instant.ts';
 import type { Secret } from '../../../domain/secret.ts';
 import { environments } from '../../../domain/user-group/user-group.ts';
 import { type Json, jsonObject } from '../../json.ts';
-import { timestamp, timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
-import { objectSchema, type Schema, successSchema, titled } from '../../schema.ts';
+import {
+  objectSchema,
+  type Schema,
+  successSchema,
+  timestampOrNullSchema,
+  timestampSchema,
+  titled,
+} from '../../schema.ts';
 
 /** `token` is null except in the response to the call that issued it. */
 export function apiTokenJson(apiToken: ApiToken, token: Secret | null, now: number): Json {
@@ -30,12 +37,6 @@ export const permissionSchema = {
   description: 'What the API token permits.',
 } as const satisfies Schema;
 
-const instant = (description: string): Schema => ({
-  ...timestampSchema,
-  type: ['string', 'null'],
-  description,
-});
-
 const schemas = {
   name: {
     type: ['string', 'null'],
@@ -53,10 +54,12 @@ const schemas = {
     description: 'Only an active API token authenticates.',
   },
   created_at: timestampSchema,
-  expires_at: instant('When it expires; null: never.'),
-  revoked_at: instant('When it was revoked; null if it was not.'),
-  last_used_at: instant('The hour of the last request that it authenticated; null: not used yet.'),
-  previous_token_expires_at: instant(
+  expires_at: timestampOrNullSchema('When it expires; null: never.'),
+  revoked_at: timestampOrNullSchema('When it was revoked; null if it was not.'),
+  last_used_at: timestampOrNullSchema(
+    'The hour of the last request that it authenticated; null: not used yet.',
+  ),
+  previous_token_expires_at: timestampOrNullSchema(
     'Until when the text that the last rotation replaced still authenticates; null if it does not.',
   ),
 } as const satisfies Record<string, Schema>;

@@ -1,5 +1,6 @@
 import { embedTokenTypes } from '../../../domain/embed-token/mint.ts';
 import * as field from '../../../domain/field.ts';
+import { timestamp } from '../../../domain/instant.ts';
 import { integrationTypes } from '../../../domain/integration.ts';
 import { bodyType, refuseFields } from '../../../domain/request-body.ts';
 import { PresentedToken } from '../../../domain/token.ts';
@@ -8,8 +9,7 @@ import { listText, successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, successBody } from '../../json.ts';
 import { groupOfId, resolutionQuery } from '../../prefetch.ts';
-import { timestamp, timestampSchema } from '../../response/timestamp.ts';
-import { objectSchema, successSchema } from '../../schema.ts';
+import { objectSchema, successSchema, timestampSchema } from '../../schema.ts';
 import { EXAMPLE_TOKEN } from '../user-group/representation.ts';
 
 export const embedTokenBody = bodyType({

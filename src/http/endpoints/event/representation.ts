@@ -7,8 +7,7 @@ import { parseInstant } from '../../../domain/instant.ts';
 import type { SchemaMembers } from '../../../domain/schema-value.ts';
 import type { EventQuery, EventsPage } from '../../../operations/event/list.ts';
 import { jsonArray, raw, successBody } from '../../json.ts';
-import { timestampSchema } from '../../response/timestamp.ts';
-import { objectSchema, type Schema, successSchema, titled } from '../../schema.ts';
+import { objectSchema, type Schema, successSchema, timestampSchema, titled } from '../../schema.ts';
 
 export const eventParameters = {
   order: {

@@ -1,5 +1,6 @@
 // The signing keys of an environment in responses.
 
+import { timestamp, timestampOrNull } from '../../../domain/instant.ts';
 import { signatureAlgorithms } from '../../../domain/signing-key/json-web-token.ts';
 import {
   issuerUrl,
@@ -11,8 +12,7 @@ import {
 import type { Context } from '../../../operations/context.ts';
 import type { StoredKeySet } from '../../../operations/signing-key/key-set.ts';
 import { jsonArray, jsonObject, successBody } from '../../json.ts';
-import { timestamp, timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
-import { objectSchema, successSchema, titled } from '../../schema.ts';
+import { objectSchema, successSchema, timestampOrNullSchema, timestampSchema, titled } from '../../schema.ts';
 
 export function signingKeysBody({ publicUrl, clock }: Context, stored: StoredKeySet | null): string {
   if (stored === null) return successBody({ issuer: null, jwks_url: null, signing_keys: jsonArray([]) });
@@ -51,11 +51,7 @@ export const SigningKeys = successSchema('SigningKeys', {
           description: 'All are published; `pending`: does not sign yet; `retiring`: does not sign any more.',
         },
         signs_from: timestampSchema,
-        published_until: {
-          type: ['string', 'null'],
-          format: 'date-time',
-          description: 'When it is removed; null if no other key follows it.',
-        },
+        published_until: timestampOrNullSchema('When it is removed; null if no other key follows it.'),
         public_key: { type: 'string', description: 'PEM, for tools that do not fetch keys.' },
       }),
     ),

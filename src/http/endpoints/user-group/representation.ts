@@ -2,14 +2,21 @@
 
 import type { FastifyReply } from 'fastify';
 import * as field from '../../../domain/field.ts';
+import { timestamp, timestampOrNull } from '../../../domain/instant.ts';
 import type { Secret } from '../../../domain/secret.ts';
 import { environments, type UserGroup } from '../../../domain/user-group/user-group.ts';
 import type { OpenUserGroup } from '../../../operations/context.ts';
 import type { Examples, ResponseDescription } from '../../description.ts';
 import { type Json, jsonObject, raw, successBody } from '../../json.ts';
 import { setEntityTag } from '../../response/entity-tag.ts';
-import { timestamp, timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
-import { objectSchema, type Schema, successSchema, titled } from '../../schema.ts';
+import {
+  objectSchema,
+  type Schema,
+  successSchema,
+  timestampOrNullSchema,
+  timestampSchema,
+  titled,
+} from '../../schema.ts';
 
 /** The members that every operation of the specification returns, in its order. */
 export function identityMembers({ userGroup, token }: OpenUserGroup) {
@@ -90,13 +97,10 @@ const storedSchemas = {
   created_at: timestampSchema,
   updated_at: timestampSchema,
   suspended: { type: 'boolean', description: 'While true, the tokens of the group do not resolve.' },
-  last_seen_at: {
-    ...timestampSchema,
-    type: ['string', 'null'],
-    description:
-      'When a token of the group was last resolved: RFC 3339, UTC, rounded down to the hour, written within seconds; ' +
+  last_seen_at: timestampOrNullSchema(
+    'When a token of the group was last resolved: RFC 3339, UTC, rounded down to the hour, written within seconds; ' +
       'null if never. Changes neither `version` nor `updated_at`.',
-  },
+  ),
 } as const satisfies Record<string, Schema>;
 
 export const listedSchema = titled('UserGroup', objectSchema({ team_id: teamIdSchema, ...storedSchemas }));

@@ -1,4 +1,5 @@
 import * as field from '../../../domain/field.ts';
+import { timestampOrNull } from '../../../domain/instant.ts';
 import { bodyType } from '../../../domain/request-body.ts';
 import { PresentedToken } from '../../../domain/token.ts';
 import { tokenNotFound } from '../../../operations/refusals.ts';
@@ -6,8 +7,7 @@ import { identifyViewer } from '../../../operations/user-group/resolve.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, raw, successBody } from '../../json.ts';
 import { resolutionQuery } from '../../prefetch.ts';
-import { timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
-import { objectSchema, type Schema, successSchema, titled } from '../../schema.ts';
+import { objectSchema, type Schema, successSchema, timestampSchema, titled } from '../../schema.ts';
 import {
   effectiveMappingMembers,
   effectiveMappingNames,

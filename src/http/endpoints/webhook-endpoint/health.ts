@@ -1,25 +1,22 @@
+import { timestampOrNull } from '../../../domain/instant.ts';
 import { MAX_COUNTED, readHealth } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { NEWEST_DELIVERIES } from '../../../store/port.ts';
 import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, successBody } from '../../json.ts';
 import { documentIdParameter } from '../../request/path-parameter.ts';
-import { timestampOrNull } from '../../response/timestamp.ts';
-import { objectSchema, successSchema, titled } from '../../schema.ts';
-import { idParameter, instantOrNull } from './representation.ts';
+import { objectSchema, successSchema, timestampOrNullSchema, titled } from '../../schema.ts';
+import { idParameter } from './representation.ts';
 
 const healthSchema = titled(
   'WebhookEndpointHealth',
   objectSchema({
-    failing_since: {
-      ...instantOrNull,
-      description:
-        'The first failure since the last success; null if the last attempt succeeded, or before the first.',
-    },
-    last_delivered_at: {
-      ...instantOrNull,
-      description: `The last success; null if none of the last ${NEWEST_DELIVERIES} deliveries arrived.`,
-    },
+    failing_since: timestampOrNullSchema(
+      'The first failure since the last success; null if the last attempt succeeded, or before the first.',
+    ),
+    last_delivered_at: timestampOrNullSchema(
+      `The last success; null if none of the last ${NEWEST_DELIVERIES} deliveries arrived.`,
+    ),
     pending_deliveries: { type: 'integer', minimum: 0, description: `Counted up to ${MAX_COUNTED}.` },
   }),
 );

@@ -1,6 +1,7 @@
 // Webhook endpoints and deliveries in responses.
 
 import { eventTypes } from '../../../domain/event/event.ts';
+import { timestamp, timestampOrNull } from '../../../domain/instant.ts';
 import {
   type Attempt,
   type Delivery,
@@ -13,8 +14,7 @@ import { webhookEndpointFields } from '../../../domain/webhook-endpoint/webhook-
 import { documentSchema } from '../../document-endpoints.ts';
 import { type Json, jsonArray, jsonObject, type Members } from '../../json.ts';
 import { pathParameters } from '../../request/path-parameter.ts';
-import { timestamp, timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
-import { objectSchema, type Schema, titled } from '../../schema.ts';
+import { objectSchema, type Schema, timestampOrNullSchema, timestampSchema, titled } from '../../schema.ts';
 
 export const idParameter = 'webhook_endpoint_id';
 
@@ -79,8 +79,6 @@ function deliveryMembers(delivery: Delivery): Members {
   };
 }
 
-export const instantOrNull = { ...timestampSchema, type: ['string', 'null'] } as const;
-
 const deliverySchemas = {
   event_id: {
     type: 'string',
@@ -95,11 +93,10 @@ const deliverySchemas = {
       'because the endpoint is disabled.',
   },
   attempts: { type: 'integer', minimum: 0, description: 'Since the event, or since the last redelivery.' },
-  next_attempt_at: {
-    ...instantOrNull,
-    description: 'Null unless pending. While an attempt runs: when another process would take over.',
-  },
-  last_attempt_at: instantOrNull,
+  next_attempt_at: timestampOrNullSchema(
+    'Null unless pending. While an attempt runs: when another process would take over.',
+  ),
+  last_attempt_at: timestampOrNullSchema(),
   response_status: {
     type: ['integer', 'null'],
     description: 'The HTTP status of the last attempt; null if there was no response.',

@@ -1,3 +1,4 @@
+import { timestampOrNull } from '../../../domain/instant.ts';
 import { webhookEndpointFields } from '../../../domain/webhook-endpoint/webhook-endpoint-body.ts';
 import { rotateWebhookSecret } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { successExample } from '../../description.ts';
@@ -6,8 +7,7 @@ import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
 import { documentIdParameter } from '../../request/path-parameter.ts';
 import { setDocumentTag } from '../../response/entity-tag.ts';
-import { timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
-import { successSchema } from '../../schema.ts';
+import { successSchema, timestampSchema } from '../../schema.ts';
 import {
   EXAMPLE_SECRET,
   example,
