@@ -1,37 +1,39 @@
 // The result of a check: what was found, and if that is not as it should be, what to do.
 
-export type Check =
-  | { name: string; status: 'ok' | 'skipped'; message: string }
-  | { name: string; status: 'warning' | 'failed'; message: string; remedy: string };
+export type CheckResult =
+  | { status: 'ok' | 'skipped'; message: string }
+  | { status: 'warning' | 'failed'; message: string; remedy: string };
 
-export function ok(name: string, message: string): Check {
-  return { name, status: 'ok', message };
+export type Check = { name: string } & CheckResult;
+
+export function ok(message: string): CheckResult {
+  return { status: 'ok', message };
 }
 
 /** The check does not apply, or lacks what it needs. */
-export function skipped(name: string, message: string): Check {
-  return { name, status: 'skipped', message };
+export function skipped(message: string): CheckResult {
+  return { status: 'skipped', message };
 }
 
 /** The service works, but something may go wrong. */
-export function warning(name: string, message: string, remedy: string): Check {
-  return { name, status: 'warning', message, remedy };
+export function warning(message: string, remedy: string): CheckResult {
+  return { status: 'warning', message, remedy };
 }
 
 /** The service does not work, or not completely. */
-export function failed(name: string, message: string, remedy: string): Check {
-  return { name, status: 'failed', message, remedy };
+export function failed(message: string, remedy: string): CheckResult {
+  return { status: 'failed', message, remedy };
 }
 
 /** Runs one check. An error fails it. */
 export async function attempt(
   name: string,
   remedy: string,
-  check: () => Promise<Check> | Check,
+  check: () => Promise<CheckResult> | CheckResult,
 ): Promise<Check> {
   try {
-    return await check();
+    return { name, ...(await check()) };
   } catch (error) {
-    return failed(name, (error as Error).message, remedy);
+    return { name, ...failed((error as Error).message, remedy) };
   }
 }

@@ -6,7 +6,7 @@ import { inspectDatabase } from '../../database.ts';
 import { keyFilePath, readKeyRing } from '../../key-ring-source.ts';
 import { decryptSample } from '../../operations/database/decrypt-sample.ts';
 import type { Finding, Inspection } from '../../store/inspection.ts';
-import { attempt, type Check, failed, ok, skipped, warning } from './check.ts';
+import { attempt, type Check, type CheckResult, failed, ok, skipped, warning } from './check.ts';
 
 const TOKENS_PER_KEY = 20;
 const CLOCK_WARNING_MS = 1_000;
@@ -16,31 +16,31 @@ const SEE_REASONS = 'see the reasons under "Log messages" in docs/troubleshoot.m
 export async function checkDatabase(config: Config): Promise<Check[]> {
   const { databaseUrl } = config;
   const missing = databaseUrl.engine === 'sqlite' ? checkExists(databaseUrl.path) : null;
-  if (missing !== null) return [missing];
+  if (missing !== null) return [{ name: 'database', ...missing }];
   try {
     return await inspectDatabase(config, (inspection) => inspect(config, inspection));
   } catch (error) {
-    return [failed('database', (error as Error).message, SEE_REASONS)];
+    return [{ name: 'database', ...failed((error as Error).message, SEE_REASONS) }];
   }
 }
 
 /** Returns null if it exists. */
-function checkExists(path: string): Check | null {
+function checkExists(path: string): CheckResult | null {
   try {
     statSync(path);
     return null;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT') return failed('database', message, 'run doctor as the user of the service');
+    if (code !== 'ENOENT') return failed(message, 'run doctor as the user of the service');
     const remedy =
       'check that the path is right and its volume is mounted; if so, the first start creates it';
-    return warning('database', `${path} does not exist`, remedy);
+    return warning(`${path} does not exist`, remedy);
   }
 }
 
 async function inspect(config: Config, inspection: Inspection): Promise<Check[]> {
   const database = await attempt('database', SEE_REASONS, async () =>
-    ok('database', `${await inspection.version()} responds`),
+    ok(`${await inspection.version()} responds`),
   );
   if (database.status === 'failed') return [database];
   const findings = (await inspection.findings()).map(toCheck);
@@ -48,7 +48,7 @@ async function inspect(config: Config, inspection: Inspection): Promise<Check[]>
   return [
     database,
     ...findings,
-    ...(isUsable ? [ok('privileges', 'the service can read and write')] : []),
+    ...(isUsable ? [{ name: 'privileges', ...ok('the service can read and write') }] : []),
     await attempt(
       'schema',
       'use the version of the service that last migrated the database, or a newer one',
@@ -62,41 +62,40 @@ async function inspect(config: Config, inspection: Inspection): Promise<Check[]>
 }
 
 function toCheck({ subject, isFatal, message, remedy }: Finding): Check {
-  return (isFatal ? failed : warning)(subject, message, remedy);
+  return { name: subject, ...(isFatal ? failed : warning)(message, remedy) };
 }
 
-async function checkSchema(inspection: Inspection): Promise<Check> {
+async function checkSchema(inspection: Inspection): Promise<CheckResult> {
   const pending = await inspection.pendingMigrations();
   const newerVersion = await inspection.newerVersion();
   if (newerVersion !== null)
-    return warning('schema', newerVersion, 'see "Going back" in docs/upgrade.md for what this version lacks');
-  if (pending.length === 0) return ok('schema', 'every migration of this version is applied');
+    return warning(newerVersion, 'see "Going back" in docs/upgrade.md for what this version lacks');
+  if (pending.length === 0) return ok('every migration of this version is applied');
   const remedy =
     'the next start applies them if the user may change the schema; otherwise run "user-group-service migrate" as its owner';
-  return warning('schema', `${pending.length} migrations are pending, from ${pending[0]} on`, remedy);
+  return warning(`${pending.length} migrations are pending, from ${pending[0]} on`, remedy);
 }
 
-async function checkKeys(config: Config, inspection: Inspection): Promise<Check> {
+async function checkKeys(config: Config, inspection: Inspection): Promise<CheckResult> {
   const keyIds = (await inspection.isInitialized()) ? await inspection.registeredKeyIds() : [];
   const keyFile = keyFilePath(config);
   if (keyIds.length === 0 && keyFile !== null && !existsSync(keyFile))
-    return ok('keys', `the first start creates ${keyFile}`);
+    return ok(`the first start creates ${keyFile}`);
   const keyRing = readKeyRing(config, keyIds);
   const tokens = await decryptSample(inspection, keyRing, { keyIds, limit: TOKENS_PER_KEY });
   return ok(
-    'keys',
     `the key ring has ${keyRing.keyIds.length} keys, among them all ${keyIds.length} in use, and decrypts ${tokens} sampled tokens`,
   );
 }
 
-async function checkClock(inspection: Inspection): Promise<Check> {
+async function checkClock(inspection: Inspection): Promise<CheckResult> {
   const aheadMs = await inspection.clockAheadMs();
-  if (aheadMs === null) return skipped('clock', 'the database has the clock of this machine');
+  if (aheadMs === null) return skipped('the database has the clock of this machine');
   const seconds = Math.abs(aheadMs / 1_000).toFixed(1);
   const message = `the clock of this machine is ${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} that of the database`;
   const remedy =
     'synchronize the clocks of both machines (NTP): grace periods and expiry times depend on them';
-  if (Math.abs(aheadMs) > CLOCK_FAILURE_MS) return failed('clock', message, remedy);
-  if (Math.abs(aheadMs) > CLOCK_WARNING_MS) return warning('clock', message, remedy);
-  return ok('clock', message);
+  if (Math.abs(aheadMs) > CLOCK_FAILURE_MS) return failed(message, remedy);
+  if (Math.abs(aheadMs) > CLOCK_WARNING_MS) return warning(message, remedy);
+  return ok(message);
 }

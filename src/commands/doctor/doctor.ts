@@ -5,7 +5,7 @@ import { readSecretFile } from '../../system/secret-file.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, loadConfig } from '../database-option.ts';
 import { DataError, explainFileError, UsageError } from '../exit-code.ts';
 import { printJson } from '../output.ts';
-import { type Check, failed, ok } from './check.ts';
+import { type Check, type CheckResult, failed, ok } from './check.ts';
 import { checkDatabase } from './database-checks.ts';
 import { readEnvironmentFile } from './environment-file.ts';
 import { checkMachine } from './machine-checks.ts';
@@ -65,7 +65,7 @@ async function* runChecks(
   apiToken: Secret | null,
 ): AsyncGenerator<Check> {
   const read = checkConfig(options);
-  yield read.check;
+  yield { name: 'settings', ...read.result };
   if (read.config !== null) {
     yield* await checkDatabase(read.config);
     yield* await checkMachine(read.config, options.pid ?? null);
@@ -73,7 +73,7 @@ async function* runChecks(
   if (url !== null) yield* await checkProxy(url, apiToken);
 }
 
-function checkConfig(options: DoctorOptions): { check: Check; config: Config | null } {
+function checkConfig(options: DoctorOptions): { result: CheckResult; config: Config | null } {
   try {
     const config = loadConfig(options);
     const set = (Object.values(settings) as Setting<unknown>[])
@@ -81,11 +81,11 @@ function checkConfig(options: DoctorOptions): { check: Check; config: Config | n
       .filter((name) => process.env[name]);
     const { threads, limit } = servingThreads(config);
     const serving = `serving threads: ${threads}${limit === null ? '' : `, because ${limit}`}`;
-    return { check: ok('settings', `valid; set: ${set.join(', ') || 'none'}; ${serving}`), config };
+    return { result: ok(`valid; set: ${set.join(', ') || 'none'}; ${serving}`), config };
   } catch (error) {
     if (!(error instanceof ConfigInvalid)) throw error;
     const remedy = 'correct the setting; the README lists all of them';
-    return { check: failed('settings', error.message, remedy), config: null };
+    return { result: failed(error.message, remedy), config: null };
   }
 }
 

@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import type { Config } from '../../config.ts';
 import { keyFilePath } from '../../key-ring-source.ts';
 import { isExposed } from '../../system/secret-file-permissions.ts';
-import { attempt, type Check, failed, ok, skipped, warning } from './check.ts';
+import { attempt, type Check, type CheckResult, failed, ok, skipped, warning } from './check.ts';
 
 const MEGABYTE = 1_000_000;
 const DISK_FAILURE_BYTES = 100 * MEGABYTE;
@@ -18,66 +18,55 @@ const MIN_FILES = 1_024;
 /** `pid`: of the service; null if it is not known. */
 export async function checkMachine(config: Config, pid: number | null): Promise<Check[]> {
   return [
-    checkSecretFiles(config),
+    { name: 'secret files', ...checkSecretFiles(config) },
     await attempt('database file', 'run doctor as the user of the service', () => checkDatabaseFile(config)),
     await attempt('disk space', 'run doctor as the user of the service', () => checkDisk(config)),
     await attempt('open files', 'check "ulimit -n" instead', () => checkOpenFiles(config, pid)),
   ];
 }
 
-function checkSecretFiles(config: Config): Check {
+function checkSecretFiles(config: Config): CheckResult {
   const files = [...config.secretFiles, keyFilePath(config) ?? []].flat().filter((file) => existsSync(file));
   const exposed = files.filter(isExposed);
   if (exposed.length === 0)
     return ok(
-      'secret files',
       files.length === 0 ? 'no secret is read from a file' : `only their owner can read ${files.join(', ')}`,
     );
   const message = `other users can read ${exposed.join(', ')}`;
-  return failed(
-    'secret files',
-    message,
-    `run chmod 600 ${exposed.join(' ')}, and replace secrets that may be known`,
-  );
+  return failed(message, `run chmod 600 ${exposed.join(' ')}, and replace secrets that may be known`);
 }
 
-function checkDatabaseFile({ databaseUrl }: Config): Check {
-  if (databaseUrl.engine !== 'sqlite') return skipped('database file', 'the database is PostgreSQL');
+function checkDatabaseFile({ databaseUrl }: Config): CheckResult {
+  if (databaseUrl.engine !== 'sqlite') return skipped('the database is PostgreSQL');
   const { path } = databaseUrl;
-  if (!existsSync(path)) return skipped('database file', `${path} does not exist`);
+  if (!existsSync(path)) return skipped(`${path} does not exist`);
   const files = ['', '-wal', '-shm'].map((suffix) => path + suffix).filter((file) => existsSync(file));
   const exposed = files.filter(isExposed);
-  if (exposed.length === 0) return ok('database file', `only its owner can read ${path}`);
+  if (exposed.length === 0) return ok(`only its owner can read ${path}`);
   const message = `other users can access ${exposed.join(', ')}`;
-  return warning('database file', message, `run chmod 600 ${exposed.join(' ')}`);
+  return warning(message, `run chmod 600 ${exposed.join(' ')}`);
 }
 
-function checkDisk({ databaseUrl }: Config): Check {
-  if (databaseUrl.engine !== 'sqlite')
-    return skipped('disk space', 'monitor the disk of the PostgreSQL server there');
+function checkDisk({ databaseUrl }: Config): CheckResult {
+  if (databaseUrl.engine !== 'sqlite') return skipped('monitor the disk of the PostgreSQL server there');
   const { path } = databaseUrl;
   const directory = dirname(path);
-  if (!existsSync(directory)) return skipped('disk space', `${directory} does not exist`);
+  if (!existsSync(directory)) return skipped(`${directory} does not exist`);
   const { bavail, bsize } = statfsSync(directory);
   const free = bavail * bsize;
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   const message = `${Math.floor(free / MEGABYTE)} MB are free in ${directory}; the database has ${Math.ceil(size / MEGABYTE)} MB`;
   const remedy = 'free disk space or enlarge the volume: without space, every change is refused with 503';
-  if (free < DISK_FAILURE_BYTES) return failed('disk space', message, remedy);
-  if (free < Math.max(DISK_WARNING_BYTES, size)) return warning('disk space', message, remedy);
-  return ok('disk space', message);
+  if (free < DISK_FAILURE_BYTES) return failed(message, remedy);
+  if (free < Math.max(DISK_WARNING_BYTES, size)) return warning(message, remedy);
+  return ok(message);
 }
 
-function checkOpenFiles({ maxConnections }: Config, pid: number | null): Check {
+function checkOpenFiles({ maxConnections }: Config, pid: number | null): CheckResult {
   const limits = `/proc/${pid ?? 'self'}/limits`;
-  if (!existsSync('/proc/self/limits'))
-    return skipped('open files', `this system has no ${limits}; check "ulimit -n"`);
+  if (!existsSync('/proc/self/limits')) return skipped(`this system has no ${limits}; check "ulimit -n"`);
   if (!existsSync(limits))
-    return failed(
-      'open files',
-      `process ${pid} is not running`,
-      'pass the process id of the running service',
-    );
+    return failed(`process ${pid} is not running`, 'pass the process id of the running service');
   const text = /^Max open files +(\S+)/m.exec(readFileSync(limits, 'utf8'))?.[1];
   const limit = text === 'unlimited' ? Number.POSITIVE_INFINITY : Number(text);
   const wanted = maxConnections + OTHER_FILES;
@@ -85,7 +74,7 @@ function checkOpenFiles({ maxConnections }: Config, pid: number | null): Check {
   const subject = pid === null ? 'this process, which is not the service,' : `process ${pid}`;
   const message = `${subject} may open ${text} files; UGS_MAX_CONNECTIONS needs ${wanted}`;
   const remedy = `raise the limit to ${wanted} (ulimit -n, LimitNOFILE in systemd, --ulimit nofile in Docker), or lower UGS_MAX_CONNECTIONS`;
-  if (limit < Math.min(wanted, MIN_FILES)) return failed('open files', message, remedy);
-  if (limit < wanted) return warning('open files', message, remedy);
-  return ok('open files', message);
+  if (limit < Math.min(wanted, MIN_FILES)) return failed(message, remedy);
+  if (limit < wanted) return warning(message, remedy);
+  return ok(message);
 }

@@ -4,7 +4,7 @@
 import { limits } from '../../domain/field.ts';
 import { DAY_MS } from '../../domain/instant.ts';
 import type { Secret } from '../../domain/secret.ts';
-import { attempt, type Check, failed, ok, skipped, warning } from './check.ts';
+import { attempt, type Check, type CheckResult, failed, ok, skipped, warning } from './check.ts';
 import { HttpProbe, type ProbeRequest, type ProbeResponse } from './http-probe.ts';
 
 const CERTIFICATE_WARNING_DAYS = 14;
@@ -34,38 +34,34 @@ function remedyIfUnreachable({ protocol }: URL): string {
   return `check the URL, and the address, certificate and log of the proxy${certificate}`;
 }
 
-async function checkAlive(probe: HttpProbe): Promise<Check> {
+async function checkAlive(probe: HttpProbe): Promise<CheckResult> {
   const { status, json } = await probe.send({ path: '/healthz' });
-  if (status === 200 && json.status === 'alive') return ok('reachable', '/healthz responds');
+  if (status === 200 && json.status === 'alive') return ok('/healthz responds');
   const remedy = 'forward all paths to the service, /healthz included';
-  return failed('reachable', `/healthz returned ${status} instead of the response of the service`, remedy);
+  return failed(`/healthz returned ${status} instead of the response of the service`, remedy);
 }
 
-const proxyChecks: Record<string, (probe: HttpProbe) => Promise<Check> | Check> = {
+const proxyChecks: Record<string, (probe: HttpProbe) => Promise<CheckResult>> = {
   ready: async (probe) => {
     const { status, json } = await probe.send({ path: '/readyz' });
-    if (status === 200 && json.status === 'ready') return ok('ready', '/readyz reports ready');
+    if (status === 200 && json.status === 'ready') return ok('/readyz reports ready');
     const detail = typeof json.detail === 'string' ? `: ${json.detail}` : '';
-    return failed('ready', `/readyz returned ${status}${detail}`, 'read the log of the service');
+    return failed(`/readyz returned ${status}${detail}`, 'read the log of the service');
   },
   tls: checkTls,
   caching: checkCaching,
   'request id': async (probe) => {
     const { headers, json } = await probe.send({ path: '/v1/doctor' });
     const id = headers['x-request-id'];
-    if (id !== undefined && id === json.request_id) return ok('request id', 'X-Request-Id passes');
+    if (id !== undefined && id === json.request_id) return ok('X-Request-Id passes');
     const remedy = 'let the response header X-Request-Id pass: it leads to the lines of the log';
-    return failed(
-      'request id',
-      'X-Request-Id is missing or differs from the request_id of the error',
-      remedy,
-    );
+    return failed('X-Request-Id is missing or differs from the request_id of the error', remedy);
   },
   'error format': async (probe) => {
     const { status, code } = await probe.send({ path: '/v1/doctor' });
-    if (status === 404 && code === 'not_found') return ok('error format', 'errors of the service pass');
+    if (status === 404 && code === 'not_found') return ok('errors of the service pass');
     const remedy = 'do not replace the errors of the service (nginx: proxy_intercept_errors off)';
-    return failed('error format', `an unknown path returned ${status}, not the error of the service`, remedy);
+    return failed(`an unknown path returned ${status}, not the error of the service`, remedy);
   },
   'encoded paths': checkEncodedPaths,
   methods: checkMethods,
@@ -75,99 +71,94 @@ const proxyChecks: Record<string, (probe: HttpProbe) => Promise<Check> | Check> 
     const response = await probe.send(request);
     const what = `a path of ${request.path.length} bytes and a header of ${LONG_HEADER.length}`;
     const remedy = 'accept 16 KiB of headers (nginx: large_client_header_buffers 4 16k)';
-    return arrived('long requests', what, response, remedy);
+    return arrived(what, response, remedy);
   },
   'large bodies': async (probe) => {
     const response = await probe.send({ method: 'POST', path: GROUPS, body: ' '.repeat(limits.bodyBytes) });
     const remedy = 'accept bodies of 256 KiB (nginx: client_max_body_size 1m)';
-    return arrived('large bodies', `a body of ${limits.bodyBytes} bytes`, response, remedy);
+    return arrived(`a body of ${limits.bodyBytes} bytes`, response, remedy);
   },
 };
 
-function arrived(name: string, what: string, { status, code }: ProbeResponse, remedy: string): Check {
-  if (code !== null && UNAUTHENTICATED.includes(code)) return ok(name, `${what} passes`);
-  return failed(name, `${what} returned ${status}`, remedy);
+function arrived(what: string, { status, code }: ProbeResponse, remedy: string): CheckResult {
+  if (code !== null && UNAUTHENTICATED.includes(code)) return ok(`${what} passes`);
+  return failed(`${what} returned ${status}`, remedy);
 }
 
-async function checkTls(probe: HttpProbe): Promise<Check> {
+async function checkTls(probe: HttpProbe): Promise<CheckResult> {
   const { protocol, hostname } = probe.url;
   if (protocol === 'http:') {
-    if (LOOPBACK.test(hostname)) return skipped('tls', 'the URL leads to this machine');
+    if (LOOPBACK.test(hostname)) return skipped('the URL leads to this machine');
     return warning(
-      'tls',
       'the URL is not encrypted: tokens can be read on the way',
       'put TLS in front, and use https://',
     );
   }
   const { certificateExpiresAt } = await probe.send({ path: '/healthz' });
-  if (certificateExpiresAt === null) return skipped('tls', 'the certificate cannot be read');
+  if (certificateExpiresAt === null) return skipped('the certificate cannot be read');
   const days = Math.floor((certificateExpiresAt - Date.now()) / DAY_MS);
   const message = `the certificate is valid for ${days} days`;
   const remedy = 'renew the certificate, and check why it was not renewed automatically';
-  if (days < CERTIFICATE_FAILURE_DAYS) return failed('tls', message, remedy);
-  if (days < CERTIFICATE_WARNING_DAYS) return warning('tls', message, remedy);
-  return ok('tls', message);
+  if (days < CERTIFICATE_FAILURE_DAYS) return failed(message, remedy);
+  if (days < CERTIFICATE_WARNING_DAYS) return warning(message, remedy);
+  return ok(message);
 }
 
-async function checkCaching(probe: HttpProbe): Promise<Check> {
+async function checkCaching(probe: HttpProbe): Promise<CheckResult> {
   const request: ProbeRequest = { path: '/healthz' };
   const [first, second] = [await probe.send(request), await probe.send(request)];
   const remedy = 'do not cache responses of the service: a revoked token would keep working';
   const isRepeated =
     first.headers['x-request-id'] !== undefined &&
     first.headers['x-request-id'] === second.headers['x-request-id'];
-  if (isRepeated || second.headers.age !== undefined)
-    return failed('caching', 'a response came from a cache', remedy);
-  if (second.headers['cache-control'] === 'no-store') return ok('caching', 'responses are not cached');
-  return failed('caching', 'Cache-Control: no-store was removed or replaced', remedy);
+  if (isRepeated || second.headers.age !== undefined) return failed('a response came from a cache', remedy);
+  if (second.headers['cache-control'] === 'no-store') return ok('responses are not cached');
+  return failed('Cache-Control: no-store was removed or replaced', remedy);
 }
 
 /** The service rejects invalid UTF-8 before authentication: if it does not, the path was encoded again. */
-async function checkEncodedPaths(probe: HttpProbe): Promise<Check> {
+async function checkEncodedPaths(probe: HttpProbe): Promise<CheckResult> {
   const remedy =
     'forward the path unchanged (nginx: proxy_pass without a path; Apache: AllowEncodedSlashes NoDecode and nocanon)';
   const slash = await probe.send({ path: `${GROUPS}/doctor%2Fdoctor` });
   if (slash.code === null || !UNAUTHENTICATED.includes(slash.code))
-    return failed(
-      'encoded paths',
-      `an id with %2F returned ${slash.status}: the path was decoded or refused`,
-      remedy,
-    );
+    return failed(`an id with %2F returned ${slash.status}: the path was decoded or refused`, remedy);
   const invalid = await probe.send({ path: `${GROUPS}/%FF` });
   if (invalid.code !== null && UNAUTHENTICATED.includes(invalid.code))
-    return failed('encoded paths', 'the path was percent-encoded a second time', remedy);
-  return ok('encoded paths', 'ids with %2F pass unchanged');
+    return failed('the path was percent-encoded a second time', remedy);
+  return ok('ids with %2F pass unchanged');
 }
 
-async function checkMethods(probe: HttpProbe): Promise<Check> {
+async function checkMethods(probe: HttpProbe): Promise<CheckResult> {
   const refused: string[] = [];
   for (const method of ['PUT', 'PATCH', 'DELETE']) {
     const { code } = await probe.send({ method, path: `${GROUPS}/doctor` });
     if (code === null || !UNAUTHENTICATED.includes(code)) refused.push(method);
   }
-  if (refused.length === 0) return ok('methods', 'PUT, PATCH and DELETE pass');
-  return failed(
-    'methods',
-    `${refused.join(', ')} do not reach the service`,
-    'allow GET, POST, PUT, PATCH and DELETE',
-  );
+  if (refused.length === 0) return ok('PUT, PATCH and DELETE pass');
+  return failed(`${refused.join(', ')} do not reach the service`, 'allow GET, POST, PUT, PATCH and DELETE');
 }
 
 /** /healthz has no version, so the service rejects preconditions there. */
-async function checkPreconditions(probe: HttpProbe): Promise<Check> {
+async function checkPreconditions(probe: HttpProbe): Promise<CheckResult> {
   const lost: string[] = [];
   for (const name of ['If-Match', 'If-None-Match']) {
     const { code } = await probe.send({ path: '/healthz', headers: { [name]: '"doctor"' } });
     if (code !== 'invalid_request') lost.push(name);
   }
-  if (lost.length === 0) return ok('precondition headers', 'If-Match and If-None-Match pass');
+  if (lost.length === 0) return ok('If-Match and If-None-Match pass');
   const remedy = 'forward these headers: without them, concurrent changes overwrite each other';
-  return failed('precondition headers', `${lost.join(' and ')} did not arrive`, remedy);
+  return failed(`${lost.join(' and ')} did not arrive`, remedy);
 }
 
 async function checkWithToken(probe: HttpProbe, apiToken: Secret | null): Promise<Check[]> {
   if (apiToken === null)
-    return [skipped('authorization', 'name a file with an API token with --api-token-file to check more')];
+    return [
+      {
+        name: 'authorization',
+        ...skipped('name a file with an API token with --api-token-file to check more'),
+      },
+    ];
   const headers = { authorization: `Token ${apiToken.reveal()}` };
   const remedy = remedyIfUnreachable(probe.url);
   const authorization = await attempt('authorization', remedy, () => checkAuthorization(probe, headers));
@@ -181,37 +172,36 @@ async function checkWithToken(probe: HttpProbe, apiToken: Secret | null): Promis
 
 type Authorization = Record<'authorization', string>;
 
-async function checkAuthorization(probe: HttpProbe, headers: Authorization): Promise<Check> {
+async function checkAuthorization(probe: HttpProbe, headers: Authorization): Promise<CheckResult> {
   const request = { method: 'POST', path: '/v1/resolve', headers, body: '{"token":"doctor"}' };
   const { status, code } = await probe.send(request);
-  if (code === 'user_group_token_not_found') return ok('authorization', 'the API token arrives and is valid');
+  if (code === 'user_group_token_not_found') return ok('the API token arrives and is valid');
   const remedy =
     'forward the header Authorization and the body unchanged; check with "api-token list" that the API token is active';
-  return failed('authorization', `a call with the API token returned ${status} ${code ?? ''}`.trim(), remedy);
+  return failed(`a call with the API token returned ${status} ${code ?? ''}`.trim(), remedy);
 }
 
-async function checkBodyOfGet(probe: HttpProbe, headers: Authorization): Promise<Check> {
+async function checkBodyOfGet(probe: HttpProbe, headers: Authorization): Promise<CheckResult> {
   const body = JSON.stringify({ user_group_id: NO_GROUP });
   const { status, code } = await probe.send({ path: '/api/user', headers, body });
-  if (code === 'user_group_not_found') return ok('body of GET', 'GET /api/user passes with its body');
-  if (code === 'permission_denied')
-    return skipped('body of GET', 'the API token may only resolve; use one that may read');
+  if (code === 'user_group_not_found') return ok('GET /api/user passes with its body');
+  if (code === 'permission_denied') return skipped('the API token may only resolve; use one that may read');
   const remedy = 'let callers use POST /v1/user-groups, or let the body of a GET pass';
-  return warning('body of GET', `GET /api/user with a body returned ${status} ${code ?? ''}`.trim(), remedy);
+  return warning(`GET /api/user with a body returned ${status} ${code ?? ''}`.trim(), remedy);
 }
 
 /** Reads an existing group: its entity tag must arrive, and come back unchanged. */
-async function checkEntityTag(probe: HttpProbe, headers: Authorization): Promise<Check> {
+async function checkEntityTag(probe: HttpProbe, headers: Authorization): Promise<CheckResult> {
   const list = await probe.send({ path: `${GROUPS}?limit=1`, headers });
   const [group] = (list.json.user_groups as { provided_id: string }[] | undefined) ?? [];
-  if (group === undefined) return skipped('etag', 'there is no user group that the API token may read');
+  if (group === undefined) return skipped('there is no user group that the API token may read');
   const path = `${GROUPS}/${encodeURIComponent(group.provided_id)}`;
   const compressed = { ...headers, 'accept-encoding': 'gzip' };
   const { etag } = (await probe.send({ path, headers: compressed })).headers;
   const remedy = 'let ETag pass unchanged, and do not compress JSON in the proxy: that weakens or removes it';
   if (!etag?.startsWith('"'))
-    return failed('etag', `the ETag of a user group arrived as ${etag ?? 'nothing'}`, remedy);
+    return failed(`the ETag of a user group arrived as ${etag ?? 'nothing'}`, remedy);
   const { status } = await probe.send({ path, headers: { ...headers, 'if-none-match': etag } });
-  if (status === 304) return ok('etag', 'ETag and If-None-Match pass unchanged');
-  return failed('etag', `a read with the current ETag returned ${status} instead of 304`, remedy);
+  if (status === 304) return ok('ETag and If-None-Match pass unchanged');
+  return failed(`a read with the current ETag returned ${status} instead of 304`, remedy);
 }
