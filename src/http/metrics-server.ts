@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { AddressInUse, ConfigInvalid } from '../config.ts';
 import { Problem } from '../problem.ts';
 import { requestIds } from './log/request-id.ts';
-import { httpStatus, PROBLEM_TYPE, problemBody, toProblem } from './response/problem.ts';
+import { httpStatus, methodNotAllowed, PROBLEM_TYPE, problemBody, toProblem } from './response/problem.ts';
 
 const TIMEOUT_MS = 5_000;
 const MAX_CONNECTIONS = 32;
@@ -101,8 +101,7 @@ function limitConnections(server: Server): void {
 function refuseOther(method = '', url = ''): void {
   if (url.split('?', 1)[0] !== '/metrics')
     throw new Problem('not_found', 'This address serves only /metrics.');
-  if (method !== 'GET' && method !== 'HEAD')
-    throw new Problem('method_not_allowed', 'This path supports GET, HEAD.');
+  if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD');
 }
 
 function sendProblem(response: ServerResponse, problem: Problem, id: string): void {

@@ -7,7 +7,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { limits } from '../domain/field.ts';
-import { Problem } from '../problem.ts';
+import type { Problem } from '../problem.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import type { ThreadSum } from '../scheduling/thread-sum.ts';
 import { ArrivalLimit, type ArrivalOptions } from './limits/arrival-limit.ts';
@@ -31,7 +31,15 @@ import {
 } from './request/parser-errors.ts';
 import { withoutViewerUrl } from './request/viewer-url.ts';
 import { type ObserveRequest, observeRequests, type RequestObserver } from './request-observer.ts';
-import { httpStatus, nothingAtPath, sendProblem, toProblem, unreadablePath } from './response/problem.ts';
+import {
+  httpStatus,
+  methodNotAllowed,
+  nothingAtPath,
+  sendProblem,
+  shuttingDown,
+  toProblem,
+  unreadablePath,
+} from './response/problem.ts';
 
 type ServerConfig = Pick<
   Config,
@@ -217,7 +225,7 @@ function rejectWhenClosing(phase: Phase, reply: FastifyReply): void {
   // Otherwise a client might send a request while the connection is being closed.
   if (phase !== 'serving') reply.header('connection', 'close');
   if (phase !== 'closing') return;
-  throw new Problem('shutting_down', 'The service is shutting down. Retry: another process may respond.');
+  throw shuttingDown();
 }
 
 function rejectUnsafeFraming({ raw }: FastifyRequest, reply: FastifyReply): void {
@@ -263,8 +271,7 @@ function addNotFound(app: FastifyInstance, respond: RespondWithProblem): void {
     }
     const allow = [...methods].join(', ');
     reply.header('allow', allow);
-    const problem = new Problem('method_not_allowed', `This path supports ${allow}.`);
-    respond(problem, request, reply);
+    respond(methodNotAllowed(allow), request, reply);
   };
   app.setNotFoundHandler((request, reply) => {
     const before = app.beforeNotFound.get(firstPart(request.url));

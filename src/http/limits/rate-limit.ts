@@ -27,7 +27,11 @@ export function rateLimit(requestsPerMinute: number, memory: SharedArrayBuffer):
     reply.header('ratelimit-policy', policy);
     reply.header('ratelimit', `${POLICY};r=${Math.max(0, requestsPerMinute - count)};t=${secondsLeft}`);
     if (count <= requestsPerMinute) return;
-    const detail = `This API token is limited to ${requestsPerMinute} requests per minute.`;
-    throw new Problem('rate_limited', detail, { retryAfterSeconds: secondsLeft });
+    throw rateLimited(requestsPerMinute, secondsLeft);
   };
+}
+
+export function rateLimited(requestsPerMinute: number, retryAfterSeconds: number): Problem {
+  const detail = `This API token is limited to ${requestsPerMinute} requests per minute.`;
+  return new Problem('rate_limited', detail, { retryAfterSeconds });
 }

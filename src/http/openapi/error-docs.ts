@@ -1,5 +1,6 @@
 // The meaning of every error code and what to do about it, for /errors and the API description.
 
+import { type Caller, operator } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
 import { claimInvalid, claimMissing } from '../../domain/integration.ts';
 import { userGroupBody } from '../../domain/request-body.ts';
@@ -12,13 +13,18 @@ import {
   idTaken,
   incompleteMapping,
   overloaded,
+  permit,
   tokenNotFound,
+  userGroupNotFound,
   versionMismatch,
   viewerUnauthenticated,
 } from '../../operations/refusals.ts';
 import { Problem, type ProblemCode } from '../../problem.ts';
 import { StoreUnavailable } from '../../store/port.ts';
-import { requireBody } from '../request/body.ts';
+import { rateLimited } from '../limits/rate-limit.ts';
+import { bodyTooLarge, requireBody } from '../request/body.ts';
+import { checkOrigin } from '../request/header-checks.ts';
+import { checkMediaType } from '../request/media-type.ts';
 import {
   headersTooLarge,
   MAX_HEADER_BYTES,
@@ -26,7 +32,7 @@ import {
   requestTimeout,
   unknownMethod,
 } from '../request/parser-errors.ts';
-import { nothingAtPath, toProblem } from '../response/problem.ts';
+import { methodNotAllowed, nothingAtPath, shuttingDown, toProblem } from '../response/problem.ts';
 
 /** When a code can occur; `named`: only if the description of the endpoint lists it. */
 type Occurrence =
@@ -49,6 +55,8 @@ interface ProblemDescription {
   /** An example that the service throws. */
   example: Problem;
 }
+
+const READER: Caller = { ...operator(1, 'Customer'), permission: 'read-only' };
 
 export const problemDescriptions = {
   invalid_json: {
@@ -125,10 +133,7 @@ export const problemDescriptions = {
       'The API token is valid but lacks the permission: `read-only` cannot change or create anything, `resolve` can ' +
       'only resolve tokens.',
     remedy: 'Use an API token with the permission that `detail` names.',
-    example: new Problem(
-      'permission_denied',
-      'An API token with the permission read-only may not create a user group; this requires read-write.',
-    ),
+    example: caught(() => permit(READER, ['read-write'], 'create a user group')),
   },
   origin_not_allowed: {
     occurrence: 'origin',
@@ -138,10 +143,7 @@ export const problemDescriptions = {
     remedy:
       'Call from your backend: anyone who can open the page could read the API token. For a console of your own, the ' +
       'operator sets `UGS_ALLOWED_ORIGINS`.',
-    example: new Problem(
-      'origin_not_allowed',
-      'Requests from browsers on other origins are rejected: an API token does not belong in a browser. Call from your backend.',
-    ),
+    example: caught(() => checkOrigin({ headers: { origin: 'https://example.com' } }, [])),
   },
   user_group_not_found: {
     occurrence: 'named',
@@ -149,10 +151,7 @@ export const problemDescriptions = {
       "No user group in the API token's workspace and environment has this id. Get-or-create returns this if no `name` " +
       'is sent: then it is a lookup.',
     remedy: 'To create the group, send a `name` with get-or-create. Ids are compared byte for byte.',
-    example: new Problem(
-      'user_group_not_found',
-      'No user group has this user_group_id. Send a name to create one.',
-    ),
+    example: userGroupNotFound(' Send a name to create one.'),
   },
   user_group_token_not_found: {
     occurrence: 'named',
@@ -182,7 +181,7 @@ export const problemDescriptions = {
     occurrence: 'every request',
     meaning: 'The path exists but does not support this method. Nothing was changed; HEAD never creates.',
     remedy: '`Allow` lists the methods. If you sent one of them, a client or proxy has changed it.',
-    example: new Problem('method_not_allowed', 'This path supports GET, PUT, POST.'),
+    example: methodNotAllowed('GET, PUT, POST'),
   },
   request_timeout: {
     occurrence: 'every request',
@@ -254,16 +253,15 @@ export const problemDescriptions = {
     occurrence: 'body that is read',
     meaning: `The body has more than ${limits.bodyBytes / 1024} KiB. Nothing was changed.`,
     remedy: `Send less: \`properties\` may have ${limits.propertiesBytes / 1024} KiB.`,
-    example: new Problem('body_too_large', `The body must be at most ${limits.bodyBytes} bytes.`),
+    example: bodyTooLarge(limits.bodyBytes),
   },
   unsupported_media_type: {
     occurrence: 'body',
     meaning:
       'The body is declared as something other than JSON in UTF-8 (for introspection: a form), or is compressed.',
     remedy: 'Send the `Content-Type` that `detail` names, and no `Content-Encoding`.',
-    example: new Problem(
-      'unsupported_media_type',
-      'Send the body with "Content-Type: application/json" (UTF-8).',
+    example: caught(() =>
+      checkMediaType({ headers: { 'content-type': 'text/plain' } }, ['application/json']),
     ),
   },
   claim_missing: {
@@ -295,9 +293,7 @@ export const problemDescriptions = {
       'token, an unknown path or an unknown issuer, or asked for pages that need no API token: a request with a valid API ' +
       'token is accepted immediately. Nothing was changed.',
     remedy: 'Read `detail`. Wait the seconds in `Retry-After`, then retry; or correct the API token.',
-    example: new Problem('rate_limited', 'This API token is limited to 600 requests per minute.', {
-      retryAfterSeconds: 17,
-    }),
+    example: rateLimited(600, 17),
   },
   headers_too_large: {
     occurrence: 'every request',
@@ -339,10 +335,7 @@ export const problemDescriptions = {
     occurrence: 'every request',
     meaning: 'This process of the service is shutting down and rejects new requests. Nothing was changed.',
     remedy: 'Retry on a new connection: another process may respond, or this one after its restart.',
-    example: new Problem(
-      'shutting_down',
-      'The service is shutting down. Retry: another process may respond.',
-    ),
+    example: shuttingDown(),
   },
 } as const satisfies Record<ProblemCode, ProblemDescription>;
 

@@ -18,7 +18,7 @@ export function hasSmallBody(message: IncomingMessage): boolean {
 /** Returns 0 if the headers do not announce a length. Throws `body_too_large`. */
 export function announcedBytes({ headers }: IncomingMessage, maxBytes: number = limits.bodyBytes): number {
   const bytes = Number(headers['content-length'] ?? 0);
-  if (bytes > maxBytes) throw tooLarge(maxBytes);
+  if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
   return bytes;
 }
 
@@ -54,7 +54,7 @@ export function readBody(
     message.on('data', (chunk: Buffer) => {
       if (chunks === null) return freeBytes(chunk);
       size += chunk.length;
-      if (size > maxBytes) return fail(tooLarge(maxBytes));
+      if (size > maxBytes) return fail(bodyTooLarge(maxBytes));
       try {
         reservation?.progress(chunk.length);
         if (grows) reservation.grow(chunk.length);
@@ -104,7 +104,7 @@ export function requireBody(bytes: Buffer, method: string): void {
   throw new Problem('body_missing', `This endpoint requires a body, and the request has none.${hint}`);
 }
 
-function tooLarge(maxBytes: number): Problem {
+export function bodyTooLarge(maxBytes: number): Problem {
   return new Problem('body_too_large', `The body must be at most ${maxBytes} bytes.`);
 }
 

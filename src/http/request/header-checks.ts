@@ -42,7 +42,10 @@ export function checkHeaders(message: IncomingMessage): void {
 }
 
 /** Throws `origin_not_allowed` for browsers on other origins. */
-export function checkOrigin({ headers }: IncomingMessage, allowedOrigins: readonly string[]): void {
+export function checkOrigin(
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  allowedOrigins: readonly string[],
+): void {
   const { host, origin } = headers;
   if (origin === undefined || allowedOrigins.includes(origin)) return;
   if (host && (origin === `http://${host}` || origin === `https://${host}`)) return;

@@ -87,6 +87,15 @@ export function nothingAtPath(): Problem {
   );
 }
 
+/** `allow`: the methods that the path supports. */
+export function methodNotAllowed(allow: string): Problem {
+  return new Problem('method_not_allowed', `This path supports ${allow}.`);
+}
+
+export function shuttingDown(): Problem {
+  return new Problem('shutting_down', 'The service is shutting down. Retry: another process may respond.');
+}
+
 export function unreadablePath(): Problem {
   return new Problem('invalid_request', 'The path of the request is not valid percent-encoded UTF-8.');
 }
