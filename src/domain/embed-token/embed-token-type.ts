@@ -77,8 +77,8 @@ export interface EmbedTokenType<Settings> {
   url?(settings: Settings, resource: JsonText, token: string): string;
 }
 
-/** The properties that may leave. Part of the settings of every type. */
-export const propertiesSetting = {
+/** The properties that may leave. */
+const propertiesSetting = {
   type: 'array',
   maxItems: 100,
   uniqueItems: true,
@@ -106,8 +106,7 @@ export function resourcesSetting(items: object, description: string) {
 const largeNumbers = ['refuse', 'text', 'number'] as const;
 export type LargeNumbers = (typeof largeNumbers)[number];
 
-/** Part of the settings of every type. */
-export const largeNumbersSetting = {
+const largeNumbersSetting = {
   type: 'string',
   enum: largeNumbers,
   default: 'refuse',
@@ -115,6 +114,19 @@ export const largeNumbersSetting = {
     'What happens to a number beyond 2^53, which JavaScript rounds to another one: no token is minted, or it becomes a ' +
     'text with the same digits, or it stays a number, for tools that read every digit.',
 } as const;
+
+/** The JSON Schema of the settings of a type: its own, and those of every type. */
+export function settingsSchema(
+  properties: SettingsSchema['properties'],
+  required: readonly string[],
+): SettingsSchema {
+  return {
+    type: 'object',
+    properties: { ...properties, properties: propertiesSetting, large_numbers: largeNumbersSetting },
+    required,
+    additionalProperties: false,
+  };
+}
 
 export interface CommonSettings {
   properties?: readonly string[];

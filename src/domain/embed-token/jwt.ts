@@ -10,8 +10,7 @@ import {
   type CommonSettings,
   type EmbedTokenType,
   type LargeNumbers,
-  largeNumbersSetting,
-  propertiesSetting,
+  settingsSchema,
 } from './embed-token-type.ts';
 import { withLargeNumbers } from './large-number.ts';
 import type { GroupValues } from './template.ts';
@@ -42,9 +41,8 @@ export const jwt: EmbedTokenType<JwtSettings> = {
     claims: { tenant: { field: 'provided_id' } },
   },
   claims: 'additional claims',
-  settings: {
-    type: 'object',
-    properties: {
+  settings: settingsSchema(
+    {
       algorithm: {
         type: 'string',
         enum: [...signatureAlgorithms, 'HS256'],
@@ -74,12 +72,9 @@ export const jwt: EmbedTokenType<JwtSettings> = {
         description:
           'Without the claim `user_group`, for tools that read each claim as an attribute of the viewer. Such a token does not resolve.',
       },
-      properties: propertiesSetting,
-      large_numbers: largeNumbersSetting,
     },
-    required: ['audience'],
-    additionalProperties: false,
-  },
+    ['audience'],
+  ),
   signature: ({ algorithm = 'ES256' }) => (algorithm === 'HS256' ? 'secret' : algorithm),
   // RFC 7518 requires a key as long as the hash.
   secretCharacters: 32,

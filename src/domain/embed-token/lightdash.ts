@@ -5,13 +5,12 @@ import type { JsonText } from '../json/strict-json.ts';
 import {
   type CommonSettings,
   type EmbedTokenType,
-  largeNumbersSetting,
-  propertiesSetting,
   refused,
   refuseText,
   resourcesSetting,
   type ScalarConversion,
   scalarsText,
+  settingsSchema,
   type ValuePath,
 } from './embed-token-type.ts';
 import { quotedRules, type TextRule } from './plain-text.ts';
@@ -92,20 +91,16 @@ export const lightdash: EmbedTokenType<LightdashSettings> = {
     claims: { customer: { mapping: '40' } },
   },
   claims: 'the `userAttributes`',
-  settings: {
-    type: 'object',
-    properties: {
+  settings: settingsSchema(
+    {
       resources: resourcesSetting(
         resource,
         'The dashboards, charts (`contentId`) and data apps (`appUuid`) that tokens may be for.',
       ),
       options,
-      properties: propertiesSetting,
-      large_numbers: largeNumbersSetting,
     },
-    required: ['resources'],
-    additionalProperties: false,
-  },
+    ['resources'],
+  ),
   resource,
   signature: () => 'secret',
   payload: ({ integration: { settings }, values, claims, resource, viewer, expiresAt }) =>

@@ -4,13 +4,12 @@ import { decodeString, jsonText, objectText } from '../json/json-tree.ts';
 import {
   type CommonSettings,
   type EmbedTokenType,
-  largeNumbersSetting,
-  propertiesSetting,
   refused,
   refuseText,
   resourcesSetting,
   type ScalarConversion,
   scalarsText,
+  settingsSchema,
 } from './embed-token-type.ts';
 import { withLargeNumbers } from './large-number.ts';
 import type { TextRule } from './plain-text.ts';
@@ -39,9 +38,8 @@ export const metabase: EmbedTokenType<MetabaseSettings> = {
     secret: 'the-embedding-secret-of-metabase',
   },
   claims: 'the `params`',
-  settings: {
-    type: 'object',
-    properties: {
+  settings: settingsSchema(
+    {
       url: {
         type: 'string',
         maxLength: 1_000,
@@ -50,12 +48,9 @@ export const metabase: EmbedTokenType<MetabaseSettings> = {
         description: 'The URL of Metabase.',
       },
       resources: resourcesSetting(resource, 'The dashboards and questions that tokens may be for.'),
-      properties: propertiesSetting,
-      large_numbers: largeNumbersSetting,
     },
-    required: ['url', 'resources'],
-    additionalProperties: false,
-  },
+    ['url', 'resources'],
+  ),
   resource,
   signature: () => 'secret',
   payload: ({ integration, claims, resource, expiresAt }) =>

@@ -1,7 +1,7 @@
 // The table of types, and what they have in common: which integrations are valid, and from an integration and a group to
 // the payload of a token.
 
-import { Problem, type Violation } from '../../problem.ts';
+import type { Problem, Violation } from '../../problem.ts';
 import {
   type Claim,
   claimInvalid,
@@ -20,7 +20,7 @@ import {
 } from '../integration.ts';
 import { JsonArray, parseTree, sameJson, treeText } from '../json/json-tree.ts';
 import { type JsonDocument, type JsonText, jsonPointer } from '../json/strict-json.ts';
-import { bodyType, partCheck, refuseFields } from '../request-body.ts';
+import { bodyType, invalidField, partCheck, refuseFields } from '../request-body.ts';
 import type { SchemaMembers } from '../schema-value.ts';
 import { Secret } from '../secret.ts';
 import {
@@ -198,9 +198,7 @@ export function selectResource(
 }
 
 function invalidResource(detail: string): Problem {
-  return new Problem('invalid_request', `resource ${detail}.`, {
-    errors: [{ pointer: '/resource', detail }],
-  });
+  return invalidField('/resource', detail);
 }
 
 /** The payload of a token. Throws `claim_missing` for every value that the group lacks, and `claim_invalid`. */

@@ -6,14 +6,13 @@ import type { JsonText } from '../json/strict-json.ts';
 import {
   type CommonSettings,
   type EmbedTokenType,
-  largeNumbersSetting,
   type Minting,
-  propertiesSetting,
   refused,
   refuseText,
   resourcesSetting,
   type ScalarConversion,
   scalarsText,
+  settingsSchema,
 } from './embed-token-type.ts';
 import { withLargeNumbers } from './large-number.ts';
 import { quotedRules } from './plain-text.ts';
@@ -86,9 +85,8 @@ export const superset: EmbedTokenType<SupersetSettings> = {
     },
   },
   claims: 'the `attributes` of the guest',
-  settings: {
-    type: 'object',
-    properties: {
+  settings: settingsSchema(
+    {
       algorithm: {
         type: 'string',
         enum: ['HS256', 'RS256'],
@@ -120,12 +118,9 @@ export const superset: EmbedTokenType<SupersetSettings> = {
           'SQLite) or `backslash` (MySQL, MariaDB, BigQuery, Snowflake, ClickHouse, Databricks). If absent, no token is ' +
           'minted for a value with a backslash.',
       },
-      properties: propertiesSetting,
-      large_numbers: largeNumbersSetting,
     },
-    required: ['audience', 'resources'],
-    additionalProperties: false,
-  },
+    ['audience', 'resources'],
+  ),
   resource,
   signature: ({ algorithm }) => (algorithm === 'RS256' ? 'RS256' : 'secret'),
   templates: (integration) =>
