@@ -49,7 +49,7 @@ export class WebhookDispatcher {
   readonly #retries = new RetryTimers((endpoint) => this.wake(endpoint));
   #isStopping = false;
   #isAborted = false;
-  #timers: NodeJS.Timeout[] = [];
+  #timer: NodeJS.Timeout | undefined;
   #pollMs = POLL_MS;
 
   constructor(options: DispatcherOptions) {
@@ -68,7 +68,7 @@ export class WebhookDispatcher {
         for (const endpoint of endpoints) this.wake(endpoint);
       };
     });
-    this.#schedule(0, FIRST_POLL_MS, () => this.poll());
+    this.#pollAfter(FIRST_POLL_MS);
   }
 
   /** Sends the due deliveries of the endpoint. */
@@ -113,7 +113,7 @@ export class WebhookDispatcher {
    */
   async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true;
-    for (const timer of this.#timers) clearTimeout(timer);
+    clearTimeout(this.#timer);
     this.#retries.clear();
     for (const slots of [this.#slots, this.#claims]) slots.close();
     const idle = Promise.all([...this.#lanes.values()].map((lane) => lane.idle()));
@@ -124,15 +124,14 @@ export class WebhookDispatcher {
     this.#sender.close();
   }
 
-  #schedule(index: number, delayMs: number, work: () => Promise<number>): void {
+  #pollAfter(delayMs: number): void {
     if (this.#isStopping) return;
     const jittered = delayMs * (0.8 + 0.4 * Math.random());
-    const run = async () => {
+    const poll = async () => {
       // The store reports that the database is unavailable.
-      const nextMs = await work().catch(() => Math.max(delayMs, POLL_MS));
-      this.#schedule(index, nextMs, work);
+      this.#pollAfter(await this.poll().catch(() => Math.max(delayMs, POLL_MS)));
     };
-    this.#timers[index] = setTimeout(() => void run(), jittered).unref();
+    this.#timer = setTimeout(() => void poll(), jittered).unref();
   }
 
   /** Sends the due deliveries. Returns when to poll again, in milliseconds. */

@@ -1,17 +1,18 @@
 // A semaphore that workspaces share fairly: one that takes all it can get leaves room for the next. Waiting workspaces
 // take turns, and so do the endpoints of one.
 
+import { FairQueue } from '../scheduling/fair-queue.ts';
 import { FairShare } from '../scheduling/fair-share.ts';
 
 interface Waiting {
+  workspaceId: number;
   wanted: number;
   resolve: (taken: number) => void;
 }
 
 export class Slots {
   readonly #share: FairShare;
-  /** Waiting calls by workspace. Workspaces, and the calls of each, are in the order of their turns. */
-  readonly #waiting = new Map<number, Waiting[]>();
+  readonly #waiting = new FairQueue<Waiting>();
   #isClosed = false;
 
   constructor(count: number) {
@@ -22,9 +23,7 @@ export class Slots {
   take(workspaceId: number, wanted: number): Promise<number> {
     if (this.#isClosed) return Promise.resolve(0);
     return new Promise((resolve) => {
-      const waiting = this.#waiting.get(workspaceId);
-      if (waiting === undefined) this.#waiting.set(workspaceId, [{ wanted, resolve }]);
-      else waiting.push({ wanted, resolve });
+      this.#waiting.push(workspaceId, { workspaceId, wanted, resolve });
       this.#serve();
     });
   }
@@ -38,19 +37,16 @@ export class Slots {
   /** Nothing waits any longer. */
   close(): void {
     this.#isClosed = true;
-    for (const { resolve } of [...this.#waiting.values()].flat()) resolve(0);
-    this.#waiting.clear();
+    for (let call = this.#waiting.shift(); call !== undefined; call = this.#waiting.shift()) call.resolve(0);
   }
 
   #serve(): void {
-    // Includes the entries that are added at the end meanwhile.
-    for (const [workspaceId, waiting] of this.#waiting) {
-      const taken = this.#share.grant(workspaceId, waiting[0]!.wanted);
-      if (taken === 0) continue;
-      this.#share.take(workspaceId, taken);
-      waiting.shift()!.resolve(taken);
-      this.#waiting.delete(workspaceId);
-      if (waiting.length > 0) this.#waiting.set(workspaceId, waiting);
+    for (;;) {
+      const call = this.#waiting.shift((workspaceId) => this.#share.admits(workspaceId));
+      if (call === undefined) return;
+      const taken = this.#share.grant(call.workspaceId, call.wanted);
+      this.#share.take(call.workspaceId, taken);
+      call.resolve(taken);
     }
   }
 }
