@@ -2,6 +2,7 @@
 // are those of callers. See docs/decisions/0009-property-schemas-are-interpreted.md.
 
 import type { Violation } from '../../problem.ts';
+import { parsePointer } from '../json/strict-json.ts';
 import { type Assertion, conjunction, Evaluation, type EvaluationLimits } from './evaluation.ts';
 import { keywords } from './keyword.ts';
 import { SchemaInvalid, type SchemaPath } from './schema-invalid.ts';
@@ -151,8 +152,7 @@ class CompiledSchema {
       return place;
     }
     let place: Place = { schema: resource.root, path: resource.path, resource };
-    for (const part of fragment.slice(1).split('/')) {
-      const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    for (const key of parsePointer(fragment)) {
       const parent = place.schema as JsonObject;
       if (typeof parent !== 'object' || parent === null || !Object.hasOwn(parent, key))
         throw new SchemaInvalid(path, `refers to a place that does not exist: ${text}`);

@@ -2,6 +2,7 @@
 // too long. They reach the keywords of the schema and need not be valid.
 
 import { limits } from '../field.ts';
+import { parsePointer } from '../json/strict-json.ts';
 import { isObject, type JsonObject } from './value.ts';
 
 /** Fills the places that the schema leaves open. `deep` has one member or item per level, the others as many as fit. */
@@ -134,10 +135,10 @@ class Examples {
   }
 
   #dereference(reference: string): unknown {
-    const keys = decodeURIComponent(reference).split('/').slice(1);
-    return keys
-      .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
-      .reduce<unknown>((parent, key) => (parent as JsonObject | undefined)?.[key], this.#root);
+    return parsePointer(decodeURIComponent(reference)).reduce<unknown>(
+      (parent, key) => (parent as JsonObject | undefined)?.[key],
+      this.#root,
+    );
   }
 }
 

@@ -64,27 +64,11 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   exclusiveMaximum: bound((order) => order < 0, '<'),
   minimum: bound((order) => order >= 0, '>='),
   exclusiveMinimum: bound((order) => order > 0, '>'),
-  maxLength: (use) => {
-    const limit = countIn(use);
-    return ofText((text) => countCodePoints(text) <= limit, `must have at most ${limit} characters`);
-  },
-  minLength: (use) => {
-    const limit = countIn(use);
-    return ofText((text) => countCodePoints(text) >= limit, `must have at least ${limit} characters`);
-  },
+  maxLength: countBound(characterCount, 'most', 'characters'),
+  minLength: countBound(characterCount, 'least', 'characters'),
   pattern: (use) => ofText(patternIn(textIn(use), use.path), `must match pattern "${use.value}"`),
-  maxItems: (use) => {
-    const limit = countIn(use);
-    return ofArray(
-      (items, evaluation) => items.length <= limit || evaluation.fail(`must have at most ${limit} items`),
-    );
-  },
-  minItems: (use) => {
-    const limit = countIn(use);
-    return ofArray(
-      (items, evaluation) => items.length >= limit || evaluation.fail(`must have at least ${limit} items`),
-    );
-  },
+  maxItems: countBound(itemCount, 'most', 'items'),
+  minItems: countBound(itemCount, 'least', 'items'),
   uniqueItems: (use) => {
     if (typeof use.value !== 'boolean') throw new SchemaInvalid(use.path, 'must be true or false');
     if (!use.value) return () => true;
@@ -94,20 +78,8 @@ export const keywords: Readonly<Record<string, Keyword>> = {
         evaluation.fail('must not have two items that are equal'),
     );
   },
-  maxProperties: (use) => {
-    const limit = countIn(use);
-    return ofObject(
-      (object, evaluation) =>
-        Object.keys(object).length <= limit || evaluation.fail(`must have at most ${limit} properties`),
-    );
-  },
-  minProperties: (use) => {
-    const limit = countIn(use);
-    return ofObject(
-      (object, evaluation) =>
-        Object.keys(object).length >= limit || evaluation.fail(`must have at least ${limit} properties`),
-    );
-  },
+  maxProperties: countBound(memberCount, 'most', 'properties'),
+  minProperties: countBound(memberCount, 'least', 'properties'),
   required: (use) => {
     const names = namesIn(use.value, use.path);
     return ofObject((object, evaluation) => hasAll(object, names, evaluation));
@@ -348,6 +320,30 @@ function bound(holds: (order: number) => boolean, sign: string): Keyword {
     const limit = numberIn(use);
     return ofNumber((value) => holds(compareNumbers(value, limit)), `must be ${sign} ${limit}`);
   };
+}
+
+/** `count` returns null for a value that has nothing to count. */
+function countBound(count: (value: unknown) => number | null, side: 'most' | 'least', noun: string): Keyword {
+  return (use) => {
+    const limit = countIn(use);
+    return (value, evaluation) => {
+      const counted = count(value);
+      if (counted === null || (side === 'most' ? counted <= limit : counted >= limit)) return true;
+      return evaluation.fail(`must have at ${side} ${limit} ${noun}`);
+    };
+  };
+}
+
+function characterCount(value: unknown): number | null {
+  return typeof value === 'string' ? countCodePoints(value) : null;
+}
+
+function itemCount(value: unknown): number | null {
+  return Array.isArray(value) ? value.length : null;
+}
+
+function memberCount(value: unknown): number | null {
+  return isObject(value) ? Object.keys(value).length : null;
 }
 
 function ofNumber(holds: (value: JsonNumber) => boolean, detail: string): Assertion {
