@@ -100,7 +100,7 @@ ${branches(places, 'commands', 'words')}
 complete -o default -F _user_group_service ${NAME}`;
 }
 
-/** Also as the file `_user-group-service` in $fpath, which zsh runs as a function at the first completion. */
+/** Works as the file `_user-group-service` in $fpath, too, which zsh runs as a function at the first completion. */
 function zshScript(places: readonly Place[]): string {
   return `#compdef ${NAME}
 _user_group_service() {

@@ -1,9 +1,9 @@
 // Splits a byte stream into lines in constant memory: a line that exceeds the limit is discarded as it arrives.
 
 export interface Line {
-  /** From 1. */
+  /** Line number, from 1. */
   number: number;
-  /** Without the line terminator; null if the line is too long. */
+  /** Content without the line terminator; null if the line is too long. */
   bytes: Buffer | null;
   /** Offset of the end of the line in the input. */
   end: number;

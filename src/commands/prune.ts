@@ -6,7 +6,7 @@ import { DataError } from './exit-code.ts';
 import type { ImportTarget } from './import-target.ts';
 import { progressBar } from './progress.ts';
 
-/** How many user groups may be deleted: a number of them, or a share of those that exist. */
+/** Maximum of deleted user groups: a number, or a share of those that exist. */
 export type MaxDeletions = { count: number } | { percent: number };
 
 export const DEFAULT_MAX_DELETIONS: MaxDeletions = { percent: 5 };
@@ -20,7 +20,7 @@ export function parseMaxDeletions(text: string): MaxDeletions {
 }
 
 export interface DeletionPlan {
-  /** How many user groups the list has. */
+  /** Number of user groups in the list. */
   listed: number;
   existing: number;
   /** The user groups that the list does not have. */
@@ -59,7 +59,7 @@ export function refuseMassDeletion({ listed, existing, ids }: DeletionPlan, max:
   );
 }
 
-/** Returns how many of them existed. */
+/** Returns the number of those that existed. */
 export async function deletePlanned(target: ImportTarget, { ids }: DeletionPlan): Promise<number> {
   using bar = progressBar('user groups', ids.length);
   let done = 0;

@@ -65,7 +65,7 @@ interface QuickStartToken {
   isNew: boolean;
 }
 
-/** In the environment of the API token that signs in to the console. Returns the path of the page that shows it. */
+/** Creates it in the environment of the API token that signs in to the console. Returns the path of the page that shows it. */
 async function createDemoData({ context, demoDirectory }: App, { token }: QuickStartToken): Promise<string> {
   const found = await findActiveApiToken(context, digestOfApiToken(token.reveal())!);
   // Imported on demand, like the HTTP server.

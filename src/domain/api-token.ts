@@ -22,7 +22,7 @@ export interface ApiToken {
   createdAt: number;
   expiresAt: number | null;
   revokedAt: number | null;
-  /** To the hour. */
+  /** Precise to the hour. */
   lastUsedAt: number | null;
 }
 
@@ -36,7 +36,7 @@ export function apiTokenStatus(token: ApiToken, now: number): ApiTokenStatus {
   return token.expiresAt !== null && token.expiresAt <= now ? 'expired' : 'active';
 }
 
-/** Until when the text that the last rotation replaced authenticates; null if none does. */
+/** Instant until which the text that the last rotation replaced authenticates; null if none does. */
 export function previousTextUntil(token: ApiToken, now: number): number | null {
   const { previousExpiresAt } = token;
   if (previousExpiresAt === null || previousExpiresAt <= now) return null;

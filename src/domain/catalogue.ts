@@ -24,7 +24,7 @@ export const dataSourceDefinition = {
 
 export type CatalogueDocument = Pick<Document, 'kind' | 'id' | 'body'>;
 
-/** How a mapping refers to a data source. */
+/** Id or number by which a mapping refers to a data source. */
 export type Reference = string | number;
 
 export interface DataSource {
@@ -39,7 +39,7 @@ export interface DataSource {
   reservedFor: string | null;
 }
 
-/** Why a reference leads to no data source: there is none, it is one of another schema, or it is for another group. */
+/** Reasons why a reference leads to no data source: none exists, it is of another schema, or it is for another group. */
 export const unresolvedReasons = ['missing', 'other_schema', 'reserved'] as const;
 export type UnresolvedReason = (typeof unresolvedReasons)[number];
 
@@ -120,7 +120,7 @@ export class Catalogue {
     return this.#defaults.some(([, reference]) => references.includes(reference));
   }
 
-  /** In the order of the caller's ids. */
+  /** The data sources of the schema, in the order of the caller's ids. */
   ofSchema(schemaId: string): readonly DataSource[] {
     this.#bySchema ??= Map.groupBy(
       [...this.#byProvidedId.values()].map((document) => this.#parseDataSource(document)),
@@ -162,7 +162,7 @@ export class Catalogue {
     return used;
   }
 
-  /** How many schemas have a default: each may be one more data source of a user group. */
+  /** Number of schemas with a default: each may be one more data source of a user group. */
   get defaultCount(): number {
     return this.#defaults.length;
   }

@@ -84,7 +84,7 @@ export const configSections = {
 
 export type SectionName = keyof typeof configSections;
 
-/** In the order of the document. */
+/** Names in the order of the document. */
 export const sectionNames = Object.keys(configSections) as SectionName[];
 
 export function configSection(name: SectionName): ConfigSection {

@@ -7,7 +7,7 @@ export interface FoundCredential {
   detail: string;
 }
 
-/** Not the name of where a secret is kept, such as `secret_name`. */
+/** Names of credentials, but not of places that keep one, such as `secret_name`. */
 const NAME =
   /^(?:.*[_-])?(?:pass(?:word|wd|phrase)?|pwd|secret|credentials?|private[_-]?key|api[_-]?key|access[_-]?key|token|connection[_-]?string|dsn)$/;
 

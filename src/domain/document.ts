@@ -29,7 +29,7 @@ export const UNLIMITED: DocumentTotal = {
 
 /** Properties that the documents of one kind share. */
 export interface DocumentDefinition {
-  /** Not of documents without endpoints of their own. */
+  /** Documents without endpoints of their own have no definition. */
   readonly kind: Exclude<DocumentKind, 'key_set'>;
   /** For messages. */
   readonly noun: string;

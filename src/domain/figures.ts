@@ -14,7 +14,7 @@ const UNSEEN_DAYS = 30;
 export interface Figures {
   /** Version of the configuration that they were counted with. */
   configVersion: number;
-  /** How long counting took. */
+  /** Duration of the count. */
   tookMs: number;
   userGroups: number;
   /** Created at this instant or later. */

@@ -75,7 +75,7 @@ export const integrationFields = {
   },
 } as const;
 
-/** Only in requests. */
+/** A field of requests only. */
 export const secretField = {
   type: 'string',
   minLength: 16,

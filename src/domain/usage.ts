@@ -5,7 +5,7 @@ import type { UserGroupKey } from './user-group/user-group.ts';
 
 export type UsageKind = 'resolves' | 'introspections' | 'forward_authentications' | 'embed_tokens';
 
-/** What a use is counted under. */
+/** Key that a use is counted under. */
 export interface Use {
   kind: UsageKind;
   /** The id of the integration that an embed token was minted for; empty for other kinds. */
@@ -28,7 +28,7 @@ export function toDay(instant: number): Day {
 
 export type Grouping = 'day' | 'month';
 
-/** From the start of `start` to the end of `end`. */
+/** Starts with the day `start` and ends with the day `end`. */
 export interface Period {
   start: Day;
   end: Day;

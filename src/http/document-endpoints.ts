@@ -29,7 +29,7 @@ import {
 
 export interface DocumentKindApi<Body> extends DocumentOperations<Body> {
   definition: DocumentDefinition;
-  /** In paths, such as `webhook-endpoints`. */
+  /** Part of paths, such as `webhook-endpoints`. */
   collection: string;
   /** Names the schemas and operations, such as `WebhookEndpoint`. */
   name: string;
@@ -44,7 +44,7 @@ export interface DocumentKindApi<Body> extends DocumentOperations<Body> {
   example: Readonly<Record<string, unknown>>;
   requests: Readonly<Record<string, Example>>;
   texts: Readonly<Record<'put' | 'read' | 'list' | 'remove', string>>;
-  /** What `force` is for; absent if user groups do not use documents of this kind. */
+  /** Descriptions of `force`; absent if user groups do not use documents of this kind. */
   force?: { put?: string; remove: string };
   /** Name of the secret that the response to a create shows. */
   secretSchema?: Schema;

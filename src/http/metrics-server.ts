@@ -80,7 +80,7 @@ function listenError({ code, message }: NodeJS.ErrnoException, address: string):
 
 /** Beyond the limit the oldest connection without a request is closed: idle ones must not keep a scraper out. */
 function limitConnections(server: Server): void {
-  /** In the order in which they were opened or completed a request. */
+  /** Idle connections, in the order in which they were opened or completed a request. */
   const idle = new Set<Socket>();
   let open = 0;
   server.on('connection', (socket) => {

@@ -21,7 +21,7 @@ export type RequestObserver = (request: FastifyRequest) => RequestEnd;
 /** `status` is null if the client disconnected before the response was sent. `durationMs` counts from the arrival. */
 export type RequestEnd = (status: number | null, durationMs: number) => void;
 
-/** To be called for each request when it arrives. */
+/** Called for each request when it arrives. */
 export type ObserveRequest = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /** Returns null if there are no observers. */

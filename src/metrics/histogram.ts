@@ -73,7 +73,7 @@ export class Series {
     this.#sum += value;
   }
 
-  /** How many observations are at most as large as each bound. */
+  /** Number of observations up to each bound. */
   cumulative(): [bound: number | '+Inf', count: number][] {
     let total = 0;
     return [...this.#counts].map((count, bucket) => {

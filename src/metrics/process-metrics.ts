@@ -8,7 +8,7 @@ export interface Build {
   database: string;
 }
 
-/** They walk all connections, in each scrape. */
+/** Metrics that walk all connections, in each scrape. */
 const EXPENSIVE = /^nodejs_active_/;
 const OF_THREAD = /^nodejs_(eventloop|heap|gc)_/;
 const EVENT_LOOP_TIME = 'nodejs_eventloop_time_seconds_total';

@@ -26,7 +26,7 @@ export class FairQueue<Item> {
     return this.#length;
   }
 
-  /** How many tenants have items. */
+  /** Number of tenants that have items. */
   get tenants(): number {
     return this.#queues.size;
   }

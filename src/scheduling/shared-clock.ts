@@ -15,7 +15,7 @@ export class SharedClock {
   /** Milliseconds since 1970. */
   readonly now = (): number => (this.#numbers[FIXED]! || Date.now()) + this.#numbers[AHEAD]!;
 
-  /** How far the clock is ahead of the machine's, in milliseconds. */
+  /** Milliseconds by which the clock is ahead of the machine's. */
   get aheadMs(): number {
     return this.#numbers[AHEAD]!;
   }

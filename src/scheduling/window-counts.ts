@@ -16,7 +16,7 @@ const CONTENDED = 2;
 export interface WindowCount {
   /** Including this one. */
   count: number;
-  /** Until the window of the key ends. */
+  /** Seconds until the window of the key ends. */
   secondsLeft: number;
 }
 

@@ -32,7 +32,10 @@ export class ServingThreads {
     }
   }
 
-  /** They load their modules while the main thread does, and opens the database. Throws Node's error if one cannot be created. */
+  /**
+   * Starts the threads, which load their modules while the main thread does so and opens the database. Throws Node's error
+   * if one cannot be created.
+   */
   static start(config: Config): ServingThreads {
     return new ServingThreads(servingThreads(config).threads - 1);
   }

@@ -24,9 +24,9 @@ const FIRST_CONCURRENCY = 4;
 const MAX_CONCURRENCY = 32;
 /** Attempts that run, or whose outcome is not stored yet. */
 const MAX_UNFINISHED = 128;
-/** How long the commands of a claim may wait for the database: the claim expires a fixed time after it was submitted. */
+/** Maximum wait of the commands of a claim for the database: the claim expires a fixed time after it was submitted. */
 const CLAIM_WAIT_MS = 2_000;
-/** How long the commands that follow from an outcome may wait. */
+/** Maximum wait of the commands that follow from an outcome. */
 const REACTION_WAIT_MS = 5_000;
 
 export interface LaneOptions {

@@ -5,7 +5,7 @@ import type { FinishedAttempt } from '../domain/webhook-endpoint/delivery.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 
 const MAX_BATCH = 256;
-/** How long a batch is tried. */
+/** Time for which a batch is retried. */
 const STORE_MS = 5_000;
 const RETRY_MS = 1_000;
 

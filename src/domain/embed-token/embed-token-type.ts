@@ -54,7 +54,7 @@ export interface EmbedTokenType<Settings> {
   readonly label: string;
   /** The fields of a useful integration, without its type. */
   readonly example: Readonly<{ settings: object; claims?: object; secret?: string; ttl_seconds?: number }>;
-  /** What the claims of an integration are in a token. */
+  /** The part of a token that the claims of an integration become. */
   readonly claims: string;
   /** The JSON Schema of the settings. */
   readonly settings: SettingsSchema;

@@ -6,7 +6,7 @@ import type { JsonText } from '../json/strict-json.ts';
 import { CONTROL, TEMPLATE_SYNTAX, type TextRule } from './plain-text.ts';
 
 export const columnTypes = ['text', 'number'] as const;
-/** How the database reads a backslash in a literal: as itself, or as the start of an escape. */
+/** Meaning of a backslash in a literal of the database: itself, or the start of an escape. */
 export const stringEscapes = ['standard', 'backslash'] as const;
 
 export interface ClauseColumn {

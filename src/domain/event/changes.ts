@@ -42,7 +42,7 @@ export class Changes {
     this.#names = Object.keys(after).filter((name) => (before?.[name] ?? null) !== after[name]);
   }
 
-  /** In the stored form, reduced to so many bytes; null if nothing differs. */
+  /** The stored form, reduced to so many bytes; null if nothing differs. */
   within(maxBytes: number): JsonText | null {
     if (this.#names.length === 0) return null;
     if (this.#storesWhole(maxBytes)) return this.whole;

@@ -98,11 +98,11 @@ export interface NewEvent extends Tenant {
 }
 
 export interface StoredEvent extends Omit<NewEvent, 'endpoints'> {
-  /** Its place in the feed, together with the event id, and among the events of its target. */
+  /** Place in the feed, together with the event id, and among the events of its target. */
   position: number;
   /** Version of the target after the change; null if the target has no versions or is gone. */
   version: number | null;
-  /** In their stored form, see `Changes`; null if there are none, or no longer. */
+  /** Stored form, see `Changes`; null if there are none, or no longer. */
   changes: JsonText | null;
 }
 

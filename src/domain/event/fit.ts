@@ -1,4 +1,4 @@
-// How much of its changes an event stores: the names of what differs, then as many values as fit, the smallest first.
+// Reduces changes to the bound of an event: the names of what differs, then as many values as fit, the smallest first.
 
 import { type Difference, truncated } from './difference.ts';
 

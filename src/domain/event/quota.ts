@@ -1,4 +1,4 @@
-// How many bytes of changes the events of one workspace and environment may store: a bound for each event, and a quota
+// Limits the bytes of changes that the events of one workspace and environment store: a bound for each event, and a quota
 // for all, so that one API token does not fill the disk. Beyond the quota events are still recorded, with fewer values.
 
 import { DAY_MS } from '../instant.ts';

@@ -53,7 +53,7 @@ export class Evaluation {
     }
   }
 
-  /** Without recording violations. */
+  /** Asserts something without recording violations. */
   quietly(value: unknown, assertion: Assertion, evaluated: Evaluated): boolean {
     this.#quiet++;
     try {

@@ -33,7 +33,7 @@ export class ExactNumber {
   /** The digits as written. */
   readonly text: string;
   readonly isNegative: boolean;
-  /** Without zeros at either end; empty for zero. */
+  /** Digits without zeros at either end; empty for zero. */
   readonly digits: string;
   readonly exponent: bigint;
   #coefficient: bigint | null = null;

@@ -17,14 +17,13 @@ import {
 
 /** A keyword in a schema. */
 export interface KeywordUse {
-  /** Its value. */
   value: unknown;
   path: SchemaPath;
   /** All keywords of the schema. */
   siblings: JsonObject;
   /** The assertion of a subschema. */
   subschema: (value: unknown, path: SchemaPath) => Assertion;
-  /** That of the schema that a reference leads to. */
+  /** The assertion of the schema that a reference leads to. */
   reference: (text: string, path: SchemaPath, isDynamic: boolean) => Assertion;
 }
 

@@ -3,7 +3,7 @@ import { truncate } from '../truncate.ts';
 
 export type SchemaPath = readonly (string | number)[];
 
-/** Why a schema cannot be used. */
+/** A schema that cannot be used; the message says why. */
 export class SchemaInvalid extends Error {
   override readonly name = 'SchemaInvalid';
   /** Place in the schema. */

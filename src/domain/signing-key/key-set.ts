@@ -36,13 +36,13 @@ export function keySetKey({ workspaceId, environment }: Tenant): DocumentKey {
 
 type JsonWebKey = webcrypto.JsonWebKey;
 
-/** How long verifiers keep a key set: `Cache-Control: max-age`. */
+/** Time for which verifiers keep a key set: `Cache-Control: max-age`. */
 export const MAX_AGE_SECONDS = 300;
 const MARGIN_MS = 60_000;
-/** From the publication of a key to its first signature. */
+/** Time from the publication of a key to its first signature. */
 export const PUBLISHED_BEFORE_MS = MAX_AGE_SECONDS * 1_000 + MARGIN_MS;
 export const MAX_TTL_SECONDS = 3_600;
-/** From the last signature of a key to its removal: verifiers allow for clocks that differ. */
+/** Time from the last signature of a key to its removal: verifiers allow for clocks that differ. */
 const PUBLISHED_AFTER_MS = MAX_TTL_SECONDS * 1_000 + MARGIN_MS * 5;
 
 export interface SigningKey {

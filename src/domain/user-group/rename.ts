@@ -6,7 +6,7 @@ import type { UserGroupKey } from './user-group.ts';
 
 /** A rename as seen from one of its two ids. */
 export interface Rename extends UserGroupKey {
-  /** Of its event, which has the new id. */
+  /** Position of its event, which has the new id. */
   position: number;
   eventId: string;
   /** `to`: the group left this id for the other one; `from`: it came from the other one. */

@@ -40,10 +40,10 @@ export interface Delivery extends DeliveryKey {
   nextAttemptAt: number | null;
   lastAttemptAt: number | null;
   responseStatus: number | null;
-  /** Why the last attempt failed; null after a success. */
+  /** Reason for the failure of the last attempt; null after a success. */
   error: string | null;
   createdAt: number;
-  /** Of `addAttempt`. */
+  /** Written by `addAttempt`. */
   attemptLog: string | null;
 }
 

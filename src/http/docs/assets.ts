@@ -4,7 +4,7 @@ import { Problem } from '../../problem.ts';
 import { hasProgramFile, readDependencyFile, readProgramFile } from '../../system/program-file.ts';
 import { type AssetFiles, Assets, CSS, JAVASCRIPT } from '../response/assets.ts';
 
-/** In the order of loading. */
+/** Files in the order of loading. */
 const files = {
   'swagger-ui.css': [CSS, () => readSwaggerUi('swagger-ui.css')],
   'page.css': [CSS, () => readProgramFile('http/docs/page.css')],

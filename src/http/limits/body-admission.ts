@@ -52,7 +52,7 @@ export class BodyAdmission {
     this.#shares.take(tenant, bytes);
   }
 
-  /** Only of tenants that hold at least this much: a tenant does not evict the bodies of one that has less. */
+  /** Considers only tenants that hold at least this much: a tenant does not evict the bodies of one that has less. */
   #latest(heldAtLeast: number): Reservation | null {
     const now = performance.now();
     let latest: Reservation | null = null;
@@ -96,7 +96,7 @@ export class Reservation implements Disposable {
     return this.#startedAt;
   }
 
-  /** How far the body is behind one that arrives at the minimum rate. */
+  /** Delay of the body relative to one that arrives at the minimum rate. */
   delayMs(now: number): number {
     return now - this.#startedAt - (this.#receivedBytes / MIN_BYTES_PER_SECOND) * 1_000;
   }
@@ -107,7 +107,7 @@ export class Reservation implements Disposable {
     this.#bytes += bytes;
   }
 
-  /** From now until `complete` the reservation may be evicted. */
+  /** Allows the eviction of the reservation until `complete`. */
   receive(onEvict: (problem: Problem) => void): void {
     this.#onEvict = onEvict;
     this.#startedAt = performance.now();

@@ -10,7 +10,7 @@ import type { ThreadSum } from '../../scheduling/thread-sum.ts';
 
 const CHECK_MS = 1_000;
 const REPEAT_MS = 60_000;
-/** How long the reserve is free to accept and close connections with. */
+/** Time for which the reserve is free, to accept and close connections with. */
 const CLOSING_MS = 100;
 
 interface LimitOptions {

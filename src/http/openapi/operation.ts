@@ -17,7 +17,7 @@ export interface ApiSurface {
 export interface Operation {
   operationId: string;
   method: string;
-  /** With its parameters in braces. */
+  /** Path with its parameters in braces. */
   path: string;
   description: EndpointDescription;
   /** Absent if the operation has no body. */

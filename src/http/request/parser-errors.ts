@@ -14,7 +14,7 @@ import {
 
 export const MAX_HEADER_BYTES = 16_384;
 export const MAX_HEADER_FIELDS = 1_000;
-/** How long a rejected client may keep sending before its connection is closed. */
+/** Time for which a rejected client may keep sending before its connection is closed. */
 const LINGER_MS = 1_000;
 
 /** Called for each problem that is sent from here; returns the id of the request. */

@@ -92,7 +92,7 @@ const changesSchema: Schema = {
     'group was deleted.',
 };
 
-/** Also the body of a webhook. */
+/** Schema of an event in a list, and of the body of a webhook. */
 export const eventSchema = titled(
   'Event',
   objectSchema({

@@ -47,7 +47,7 @@ export function deliveryJson(delivery: Delivery): Json {
   return jsonObject(deliveryMembers(delivery));
 }
 
-/** With each attempt. */
+/** The delivery with each attempt. */
 export function loggedDeliveryJson(delivery: Delivery): Json {
   const attempts = parseAttempts(delivery.attemptLog).toReversed();
   return jsonObject({
