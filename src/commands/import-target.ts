@@ -1,11 +1,18 @@
 // Target of an import: a database, or a running service.
 
+import type { PropertyValidator } from '../operations/property-schema/validator/validator.ts';
 import type { LineResult } from '../operations/user-group/line-result.ts';
 
 export type ImportOne = (line: Buffer) => Promise<LineResult>;
 export type StartBatch = () => Promise<ImportOne>;
 
-export interface ImportTarget extends AsyncDisposable {
+export interface ImportSettings {
+  propertyValidator: PropertyValidator;
+  /** Whether a line replaces the fields of an existing group. */
+  replaces: boolean;
+}
+
+export interface ImportTarget {
   /** Maximum number of lines and deletions at a time. */
   readonly concurrency: number;
   /** Reports what would happen to each line, taken separately. */

@@ -8,6 +8,7 @@ import { MAX_BATCH } from '../database.ts';
 import { limits } from '../domain/field.ts';
 import { redact } from '../domain/secret.ts';
 import { mapInChunks } from '../operations/pages.ts';
+import { PropertyValidator } from '../operations/property-schema/validator/validator.ts';
 import { type LineResult, type RefusedLine, refusedLine } from '../operations/user-group/line-result.ts';
 import { StoreUnavailable } from '../store/port.ts';
 import { createTemporaryFile, removeOnExit, temporaryPath } from '../system/atomic-file.ts';
@@ -121,16 +122,17 @@ async function withImportTarget(
 ): Promise<void> {
   const { createWorkspace, dryRun, update = false } = options;
   const place = selectTarget(options, { '--create-workspace': createWorkspace });
+  // Its threads would keep the process running.
+  await using propertyValidator = new PropertyValidator();
+  const settings = { propertyValidator, replaces: update };
   if ('url' in place) {
     const { ServiceTarget } = await import('./service-import.ts');
-    await using target = new ServiceTarget(place.url, update);
-    return await work(target);
+    return await work(new ServiceTarget(place.url, settings));
   }
   const open = dryRun ? withExistingDatabase : withDatabase;
   await open(options, async (database, config) => {
     await refuseUnknownWorkspace(database.store, { ...options, ...place });
-    await using target = new DatabaseTarget(database, config, place, update);
-    await work(target);
+    await work(new DatabaseTarget(database, config, place, settings));
   });
 }
 

@@ -5,10 +5,9 @@ import type { JsonText } from '../domain/json/strict-json.ts';
 import type { ImportedUserGroupBody } from '../domain/request-body.ts';
 import type { UserGroup } from '../domain/user-group/user-group.ts';
 import { KeyedMutex } from '../operations/machinery/keyed-mutex.ts';
-import { PropertyValidator } from '../operations/property-schema/validator/validator.ts';
 import { compareFields, orRefusal, previewLineRules } from '../operations/user-group/import.ts';
 import { type LineResult, refusedLine } from '../operations/user-group/line-result.ts';
-import type { ImportTarget, StartBatch } from './import-target.ts';
+import type { ImportSettings, ImportTarget, StartBatch } from './import-target.ts';
 import { ServiceClient, type ServiceResponse } from './service-client.ts';
 import { readRules } from './service-rules.ts';
 
@@ -25,22 +24,20 @@ interface StoredFields extends Pick<UserGroup, 'name' | 'mapping' | 'properties'
 export class ServiceTarget implements ImportTarget {
   readonly concurrency = 16;
   readonly #client: ServiceClient;
-  readonly #replaces: boolean;
+  readonly #settings: ImportSettings;
   readonly #groupMutex = new KeyedMutex();
-  readonly #propertyValidator = new PropertyValidator();
 
-  constructor(url: string, replaces: boolean) {
+  constructor(url: string, settings: ImportSettings) {
     this.#client = new ServiceClient(url, 'read-write');
-    this.#replaces = replaces;
+    this.#settings = settings;
   }
 
   async preview(): Promise<StartBatch> {
     const rules = await readRules(this.#client);
-    const context = { propertyValidator: this.#propertyValidator };
     return async () => (line) =>
       orRefusal(line, async (body) => {
         const result = this.#compare(body, await this.#find(body.userGroupId));
-        await previewLineRules(context, TENANT, rules, body, result);
+        await previewLineRules(this.#settings, TENANT, rules, body, result);
         return result;
       });
   }
@@ -66,10 +63,6 @@ export class ServiceTarget implements ImportTarget {
 
   async finish(): Promise<void> {}
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#propertyValidator[Symbol.asyncDispose]();
-  }
-
   async #import(body: ImportedUserGroupBody): Promise<LineResult> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const stored = await this.#find(body.userGroupId);
@@ -86,7 +79,7 @@ export class ServiceTarget implements ImportTarget {
   #compare(body: ImportedUserGroupBody, stored: StoredFields | null): LineResult {
     const token = body.token?.reveal();
     if (token !== undefined && token !== stored?.token) return tokenRefused();
-    return stored === null ? { result: 'created' } : compareFields(body, stored, this.#replaces);
+    return stored === null ? { result: 'created' } : compareFields(body, stored, this.#settings.replaces);
   }
 
   async #find(id: string): Promise<StoredFields | null> {
