@@ -1,5 +1,5 @@
+import { decodeCursor, type ListName } from '../domain/cursor.ts';
 import { limits } from '../domain/field.ts';
-import { decodeCursor, type ListName } from '../domain/user-group/list-cursor.ts';
 import { Problem } from '../problem.ts';
 
 /** Ids contain no control characters. */

@@ -3,7 +3,6 @@
 
 import type { ApiToken, FoundApiToken } from '../domain/api-token.ts';
 import type { Bucket } from '../domain/bucket.ts';
-import type { Position, UserGroupList } from '../domain/cursor.ts';
 import type { Document, DocumentKey, DocumentTotal } from '../domain/document.ts';
 import type {
   EventKey,
@@ -19,6 +18,7 @@ import type { JsonText } from '../domain/json/strict-json.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import type { TokenAddress, TokenDigest } from '../domain/token.ts';
 import type { Day, UsageCount, UsagePosition } from '../domain/usage.ts';
+import type { Position, UserGroupList } from '../domain/user-group/cursor.ts';
 import type { Rename } from '../domain/user-group/rename.ts';
 import type { SealedToken, UserGroup, UserGroupKey } from '../domain/user-group/user-group.ts';
 import type {

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { encodeCursor } from '../../src/domain/cursor.ts';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import {
   cursorPosition,
   listCursor,
@@ -13,9 +15,7 @@ import {
   prefixUpperBound,
   startOfNextOrder,
   type UserGroupList,
-} from '../../src/domain/cursor.ts';
-import type { JsonText } from '../../src/domain/json/strict-json.ts';
-import { encodeCursor } from '../../src/domain/user-group/list-cursor.ts';
+} from '../../src/domain/user-group/cursor.ts';
 import { type UserGroup, userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import { codePoint } from '../support/domain/code-point.ts';
 

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { computeBucket } from '../../src/domain/bucket.ts';
+import { encodeCursor } from '../../src/domain/cursor.ts';
 import { type EventList, eventCursor, eventCursorPosition, START } from '../../src/domain/event/cursor.ts';
 import { bucketOfTarget, firstEventIdAt, isSameTenant, newEventId } from '../../src/domain/event/event.ts';
-import { encodeCursor } from '../../src/domain/user-group/list-cursor.ts';
 
 const LATER = 4_000_000_000_000;
 

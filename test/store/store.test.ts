@@ -4,8 +4,13 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Bucket } from '../../src/domain/bucket.ts';
-import { listStart, type Position, startOfNextOrder, type UserGroupList } from '../../src/domain/cursor.ts';
 import { digestOfImportedToken, digestToken, type TokenDigest } from '../../src/domain/token.ts';
+import {
+  listStart,
+  type Position,
+  startOfNextOrder,
+  type UserGroupList,
+} from '../../src/domain/user-group/cursor.ts';
 import {
   type Environment,
   type SealedToken,

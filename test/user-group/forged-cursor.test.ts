@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
-import { encodeCursor, type ListName } from '../../src/domain/user-group/list-cursor.ts';
+import { encodeCursor, type ListName } from '../../src/domain/cursor.ts';
 import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { TestService } from '../support/service.ts';

@@ -1,6 +1,6 @@
 // Keyset pagination of events: cursors encode the position of the last event that was read.
 
-import { decodeCursor, encodeCursor, type ListName } from '../user-group/list-cursor.ts';
+import { decodeCursor, encodeCursor, type ListName } from '../cursor.ts';
 import type { EventPosition, EventTarget, EventType, Tenant } from './event.ts';
 
 import type { EventFilter } from './filter.ts';

@@ -8,9 +8,9 @@ import {
   operator,
   type Permission,
 } from '../../domain/api-token.ts';
+import { encodeCursor } from '../../domain/cursor.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { digestToken, mintApiToken } from '../../domain/token.ts';
-import { encodeCursor } from '../../domain/user-group/list-cursor.ts';
 import type { Environment } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { ApiTokenRow } from '../../store/port.ts';

@@ -2,10 +2,10 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import { dataSourceDefinition, schemaDefinition, storedSchema } from '../../domain/catalogue.ts';
-import { listStart, type Position } from '../../domain/cursor.ts';
 import { type Document, type DocumentDefinition, documentTag } from '../../domain/document.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
+import { listStart, type Position } from '../../domain/user-group/cursor.ts';
 import { referenceTest, schemaTest } from '../../domain/user-group/user-group-filter.ts';
 import { Problem } from '../../problem.ts';
 import type { Context } from '../context.ts';

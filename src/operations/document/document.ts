@@ -1,6 +1,7 @@
 // Documents of any kind: read, listed, created or replaced, and deleted.
 
 import type { Caller } from '../../domain/api-token.ts';
+import { encodeCursor, type ListName } from '../../domain/cursor.ts';
 import type { Document, DocumentDefinition, DocumentKey, DocumentTotal } from '../../domain/document.ts';
 import { documentBytes, documentTag } from '../../domain/document.ts';
 import type { EventType, NewEvent } from '../../domain/event/event.ts';
@@ -8,7 +9,6 @@ import type { JsonText } from '../../domain/json/strict-json.ts';
 import { SINGLETON_ID } from '../../domain/policy-mode.ts';
 import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
 import type { Secret } from '../../domain/secret.ts';
-import { encodeCursor, type ListName } from '../../domain/user-group/list-cursor.ts';
 import type { SealedToken } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import { type Context, decrypt } from '../context.ts';

@@ -3,10 +3,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../domain/api-token.ts';
-import { listStart } from '../../domain/cursor.ts';
 import type { Tenant } from '../../domain/event/event.ts';
 import { type CountedFigures, type Figures, UserGroupTally } from '../../domain/figures.ts';
 import { jsonText } from '../../domain/json/json-tree.ts';
+import { listStart } from '../../domain/user-group/cursor.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { type NewFigures, type StoredFigures, StoreUnavailable } from '../../store/port.ts';
 import type { Context } from '../context.ts';

@@ -1,6 +1,7 @@
 // Usage by user group and period: the counts of the days of a period are added up.
 
 import type { Caller } from '../../domain/api-token.ts';
+import { encodeCursor, type ListName } from '../../domain/cursor.ts';
 import type { Tenant } from '../../domain/event/event.ts';
 import {
   type Day,
@@ -11,7 +12,6 @@ import {
   toDay,
   type UsageCount,
 } from '../../domain/usage.ts';
-import { encodeCursor, type ListName } from '../../domain/user-group/list-cursor.ts';
 import { userGroupKey } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';

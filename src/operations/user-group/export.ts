@@ -1,9 +1,14 @@
 // Exports the groups of one workspace and environment as lines in the format of import. A group that exists throughout
 // the export is exported exactly once, regardless of concurrent creations, changes and deletions.
 
-import { listStart, type Position, positionAfter, type UserGroupList } from '../../domain/cursor.ts';
 import type { Tenant } from '../../domain/event/event.ts';
 import type { KeyRing } from '../../domain/key-ring.ts';
+import {
+  listStart,
+  type Position,
+  positionAfter,
+  type UserGroupList,
+} from '../../domain/user-group/cursor.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult } from '../../store/port.ts';

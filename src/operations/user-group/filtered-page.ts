@@ -3,8 +3,8 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import { Catalogue } from '../../domain/catalogue.ts';
-import { type Position, positionAfter, type UserGroupList } from '../../domain/cursor.ts';
 import { limits } from '../../domain/field.ts';
+import { type Position, positionAfter, type UserGroupList } from '../../domain/user-group/cursor.ts';
 import { type UserGroup, userGroupKey } from '../../domain/user-group/user-group.ts';
 import {
   compileFilter,

@@ -1,4 +1,5 @@
 import type { Caller } from '../../domain/api-token.ts';
+import { limits } from '../../domain/field.ts';
 import {
   cursorPosition,
   listCursor,
@@ -8,8 +9,7 @@ import {
   positionAfter,
   startOfNextOrder,
   type UserGroupList,
-} from '../../domain/cursor.ts';
-import { limits } from '../../domain/field.ts';
+} from '../../domain/user-group/cursor.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import {
   type InvalidField,

@@ -1,6 +1,6 @@
 import type { Caller } from '../../domain/api-token.ts';
-import { listStart, type Position, positionAfter } from '../../domain/cursor.ts';
 import { similarName } from '../../domain/suggest.ts';
+import { listStart, type Position, positionAfter } from '../../domain/user-group/cursor.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult } from '../../store/port.ts';
 

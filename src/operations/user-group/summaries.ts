@@ -1,6 +1,11 @@
 // Reads what filters and figures need of many user groups, in queries that are small enough to be fast beside lookups.
 
-import { type Position, positionAfter, startOfNextOrder, type UserGroupList } from '../../domain/cursor.ts';
+import {
+  type Position,
+  positionAfter,
+  startOfNextOrder,
+  type UserGroupList,
+} from '../../domain/user-group/cursor.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult, UserGroupSummary } from '../../store/port.ts';
 

@@ -1,6 +1,7 @@
 // Webhook endpoints: created with a secret, rotated, tested, and their deliveries.
 
 import type { Caller } from '../../domain/api-token.ts';
+import { encodeCursor, type ListName } from '../../domain/cursor.ts';
 import { type Document, type DocumentKey, documentTag } from '../../domain/document.ts';
 import { firstEventIdAt } from '../../domain/event/event.ts';
 import { eventJson } from '../../domain/event/json.ts';
@@ -8,7 +9,6 @@ import type { JsonText } from '../../domain/json/strict-json.ts';
 import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
 import { invalidField } from '../../domain/request-body.ts';
 import type { Secret } from '../../domain/secret.ts';
-import { encodeCursor, type ListName } from '../../domain/user-group/list-cursor.ts';
 import type { SealedToken } from '../../domain/user-group/user-group.ts';
 import type { Delivery, DeliveryState, WebhookEndpointKey } from '../../domain/webhook-endpoint/delivery.ts';
 import { urlViolation } from '../../domain/webhook-endpoint/webhook-address.ts';

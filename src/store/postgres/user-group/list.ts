@@ -1,7 +1,7 @@
 // Pages of user groups (keyset pagination). Mappings and properties may be large, so the sizes are queried first, which
 // PostgreSQL knows without reading the texts.
 
-import { prefixUpperBound } from '../../../domain/cursor.ts';
+import { prefixUpperBound } from '../../../domain/user-group/cursor.ts';
 import { TENANT, toUserGroup, USER_GROUP, USER_GROUP_BYTES } from '../../entities.ts';
 import type { QueryResult, UserGroupSearch } from '../../port.ts';
 import { type Session, statement } from '../client/session.ts';

@@ -1,7 +1,7 @@
 // Groups that may have a text in their id or name, found in the index of names, which has both: faster than reading the
 // groups.
 
-import { LAST_NAME } from '../../../domain/cursor.ts';
+import { LAST_NAME } from '../../../domain/user-group/cursor.ts';
 import { TENANT, toUserGroupSummary, USER_GROUP_SUMMARY } from '../../entities.ts';
 import type { NamePosition, QueryResult, UserGroupTextSearch } from '../../port.ts';
 import { type Session, statement } from '../client/session.ts';

@@ -1,6 +1,6 @@
 // Pages of user groups (keyset pagination).
 
-import { listedBytes, prefixUpperBound } from '../../../domain/cursor.ts';
+import { listedBytes, prefixUpperBound } from '../../../domain/user-group/cursor.ts';
 import type { UserGroup } from '../../../domain/user-group/user-group.ts';
 import { toUserGroup, USER_GROUP } from '../../entities.ts';
 import type { QueryResult, UserGroupSearch } from '../../port.ts';

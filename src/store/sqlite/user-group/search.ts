@@ -1,7 +1,7 @@
 // Groups that may have a text in their id or name, found in the index of names, which has both: ten times faster than
 // reading the groups.
 
-import { LAST_NAME } from '../../../domain/cursor.ts';
+import { LAST_NAME } from '../../../domain/user-group/cursor.ts';
 import { toUserGroupSummary, USER_GROUP_SUMMARY } from '../../entities.ts';
 import type { NamePosition, QueryResult, UserGroupTextSearch } from '../../port.ts';
 import type { Cell } from '../../row-shape.ts';
