@@ -9,24 +9,14 @@ import { read as readApiToken } from './endpoints/api-token/read.ts';
 import { revoke as revokeApiToken } from './endpoints/api-token/revoke.ts';
 import { rotate as rotateApiToken } from './endpoints/api-token/rotate.ts';
 import { whoami } from './endpoints/api-token/whoami.ts';
-import {
-  listDataSources,
-  putDataSource,
-  readDataSource,
-  removeDataSource,
-} from './endpoints/catalogue/data-source.ts';
-import { listSchemas, putSchema, readSchema, removeSchema } from './endpoints/catalogue/schema.ts';
+import { dataSources } from './endpoints/catalogue/data-source.ts';
+import { schemas } from './endpoints/catalogue/schema.ts';
 import { putConfig, readConfig } from './endpoints/config/config.ts';
 import { configSchema } from './endpoints/config/schema.ts';
 import { createEmbedToken } from './endpoints/embed-token/create.ts';
 import { list as listEvents } from './endpoints/event/list.ts';
 import { listOfUserGroup } from './endpoints/event/list-of-user-group.ts';
-import {
-  listIntegrations,
-  putIntegration,
-  readIntegration,
-  removeIntegration,
-} from './endpoints/integration/integration.ts';
+import { integrations } from './endpoints/integration/integration.ts';
 import { putMappingPolicy, readMappingPolicy } from './endpoints/mapping-policy/mapping-policy.ts';
 import {
   putPropertySchema,
@@ -55,12 +45,7 @@ import { rotate } from './endpoints/user-group/rotate.ts';
 import { rotateById } from './endpoints/user-group/rotate-by-id.ts';
 import { resume, suspend } from './endpoints/user-group/suspend.ts';
 import { update } from './endpoints/user-group/update.ts';
-import {
-  listWebhookEndpoints,
-  putWebhookEndpoint,
-  readWebhookEndpoint,
-  removeWebhookEndpoint,
-} from './endpoints/webhook-endpoint/endpoint.ts';
+import { webhookEndpoints } from './endpoints/webhook-endpoint/endpoint.ts';
 import { readWebhookHealth } from './endpoints/webhook-endpoint/health.ts';
 import { listWebhookDeliveries } from './endpoints/webhook-endpoint/list-deliveries.ts';
 import { readWebhookDelivery } from './endpoints/webhook-endpoint/read-delivery.ts';
@@ -115,23 +100,23 @@ export const endpoints: readonly AnyEndpoint[] = [
   // /v1/embed-tokens
   createEmbedToken,
   // /v1/integrations
-  listIntegrations,
-  putIntegration,
-  readIntegration,
-  removeIntegration,
+  integrations.list,
+  integrations.put,
+  integrations.read,
+  integrations.remove,
   // /v1/signing-keys
   listSigningKeys,
   rotateSigningKeys,
   // /v1/schemas
-  putSchema,
-  readSchema,
-  listSchemas,
-  removeSchema,
+  schemas.put,
+  schemas.read,
+  schemas.list,
+  schemas.remove,
   // /v1/data-sources
-  putDataSource,
-  readDataSource,
-  listDataSources,
-  removeDataSource,
+  dataSources.put,
+  dataSources.read,
+  dataSources.list,
+  dataSources.remove,
   // /v1/mapping-policy, /v1/property-schema
   readMappingPolicy,
   putMappingPolicy,
@@ -142,10 +127,10 @@ export const endpoints: readonly AnyEndpoint[] = [
   readConfig,
   putConfig,
   // /v1/webhook-endpoints
-  listWebhookEndpoints,
-  putWebhookEndpoint,
-  readWebhookEndpoint,
-  removeWebhookEndpoint,
+  webhookEndpoints.list,
+  webhookEndpoints.put,
+  webhookEndpoints.read,
+  webhookEndpoints.remove,
   rotateWebhookEndpoint,
   testWebhook,
   readWebhookHealth,

@@ -1,6 +1,6 @@
 import { dataSourceDefinition, dataSourceFields } from '../../../domain/catalogue.ts';
 import { dataSourceBody } from '../../../domain/catalogue-body.ts';
-import { putDataSource as put } from '../../../operations/catalogue/catalogue.ts';
+import { putDataSource } from '../../../operations/catalogue/catalogue.ts';
 import { deleteDataSource } from '../../../operations/catalogue/use.ts';
 import { documentEndpoints } from '../../document-endpoints.ts';
 import type { Schema } from '../../schema.ts';
@@ -26,7 +26,7 @@ const example = {
 
 const { schema_id, name, attributes, user_group_id } = example;
 
-const endpoints = documentEndpoints({
+export const dataSources = documentEndpoints({
   definition: dataSourceDefinition,
   collection: 'data-sources',
   name: 'DataSource',
@@ -44,7 +44,7 @@ const endpoints = documentEndpoints({
       value: { schema_id, name, attributes, user_group_id },
     },
   },
-  put,
+  put: putDataSource,
   remove: deleteDataSource,
   force: { remove: 'Deletes it although user groups use it. Otherwise that is refused with `in_use`.' },
   texts: {
@@ -60,10 +60,3 @@ const endpoints = documentEndpoints({
       'default. Its number is not used again.',
   },
 });
-
-export const {
-  put: putDataSource,
-  read: readDataSource,
-  list: listDataSources,
-  remove: removeDataSource,
-} = endpoints;

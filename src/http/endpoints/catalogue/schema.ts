@@ -1,6 +1,6 @@
 import { schemaDefinition, schemaFields } from '../../../domain/catalogue.ts';
 import { schemaBody } from '../../../domain/catalogue-body.ts';
-import { putSchema as put } from '../../../operations/catalogue/catalogue.ts';
+import { putSchema } from '../../../operations/catalogue/catalogue.ts';
 import { deleteSchema } from '../../../operations/catalogue/use.ts';
 import { documentEndpoints } from '../../document-endpoints.ts';
 
@@ -13,7 +13,7 @@ const example = {
   updated_at: '2026-03-02T09:30:00.000Z',
 };
 
-const endpoints = documentEndpoints({
+export const schemas = documentEndpoints({
   definition: schemaDefinition,
   collection: 'schemas',
   name: 'Schema',
@@ -31,7 +31,7 @@ const endpoints = documentEndpoints({
       value: { name: 'Reference data', default_data_source: 'shared' },
     },
   },
-  put,
+  put: putSchema,
   remove: deleteSchema,
   force: {
     put: 'Removes a default although user groups use it. Otherwise that is refused with `in_use`.',
@@ -49,5 +49,3 @@ const endpoints = documentEndpoints({
       '`force=true` it is deleted all the same. Entries of mappings for it are reported as unresolved from then on.',
   },
 });
-
-export const { put: putSchema, read: readSchema, list: listSchemas, remove: removeSchema } = endpoints;

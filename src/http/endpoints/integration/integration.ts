@@ -6,7 +6,7 @@ import {
   integrationExamples,
 } from '../../../domain/embed-token/mint.ts';
 import { integrationDefinition, integrationFields } from '../../../domain/integration.ts';
-import { putIntegration as put } from '../../../operations/integration/integration.ts';
+import { putIntegration } from '../../../operations/integration/integration.ts';
 import { capitalized, listText } from '../../description.ts';
 import { documentEndpoints } from '../../document-endpoints.ts';
 
@@ -37,7 +37,7 @@ function publicMembers({ secret: _, ...members }: typeof integrationExamples.met
   return members;
 }
 
-const endpoints = documentEndpoints({
+export const integrations = documentEndpoints({
   definition: integrationDefinition,
   collection: 'integrations',
   name: 'Integration',
@@ -61,7 +61,7 @@ const endpoints = documentEndpoints({
       { summary: capitalized(embedTokenType(value).label), value },
     ]),
   ),
-  put,
+  put: putIntegration,
   texts: {
     put:
       'Stores exactly the sent fields under this id. Values come only from the user group that a token is for: ' +
@@ -77,10 +77,3 @@ const endpoints = documentEndpoints({
     remove: 'Deletes the integration. Tokens that it has minted remain valid until they expire.',
   },
 });
-
-export const {
-  put: putIntegration,
-  read: readIntegration,
-  list: listIntegrations,
-  remove: removeIntegration,
-} = endpoints;

@@ -5,14 +5,14 @@ import {
 } from '../../../domain/webhook-endpoint/webhook-endpoint-body.ts';
 import {
   deleteWebhookEndpoint,
-  putWebhookEndpoint as put,
+  putWebhookEndpoint,
 } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { documentEndpoints } from '../../document-endpoints.ts';
 import { EXAMPLE_SECRET, example, idParameter, secretSchema } from './representation.ts';
 
 const { url, event_types } = example;
 
-const endpoints = documentEndpoints({
+export const webhookEndpoints = documentEndpoints({
   definition: webhookEndpointDefinition,
   collection: 'webhook-endpoints',
   name: 'WebhookEndpoint',
@@ -30,7 +30,7 @@ const endpoints = documentEndpoints({
     all: { summary: 'All events', value: { url, event_types: ['*'] } },
     disabled: { summary: 'Disable it', value: { url, event_types, enabled: false } },
   },
-  put,
+  put: putWebhookEndpoint,
   remove: deleteWebhookEndpoint,
   texts: {
     put:
@@ -49,10 +49,3 @@ const endpoints = documentEndpoints({
       'Deletes the endpoint and its deliveries, delivered or not. With `If-Match: "…"` only that version is deleted.',
   },
 });
-
-export const {
-  put: putWebhookEndpoint,
-  read: readWebhookEndpoint,
-  list: listWebhookEndpoints,
-  remove: removeWebhookEndpoint,
-} = endpoints;
