@@ -30,11 +30,10 @@ async function runBackup(file: string, options: DatabaseOptions): Promise<void> 
     throw new UsageError(
       'cannot write a backup to standard output; name a file (./- for a file that is called -)',
     );
-  const config = loadConfig(options);
-  const { databaseUrl } = config;
+  const { databaseUrl } = loadConfig(options);
   if (databaseUrl.engine !== 'sqlite')
     throw new UsageError('backup supports only SQLite; use pg_dump for PostgreSQL');
-  requireDatabase(config);
+  requireDatabase(databaseUrl);
   const { backupFile } = await loadSqlite();
   using bar = progressBar('pages');
   const userGroups = await backupFile(databaseUrl.path, file, (pages, total) => {

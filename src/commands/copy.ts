@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import {
@@ -12,8 +11,8 @@ import {
 import { type CommandDatabase, openExclusively } from '../database.ts';
 import { keyFilePath, loadKeyRing } from '../key-ring-source.ts';
 import { type CopiedDatabase, type CopyStep, copyDatabase } from '../operations/database/copy.ts';
-import { jsonOption, refuseNewerVersion } from './database-option.ts';
-import { NotFound, UsageError } from './exit-code.ts';
+import { jsonOption, refuseNewerVersion, requireDatabase } from './database-option.ts';
+import { UsageError } from './exit-code.ts';
 import { printJson, printTable } from './output.ts';
 import { type ProgressBar, progressBar } from './progress.ts';
 
@@ -88,9 +87,7 @@ function readUrl(setting: typeof source | typeof target, flag: string | undefine
 }
 
 function refuseInvalidPair(from: DatabaseUrl, to: DatabaseUrl): void {
-  if (from.engine === 'sqlite' && !existsSync(from.path)) {
-    throw new NotFound(`database ${from.path} does not exist`);
-  }
+  requireDatabase(from);
   const [fromAddress, toAddress] = [from, to].map((url) =>
     url.engine === 'sqlite' ? resolve(url.path) : url.url.reveal(),
   );

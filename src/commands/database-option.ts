@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { Option } from 'commander';
-import { type Config, readConfig, settings, variableNames } from '../config.ts';
+import { type Config, type DatabaseUrl, readConfig, settings, variableNames } from '../config.ts';
 import { type CommandDatabase, openForCommand, SchemaTooNew } from '../database.ts';
 import { NotFound } from './exit-code.ts';
 
@@ -43,7 +43,7 @@ export async function withExistingDatabase<Result>(
   options: DatabaseOptions,
   work: (database: CommandDatabase, config: Config) => Promise<Result>,
 ): Promise<Result> {
-  requireDatabase(loadConfig(options));
+  requireDatabase(loadConfig(options).databaseUrl);
   return withDatabase(options, work);
 }
 
@@ -57,7 +57,7 @@ export function refuseNewerVersion({ newerVersion }: CommandDatabase): void {
 }
 
 /** Throws `NotFound` if a SQLite database does not exist. */
-export function requireDatabase({ databaseUrl }: Config): void {
+export function requireDatabase(databaseUrl: DatabaseUrl): void {
   if (databaseUrl.engine === 'sqlite' && !existsSync(databaseUrl.path))
     throw new NotFound(`database ${databaseUrl.path} does not exist`);
 }

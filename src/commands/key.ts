@@ -50,7 +50,7 @@ function listCommand(): Command {
     .addOption(jsonOption())
     .action(async (options: DatabaseOptions) => {
       const config = loadConfig(options);
-      requireDatabase(config);
+      requireDatabase(config.databaseUrl);
       const keys = await inspectDatabase(config, (inspection) => listKeys(config, inspection));
       if (options.json) printJson(keys);
       else printTable(['KEY', 'RING', 'REGISTERED', 'TOKENS'], keys.map(toRow));

@@ -52,16 +52,12 @@ export const pathParameters = {
 const checkUserGroupId = valueCheck(userGroupId);
 
 /** Throws `invalid_request` if the id is not valid. The router has already decoded it. */
-export function userGroupIdParameter({ params }: FastifyRequest): string {
-  return checkedId('user_group_id', params);
+export function userGroupIdParameter(request: FastifyRequest): string {
+  return documentIdParameter(request, 'user_group_id');
 }
 
 /** The same for an id of another kind, with the same rules. */
 export function documentIdParameter({ params }: FastifyRequest, name: keyof typeof pathParameters): string {
-  return checkedId(name, params);
-}
-
-function checkedId(name: keyof typeof pathParameters, params: unknown): string {
   const id = (params as Record<string, string>)[name]!;
   const violation = checkUserGroupId(id);
   if (violation === null) return id;

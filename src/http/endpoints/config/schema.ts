@@ -2,7 +2,7 @@ import { configFileSchema } from '../../../domain/config.ts';
 import { lazy } from '../../lazy.ts';
 import type { PublicEndpoint } from '../../public-endpoint.ts';
 import { compressed, negotiate } from '../../response/compressed.ts';
-import { JSON_HEADERS } from '../service/documentation.ts';
+import { JSON_TYPE } from '../../response/problem.ts';
 
 const schemaBytes = lazy(async () => compressed(JSON.stringify(configFileSchema)));
 
@@ -11,7 +11,7 @@ export const configSchema: PublicEndpoint = {
   path: '/config.schema.json',
   handle: async ({ request, reply }) => {
     const content = await schemaBytes();
-    reply.headers(JSON_HEADERS);
+    reply.header('content-type', JSON_TYPE);
     return negotiate(content, request, reply);
   },
   description: {

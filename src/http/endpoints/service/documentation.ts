@@ -13,8 +13,8 @@ import {
 import { type Compressed, compressed, negotiate } from '../../response/compressed.ts';
 import { refusePreconditionHook } from '../../response/entity-tag.ts';
 import { type Html, html, joined } from '../../response/html.ts';
+import { JSON_TYPE } from '../../response/problem.ts';
 
-export const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 const pageResponse = {
   mediaType: 'text/html',
   schema: { name: 'Page', schema: { type: 'string', description: 'HTML.' } },
@@ -31,7 +31,7 @@ export const openApiDocument: PublicEndpoint = {
   path: '/openapi.json',
   handle: async (call) => {
     const content = await openApiBytes(call);
-    call.reply.headers(JSON_HEADERS);
+    call.reply.header('content-type', JSON_TYPE);
     return negotiate(content, call.request, call.reply);
   },
   description: {

@@ -3,10 +3,9 @@
 import { Problem } from '../../../problem.ts';
 import type { ResponseDescription } from '../../description.ts';
 import type { PublicEndpoint } from '../../public-endpoint.ts';
-import { sendProblem } from '../../response/problem.ts';
+import { JSON_TYPE, sendProblem } from '../../response/problem.ts';
 import { successSchema } from '../../schema.ts';
 
-const JSON_TYPE = 'application/json; charset=utf-8';
 const Health = successSchema('Health', { status: { type: 'string', enum: ['alive', 'ready'] } });
 
 /** Supervisors and load balancers call them every second. */

@@ -14,6 +14,7 @@ import { UNKNOWN_TENANT } from '../../../scheduling/fair-queue.ts';
 import { withDeadline } from '../../endpoint.ts';
 import type { PublicCall, PublicEndpoint } from '../../public-endpoint.ts';
 import { readPrecondition, setVersionTag } from '../../response/entity-tag.ts';
+import { JSON_TYPE } from '../../response/problem.ts';
 import { objectSchema, titled } from '../../schema.ts';
 
 const EXAMPLE_KEY = {
@@ -44,7 +45,7 @@ export async function respondFromIssuer(
     reply.code(304);
     return undefined;
   }
-  reply.header('content-type', 'application/json; charset=utf-8');
+  reply.header('content-type', JSON_TYPE);
   return write(issuer, published);
 }
 
