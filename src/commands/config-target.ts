@@ -20,7 +20,7 @@ import type { ServiceObject } from './service-object.ts';
 import { selectTarget, type TargetOptions } from './target-option.ts';
 import { operatorAt } from './workspace-option.ts';
 
-export interface PutOptions {
+interface PutOptions {
   prune: boolean;
   dryRun: boolean;
   /** The version that the configuration must still have; null if it may have any. */

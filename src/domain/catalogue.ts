@@ -68,7 +68,7 @@ export interface EffectiveMapping {
 export const MAX_RESOLVED_BYTES = 256 * 1024;
 
 /** A broken rule of one entry of a mapping. */
-export interface MappingViolation {
+interface MappingViolation {
   schemaId: string;
   detail: string;
 }

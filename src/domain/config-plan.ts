@@ -30,7 +30,7 @@ export interface ConfigPlan {
   kept: readonly KeptEntry[];
 }
 
-export interface PlanTexts {
+interface PlanTexts {
   changes: JsonText;
   kept: JsonText;
   config_version: JsonText;

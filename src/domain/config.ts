@@ -36,7 +36,7 @@ import { webhookEndpointBody, webhookEndpointFields } from './webhook-endpoint/w
 export const CONFIG_FORMAT = 1;
 
 /** One member of the configuration. */
-export interface ConfigSection {
+interface ConfigSection {
   readonly definition: DocumentDefinition;
   readonly body: BodyType<unknown>;
   /** The members of an entry, in their order; those that the service assigns are missing. */
@@ -92,7 +92,7 @@ export function configSection(name: SectionName): ConfigSection {
 }
 
 /** The entries of each section that was sent, by id. */
-export type SentSections = ReadonlyMap<SectionName, ReadonlyMap<string, JsonText>>;
+type SentSections = ReadonlyMap<SectionName, ReadonlyMap<string, JsonText>>;
 
 export interface ConfigBody {
   sections: SentSections;
@@ -117,7 +117,7 @@ const texts: Record<SectionName, string> = {
 };
 
 /** The JSON Schema of each section, whose entries have `schemaOfEntry`. */
-export function sectionFields(schemaOfEntry: (section: ConfigSection) => object): Record<string, object> {
+function sectionFields(schemaOfEntry: (section: ConfigSection) => object): Record<string, object> {
   return Object.fromEntries(
     sectionNames.map((name) => {
       const section = configSection(name);

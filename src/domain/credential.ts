@@ -2,7 +2,7 @@
 // that are named like credentials, and texts that contain one. All patterns take linear time.
 
 /** The place of a credential. `detail` does not contain it. */
-export interface FoundCredential {
+interface FoundCredential {
   path: readonly (string | number)[];
   detail: string;
 }

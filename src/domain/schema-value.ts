@@ -8,7 +8,7 @@ interface Scalars {
   null: null;
 }
 
-export type SchemaValue<Schema> = Schema extends { readonly enum: readonly (infer Value)[] }
+type SchemaValue<Schema> = Schema extends { readonly enum: readonly (infer Value)[] }
   ? Value
   : Schema extends { readonly type: readonly (infer Type)[] }
     ? TypedValue<Schema, Type>

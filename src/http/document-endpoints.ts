@@ -27,7 +27,7 @@ import {
   timestampSchema,
 } from './schema.ts';
 
-export interface DocumentKindApi<Body> extends DocumentOperations<Body> {
+interface DocumentKindApi<Body> extends DocumentOperations<Body> {
   definition: DocumentDefinition;
   /** Part of paths, such as `webhook-endpoints`. */
   collection: string;

@@ -12,7 +12,7 @@ import { httpStatus, methodNotAllowed, PROBLEM_TYPE, problemBody, toProblem } fr
 const TIMEOUT_MS = 5_000;
 const MAX_CONNECTIONS = 32;
 
-export interface RenderedMetrics {
+interface RenderedMetrics {
   readonly contentType: string;
   render(): Promise<string>;
 }

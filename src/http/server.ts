@@ -66,7 +66,7 @@ export interface ServerMetrics {
   watch(server: Server, maxConnections: number): void;
 }
 
-export interface ServerOptions {
+interface ServerOptions {
   config: ServerConfig;
   /** Connections of each thread of the process; absent in a process with one serving thread. */
   connections?: ThreadSum | undefined;

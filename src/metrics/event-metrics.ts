@@ -3,7 +3,7 @@
 import { Counter, type Registry } from 'prom-client';
 import { addGauge } from './gauge.ts';
 
-export interface RetentionState {
+interface RetentionState {
   isFailing: boolean;
   lagMs: number;
 }

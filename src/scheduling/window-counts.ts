@@ -13,7 +13,7 @@ const FREE = 0;
 const LOCKED = 1;
 const CONTENDED = 2;
 
-export interface WindowCount {
+interface WindowCount {
   /** Including this one. */
   count: number;
   /** Seconds until the window of the key ends. */
@@ -90,7 +90,7 @@ export class WindowCounts {
 }
 
 /** A clock that all threads share: `performance.now()` starts with its thread. */
-export function monotonicMs(): number {
+function monotonicMs(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1_000 + nanoseconds / 1e6;
 }

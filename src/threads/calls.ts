@@ -23,7 +23,7 @@ export interface ThreadStart {
   clock: SharedArrayBuffer;
 }
 
-export interface ThreadCalls {
+interface ThreadCalls {
   /** Opens the database, and prepares everything but the port. */
   open(start: ThreadStart): Promise<void>;
   listen(host: string, port: number): Promise<void>;

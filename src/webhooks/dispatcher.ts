@@ -28,7 +28,7 @@ const MAX_COUNTED = 10_000;
 /** After the attempts were ended, for storing the outcomes of others. */
 const STORING_MS = 1_000;
 
-export interface DispatcherOptions extends SenderOptions {
+interface DispatcherOptions extends SenderOptions {
   context: Context;
   endpoints: EndpointObserver;
   /** A bug: failures of the database are reported elsewhere. */

@@ -32,7 +32,7 @@ export interface Minting<Settings = unknown> {
 export type ValuePath = readonly (string | number)[];
 export type ClaimValue = readonly [name: string, value: JsonText, path: ValuePath];
 
-export interface SettingsSchema {
+interface SettingsSchema {
   readonly type: 'object';
   readonly properties: Readonly<
     Record<

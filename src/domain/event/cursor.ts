@@ -22,7 +22,7 @@ export interface ListPosition extends EventPosition {
 }
 
 /** The part of the history of a renamed user group that has the position: events with this id before `before`. */
-export interface HistoryPlace {
+interface HistoryPlace {
   id: string;
   before: number;
   /** Position of the last rename of the group: after another one, the id has another history. */

@@ -16,7 +16,7 @@ import {
 } from './value.ts';
 
 /** A keyword in a schema. */
-export interface KeywordUse {
+interface KeywordUse {
   value: unknown;
   path: SchemaPath;
   /** All keywords of the schema. */

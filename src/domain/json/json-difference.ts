@@ -13,7 +13,7 @@ export interface Pair {
 }
 
 /** A member that differs. Its name includes the quotes. */
-export interface MemberPair extends Pair {
+interface MemberPair extends Pair {
   readonly name: string;
 }
 

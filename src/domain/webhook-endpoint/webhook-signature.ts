@@ -42,7 +42,7 @@ export function parseWebhookSecrets(text: Secret): WebhookSecrets {
   };
 }
 
-export interface WebhookMessage {
+interface WebhookMessage {
   id: string;
   /** Milliseconds since 1970. */
   now: number;

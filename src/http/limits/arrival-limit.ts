@@ -25,7 +25,7 @@ const MAX_PAUSE_MS = 50;
 
 type Start = () => void;
 /** The tenant that a request is probably from, a workspace id: it is not authenticated yet. */
-export type GuessTenant = (message: IncomingMessage) => number;
+type GuessTenant = (message: IncomingMessage) => number;
 
 interface Waiting {
   tenant: number;
