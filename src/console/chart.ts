@@ -25,6 +25,7 @@ const MARGIN = 28;
 const MAX_LABELLED = 8;
 /** Between bars, of the width of one. */
 const GAP = 0.3;
+const NUMBER_FORMAT = new Intl.NumberFormat('en');
 
 export function barChart(
   { id = 'chart', title, description, columns }: ChartTexts,
@@ -65,7 +66,7 @@ function edges(bars: readonly Bar[], highest: number): Html {
 }
 
 export function withSeparators(value: number): string {
-  return value.toLocaleString('en');
+  return NUMBER_FORMAT.format(value);
 }
 
 function rounded(value: number): number {

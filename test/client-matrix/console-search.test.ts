@@ -90,7 +90,7 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
       await route.continue().catch(() => {});
     });
     await page.getByLabel('Id or name').fill('rare');
-    await page.getByText('Searched 5,000').waitFor();
+    await page.getByText('Searched 2,000').waitFor();
     const stop = page.getByRole('button', { name: 'Stop' });
     await stop.waitFor();
     assert.equal(await page.getByRole('link', { name: 'Search on' }).isVisible(), false);

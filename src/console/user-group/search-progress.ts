@@ -10,7 +10,7 @@ import { extendedTrail, nextPage, PAGE_SIZE, pageQuery, pageUrl, TRAIL } from '.
 import { LIST_PATH, type Search, STATUS } from './search-form.ts';
 
 /** The first step is as fast as any page. */
-const FIRST_STEP: ScanBounds = { ...DEFAULT_SCAN, read: 1_000 };
+const FIRST_STEP: ScanBounds = { ...DEFAULT_SCAN, read: 500, searched: 2_000 };
 /** A step after a click; shorter with JavaScript, where people watch the progress. */
 const CLICKED_STEP: ScanBounds = {
   read: Number.POSITIVE_INFINITY,
