@@ -5,9 +5,9 @@ import { buttonTo, type Html, html, NO_HTML } from './html.ts';
 export const PAGE_SIZE = 50;
 
 /** The page at the cursor in the URL, otherwise the first one. */
-export function pageQuery(query: URLSearchParams): { limit: number; cursor?: string } {
+export function pageQuery(query: URLSearchParams, limit = PAGE_SIZE): { limit: number; cursor?: string } {
   const cursor = query.get('cursor');
-  return { limit: PAGE_SIZE, ...(cursor && { cursor }) };
+  return { limit, ...(cursor && { cursor }) };
 }
 
 /** Cursors of the pages before this one, in the URL: lists can only be read forwards. */

@@ -10,7 +10,7 @@ import type { TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 
 const PATH = '/console/events';
-const PAGE = 50;
+const PAGE = 25;
 
 describeOnEachDatabase('events in the console', (database) => {
   const service = TestService.of(database);

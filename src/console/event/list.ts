@@ -12,6 +12,8 @@ import { ADMINS, type Page, type PageCall, READERS } from '../page.ts';
 import { nextPage, pageQuery } from '../pagination.ts';
 import { actorLabels, eventTable } from './table.ts';
 
+/** Rows of a page: they are higher and larger than those of other lists. */
+const EVENTS = 25;
 /** API tokens that are suggested, of those that are not revoked and of those that are. Others can be typed. */
 const MAX_SUGGESTIONS = 100;
 const NUMBER = /^[1-9]\d{0,14}$/;
@@ -53,7 +55,7 @@ export async function filteredEvents(
   const { context, caller, query, request } = call;
   const conditions = conditionsOf(readFilter(query), subject);
   const [page, apiTokens] = await Promise.all([
-    listEvents(context, caller, { order: 'newest', ...conditions, ...pageQuery(query) }),
+    listEvents(context, caller, { order: 'newest', ...conditions, ...pageQuery(query, EVENTS) }),
     apiTokenLabels(call),
   ]);
   const actors = [...new Set([...actorLabels(page), ...apiTokens])];
