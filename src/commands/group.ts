@@ -5,6 +5,7 @@ import { parseInstant, timestamp, timestampOrNull } from '../domain/instant.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { userGroupRenameBody } from '../domain/request-body.ts';
 import type { Secret } from '../domain/secret.ts';
+import { didYouMean } from '../domain/suggest.ts';
 import { environments, type UserGroup, userGroupKey } from '../domain/user-group/user-group.ts';
 import { loadKeyRing } from '../key-ring-source.ts';
 import type { Context } from '../operations/context.ts';
@@ -298,12 +299,11 @@ async function unknownUserGroup(
   const key = userGroupKey(caller.workspaceId, other, id);
   const isInOther = (await store.read({ kind: 'findUserGroup', key })) !== null;
   const suggestion = isInOther ? null : await suggestUserGroup(store, caller, id);
-  const didYouMean = suggestion === null ? '' : ` (did you mean ${suggestion}?)`;
   const hint = isInOther
     ? `it exists in ${other}: add --environment ${other}`
     : 'run "group list" to see the user groups';
   return new NotFound(
-    `user group ${id} does not exist in workspace ${workspace}, ${environment}${didYouMean}; ${hint}`,
+    `user group ${id} does not exist in workspace ${workspace}, ${environment}${didYouMean(suggestion)}; ${hint}`,
   );
 }
 

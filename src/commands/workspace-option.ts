@@ -3,6 +3,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseName as parseConfiguredName } from '../config.ts';
 import { type Caller, operator } from '../domain/api-token.ts';
+import { didYouMean } from '../domain/suggest.ts';
 import { type Environment, environments } from '../domain/user-group/user-group.ts';
 import { findWorkspace, hasWorkspaces, suggestWorkspace } from '../operations/workspace/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
@@ -75,9 +76,8 @@ export async function refuseUnknownWorkspace(
 
 /** `hint` names an alternative to choosing an existing workspace. */
 export async function unknownWorkspace(store: BatchingStore, name: string, hint = ''): Promise<NotFound> {
-  const suggestion = await suggestWorkspace(store, name);
-  const didYouMean = suggestion === null ? '' : ` (did you mean ${suggestion}?)`;
+  const suggestion = didYouMean(await suggestWorkspace(store, name));
   return new NotFound(
-    `workspace ${name} does not exist${didYouMean}; run "workspace list" to see all workspaces${hint}`,
+    `workspace ${name} does not exist${suggestion}; run "workspace list" to see all workspaces${hint}`,
   );
 }

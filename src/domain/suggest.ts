@@ -7,8 +7,13 @@ export function suggest(unknown: string, known: readonly string[]): string {
   const start = unknown.slice(0, 64);
   const candidate = closest(start, known);
   return distance(start, candidate) <= MAX_TYPOS
-    ? ` (did you mean ${candidate}?)`
+    ? didYouMean(candidate)
     : ` (the most similar is ${candidate}; known are ${known.join(', ')})`;
+}
+
+/** Completes a message about an unknown name; empty without a similar one. */
+export function didYouMean(similar: string | null): string {
+  return similar === null ? '' : ` (did you mean ${similar}?)`;
 }
 
 /** The known name most similar to an unknown one, regardless of case; null if none is similar. */
