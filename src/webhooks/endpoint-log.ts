@@ -1,11 +1,10 @@
 // Warnings about webhook endpoints that fail for long or were disabled: at most one line an hour for each.
 
 import type { Logger } from 'pino';
-import { timestamp } from '../domain/instant.ts';
+import { HOUR_MS, timestamp } from '../domain/instant.ts';
 import { endpointKeyToString, type WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 import type { EndpointObserver } from './observer.ts';
 
-const HOUR_MS = 3_600_000;
 /** Maximum failing endpoints logged in an interval; "webhook list" shows the others too. */
 const MAX_ENDPOINTS = 100;
 

@@ -2,6 +2,7 @@
 
 import type { Bucket } from '../bucket.ts';
 import type { EventTarget, EventType, Tenant } from '../event/event.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../instant.ts';
 import type { Environment } from '../user-group/user-group.ts';
 
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const;
@@ -86,25 +87,21 @@ export interface FinishedAttempt {
   attemptLog: string;
 }
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-
 /** After the first attempt, the second, and so on. After the last one the delivery has failed. */
 const RETRY_DELAYS_MS = [
-  5 * SECOND,
-  5 * MINUTE,
-  30 * MINUTE,
-  2 * HOUR,
-  5 * HOUR,
-  10 * HOUR,
-  24 * HOUR,
+  5_000,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  DAY_MS,
 ] as const;
 /** A delay is up to this part longer, so that the deliveries of an outage do not return all at once. */
 const JITTER = 0.2;
 
 /** An endpoint that has failed for so long is disabled. */
-export const MAX_FAILING_MS = 5 * 24 * HOUR;
+export const MAX_FAILING_MS = 5 * DAY_MS;
 
 /** When to retry after `attempts` attempts; null if the delivery is given up. */
 export function retryAt(attempts: number, now: number, random = Math.random()): number | null {

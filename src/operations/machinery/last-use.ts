@@ -1,12 +1,12 @@
 // Records when tokens were last used, to the hour.
 
 import type { ApiToken } from '../../domain/api-token.ts';
+import { HOUR_MS } from '../../domain/instant.ts';
 import { keyToString, type UserGroup } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { SeenUserGroup } from '../../store/port.ts';
 import { batches, DelayedWrite } from './delayed-write.ts';
 
-const HOUR_MS = 3_600_000;
 const WRITE_AFTER_MS = 5_000;
 /** Further uses are recorded when the token is used again. */
 const MAX_COLLECTED = 100_000;
