@@ -36,23 +36,17 @@ const LONGEST_PROCESSES = [
 const LONGEST_FAULTS = [
   'test/faults/start-without-database.test.ts',
   'reliability/test/power-cut.test.ts',
-  'reliability/test/fuzz.test.ts',
   'test/faults/failover.test.ts',
   'reliability/test/crash.test.ts',
 ];
 /** Ordered so that one which needs the processor runs beside one that mostly waits. */
-const LONGEST_LOAD = [
+const LONGEST_RIGS = [
   'reliability/test/rolling-upgrade.test.ts',
   'test/load/hostile-receivers.test.ts',
   'reliability/test/rolling-restart.test.ts',
   'reliability/test/two-tenants.test.ts',
   'reliability/test/slow-clients.test.ts',
 ];
-/** Rigs that measure latencies or memory, or whose callers give up after some time. */
-const TIMED_RIGS = [
-  ...['hostile-schemas', 'large-bodies', 'overload-rig', 'rolling-restart', 'rolling-upgrade'],
-  ...['slow-clients', 'two-tenants'],
-].map((name) => `reliability/test/${name}.test.ts`);
 
 const TIERS = {
   // More than the number of cores: some of these files mostly wait for a limit or a process.
@@ -67,20 +61,19 @@ const TIERS = {
   },
   // These limit the time of a recovery.
   faults: {
-    folders: ['test/faults/', 'reliability/test/'],
+    folders: ['test/faults/', 'reliability/test/crash.test.ts', 'reliability/test/power-cut.test.ts'],
     concurrency: availableParallelism() + 1,
     filesPerProcess: 1,
     longest: LONGEST_FAULTS,
   },
-  // These measure latencies and memory.
-  load: {
-    folders: ['test/load/', ...TIMED_RIGS],
+  // Many measure latencies or memory, or have callers that give up after some time.
+  rigs: {
+    folders: ['test/load/', 'reliability/test/'],
     concurrency: 2,
     filesPerProcess: 1,
-    longest: LONGEST_LOAD,
+    longest: LONGEST_RIGS,
   },
 } as const satisfies Record<string, Tier>;
-const ALL_FOLDERS = Object.values(TIERS).flatMap(({ folders }) => folders);
 const NAMED_CONCURRENCY = 2;
 
 /** A file system in memory, on Linux. The tests of behaviour write about a gigabyte. */
@@ -91,7 +84,8 @@ const program = new Command('npm test --')
   .description(
     'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; processes (sends tens of thousands of invalid requests, ' +
       'runs commands, kills processes, packs packages, runs other clients, or depends on the internals of PostgreSQL); ' +
-      'faults; or load (measures it). "npm run test:rest" runs the last three, "npm run test:all" all.',
+      'faults; or rigs (short versions of the rigs, and what measures load), which CI does not run. "npm run test:rest" runs ' +
+      'the last three, "npm run test:all" all.',
   )
   .argument('[files...]', 'run these test files, and options of the runner such as --test-name-pattern=TEXT')
   .addOption(new Option('--tier <tier>', 'which tests').choices(Object.keys(TIERS)).default('behaviour'))
@@ -110,14 +104,20 @@ const isBehaviour = named.length === 0 && tier === 'behaviour';
 if (list) console.log(files.join('\n'));
 else process.exit(await runTests());
 
+/** A file is in the first tier that names its folder, or it. */
 function filesOf(wanted: keyof typeof TIERS): string[] {
-  const all = globSync(['test/**/*.test.ts', 'reliability/test/*.test.ts']).sort();
-  const isIn = (folders: readonly string[]) => (file: string) =>
-    folders.some((each) => file.startsWith(each));
-  const { folders, longest = [] }: Tier = TIERS[wanted];
-  const isOther = isIn(wanted === 'behaviour' ? ALL_FOLDERS : wanted === 'faults' ? TIMED_RIGS : []);
-  const files = all.filter((file) => (folders.length === 0 || isIn(folders)(file)) && !isOther(file));
+  const files = globSync(['test/**/*.test.ts', 'reliability/test/*.test.ts'])
+    .sort()
+    .filter((file) => tierOf(file) === wanted);
+  const { longest = [] }: Tier = TIERS[wanted];
   return [...longest, ...files.filter((file) => !longest.includes(file))];
+}
+
+function tierOf(file: string): string {
+  const named = Object.entries(TIERS).find(([, { folders }]) =>
+    folders.some((each) => file.startsWith(each)),
+  );
+  return named?.[0] ?? 'behaviour';
 }
 
 /** Another version of PostgreSQL (`npm run test:postgres`) changes nothing for tests that use none. */
