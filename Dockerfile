@@ -15,9 +15,10 @@ COPY scripts/build.ts scripts/
 COPY src src
 RUN node scripts/build.ts
 COPY bin bin
+COPY docs/openapi.json docs/
 COPY LICENSE ./
 # In a clone made with a strict umask, only the owner can read the files.
-RUN chmod -R go+rX bin dist package.json LICENSE
+RUN chmod -R go+rX bin dist docs package.json LICENSE
 RUN mkdir data
 
 FROM node:26-slim
@@ -27,6 +28,7 @@ COPY --from=build /build/package.json /build/LICENSE ./
 COPY --from=build /build/bin bin
 COPY --from=dependencies /dependencies/node_modules node_modules
 COPY --from=build /build/dist dist
+COPY --from=build /build/docs docs
 # A command in PATH for docker exec and kubectl exec.
 RUN ln -s /app/bin/user-group-service.js /usr/bin/user-group-service
 # Holds the SQLite database, on a volume. With PostgreSQL nothing is written, and the file system can be read-only.

@@ -113,7 +113,7 @@ async function bundle(output: string): Promise<void> {
 function programFiles(): Record<string, string> {
   const files = globSync('src/**/*.*', { cwd: ROOT }).filter((path) => !path.endsWith('.ts'));
   const names = new Map(files.map((path) => [relative('src', path), path]));
-  names.set('../package.json', 'package.json');
+  for (const path of ['package.json', 'docs/openapi.json']) names.set(`../${path}`, path);
   for (const path of DEPENDENCY_FILES) names.set(path, join('node_modules', path));
   const sorted = [...names].sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(sorted.map(([name, path]) => [name, join(ROOT, path)]));

@@ -13,8 +13,6 @@ export interface PublicCall {
   context: Context;
   /** Rejects if the service cannot serve requests. */
   isReady: () => Promise<void>;
-  /** The OpenAPI document as JSON. */
-  openApi: () => Promise<string>;
   request: FastifyRequest;
   reply: FastifyReply;
 }
@@ -30,7 +28,7 @@ export interface PublicEndpoint {
   handle: (call: PublicCall) => Promise<string | Buffer | FastifyReply | undefined>;
 }
 
-export interface PublicOptions extends Pick<PublicCall, 'context' | 'isReady' | 'openApi'> {
+export interface PublicOptions extends Pick<PublicCall, 'context' | 'isReady'> {
   publicLimit: PublicLimit | null;
 }
 

@@ -1,6 +1,5 @@
 // The URL surface: every endpoint, in the order of the API description.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { type AnyEndpoint, addEndpoint, type EndpointOptions } from './endpoint.ts';
 import { create as createApiToken } from './endpoints/api-token/create.ts';
@@ -159,16 +158,6 @@ export function addRoutes(
 ): void {
   const { context } = options;
   for (const each of endpoints) addEndpoint(app, options, each);
-  for (const each of publicEndpoints)
-    addPublicEndpoint(app, { ...publicOptions, context, openApi: openApiText }, each);
+  for (const each of publicEndpoints) addPublicEndpoint(app, { ...publicOptions, context }, each);
   addAssets(app, { ...publicOptions, context });
-}
-
-/** Loads the generator on first use: start-up does not wait for it. Loading it and its work each take 10 ms or more. */
-async function openApiText(): Promise<string> {
-  const { openApi } = await import('./openapi/document.ts');
-  await nextTurn();
-  const document = openApi({ endpoints, publicEndpoints });
-  await nextTurn();
-  return JSON.stringify(document);
 }

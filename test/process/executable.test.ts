@@ -33,7 +33,7 @@ describe('The single executable', () => {
     });
   });
 
-  it('serves the pages with their style sheets and scripts', async () => {
+  it('serves the API description, and the pages with their style sheets and scripts', async () => {
     using site = new Folder();
     await using service = await serve(site, { command, env: WITHOUT_NODE });
     for (const page of ['/docs', '/console/sign-in']) {
@@ -41,7 +41,8 @@ describe('The single executable', () => {
       assert.equal(status, 200, page);
       const assets = Array.from(text.matchAll(/"(\/(?:docs|console)\/assets\/[^"]+)"/g), ([, path]) => path!);
       assert.ok(assets.length >= 2, text);
-      for (const path of assets) assert.equal((await service.send({ token: null, path })).status, 200, path);
+      for (const path of [...assets, '/openapi.json'])
+        assert.equal((await service.send({ token: null, path })).status, 200, path);
     }
   });
 

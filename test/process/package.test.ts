@@ -169,12 +169,12 @@ async function assertServes(folder: Folder): Promise<void> {
   assert.equal((await service.exit()).code, 0);
 }
 
-/** Fetches /docs and its assets, some of which were copied from a dependency. */
+/** Fetches the API description, /docs and its assets, some of which were copied from a dependency. */
 async function assertShowsDocs(url: string): Promise<void> {
   const html = await (await fetch(`${url}/docs`)).text();
   const assets = Array.from(html.matchAll(/"(\/docs\/assets\/[^"]+)"/g), ([, path]) => path!);
   assert.equal(assets.length, 4);
-  for (const asset of assets) assert.equal((await fetch(url + asset)).status, 200, asset);
+  for (const path of [...assets, '/openapi.json']) assert.equal((await fetch(url + path)).status, 200, path);
 }
 
 const CODE =
