@@ -22,11 +22,12 @@ export function actorLabels({ events }: EventsPage): string[] {
   return [...new Set(events.map(({ actor }) => actorLabel(actor)))];
 }
 
+/** A table of events about different things, in a column that links to each. */
 export function eventTable(caller: Caller, page: EventsPage): Html {
   return eventRows(caller, page, { About: (event) => about(caller, event) });
 }
 
-/** The same for events that are all about one user group, also under its earlier ids. */
+/** A table of events that are all about one user group, also under its earlier ids: without the column that names it. */
 export function eventTableOfOne(caller: Caller, page: EventsPage, userGroupId: string): Html {
   return eventRows(caller, page, {}, userGroupId);
 }

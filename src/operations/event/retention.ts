@@ -1,11 +1,9 @@
 // Deletes old events and webhook deliveries in the background.
 
-import { DAY_MS } from '../../domain/instant.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { findOldestEvent, type Purged, purgeEvents } from './purge.ts';
 
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
 /** Between batches: at most a few per cent of the capacity of the database. */
 const PAUSE_MS = 100;
 /** Not at once: a process that starts is busy. */
