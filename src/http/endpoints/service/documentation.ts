@@ -23,7 +23,7 @@ const pageResponse = {
 } as const;
 
 const assets = lazy(async () => (await import('../../docs/assets.ts')).loadAssets());
-/** As `npm run format` has written it: generating it would occupy the event loop for 50 ms. */
+/** The file that `npm run format` writes: generating it here would occupy the event loop for 50 ms. */
 const openApiBytes = lazy(async () => compressed(readProgramFile('../docs/openapi.json')));
 const docsBytes = lazy(async () => compressed(docsPage(await assets())));
 const errorsBytes = lazy(async () => compressed(await errorsPage(await assets())));
