@@ -1,8 +1,6 @@
-// Observes requests from their arrival until their response is sent. Without observers, requests do no work for this.
+// Observes requests until their response is sent. Without observers, requests do no work for this.
 
-import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isBehindOthers, onConnectionTurn } from './node-internals.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -15,13 +13,13 @@ declare module 'fastify' {
   }
 }
 
-/** Called when processing starts, after earlier requests of the connection. Returns the function to call at the end. */
+/** Called when processing starts. Returns the function to call at the end. */
 export type RequestObserver = (request: FastifyRequest) => RequestEnd;
 
-/** `status` is null if the client disconnected before the response was sent. `durationMs` counts from the arrival. */
+/** `status` is null if the client disconnected before the response was sent. `durationMs` counts from the arrival, or from the response to the previous request of the connection. */
 export type RequestEnd = (status: number | null, durationMs: number) => void;
 
-/** Called for each request when it arrives. */
+/** Called for each request, after the earlier ones of its connection. */
 export type ObserveRequest = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /** Returns null if there are no observers. */
@@ -30,24 +28,12 @@ export function observeRequests(observers: readonly RequestObserver[]): ObserveR
   if (first === undefined) return null;
   const observer = others.length === 0 ? first : combined(observers);
   return (request, { raw: response }) => {
-    const arrivedAt = performance.now();
-    // Node never closes a response that has not got the connection yet.
-    if (isBehindOthers(response)) {
-      onConnectionTurn(response, () => observe(observer, request, response, arrivedAt));
-    } else observe(observer, request, response, arrivedAt);
+    const startedAt = performance.now();
+    const end = observer(request);
+    response.on('close', () => {
+      end(response.writableFinished ? response.statusCode : null, performance.now() - startedAt);
+    });
   };
-}
-
-function observe(
-  observer: RequestObserver,
-  request: FastifyRequest,
-  response: ServerResponse,
-  arrivedAt: number,
-): void {
-  const end = observer(request);
-  response.on('close', () => {
-    end(response.writableFinished ? response.statusCode : null, performance.now() - arrivedAt);
-  });
 }
 
 function combined(observers: readonly RequestObserver[]): RequestObserver {

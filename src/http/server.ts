@@ -1,7 +1,7 @@
 // The HTTP server: its limits, and one format for every error response, including those that Node's parser or Fastify's
 // router would otherwise send themselves.
 
-import type { Server } from 'node:http';
+import { createServer as createHttpServer, type ServerOptions as HttpOptions, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -89,6 +89,7 @@ export function createServer({
   const requestId = requestIds();
   const problems = new ProblemLog(log, config.trustedProxies, config.threads);
   const delay = new RefusalDelay();
+  const pipelining = new RequestPipelining();
   const respond: RespondWithProblem = (error, request, reply) => {
     const refused = toProblem(error);
     // Also absent if the router rejects the path.
@@ -120,7 +121,12 @@ export function createServer({
       checkOrigin(request.raw, config.allowedOrigins);
   };
   const app = fastify({
-    ...behaviour(config),
+    ...BEHAVIOUR,
+    // Before the router: those of a client that does not read responses wait until it is disconnected.
+    serverFactory: (route) =>
+      createHttpServer(httpOptions(config), (message, response) =>
+        pipelining.serialize(message, response, () => route(message, response)),
+      ),
     genReqId: requestId,
     clientErrorHandler: (error, socket) =>
       handleParserError(error as NodeJS.ErrnoException as ParserError, socket as Socket, identify),
@@ -169,17 +175,16 @@ function requestObservers(
   ];
 }
 
-/** Runs `receive` when earlier requests on the connection and the arrival limit allow. One hook is cheaper than three. */
+/** Runs `receive` when the arrival limit allows. One hook is cheaper than three. */
 function addReception(
   app: FastifyInstance,
   arrivals: ArrivalLimit,
   observe: ObserveRequest | null,
   receive: (request: FastifyRequest, reply: FastifyReply) => void,
 ): void {
-  const pipelining = new RequestPipelining();
   app.addHook('onRequest', (request, reply, done) => {
     observe?.(request, reply);
-    const start = (): void => {
+    arrivals.admit(request.raw, () => {
       try {
         receive(request, reply);
       } catch (problem) {
@@ -187,38 +192,37 @@ function addReception(
         return;
       }
       done();
-    };
-    // In this order, because hundreds of connections may each start a pipelined request in one turn.
-    pipelining.serialize(request, reply.raw, () => arrivals.admit(request.raw, start));
+    });
   });
 }
 
-/** Overrides defaults of Fastify and Node. */
-function behaviour(config: ServerConfig) {
+/** Overrides defaults of Fastify. */
+const BEHAVIOUR = {
+  logger: false,
+  requestIdHeader: false,
+  rewriteUrl: withoutViewerUrl,
+  exposeHeadRoutes: false,
+  return503OnClosing: false,
+  forceCloseConnections: 'idle',
+  bodyLimit: limits.bodyBytes,
+  // Never exceeded: the length of an id is validated later, like that of one in a body.
+  routerOptions: { maxParamLength: MAX_HEADER_BYTES },
+} as const;
+
+/** Overrides defaults of Node. */
+function httpOptions({ headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs }: ServerConfig): HttpOptions {
   return {
-    logger: false,
-    requestIdHeader: false,
-    rewriteUrl: withoutViewerUrl,
-    exposeHeadRoutes: false,
-    return503OnClosing: false,
-    forceCloseConnections: 'idle',
-    bodyLimit: limits.bodyBytes,
-    requestTimeout: config.requestTimeoutMs,
-    keepAliveTimeout: config.keepAliveTimeoutMs,
-    // Never exceeded: the length of an id is validated later, like that of one in a body.
-    routerOptions: { maxParamLength: MAX_HEADER_BYTES },
-    http: {
-      // Node requires that the headers do not have more time than the whole request.
-      headersTimeout: Math.min(config.headersTimeoutMs, config.requestTimeoutMs),
-      requestTimeout: config.requestTimeoutMs,
-      connectionsCheckingInterval: Math.min(2_000, config.headersTimeoutMs),
-      maxHeaderSize: MAX_HEADER_BYTES,
-      // Creates no stream for a request without a body: saves 2 of 29 microseconds.
-      optimizeEmptyRequests: true,
-      // Node would respond without a body; `checkHeaders` responds with one.
-      requireHostHeader: false,
-    },
-  } as const;
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    // Node requires that the headers do not have more time than the whole request.
+    headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
+    connectionsCheckingInterval: Math.min(2_000, headersTimeoutMs),
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // Creates no stream for a request without a body: saves 2 of 29 microseconds.
+    optimizeEmptyRequests: true,
+    // Node would respond without a body; `checkHeaders` responds with one.
+    requireHostHeader: false,
+  };
 }
 
 function rejectWhenClosing(phase: Phase, reply: FastifyReply): void {
@@ -248,7 +252,7 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
 function respondWithProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
   const status = httpStatus(problem);
   // The rest of the pipelined requests would be rejected too.
-  if (status === 503 && isPipelined(request)) reply.header('connection', 'close');
+  if (status === 503 && isPipelined(request.raw)) reply.header('connection', 'close');
   // The rest of the request may never arrive.
   if (status === 408) reply.header('connection', 'close');
   discardBody(request.raw);

@@ -1,20 +1,19 @@
 // HTTP pipelining: requests sent without waiting for the responses to earlier ones. Node parses everything that has
 // arrived, up to 64 KB, so a connection may have thousands of waiting requests.
 
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyRequest } from 'fastify';
 import { isBehindOthers, onConnectionTurn } from '../node-internals.ts';
 
 /** Over all connections; each takes 3 to 5 KB. */
 const MAX_WAITING = 16_384;
 
 /** Requests that waited for earlier ones on their connection. */
-const waited = new WeakSet<FastifyRequest>();
+const waited = new WeakSet<IncomingMessage>();
 
 /** Whether the client sent it without waiting for the previous response. */
-export function isPipelined(request: FastifyRequest): boolean {
-  return waited.has(request);
+export function isPipelined(message: IncomingMessage): boolean {
+  return waited.has(message);
 }
 
 /**
@@ -26,17 +25,17 @@ export class RequestPipelining {
   #count = 0;
 
   /** Runs `start` when the earlier requests of the connection have their responses. */
-  serialize(request: FastifyRequest, response: ServerResponse, start: () => void): void {
-    if (isBehindOthers(response)) this.#add(request, response, start);
+  serialize(message: IncomingMessage, response: ServerResponse, start: () => void): void {
+    if (isBehindOthers(response)) this.#add(message, response, start);
     else start();
   }
 
   /** Resets the connection if too many requests are waiting. */
-  #add(request: FastifyRequest, response: ServerResponse, start: () => void): void {
-    const { socket } = request.raw;
+  #add(message: IncomingMessage, response: ServerResponse, start: () => void): void {
+    const { socket } = message;
     if (this.#count === MAX_WAITING) socket.resetAndDestroy();
     if (socket.destroyed) return;
-    waited.add(request);
+    waited.add(message);
     if (!this.#ofSocket.has(socket)) socket.once('close', () => this.#forget(socket));
     this.#change(socket, 1);
     onConnectionTurn(response, () => {
