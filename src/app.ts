@@ -57,7 +57,7 @@ export interface App {
   abandon(): Promise<void>;
 }
 
-export interface AppOptions {
+interface AppOptions {
   clock?: SharedClock;
   /** Cancels the start. */
   signal?: AbortSignal;

@@ -53,7 +53,7 @@ export interface Database {
 export type ThreadDatabase = Pick<Database, 'store' | 'migrations' | 'connections' | 'close'>;
 
 /** Parts of a `Database` that another thread of the process opens it with. */
-export interface ThreadAccess extends Pick<Database, 'isCitus'> {
+interface ThreadAccess extends Pick<Database, 'isCitus'> {
   connectWriter: ConnectWriter;
 }
 
@@ -64,7 +64,7 @@ export interface CommandDatabase extends Pick<Database, 'store' | 'close'> {
   newerVersion: string | null;
 }
 
-export interface ThreadOptions {
+interface ThreadOptions {
   observer: StoreObserver;
   batches?: BatchObservers | undefined;
   /** Called for each event whose values the quota of its environment reduces. */

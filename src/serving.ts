@@ -80,7 +80,7 @@ export function sharedQueueLengths(
   return { read: reads!, list: lists!, write: writes! };
 }
 
-export interface ServingOptions {
+interface ServingOptions {
   config: Config;
   thread: Thread;
   log: Logger;

@@ -2,7 +2,7 @@
 
 import { type Html, html, table } from './html.ts';
 
-export interface Bar {
+interface Bar {
   name: string;
   value: number;
 }

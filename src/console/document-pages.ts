@@ -47,7 +47,7 @@ import {
   versionField,
 } from './version.ts';
 
-export interface DocumentPagesKind<Body> extends DocumentOperations<Body> {
+interface DocumentPagesKind<Body> extends DocumentOperations<Body> {
   definition: DocumentDefinition;
   /** The path of the list, such as `['catalogue', 'schemas']`. */
   path: readonly string[];
@@ -111,7 +111,7 @@ export function newPath(path: readonly string[]): string {
   return pathTo(...path, '-', 'new');
 }
 
-export interface DocumentList extends Pick<DocumentPagesKind<unknown>, 'definition' | 'path' | 'readers'> {
+interface DocumentList extends Pick<DocumentPagesKind<unknown>, 'definition' | 'path' | 'readers'> {
   title: string;
   hint?: string;
   /** The path of the link "New"; that of the form if absent. */

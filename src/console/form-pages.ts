@@ -44,7 +44,7 @@ export function formPages({
   ];
 }
 
-export interface FormContent {
+interface FormContent {
   title: string;
   /** The title if absent. */
   heading?: string;

@@ -33,7 +33,7 @@ export interface SignedIn {
 }
 
 /** The part of a page that depends on the request. `signedIn` is null on the page to sign in. */
-export interface Frame {
+interface Frame {
   /** Path of the request. */
   path: string;
   breadcrumbs: readonly Breadcrumb[];

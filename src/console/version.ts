@@ -45,7 +45,7 @@ export function isConflict(error: unknown): error is Problem {
 }
 
 /** A form that edits a stored document: its fields as the person sees them, and what stands above and in it. */
-export interface EditedForm {
+interface EditedForm {
   form: Form;
   text: Html;
   hidden: Html;

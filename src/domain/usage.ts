@@ -6,7 +6,7 @@ import type { UserGroupKey } from './user-group/user-group.ts';
 export type UsageKind = 'resolves' | 'introspections' | 'forward_authentications' | 'embed_tokens';
 
 /** Key that a use is counted under. */
-export interface Use {
+interface Use {
   kind: UsageKind;
   /** The id of the integration that an embed token was minted for; empty for other kinds. */
   integration: string;

@@ -100,7 +100,7 @@ export const pageParameters = {
   cursor: field.cursor,
 };
 
-export const pageQuery = queryType({
+const pageQuery = queryType({
   parameters: pageParameters,
   convert: (values) => ({ limit: field.pageLimit.default, ...values }),
 });

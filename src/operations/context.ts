@@ -48,7 +48,7 @@ export interface Context {
   allowsPrivateWebhooks: boolean;
 }
 
-export type ContextOptions = Pick<Context, 'store' | 'keyRing'> &
+type ContextOptions = Pick<Context, 'store' | 'keyRing'> &
   Partial<
     Pick<
       Context,

@@ -29,7 +29,7 @@ const CLAIM_WAIT_MS = 2_000;
 /** Maximum wait of the commands that follow from an outcome. */
 const REACTION_WAIT_MS = 5_000;
 
-export interface LaneOptions {
+interface LaneOptions {
   context: DeliveryContext;
   sender: WebhookSender;
   outcomes: OutcomeWriter;

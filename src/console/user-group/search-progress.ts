@@ -25,7 +25,7 @@ export const ROWS = 'rows';
 const SEARCH_FORM = 'form.search';
 
 /** Progress of the earlier steps, which the URL of the page carries. */
-export interface Step {
+interface Step {
   /** Rows that the page has already. */
   shown: number;
   /** Rows of the pages before it. */
@@ -69,7 +69,7 @@ export function pageBounds(
 }
 
 /** Progress of a search after a step, whose rows are `shown`. */
-export interface Progress extends Step {
+interface Progress extends Step {
   /** null at the end of the list. */
   nextCursor: string | null;
   /** Whether the page has no room for more rows, or the list has no more. */

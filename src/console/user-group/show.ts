@@ -75,7 +75,7 @@ export async function showStored(call: PageCall, problem?: Problem): Promise<Vie
 }
 
 /** `token` is null unless the person asked for it. */
-export async function showView(
+async function showView(
   call: PageCall,
   { userGroup, token }: { userGroup: UserGroup; token: Secret | null },
   problem?: Problem,

@@ -4,7 +4,7 @@ import { JsonObject, type JsonTree, parseTree, sameTree, treeText } from './json
 import type { JsonText } from './strict-json.ts';
 
 /** Values may be unparsed: most of those that are the same never need to be. */
-export type Members = JsonObject['members'];
+type Members = JsonObject['members'];
 
 /** A value before and after a change; undefined: absent. */
 export interface Pair {

@@ -34,7 +34,7 @@ const NUMBER = /^\d{1,15}$/;
 /** Concurrent rotations of one API token interfere: each round, one of them succeeds. */
 const MAX_ATTEMPTS = 100;
 
-export interface ApiTokenFields {
+interface ApiTokenFields {
   permission: Permission;
   name: string | null;
   expiresAt: number | null;
@@ -121,7 +121,7 @@ export async function issueApiToken(
   }
 }
 
-export interface ApiTokenPage {
+interface ApiTokenPage {
   apiTokens: ApiToken[];
   /** null at the end of the list. */
   nextCursor: string | null;

@@ -10,7 +10,7 @@ import { findWorkspace } from '../workspace/workspace.ts';
 import { ApiTokenTaken, createApiToken } from './api-token.ts';
 import { authenticates } from './authenticate.ts';
 
-export interface BootstrapApiToken {
+interface BootstrapApiToken {
   token: Secret;
   workspaceName: string;
   environment: Environment;

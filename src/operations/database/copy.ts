@@ -21,7 +21,7 @@ export class DatabasesDiffer extends Error {
   override readonly name = 'DatabasesDiffer';
 }
 
-export interface CopyJob {
+interface CopyJob {
   from: BatchingStore;
   to: BatchingStore;
   /** Decrypts the tokens of the source and later of the target: tokens are copied in encrypted form. */

@@ -22,7 +22,7 @@ export type DocumentContext = Pick<
   'store' | 'clock' | 'configs' | 'origin' | 'keepsEvents' | 'keyRing'
 >;
 
-export interface NewDocument {
+interface NewDocument {
   /** May depend on the stored document. */
   body: JsonText | ((stored: Document | null) => JsonText);
   /** For a document that is created. */

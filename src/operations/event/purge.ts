@@ -10,7 +10,7 @@ import type { TenantWithEvents, TenantWithUsage } from '../../store/port.ts';
 /** Rows per batch. SQLite deletes as many in a few milliseconds. */
 const BATCH = 200;
 
-export interface PurgeOptions {
+interface PurgeOptions {
   store: BatchingStore;
   /** Older rows are deleted (milliseconds since 1970). */
   before: number;

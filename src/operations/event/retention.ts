@@ -13,7 +13,7 @@ const INTERVAL_MS = HOUR_MS;
 /** After a failure. */
 const RETRY_MS = 5 * MINUTE_MS;
 
-export interface RetentionOptions {
+interface RetentionOptions {
   store: BatchingStore;
   clock: () => number;
   retentionDays: number;

@@ -17,7 +17,7 @@ const EVENT_BYTES = 256 * 1024;
 const MAX_USAGE_READS = 1_000;
 const MAX_EVENT_READS = 100;
 
-export interface CountingDays {
+interface CountingDays {
   store: BatchingStore;
   tenant: Tenant;
   now: number;

@@ -3,7 +3,7 @@
 
 import { chunks } from '../pages.ts';
 
-export interface Collection<Batch> {
+interface Collection<Batch> {
   /** Returns what was collected, and starts an empty collection. */
   take(): Batch;
   write(batch: Batch): Promise<void>;

@@ -15,7 +15,7 @@ interface Block {
   end: number;
 }
 
-export interface LeasedId {
+interface LeasedId {
   id: number;
   lease: string;
 }

@@ -43,7 +43,7 @@ export interface UsageEntry {
   embedTokens: Map<string, number>;
 }
 
-export interface UsagePage {
+interface UsagePage {
   entries: UsageEntry[];
   nextCursor: string | null;
 }

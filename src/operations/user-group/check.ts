@@ -9,7 +9,7 @@ import { PropertyValidator } from '../property-schema/validator/validator.ts';
 import { allUserGroupPages } from './export.ts';
 import { groupViolations } from './violations.ts';
 
-export interface CheckedPage {
+interface CheckedPage {
   /** User groups checked so far. */
   checked: number;
   /** User groups of the page with violations. */

@@ -35,16 +35,16 @@ const GROWTH = 4;
 
 export type ListContext = Pick<Context, 'store' | 'configs' | 'propertyValidator'>;
 
-export interface FilteredList extends UserGroupList {
+interface FilteredList extends UserGroupList {
   filter: UserGroupFilter;
 }
 
-export interface PageBounds {
+interface PageBounds {
   limit: number;
   scan: ScanBounds;
 }
 
-export interface FilteredPage {
+interface FilteredPage {
   userGroups: UserGroup[];
   /** null at the end of the list. */
   next: Position | null;
@@ -87,7 +87,7 @@ export async function filteredPage(
 const NO_CATALOGUE = new Catalogue([]);
 
 /** Returns the groups that meet the filter. */
-export async function prepareSelection(
+async function prepareSelection(
   { store, configs, propertyValidator }: ListContext,
   caller: Caller,
   filter: UserGroupFilter,

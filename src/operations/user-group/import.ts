@@ -36,7 +36,7 @@ import { computeDrift, newUserGroup } from './get-or-create.ts';
 import { type LineResult, type RefusedLine, refusedLine } from './line-result.ts';
 import { checkPolicies, previewRules, type Rules } from './violations.ts';
 
-export interface ImportJob {
+interface ImportJob {
   context: Context;
   caller: Caller;
   /** Whether a line replaces differing fields of an existing group. */
@@ -77,7 +77,7 @@ async function importGroup(
   return result.created ? { result: 'created' } : reconcile(job, key, body, imported, result.userGroup);
 }
 
-export interface ImportPreview {
+interface ImportPreview {
   context: Pick<Context, 'store' | 'propertyValidator'>;
   /** null for a new workspace. */
   tenant: Tenant | null;

@@ -5,7 +5,7 @@ import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { type Context, openToken } from '../context.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 
-export interface ReadResult {
+interface ReadResult {
   userGroup: UserGroup;
   /** null for callers that must not see it. */
   token: Secret | null;

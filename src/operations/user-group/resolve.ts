@@ -10,7 +10,7 @@ import { SMALL_BYTES } from '../machinery/cpu-queue.ts';
 import { findByEmbedToken } from './find-by-embed-token.ts';
 import { findResolvable } from './find-by-token.ts';
 
-export interface Resolution {
+interface Resolution {
   userGroup: UserGroup;
   token:
     | { status: 'current'; expiresAt: null }

@@ -15,7 +15,7 @@ const SUMMARIES = 2_000;
 const SKIPPED_BYTES = 8 * 1024 * 1024;
 const PARSED_BYTES = 1024 * 1024;
 
-export interface ReadFields {
+interface ReadFields {
   withMappings: boolean;
   withProperties: boolean;
 }

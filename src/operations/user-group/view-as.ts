@@ -39,7 +39,7 @@ export interface Preview {
   outcome: DecodedToken | Problem;
 }
 
-export interface GroupView {
+interface GroupView {
   userGroup: UserGroup;
   /** null without a catalogue. */
   effective: EffectiveMapping | null;
@@ -108,7 +108,7 @@ function asProblem(error: unknown): Problem {
 
 const TEST_TOKEN_MS = 60_000;
 
-export interface TestToken extends DecodedToken, EmbedToken {}
+interface TestToken extends DecodedToken, EmbedToken {}
 
 /**
  * Mints a token that is valid for a minute, to try out an integration. Throws as `mintEmbedToken`.

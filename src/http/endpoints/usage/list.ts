@@ -90,7 +90,7 @@ const usageSchema = titled(
   }),
 );
 
-export const UsagePage = successSchema('UsagePage', {
+const UsagePage = successSchema('UsagePage', {
   usage: { type: 'array', items: usageSchema },
   next_cursor: {
     type: ['string', 'null'],

@@ -105,7 +105,7 @@ const storedSchemas = {
 
 export const listedSchema = titled('UserGroup', objectSchema({ team_id: teamIdSchema, ...storedSchemas }));
 
-export const StoredUserGroup = successSchema('StoredUserGroup', {
+const StoredUserGroup = successSchema('StoredUserGroup', {
   user_group: objectSchema(
     {
       team_id: teamIdSchema,
