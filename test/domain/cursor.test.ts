@@ -32,7 +32,7 @@ const anyPosition: fc.Arbitrary<Position> = fc.oneof(
   fc.record({ order: fc.constant('name' as const), name: text, providedId: text }, { noNullPrototype: true }),
 );
 
-import { EVERY_GROUP } from '../../src/domain/user-group/user-group-filter.ts';
+import { EVERY_GROUP } from '../support/domain/every-group.ts';
 
 describe('a cursor', () => {
   it('decodes to the position that it encodes', () => {

@@ -24,17 +24,6 @@ export interface UserGroupFilter {
 export const invalidFields = ['mapping', 'properties'] as const;
 export type InvalidField = (typeof invalidFields)[number];
 
-/** No condition. */
-export const EVERY_GROUP: UserGroupFilter = {
-  contains: null,
-  dataSource: null,
-  suspended: null,
-  seenBefore: null,
-  neverSeen: null,
-  createdSince: null,
-  invalid: null,
-};
-
 type Filterable = Pick<
   UserGroup,
   'providedId' | 'name' | 'mapping' | 'properties' | 'createdAt' | 'suspendedAt' | 'lastSeenAt'
