@@ -3,7 +3,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { digestOfApiToken } from '../domain/token.ts';
-import { withDeadline } from '../http/endpoint.ts';
+import { requestContext } from '../http/endpoint.ts';
 import type { BodyAdmission } from '../http/limits/body-admission.ts';
 import type { InFlight } from '../http/limits/in-flight.ts';
 import type { PublicLimit } from '../http/limits/public-limit.ts';
@@ -260,7 +260,7 @@ function preparePageCall(
   { query, request, reply }: Exchange,
   form: Form,
 ): PageCall {
-  const bounded = withDeadline(options.context, request, caller.workspaceId);
+  const bounded = requestContext(options.context, request, caller.workspaceId);
   const context = { ...bounded, origin: { via: 'console', requestId: request.id } as const };
   const { demoDirectory, figures } = options;
   const call = { context, caller, session, query, form, request, reply, demoDirectory, figures };

@@ -96,8 +96,8 @@ const LAST_QUERY_AFTER_MS = 1_500;
 /** Work that waits for the CPU until then still has time to query the database. */
 export const LAST_CPU_TURN_AFTER_MS = 1_400;
 
-/** For the queries of one request of the tenant, a workspace id. */
-export function withDeadline(
+/** The context of one request: its queries and its work have a deadline from now, and wait in the turn of the tenant. */
+export function requestContext(
   context: Context,
   { id }: FastifyRequest,
   tenant: number = UNKNOWN_TENANT,
@@ -180,7 +180,7 @@ async function prepareCall(
 ): Promise<Call<unknown, unknown>> {
   const digest = presentedTokenDigest(request.raw, endpoint.protocol);
   const guess = options.prefetcher.guess(digest);
-  const context = withDeadline(options.context, request, guess?.workspaceId);
+  const context = requestContext(options.context, request, guess?.workspaceId);
   const isSmall = endpoint.body.isIgnored === true || hasSmallBody(request.raw);
   if (!isSmall) {
     // Hundreds of requests may arrive in one turn of the event loop.
@@ -215,7 +215,7 @@ async function prepareCall(
     // Time that the client spent sending the body does not count against the database.
     const handling = isComplete
       ? ofTenant(context, workspaceId)
-      : withDeadline(options.context, request, workspaceId);
+      : requestContext(options.context, request, workspaceId);
     const turn =
       received.parsed === undefined ? handling.cpu.turn(received.bytes.length, GRACE_MS) : undefined;
     if (turn !== undefined) await turn;

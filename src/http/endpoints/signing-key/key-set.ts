@@ -11,7 +11,7 @@ import {
 import { overloaded } from '../../../operations/refusals.ts';
 import { readIssuer, type StoredKeySet } from '../../../operations/signing-key/key-set.ts';
 import { UNKNOWN_TENANT } from '../../../scheduling/fair-queue.ts';
-import { withDeadline } from '../../endpoint.ts';
+import { requestContext } from '../../endpoint.ts';
 import type { PublicCall, PublicEndpoint } from '../../public-endpoint.ts';
 import { readPrecondition, setVersionTag } from '../../response/entity-tag.ts';
 import { JSON_TYPE } from '../../response/problem.ts';
@@ -36,7 +36,7 @@ export async function respondFromIssuer(
   if (!context.store.admits('read')) throw overloaded;
   const precondition = readPrecondition(request.headers);
   const { issuer_id: issuerId } = request.params as { issuer_id: string };
-  const issuer = await readIssuer(withDeadline(context, request), issuerId);
+  const issuer = await readIssuer(requestContext(context, request), issuerId);
   const published = publishedKeys(issuer.keySet, context.clock());
   const tag = publicationTag(issuer.document, published);
   setVersionTag(reply, tag);
