@@ -28,9 +28,8 @@ export interface EventQuery {
 }
 
 export interface EventsPage {
-  events: StoredEvent[];
-  /** The same in the form that callers see. */
-  texts: JsonText[];
+  /** `json` is the event as callers see it; its size limits the page. */
+  events: (StoredEvent & { json: JsonText })[];
   /** null at the end of the newest; the feed has no end. */
   nextCursor: string | null;
 }
@@ -55,7 +54,7 @@ export async function listEvents(
   const list: EventList = { tenant, order, type: type ?? null, target: target ?? null, filter };
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   const isScanned = isFiltered || type !== undefined;
-  const page: EventsPage = { events: [], texts: [], nextCursor: null };
+  const page: EventsPage = { events: [], nextCursor: null };
   let after = cursor === undefined ? null : readCursor(list, cursor);
   let bytes = 0;
   for (let scans = 1; ; scans++) {
@@ -78,10 +77,9 @@ export async function listEvents(
       const turn = cpu.turn(event.changes?.length ?? 0);
       if (turn !== undefined) await turn;
       if (!meetsFilter(event, filter)) continue;
-      const text = eventJson(event);
-      page.events.push(event);
-      page.texts.push(text);
-      bytes += Buffer.byteLength(text);
+      const json = eventJson(event);
+      page.events.push({ ...event, json });
+      bytes += Buffer.byteLength(json);
     }
     after = last ?? after;
     if (isEnd || isCut || last === null || !isFiltered || page.events.length > 0 || scans === SCANS)

@@ -66,8 +66,8 @@ export function withDefaults(
   return { order: order.default, limit: limit.default, ...values, filter };
 }
 
-export function eventPage({ texts, nextCursor }: EventsPage): string {
-  return successBody({ events: jsonArray(texts.map(raw)), next_cursor: nextCursor });
+export function eventPage({ events, nextCursor }: EventsPage): string {
+  return successBody({ events: jsonArray(events.map(({ json }) => raw(json))), next_cursor: nextCursor });
 }
 
 const actorSchema = titled(
