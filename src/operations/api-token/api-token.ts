@@ -8,7 +8,7 @@ import {
   operator,
   type Permission,
 } from '../../domain/api-token.ts';
-import { encodeCursor } from '../../domain/cursor.ts';
+import { encodeCursor, type ListName } from '../../domain/cursor.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { digestToken, mintApiToken } from '../../domain/token.ts';
 import type { Environment } from '../../domain/user-group/user-group.ts';
@@ -137,9 +137,7 @@ export async function listApiTokens(
   const after = cursor === undefined ? 0 : Number(readCursor(list, cursor, NUMBER));
   const tenant = { workspaceId, environment };
   const found = await store.read({ kind: 'listApiTokens', tenant, after, limit: limit + 1 });
-  const apiTokens = firstPage(found, limit, listedBytes);
-  const hasMore = found.length > apiTokens.length;
-  return { apiTokens, nextCursor: hasMore ? encodeCursor(list, String(apiTokens.at(-1)!.apiTokenId)) : null };
+  return toPage(list, found, limit);
 }
 
 /** Those that are revoked, or those that are not; the newest first. */
@@ -147,18 +145,23 @@ export async function listNewestApiTokens(
   { store }: Pick<EventContext, 'store'>,
   { workspaceId, environment }: Caller,
   { limit, cursor, isRevoked }: { limit: number; cursor?: string; isRevoked: boolean },
-): Promise<{ apiTokens: ApiToken[]; nextCursor: string | null }> {
+): Promise<ApiTokenPage> {
   const list = ['newest_api_tokens', workspaceId, environment, String(isRevoked)];
   const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(readCursor(list, cursor, NUMBER));
   const query = { tenant: { workspaceId, environment }, before, isRevoked, limit: limit + 1 };
   const found = await store.read({ kind: 'listNewestApiTokens', ...query });
-  const apiTokens = found.slice(0, limit);
-  const hasMore = found.length > limit;
+  return toPage(list, found, limit);
+}
+
+/** The page at the start of what was found, which has one more than `limit` if more follow. */
+function toPage(list: ListName, found: readonly ApiToken[], limit: number): ApiTokenPage {
+  const apiTokens = firstPage(found, limit, listedBytes);
+  const hasMore = found.length > apiTokens.length;
   return { apiTokens, nextCursor: hasMore ? encodeCursor(list, String(apiTokens.at(-1)!.apiTokenId)) : null };
 }
 
 /** About what it has in a list. */
-function listedBytes({ name }: ApiTokenRow): number {
+function listedBytes({ name }: ApiToken): number {
   return LISTED_BYTES + Buffer.byteLength(name ?? '');
 }
 
