@@ -3,7 +3,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, Permission } from '../domain/api-token.ts';
-import type { Html } from '../http/response/html.ts';
 import type { Context } from '../operations/context.ts';
 import type { EnvironmentConfig } from '../operations/document/environment-config.ts';
 import type { EnvironmentFigures } from '../operations/figures/environment-figures.ts';
@@ -11,6 +10,7 @@ import type { Problem } from '../problem.ts';
 import type { Access } from '../store/admission.ts';
 import { StoreUnavailable } from '../store/port.ts';
 import type { Form } from './form.ts';
+import type { Html } from './html.ts';
 import type { Session } from './session.ts';
 
 export interface PageCall {

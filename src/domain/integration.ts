@@ -1,7 +1,6 @@
 // An integration: how the tokens for one tool are made. Stored as a document; its secret is encrypted.
 
-import type { Violation } from '../problem.ts';
-import { Problem } from '../problem.ts';
+import { Problem, type Violation } from '../problem.ts';
 import type { Document, DocumentDefinition } from './document.ts';
 import { isEmpty, parseTemplate, type Template, templatesSchema } from './embed-token/template.ts';
 import { decodeString, type JsonObject, parseTree } from './json/json-tree.ts';

@@ -1,5 +1,4 @@
-import type { ApiToken } from '../../domain/api-token.ts';
-import { apiTokenStatus } from '../../domain/api-token.ts';
+import { type ApiToken, apiTokenStatus } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
 import { listApiTokens, revokeApiToken } from '../../operations/api-token/api-token.ts';
 import { formPages, formView } from '../form-pages.ts';

@@ -10,8 +10,7 @@ import type { EnvironmentConfig } from '../../operations/document/environment-co
 import type { Problem, Violation } from '../../problem.ts';
 import { dataSourceName } from '../catalogue/data-source.ts';
 import { areaField, choiceField, hidden, textField } from '../fields.ts';
-import type { Form } from '../form.ts';
-import { parseTypedJson } from '../form.ts';
+import { type Form, parseTypedJson } from '../form.ts';
 import { type Html, html } from '../html.ts';
 import { editableJson, membersOf, membersText, membersTextInOrder } from '../json.ts';
 

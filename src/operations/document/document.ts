@@ -2,8 +2,14 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import { encodeCursor, type ListName } from '../../domain/cursor.ts';
-import type { Document, DocumentDefinition, DocumentKey, DocumentTotal } from '../../domain/document.ts';
-import { documentBytes, documentTag } from '../../domain/document.ts';
+import {
+  type Document,
+  type DocumentDefinition,
+  type DocumentKey,
+  type DocumentTotal,
+  documentBytes,
+  documentTag,
+} from '../../domain/document.ts';
 import type { EventType, NewEvent } from '../../domain/event/event.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { SINGLETON_ID } from '../../domain/policy-mode.ts';
