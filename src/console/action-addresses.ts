@@ -3,6 +3,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import { type PageLimitOptions, pageLimiter } from '../http/public-endpoint.ts';
+import { requestPath } from './browser.ts';
 import type { Page } from './page.ts';
 import { redirect } from './serve.ts';
 
@@ -16,16 +17,12 @@ export function addActionAddresses(
     const levels = levelsAbove(path, shown);
     const config = { operationId: `console GET ${path}` };
     app.get(`/console${path}`, { config, onRequest: pageLimiter(options) }, (request, reply) =>
-      redirect(reply, pathAbove(request.url, levels)),
+      redirect(reply, requestPath(request).split('/').slice(0, -levels).join('/')),
     );
   }
 }
 
-/** The path of the page above the address of an action, whose own page is `levels` above it. */
-function pathAbove(url: string, levels: number): string {
-  return url.split('?', 1)[0]!.split('/').slice(0, -levels).join('/');
-}
-
+/** How many levels above the path of an action the nearest page is. */
 function levelsAbove(path: string, shown: ReadonlySet<string>): number {
   const parts = path.split('/');
   let levels = 1;

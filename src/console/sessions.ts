@@ -8,12 +8,12 @@ import type { Context } from '../operations/context.ts';
 import { isSecure, requestSessions } from './browser.ts';
 import { actionForm, hidden } from './fields.ts';
 import { badge, buttonTo, type Html, heading, html, pathTo, table } from './html.ts';
-import type { Page, PageCall } from './page.ts';
+import { type Page, type PageCall, READERS } from './page.ts';
 import { type Session, SLOTS, sessionCookie } from './session.ts';
 
 const PATH = pathTo('sessions');
 const shared = {
-  permissions: ['read-write', 'read-only'],
+  permissions: READERS,
   purpose: 'switch between API tokens',
   access: 'read',
 } as const;

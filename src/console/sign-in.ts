@@ -9,7 +9,7 @@ import { Problem } from '../problem.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import { isSecure, queryParameters, refuseOtherSites, requestSession } from './browser.ts';
 import { html } from './html.ts';
-import type { Page } from './page.ts';
+import { type Page, READERS } from './page.ts';
 import { type ConsoleOptions, readForm, redirect, sendView, tracked } from './serve.ts';
 import { expiredCookie, SLOTS } from './session.ts';
 import { signInView, signInWith } from './sign-in-form.ts';
@@ -48,7 +48,7 @@ export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
 export const signOut: Page = {
   method: 'POST',
   path: '/sign-out',
-  permissions: ['read-write', 'read-only'],
+  permissions: READERS,
   purpose: 'sign out',
   access: 'read',
   handle: async ({ context, request, reply }) => {

@@ -53,14 +53,15 @@ export async function filteredEvents(
   subject?: EventTarget,
 ): Promise<Html> {
   const { context, caller, query, request } = call;
-  const conditions = conditionsOf(readFilter(query), subject);
+  const filter = readFilter(query);
+  const conditions = conditionsOf(filter, subject);
   const [page, apiTokens] = await Promise.all([
     listEvents(context, caller, { order: 'newest', ...conditions, ...pageQuery(query, EVENTS) }),
     apiTokenLabels(call),
   ]);
   const actors = [...new Set([...actorLabels(page), ...apiTokens])];
   const path = requestPath(request);
-  return html`${filterForm(path, readFilter(query), actors, subject === undefined)}
+  return html`${filterForm(path, filter, actors, subject === undefined)}
 ${page.events.length === 0 ? emptyPage(page) : renderTable(page)}
 ${nextPage(path, page.nextCursor, Object.fromEntries(query), 'Older events')}`;
 }

@@ -2,6 +2,7 @@
 
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
+import { timestamp, timestampOrNull } from '../../domain/instant.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { overloaded } from '../../operations/refusals.ts';
 import { userGroupPages } from '../../operations/user-group/list.ts';
@@ -75,12 +76,8 @@ function toRecord(userGroup: UserGroup): (string | null)[] {
     suspendedAt === null ? 'active' : 'suspended',
     timestamp(createdAt),
     timestamp(updatedAt),
-    lastSeenAt === null ? null : timestamp(lastSeenAt),
+    timestampOrNull(lastSeenAt),
     mapping,
     properties,
   ];
-}
-
-function timestamp(instant: number): string {
-  return new Date(instant).toISOString();
 }

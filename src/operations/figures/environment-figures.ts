@@ -6,7 +6,7 @@ import type { Caller } from '../../domain/api-token.ts';
 import type { Tenant } from '../../domain/event/event.ts';
 import { type CountedFigures, type Figures, UserGroupTally } from '../../domain/figures.ts';
 import { jsonText } from '../../domain/json/json-tree.ts';
-import { listStart } from '../../domain/user-group/cursor.ts';
+import { listStart, type Position } from '../../domain/user-group/cursor.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { type NewFigures, type StoredFigures, StoreUnavailable } from '../../store/port.ts';
 import type { Context } from '../context.ts';
@@ -143,7 +143,7 @@ export class EnvironmentFigures {
       withProperties: propertySchema !== null,
       limit: Math.ceil(MAX_ADDED / (1 + catalogue.defaultCount)),
     };
-    for (let from: ReturnType<typeof listStart> | null = listStart(list); from !== null; ) {
+    for (let from: Position | null = listStart(list); from !== null; ) {
       const { summaries, next } = await readSummaries(store, list, from, reading);
       const { signal } = this.#stopped;
       const violations = await violationsOfProperties(this.#context, tenant, config, summaries, signal);
