@@ -81,13 +81,13 @@ const MAX_KEPT_ENTRIES = 10 * MAX_KEPT_MAPPINGS;
 
 const NUMBER = /^(?:0|[1-9]\d{0,15})$/;
 
-/** Built after every change of any document, so data sources are parsed only when a mapping refers to them. */
+/** Built after every change of any document, so data sources are read only as far as the mappings of requests need. */
 export class Catalogue {
   readonly #schemaIds = new Set<string>();
   readonly #defaults: [schemaId: string, reference: Reference][] = [];
   readonly #withoutDefault: string[] = [];
   readonly #byProvidedId = new Map<string, CatalogueDocument>();
-  readonly #byId = new Map<number, CatalogueDocument>();
+  #byId: ReadonlyMap<number, CatalogueDocument> | undefined;
   readonly #parsed = new Map<CatalogueDocument, DataSource>();
   /** Keyed by mapping, as if nothing was reserved: depends on nothing else, because a catalogue never changes. */
   readonly #effective = new Map<JsonText | null, EffectiveMapping>();
@@ -97,16 +97,13 @@ export class Catalogue {
   constructor(documents: Iterable<CatalogueDocument>) {
     for (const document of documents) {
       if (document.kind === 'schema') this.#addSchema(document);
-      if (document.kind === 'data_source') {
-        this.#byProvidedId.set(document.id, document);
-        this.#byId.set(readDataSourceId(document), document);
-      }
+      if (document.kind === 'data_source') this.#byProvidedId.set(document.id, document);
     }
   }
 
   /** Whether the environment uses no catalogue: its mappings refer to data sources that others keep. */
   get isEmpty(): boolean {
-    return this.#schemaIds.size === 0 && this.#byId.size === 0;
+    return this.#schemaIds.size === 0 && this.#byProvidedId.size === 0;
   }
 
   find(reference: Reference): DataSource | undefined {
@@ -269,9 +266,16 @@ export class Catalogue {
   }
 
   #findDocument(reference: Reference): CatalogueDocument | undefined {
-    if (typeof reference === 'number') return this.#byId.get(reference);
+    if (typeof reference === 'number') return this.#findById(reference);
     const named = this.#byProvidedId.get(reference);
-    return named ?? (NUMBER.test(reference) ? this.#byId.get(Number(reference)) : undefined);
+    return named ?? (NUMBER.test(reference) ? this.#findById(Number(reference)) : undefined);
+  }
+
+  #findById(id: number): CatalogueDocument | undefined {
+    this.#byId ??= new Map(
+      Array.from(this.#byProvidedId.values(), (document) => [readDataSourceId(document), document]),
+    );
+    return this.#byId.get(id);
   }
 }
 

@@ -1,7 +1,7 @@
 // The documents of an environment, kept in memory under the version of its configuration. Every request reads that
 // version together with its API token, so a kept document is either right or not used.
 
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../domain/api-token.ts';
 import { Catalogue } from '../../domain/catalogue.ts';
 import type { Document, DocumentKind } from '../../domain/document.ts';
@@ -93,6 +93,8 @@ const MAX_CHARACTERS = 256 * 1024 * 1024;
  */
 const REST_MS_PER_CHARACTER = 25 / 1_000_000;
 const MIN_REST_MS = 1;
+/** Reading more takes milliseconds, and using it for the first time as long. */
+const MAX_CHARACTERS_PER_TURN = 512 * 1024;
 
 interface Loading {
   version: number;
@@ -193,6 +195,7 @@ export class EnvironmentConfigs {
       if (isWithinLimits || oldest === name) break;
       this.#forget(oldest);
     }
+    if (config.characters > MAX_CHARACTERS_PER_TURN) await nextTurn();
     return config;
   }
 
