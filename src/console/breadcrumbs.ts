@@ -21,7 +21,7 @@ export class Breadcrumbs {
       }));
   }
 
-  /** Without the page itself. */
+  /** The pages above the one at the URL, from the top. */
   of(url: string): Breadcrumb[] {
     const [path = ''] = url.split(/[?#]/, 1);
     const parts = path.split('/');

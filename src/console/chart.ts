@@ -8,7 +8,7 @@ interface Bar {
 }
 
 interface ChartTexts {
-  /** Of elements in it; `chart` if absent. */
+  /** Prefix of the ids of its elements; `chart` if absent. */
   id?: string;
   title: string;
   /** For screen readers. */
@@ -19,11 +19,11 @@ interface ChartTexts {
 
 const WIDTH = 400;
 const HEIGHT = 220;
-/** Above the highest bar for its value, and below all bars for their names. */
+/** Space above the highest bar for its value, and below all bars for their names. */
 const MARGIN = 28;
 /** Bars that have a label each. */
 const MAX_LABELLED = 8;
-/** Between bars, of the width of one. */
+/** Space between two bars, as a part of the distance of their centres. */
 const GAP = 0.3;
 const NUMBER_FORMAT = new Intl.NumberFormat('en');
 

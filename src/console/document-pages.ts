@@ -79,7 +79,8 @@ interface DocumentPagesKind<Body> extends DocumentOperations<Body> {
 }
 
 type Rows = (readonly [name: string, value: Insertion])[];
-/** What was typed is valid, but probably a mistake. */
+
+/** Fields that are valid, but probably a mistake. */
 export class Doubt extends Problem {
   constructor(pointer: string, detail: string) {
     super('invalid_request', 'Nothing was saved yet: check what is marked, or confirm it.', {
@@ -224,7 +225,7 @@ ${more === undefined ? '' : await more(document, call)}`,
     return pathTo(...this.#kind.path, id, ...action);
   }
 
-  /** In the response to the action that created it. */
+  /** Shows a secret, in the response to the action that created it. */
   secretView(id: string, secret: Secret, done: string): View {
     const next = this.documentPath(id);
     return issuedView(`Secret of ${this.#noun} ${id}`, done, { label: 'Secret', secret, next });
@@ -331,7 +332,7 @@ ${isRefused || isUsed(use) ? forceField(form) : ''}`,
 
 const FORCE = 'force';
 
-/** With their number. */
+/** Says how many user groups use it. */
 function inUse({ message }: Problem): Html {
   return alert(`${message.split('.', 1)[0]}, so nothing was changed. Confirm below.`);
 }
@@ -340,7 +341,7 @@ function isInUse(problem: Problem | undefined): problem is Problem {
   return problem?.code === 'in_use';
 }
 
-/** After a refusal, which says how many user groups use it. */
+/** The choice to go on after a refusal, which says how many user groups use it. */
 function forceField(form: Form): Html {
   return checkField({ name: FORCE, label: 'Go on although user groups use it', isChecked: form.has(FORCE) });
 }

@@ -48,7 +48,7 @@ interface FormContent {
   title: string;
   /** The title if absent. */
   heading?: string;
-  /** Between the heading and the form. */
+  /** Content between the heading and the form. */
   text?: Html;
   /** Path of the action. */
   action: string;
@@ -57,7 +57,7 @@ interface FormContent {
   isDangerous?: boolean;
   /** Path that "Cancel" leads to. */
   back: string;
-  /** Beside the buttons. */
+  /** Content beside the buttons. */
   more?: Html;
 }
 

@@ -41,7 +41,7 @@ export function copyButton(text: string, what: string): Html {
   return html`<button type="button" class="copy" data-copy="${text}" aria-label="Copy ${what}" hidden></button>`;
 }
 
-/** An id in a list, to be copied; `path` is null if it leads nowhere. */
+/** An id in a list, to be copied; `path` is null if it has no page. */
 export function idCell(path: string | null, id: string): Html {
   return html`${path === null ? identifier(id) : idLink(path, id)}${copyButton(id, id)}`;
 }
@@ -57,7 +57,7 @@ export function none(text: string): Html {
   return html`<p class="none">${text}</p>`;
 }
 
-/** The same as the value of a field: cards leave the field out. */
+/** Text in the place of an absent value of a field: cards leave the field out. */
 export function absent(text: string): Html {
   return html`<span class="none absent">${text}</span>`;
 }

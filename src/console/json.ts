@@ -22,7 +22,7 @@ export function membersText(members: Iterable<readonly [key: string, value: stri
   return `{${Array.from(members, ([key, value]) => `${key}:${value}`).join(',')}}` as JsonText;
 }
 
-/** The same, with the members that `stored` has in their order. */
+/** The object with these members: first those that `stored` has, in its order. */
 export function membersTextInOrder(stored: JsonText | null, members: ReadonlyMap<string, string>): JsonText {
   const keys = new Set([...membersOf(stored).keys(), ...members.keys()]);
   return membersText([...keys].filter((key) => members.has(key)).map((key) => [key, members.get(key)!]));

@@ -11,7 +11,7 @@ export interface Difference {
 }
 
 export interface Merge {
-  /** With the values of the person where both sides changed a field. */
+  /** The merged fields, with the value of the person where both sides changed one. */
   fields: Map<string, string>;
   /** Changed by both sides, from the stored value to that of the person. */
   conflicts: Difference[];

@@ -2,10 +2,10 @@
 
 import { type Html, html, NO_HTML } from './html.ts';
 
-/** In the location of a redirect, and in the query that a page gets; never in an address, see `flash.ts`. */
+/** Parameter in the location of a redirect, and in the query that a page gets; never in an address, see `flash.ts`. */
 export const NOTICE = 'done';
 
-/** To `path`, which then shows the notice with this key. */
+/** The location of a redirect to `path`, which then shows the notice with this key. */
 export function withNotice(path: string, key: string): string {
   return `${path}?${NOTICE}=${key}`;
 }

@@ -44,7 +44,7 @@ export interface View {
   status?: number;
 }
 
-/** To a path of the console, after an action. */
+/** The path of the console that follows an action. */
 export interface Redirect {
   location: string;
 }
@@ -78,7 +78,7 @@ export function accessOf({ method, access = method === 'GET' ? 'read' : 'write' 
 export const READERS = ['read-write', 'read-only'] as const;
 /** Permissions to change user groups. */
 export const WRITERS = ['read-write'] as const;
-/** Only `admin`, which may do everything. */
+/** No permission suffices except `admin`, which may do everything. */
 export const ADMINS = [] as const;
 
 /**

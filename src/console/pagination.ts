@@ -12,7 +12,7 @@ export function pageQuery(query: URLSearchParams, limit = PAGE_SIZE): { limit: n
 
 /** Cursors of the pages before this one, in the URL: lists can only be read forwards. */
 export const TRAIL = 'pages';
-/** In the trail, the first page. */
+/** The first page, in the trail. */
 const FIRST = '-';
 const MAX_TRAIL = 20;
 
@@ -45,7 +45,7 @@ function readTrail(query: Readonly<Record<string, string>>): string[] {
   return (query[TRAIL] ?? '').split(',').filter((each) => each !== '');
 }
 
-/** Without a trail, such as from a shared link, to the first page. */
+/** A link to the previous page; without a trail, such as from a shared link, to the first one. */
 function previousPage(path: string, query: Readonly<Record<string, string>>, trail: readonly string[]): Html {
   if (!query.cursor) return NO_HTML;
   const last = trail.at(-1) ?? FIRST;

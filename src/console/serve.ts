@@ -285,7 +285,7 @@ export async function readForm(
   }
 }
 
-/** In the frame of the request; without a session, in one without navigation. */
+/** The page in the frame of the request; without a session, in one without navigation. */
 export function sendView(
   { url, frame }: FastifyRequest,
   reply: FastifyReply,

@@ -19,7 +19,7 @@ interface SignInForm {
   action: string;
   /** Hidden fields. */
   fields: Readonly<Record<string, string>>;
-  /** Above the form. */
+  /** Content above the form. */
   text?: Html;
 }
 

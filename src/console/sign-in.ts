@@ -58,7 +58,7 @@ export const signOut: Page = {
   },
 };
 
-/** Otherwise a page whose API token is no longer valid would lead here and back. */
+/** Checks the API token too: otherwise a page that rejects it would lead here and back. */
 async function isSignedIn(context: Context, request: FastifyRequest): Promise<boolean> {
   const digest = digestOfApiToken(requestSession(context, request)?.apiToken.reveal() ?? '');
   return digest !== null && (await findActiveApiToken(context, digest)) !== null;

@@ -123,7 +123,7 @@ function shown(text: string | undefined): Html {
   return text === undefined || text === '' ? html`<span class="none">empty</span>` : code(text);
 }
 
-/** The same above a form without fields, which asks for a confirmation. */
+/** The problem above a form without fields, which asks for a confirmation. */
 export function confirmationProblem(noun: string, problem: Problem | undefined): Html {
   if (!isConflict(problem)) return problemSummary(problem);
   return alert(

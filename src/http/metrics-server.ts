@@ -18,7 +18,7 @@ interface RenderedMetrics {
 }
 
 export interface MetricsServer {
-  /** Such as `http://127.0.0.1:9464/metrics`. */
+  /** The URL of the metrics, such as `http://127.0.0.1:9464/metrics`. */
   readonly url: string;
   close(): Promise<void>;
 }

@@ -43,7 +43,7 @@ export function groupOfToken({ address }: PresentedToken): PrefetchQuery | null 
   return address && { kind: 'findUserGroupByToken', address };
 }
 
-/** The same for endpoints that resolve it. */
+/** The query of endpoints that resolve the token. */
 export function resolutionQuery(
   { workspaceId, environment }: Caller,
   { address }: PresentedToken,

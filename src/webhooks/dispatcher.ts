@@ -25,7 +25,7 @@ const POLL_MS = 1_000;
 const MAX_POLL_MS = 5_000;
 const MAX_COUNTED = 10_000;
 
-/** After the attempts were ended, for storing the outcomes of others. */
+/** Time to store the outcomes of completed attempts, after the others were ended. */
 const STORING_MS = 1_000;
 
 interface DispatcherOptions extends SenderOptions {

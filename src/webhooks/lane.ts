@@ -133,7 +133,7 @@ export class Lane {
     return { ...context, store: context.store.until(performance.now() + waitMs) };
   }
 
-  /** Only the loop of claims waits. */
+  /** Resolves when an attempt or a request ends. Only the loop of claims waits. */
   #free(): Promise<void> {
     return new Promise((resolve) => {
       this.#onFree = resolve;

@@ -34,7 +34,7 @@ export class Slots {
     this.#serve();
   }
 
-  /** Nothing waits any longer. */
+  /** Ends every wait. */
   close(): void {
     this.#isClosed = true;
     for (let call = this.#waiting.shift(); call !== undefined; call = this.#waiting.shift()) call.resolve(0);

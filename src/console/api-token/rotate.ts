@@ -62,7 +62,7 @@ const gracePeriods = [
   ['2592000', '30 days'],
 ] as const;
 
-/** Otherwise this session would end with the text that it has. */
+/** Puts the new text into the session, which would end with the replaced one. */
 function continueSession({ context, session, request, reply }: PageCall, apiToken: Secret): void {
   const { keyRing } = context;
   const cookie = sessionCookie(keyRing, { ...session, apiToken }, isSecure(context, request));

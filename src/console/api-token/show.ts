@@ -74,7 +74,7 @@ export function expiresSoon(apiToken: ApiToken, now: number): boolean {
   return expiresAt !== null && expiresAt < now + WARNING_MS && apiTokenStatus(apiToken, now) === 'active';
 }
 
-/** With a warning two weeks before. */
+/** The expiry, with a warning in the last two weeks. */
 export function expiryText({ context }: PageCall, apiToken: ApiToken): Html {
   const { expiresAt } = apiToken;
   const now = context.clock();

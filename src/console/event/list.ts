@@ -66,7 +66,7 @@ ${page.events.length === 0 ? emptyPage(page) : renderTable(page)}
 ${nextPage(path, page.nextCursor, Object.fromEntries(query), 'Older events')}`;
 }
 
-/** Those of the newest API tokens, for a person who may list them. */
+/** Labels of the newest API tokens, for a person who may list them. */
 async function apiTokenLabels({ context, caller }: PageCall): Promise<string[]> {
   if (!isPermitted(caller, ADMINS)) return [];
   const pages = await Promise.all(

@@ -1,4 +1,4 @@
-// What an administrator should look at: webhook endpoints that fail, and API tokens that expire soon or were never used.
+// Webhook endpoints that fail, and API tokens that expire soon or were never used: an administrator should look at them.
 
 import { type ApiToken, apiTokenStatus } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
@@ -13,10 +13,10 @@ import { isDisabledByService } from '../webhook-endpoint/health.ts';
 
 /** A new API token may not be deployed yet. */
 const UNUSED_MS = DAY_MS;
-/** Of each kind; the list has all. */
+/** Maximum items of each kind; the list has all. */
 const NAMED = 10;
 
-/** Like lists, it is left out under load. */
+/** The section is left out under load, as lists are. */
 export async function attention(call: PageCall): Promise<Html> {
   const found = await unlessBusy(Promise.all([failingEndpoints(call), activeApiTokens(call)]));
   if (found === null) return NO_HTML;

@@ -48,7 +48,7 @@ function userGroups(figures: CountedFigures): Html {
   ]}</dl>`;
 }
 
-/** Those that break a rule stand out. */
+/** A count of user groups that break a rule stands out. */
 function figure(name: string, count: number, condition: Readonly<Record<string, string>>): Html {
   const kind = count > 0 && 'invalid' in condition ? html` class="bad"` : '';
   return html`<div${kind}><dt>${name}</dt><dd>${link(pageUrl(LIST_PATH, condition), withSeparators(count))}</dd></div>`;

@@ -48,7 +48,7 @@ function keepBox(change: Change): Html {
   return html`<label class="keep"><input type="checkbox" name="${KEEP}" value="${nameOfChange(change)}" aria-label="${label}"> Keep stored</label>`;
 }
 
-/** Beside another button of the form, which has the fields. */
+/** A second button of a form that has the fields. */
 export function editButton({ providedId }: UserGroup, text: string): Html {
   return html`<button type="submit" class="plain" formaction="${pathTo('user-groups', providedId)}/edit">${text}</button>`;
 }

@@ -28,7 +28,7 @@ const COLUMNS = [
 
 const running = new Map<number, number>();
 
-/** With the conditions of the list in its URL. */
+/** Exports the list whose conditions are in the URL. */
 export const exportList: Page = {
   method: 'GET',
   path: '/user-groups/-/export',
@@ -61,7 +61,7 @@ function csv(call: PageCall): Readable {
   return format;
 }
 
-/** Without the deadline of the request: a large list takes minutes. */
+/** Reads without the deadline of the request: a large list takes minutes. */
 async function* records({ context, caller, query }: PageCall): AsyncGenerator<(string | null)[]> {
   const unbounded = { ...context, store: context.store.until(Number.POSITIVE_INFINITY) };
   const pages = userGroupPages(unbounded, caller, { ...listConditions(readSearch(query)), limit: PAGE });

@@ -24,7 +24,7 @@ export const findByToken = formPages({
       location: withNotice(pathTo('user-groups', owner.userGroup.providedId), `token_${owner.status}`),
     };
   },
-  /** Without what was typed: a page contains no token that was not asked for. */
+  /** The form never shows again what was typed: a page contains no token that was not asked for. */
   view: async (call, _form, problem) =>
     formView(call, {
       title: 'Find by token',

@@ -143,7 +143,7 @@ ${propertyFields(properties, problem)}
 /** Name of the button, and of the parameter in an address. */
 const AS = 'as';
 
-/** The same as texts that a form sends on. `base` has the stored values at the version of the form. */
+/** The fields as texts that a form sends on. `base` has the stored values at the version of the form. */
 export function hiddenFields({ name, mapping, properties }: GroupFields, base: GroupFields): Html {
   return html`${hidden('name', name)}${hidden('mapping', mapping ?? '')}${hidden('properties', properties ?? '')}
 ${hidden(BASE, textOfGroup(base))}`;

@@ -53,7 +53,7 @@ interface Confirmation extends Pick<FormPages, 'purpose' | 'initial' | 'act'> {
   title: string;
   heading: string;
   button: string;
-  /** Beside the link to the group. */
+  /** Text beside the link to the group. */
   name?(userGroup: UserGroup): string;
   /** Effect of the action. */
   effect: string;

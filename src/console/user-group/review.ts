@@ -94,7 +94,7 @@ function changesOrOrder(stored: UserGroup, fields: GroupFields): Html {
   return changes.length === 0 ? html`<p>Only the order of members changes.</p>` : changesTable(changes);
 }
 
-/** What the mapping refers to in vain, if no policy checks it. */
+/** Dangling references of the mapping, if no policy checks it. */
 async function danglingEntries(
   call: Pick<PageCall, 'context' | 'caller'>,
   { providedId }: UserGroup,

@@ -90,7 +90,7 @@ export function statusText({ shown, found, isDone, nextCursor }: Progress): stri
   return shown === 1 ? `1 ${more}user group` : `${shown} ${more}user groups`;
 }
 
-/** Below the rows: the next step, or the next page. `total`: about how many user groups there are; null if unknown. */
+/** The next step or the next page, below the rows. `total`: about how many user groups there are; null if unknown. */
 export function progressView(search: Search, progress: Progress, total: number | null): Html {
   const step = progress.isDone ? done(search, progress) : goingOn(search, progress, total);
   return html`<div id="search-progress">

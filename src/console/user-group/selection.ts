@@ -41,7 +41,7 @@ const actions = {
 type Action = keyof typeof actions;
 const ACTIONS = ['suspend', 'resume'] as const satisfies readonly Action[];
 
-/** Below the list: what can be done with its checked rows. */
+/** Buttons below the list, for its checked rows. */
 export const selectionButtons: Html = html`<div class="actions" id="selection">
 ${ACTIONS.map((action) => html`<button type="submit" name="action" value="${action}">${actions[action].name} checked</button>`)}
 </div>`;

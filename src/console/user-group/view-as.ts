@@ -190,7 +190,7 @@ ${submit('Mint a one-minute test token', 'plain')}`;
   return actionForm(session, pathTo('user-groups', providedId, 'view-as'), content);
 }
 
-/** Without an id, because the page has one for every integration. */
+/** A choice without an id, because the page has one for every integration. */
 function resourceField(resources: readonly JsonText[]): Html {
   const options = resources.map((resource) => html`<option value="${resource}">${resource}</option>`);
   return html`<div class="field"><label>Resource <select name="resource">${options}</select></label></div>`;

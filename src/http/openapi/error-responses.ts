@@ -12,7 +12,7 @@ import { type Operation, possibleProblemCodes } from './operation.ts';
 
 const SHARED = '#/components/responses/';
 const OR = '-or-';
-/** Before the name of a response of an OAuth endpoint. */
+/** Prefix of the names of responses of OAuth endpoints. */
 const OAUTH = 'oauth.';
 
 const headersOfStatus: Readonly<Record<number, readonly ResponseHeader[]>> = {

@@ -56,7 +56,7 @@ export function userGroupIdParameter(request: FastifyRequest): string {
   return documentIdParameter(request, 'user_group_id');
 }
 
-/** The same for an id of another kind, with the same rules. */
+/** An id of any kind in the path, with the same rules. Throws `invalid_request`. */
 export function documentIdParameter({ params }: FastifyRequest, name: keyof typeof pathParameters): string {
   const id = (params as Record<string, string>)[name]!;
   const violation = checkUserGroupId(id);

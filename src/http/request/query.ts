@@ -55,7 +55,7 @@ export function queryType<Query, const Parameters extends Record<string, Paramet
   return { parameters, read };
 }
 
-/** Without the question mark; empty if there is none. Throws `invalid_request` for a URL with a fragment. */
+/** The query without its question mark; empty if there is none. Throws `invalid_request` for a URL with a fragment. */
 export function encodedQuery(url: string): string {
   if (url.includes('#'))
     throw invalid('The URL of a request must not have a fragment: percent-encode # as %23.');
@@ -70,7 +70,7 @@ export function decodeParameters(encoded: string, where: string): [name: string,
 
 const WHERE = 'The query of the URL';
 
-/** The same with the values as they are. */
+/** The parameters with decoded names and encoded values. */
 function encodedParameters(encoded: string, where: string): [name: string, encodedText: string][] {
   if (encoded === '') return [];
   return encoded.split('&').map((part) => {

@@ -16,7 +16,7 @@ const STYLE =
   'body{max-width:42rem;margin:4rem auto;padding:0 1.25rem;font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}' +
   'h1{font-size:1.6rem;line-height:1.25}';
 
-/** Navigation of a page within its frame. */
+/** The content of a page within its frame. */
 interface FramedContent {
   title: string;
   status?: number;

@@ -140,7 +140,7 @@ export async function listApiTokens(
   return toPage(list, found, limit);
 }
 
-/** Those that are revoked, or those that are not; the newest first. */
+/** API tokens that are revoked, or those that are not; the newest first. */
 export async function listNewestApiTokens(
   { store }: Pick<EventContext, 'store'>,
   { workspaceId, environment }: Caller,
@@ -160,7 +160,7 @@ function toPage(list: ListName, found: readonly ApiToken[], limit: number): ApiT
   return { apiTokens, nextCursor: hasMore ? encodeCursor(list, String(apiTokens.at(-1)!.apiTokenId)) : null };
 }
 
-/** About what it has in a list. */
+/** Estimated size of an API token in a list. */
 function listedBytes({ name }: ApiToken): number {
   return LISTED_BYTES + Buffer.byteLength(name ?? '');
 }

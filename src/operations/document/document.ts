@@ -114,7 +114,7 @@ export async function listDocuments(
   return { documents, nextCursor: isEnd ? null : encodeCursor(list, documents.at(-1)!.id) };
 }
 
-/** In the order of both databases: byte for byte in UTF-8. */
+/** Compares as both databases do: byte for byte in UTF-8. */
 function isAfter(id: string, other: string): boolean {
   return Buffer.compare(Buffer.from(id), Buffer.from(other)) > 0;
 }

@@ -24,7 +24,7 @@ export class EnvironmentConfig {
   readonly documents: readonly Document[];
   /** `performance.now()` */
   readonly readAt = performance.now();
-  /** About what it takes in memory. */
+  /** Estimated size in memory. */
   readonly characters: number;
   #byKind: Map<DocumentKind, Map<string, Document>> | null = null;
   #endpoints: WebhookEndpoint[] | null = null;

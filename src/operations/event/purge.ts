@@ -14,7 +14,7 @@ interface PurgeOptions {
   store: BatchingStore;
   /** Older rows are deleted (milliseconds since 1970). */
   before: number;
-  /** Between batches. */
+  /** Pause between batches. */
   pauseMs: number;
   /** Ends the purge after the current batch. */
   signal?: AbortSignal;

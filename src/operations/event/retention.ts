@@ -4,13 +4,13 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { findOldestEvent, type Purged, purgeEvents } from './purge.ts';
 
-/** Between batches: at most a few per cent of the capacity of the database. */
+/** Pause between batches: they take at most a few per cent of the capacity of the database. */
 const PAUSE_MS = 100;
-/** Not at once: a process that starts is busy. */
+/** Delay of the first run: a process that starts is busy. */
 const FIRST_RUN_MS = MINUTE_MS;
 /** Processes start at different times, so they rarely run together. */
 const INTERVAL_MS = HOUR_MS;
-/** After a failure. */
+/** Delay after a failure. */
 const RETRY_MS = 5 * MINUTE_MS;
 
 interface RetentionOptions {

@@ -154,7 +154,7 @@ export class EnvironmentFigures {
     return tally.figures;
   }
 
-  /** As long as the work took: others have half of the time, also those that the store does not know of. */
+  /** Pauses for as long as the work took: other work has half of the time, also what the store does not know of. */
   async #pause(claim: Claim, workedMs: number): Promise<void> {
     this.#stopped.signal.throwIfAborted();
     await claim.extend();

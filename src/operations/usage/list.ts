@@ -26,7 +26,7 @@ export interface UsageQuery {
   groupBy: Grouping;
   /** null: of all user groups. */
   userGroupId: string | null;
-  /** Only periods with embed tokens of this integration; null: all. */
+  /** The periods have embed tokens of this integration; null: all periods. */
   integration: string | null;
   limit: number;
   cursor?: string;

@@ -16,7 +16,7 @@ const SCANNED = 20_000;
 const MAX_REMEMBERED = 256;
 
 export class HistoryErasures {
-  /** Each resolves to the position of the last event that it has seen. In the order of their starts. */
+  /** Erasures in the order of their starts; each resolves to the position of the last event that it has seen. */
   readonly #erasures = new Map<string, Promise<number>>();
 
   /**

@@ -164,7 +164,7 @@ function countFitting(found: readonly Match[], limit: number): number {
   return last === -1 ? Math.min(found.length, limit) : last + 1;
 }
 
-/** Without those that were deleted since. */
+/** Fetches the groups, without those that were deleted since. */
 async function fetchGroups(
   store: BatchingStore,
   { workspaceId, environment }: UserGroupList,

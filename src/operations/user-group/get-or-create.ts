@@ -18,7 +18,7 @@ export interface GetOrCreateResult extends OpenUserGroup {
 }
 
 /**
- * Returns the stored group with this id, or creates it. Of concurrent first calls exactly one creates. Throws
+ * Returns the stored group with this id, or creates it. Exactly one of concurrent first calls creates. Throws
  * `user_group_not_found` if the group does not exist and the body has no name, and `version_mismatch` if the
  * precondition is not met.
  */

@@ -45,7 +45,7 @@ export interface ListQuery {
   /** Milliseconds since 1970. */
   createdSince?: number;
   invalid?: InvalidField;
-  /** In the order of names if the conditions are about ids and names only: that is the fastest search. */
+  /** Lists in the order of names if the conditions are about ids and names only: that is the fastest search. */
   prefersNames?: boolean;
   /** How much a page with a filter reads until it is full. */
   scan?: ScanBounds;

@@ -131,7 +131,7 @@ async function moveReservations(
     : { tenant: { workspaceId, environment }, version: config.version, changes };
 }
 
-/** Each is changed and recorded in the same transaction, during which other writes wait. */
+/** The limit exists because all are changed and recorded in one transaction, during which other writes wait. */
 function tooManyReservations(count: number): Problem {
   return new Problem(
     'limit_reached',

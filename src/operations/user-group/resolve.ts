@@ -41,7 +41,7 @@ export async function identifyViewer(
   return { ...found, effective };
 }
 
-/** The same without the catalogue. */
+/** The group of the token, without the catalogue. */
 function identify(context: Context, caller: Caller, token: PresentedToken): Promise<Resolution | null> {
   const text = token.reveal();
   // Longer than any user group token, issued or imported.

@@ -104,7 +104,7 @@ export async function groupViolations(
   });
 }
 
-/** The same for the properties only. Rejects if the signal aborts. */
+/** The violations of stored properties, whatever the mode. Rejects if the signal aborts. */
 export async function violationsOfProperties(
   { propertyValidator }: Pick<Context, 'propertyValidator'>,
   tenant: Tenant,
@@ -141,7 +141,7 @@ function mappingViolations(
   }));
 }
 
-/** One by one if the schema takes too long for all together. */
+/** Checks one by one if the schema takes too long for all together. */
 async function storedViolations(
   validator: Validator,
   tenant: Tenant,

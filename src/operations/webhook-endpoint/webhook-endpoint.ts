@@ -238,7 +238,7 @@ export async function redeliverFailed(
   return { redelivered, hasMore: true };
 }
 
-/** With the event as receivers get it; null if it is no longer kept. Throws `not_found`. */
+/** A delivery, with the event as receivers get it; null if that is no longer kept. Throws `not_found`. */
 export async function readDelivery(
   context: DocumentContext & Pick<Context, 'cpu'>,
   caller: Caller,
