@@ -2,9 +2,8 @@
 
 import type { FastifyInstance } from 'fastify';
 import { lazy } from '../http/lazy.ts';
-import { pageLimiter } from '../http/public-endpoint.ts';
+import { addAssets } from '../http/public-endpoint.ts';
 import { Assets, CSS, JAVASCRIPT, SVG } from '../http/response/assets.ts';
-import { refusePreconditionHook } from '../http/response/entity-tag.ts';
 import { nothingAtPath } from '../http/response/problem.ts';
 import { readDependencyFile, readProgramFile } from '../system/program-file.ts';
 import { addActionAddresses } from './action-addresses.ts';
@@ -162,12 +161,7 @@ export function addConsole(
   addSignIn(app, { ...options, assets });
   for (const page of pages) addPage(app, { ...options, assets }, page);
   addActionAddresses(app, options, pages);
-  app.get<{ Params: Record<'digest' | 'name', string> }>(
-    `${FOLDER}/:digest/:name`,
-    { exposeHeadRoute: true, onRequest: [refusePreconditionHook, pageLimiter(options)] },
-    async (request, reply) =>
-      (await loaded()).send(request, reply, `${request.params.digest}/${request.params.name}`),
-  );
+  addAssets(app, options, FOLDER, loaded);
   // Only for browsers that open it: for other requests nothing is at this path.
   app.route({
     method: app.supportedMethods,

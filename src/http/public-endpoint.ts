@@ -7,6 +7,7 @@ import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import type { EndpointDescription } from './description.ts';
 import { LAST_CPU_TURN_AFTER_MS } from './endpoint.ts';
 import type { PublicLimit } from './limits/public-limit.ts';
+import type { Assets } from './response/assets.ts';
 import { refusePreconditionHook } from './response/entity-tag.ts';
 
 export interface PublicCall {
@@ -44,6 +45,24 @@ export function addPublicEndpoint(
   ];
   const route = { exposeHeadRoute: true, onRequest, config: { operationId } };
   app.get(path, route, (request, reply) => handle({ ...options, request, reply }));
+}
+
+/** Adds the files that pages load, at the URLs that `Assets` gives them. */
+export function addAssets(
+  app: FastifyInstance,
+  options: PageLimitOptions,
+  folder: string,
+  load: () => Promise<Assets<string>>,
+): void {
+  const onRequest = [refusePreconditionHook, pageLimiter(options)];
+  app.get<{ Params: Record<'digest' | 'name', string> }>(
+    `${folder}/:digest/:name`,
+    { exposeHeadRoute: true, onRequest },
+    async (request, reply) => {
+      const { digest, name } = request.params;
+      return (await load()).send(request, reply, `${digest}/${name}`);
+    },
+  );
 }
 
 export interface PageLimitOptions extends Pick<PublicOptions, 'publicLimit'> {

@@ -22,7 +22,7 @@ import {
   readPropertySchema,
   removePropertySchema,
 } from './endpoints/property-schema/property-schema.ts';
-import { addAssets, docs, errors, openApiDocument } from './endpoints/service/documentation.ts';
+import { addDocsAssets, docs, errors, openApiDocument } from './endpoints/service/documentation.ts';
 import { alive, ready } from './endpoints/service/health.ts';
 import { keySet } from './endpoints/signing-key/key-set.ts';
 import { listSigningKeys } from './endpoints/signing-key/list.ts';
@@ -159,5 +159,5 @@ export function addRoutes(
   const { context } = options;
   for (const each of endpoints) addEndpoint(app, options, each);
   for (const each of publicEndpoints) addPublicEndpoint(app, { ...publicOptions, context }, each);
-  addAssets(app, { ...publicOptions, context });
+  addDocsAssets(app, { ...publicOptions, context });
 }

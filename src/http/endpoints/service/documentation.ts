@@ -6,13 +6,12 @@ import type { DocsAssets } from '../../docs/assets.ts';
 import { page, pageHeaders } from '../../docs/page.ts';
 import { lazy } from '../../lazy.ts';
 import {
+  addAssets,
   type PageLimitOptions,
   type PublicCall,
   type PublicEndpoint,
-  pageLimiter,
 } from '../../public-endpoint.ts';
 import { type Compressed, compressed, negotiate } from '../../response/compressed.ts';
-import { refusePreconditionHook } from '../../response/entity-tag.ts';
 import { type Html, html, joined } from '../../response/html.ts';
 import { JSON_TYPE } from '../../response/problem.ts';
 
@@ -77,14 +76,9 @@ export const errors: PublicEndpoint = {
   },
 };
 
-/** The files that the pages load. */
-export function addAssets(app: FastifyInstance, options: PageLimitOptions): void {
-  app.get<{ Params: Record<'digest' | 'name', string> }>(
-    '/docs/assets/:digest/:name',
-    { exposeHeadRoute: true, onRequest: [refusePreconditionHook, pageLimiter(options)] },
-    async (request, reply) =>
-      (await assets()).send(request, reply, `${request.params.digest}/${request.params.name}`),
-  );
+/** Adds the files that the pages load. */
+export function addDocsAssets(app: FastifyInstance, options: PageLimitOptions): void {
+  addAssets(app, options, '/docs/assets', assets);
 }
 
 async function sendPage({ request, reply }: PublicCall, page: Promise<Compressed>): Promise<Buffer> {
