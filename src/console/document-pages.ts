@@ -96,7 +96,7 @@ function keptConfirmation(form: Form): Html {
   return form.has(CONFIRMED) ? hidden(CONFIRMED, 'on') : NO_HTML;
 }
 
-interface EditedForm {
+interface DocumentForm {
   /** null for a new document, whose form has a field for it. */
   id: string | null;
   /** null also if it was deleted after the form was opened. */
@@ -253,7 +253,7 @@ ${buttonTo(this.documentPath(document.id, 'delete'), 'Delete', 'danger')}`;
     return this.#form(call, { id: this.documentId(call), document, form, problem });
   }
 
-  #form(call: PageCall, { id, document, form, problem }: EditedForm): View {
+  #form(call: PageCall, { id, document, form, problem }: DocumentForm): View {
     const { path, fields, typed } = this.#kind;
     const stored = { document, typed: document === null ? {} : typed(document) };
     const edited =

@@ -35,6 +35,11 @@ export function versionIn(form: Form): string {
 export function preconditionIn(form: Form): Precondition {
   const version = versionIn(form);
   if (version === '' || form.has(RECREATE)) return { ifNoneMatch: '*' };
+  return requiredVersion(version);
+}
+
+/** A text that is no version matches none. */
+export function requiredVersion(version: string): Precondition {
   const tag = toVersionTag(version);
   return { ifMatch: tag === null ? [] : [tag] };
 }

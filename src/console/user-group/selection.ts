@@ -2,7 +2,7 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import { invalidField } from '../../domain/request-body.ts';
-import { toVersionTag, type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
+import { type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../../operations/context.ts';
 import { mapInChunks } from '../../operations/pages.ts';
 import { resumeUserGroup, suspendUserGroup } from '../../operations/user-group/suspend.ts';
@@ -13,6 +13,7 @@ import { formView } from '../form-pages.ts';
 import { badge, buttonTo, type Html, html, idLink, pathTo, table, time } from '../html.ts';
 import { type Page, type View, WRITERS } from '../page.ts';
 import { PAGE_SIZE } from '../pagination.ts';
+import { requiredVersion } from '../version.ts';
 import { statusBadge } from './group.ts';
 import { LIST_PATH } from './search-form.ts';
 
@@ -101,9 +102,8 @@ async function change(
   id: string,
   version: string,
 ): Promise<Outcome> {
-  const tag = toVersionTag(version);
   try {
-    await actions[action].apply(context, caller, id, { ifMatch: tag === null ? [] : [tag] });
+    await actions[action].apply(context, caller, id, requiredVersion(version));
     return { id, reason: null };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
