@@ -259,11 +259,7 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
 }
 
 function createdSchema(
-  {
-    name,
-    definition,
-    secretSchema,
-  }: { name: string; definition: DocumentDefinition; secretSchema?: Schema | undefined },
+  { name, definition, secretSchema }: Pick<DocumentKindApi<unknown>, 'name' | 'definition' | 'secretSchema'>,
   schema: Schema,
   stored: NamedSchema,
 ): NamedSchema {
