@@ -20,7 +20,7 @@ export interface Merge {
 }
 
 /** `base` is what the form was opened with; null if that is not known, and everything that differs is a conflict. */
-export function mergeFields(base: Fields | null, mine: Fields, stored: Fields): Merge {
+export function threeWayMerge(base: Fields | null, mine: Fields, stored: Fields): Merge {
   const merge: Merge = { fields: new Map(), conflicts: [], others: [] };
   for (const name of new Set([...stored.keys(), ...mine.keys()])) {
     const [before, typed, now] = [base?.get(name), mine.get(name), stored.get(name)];

@@ -87,7 +87,7 @@ async function respond(
   admit(options, page, signedIn);
   const { request } = exchange;
   const form =
-    request.method === 'POST' ? await readForm(options, request, signedIn.caller.workspaceId) : Form.empty;
+    request.method === 'POST' ? await receiveForm(options, request, signedIn.caller.workspaceId) : Form.empty;
   if (form.has(KEPT_FORM) && isFromThisSite(request)) return signInAgain(options, page, exchange, form);
   const call = preparePageCall(options, signedIn, exchange, form);
   const isOwn = request.method === 'GET' || isMasked(call.session.csrfToken, form.text('csrf'));
@@ -129,7 +129,7 @@ async function continueForm(
   exchange: Exchange,
 ): Promise<FastifyReply | string | Buffer> {
   const { request, reply } = exchange;
-  const form = await readForm(options, request, UNKNOWN_TENANT, MAX_KEPT_BYTES);
+  const form = await receiveForm(options, request, UNKNOWN_TENANT, MAX_KEPT_BYTES);
   if (form.has(KEPT_FORM)) return signInAgain(options, page, exchange, form);
   const { context, assets } = options;
   await context.cpu.turn(form.size);
@@ -269,7 +269,7 @@ function preparePageCall(
 }
 
 /** Throws `body_too_large`, and `overloaded` if too many large forms are being sent. */
-export async function readForm(
+export async function receiveForm(
   { bodies }: ConsoleOptions,
   { raw }: FastifyRequest,
   tenant: number,

@@ -10,7 +10,7 @@ import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import { isSecure, queryParameters, refuseOtherSites, requestSession } from './browser.ts';
 import { html } from './html.ts';
 import { type Page, READERS } from './page.ts';
-import { type ConsoleOptions, readForm, redirect, sendView, tracked } from './serve.ts';
+import { type ConsoleOptions, receiveForm, redirect, sendView, tracked } from './serve.ts';
 import { expiredCookie, SLOTS } from './session.ts';
 import { signInView, signInWith } from './sign-in-form.ts';
 
@@ -36,7 +36,7 @@ export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
   app.post(PATH, { config }, (request, reply) =>
     tracked(options, async () => {
       refuseOtherSites(request);
-      const form = await readForm(options, request, UNKNOWN_TENANT, MAX_BYTES);
+      const form = await receiveForm(options, request, UNKNOWN_TENANT, MAX_BYTES);
       const next = nextPath(form.text('next'));
       const result = await signInWith(options, { request, reply, form });
       if (!(result instanceof Problem)) return redirect(reply, next);

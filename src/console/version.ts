@@ -8,7 +8,7 @@ import { Problem } from '../problem.ts';
 import { hidden, problemSummary } from './fields.ts';
 import { Form } from './form.ts';
 import { alert, code, type Html, html, NO_HTML, table, time } from './html.ts';
-import { type Merge, mergeFields } from './merge.ts';
+import { type Merge, threeWayMerge } from './merge.ts';
 
 const NAME = 'version';
 
@@ -74,7 +74,7 @@ export function editedForm(
   if (!isConflict(problem)) return { form, text: problemSummary(problem), hidden: kept };
   if (document === null && versionIn(form) !== '')
     return { form, text: deletedAlert(noun), hidden: html`${kept}${recreateBox(noun)}` };
-  const merge = mergeFields(baseIn(form), new Map(typedIn(form)), new Map(Object.entries(typed)));
+  const merge = threeWayMerge(baseIn(form), new Map(typedIn(form)), new Map(Object.entries(typed)));
   const merged = new Form(new URLSearchParams([...merge.fields]), problem);
   return { form: merged, text: conflictAlert(noun, document, merge), hidden: opened };
 }

@@ -6,7 +6,7 @@ import { type JsonText, parseStrictJson } from '../../domain/json/strict-json.ts
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import type { Change } from '../event/changes.ts';
-import { type Difference, type Fields, mergeFields } from '../merge.ts';
+import { type Difference, type Fields, threeWayMerge } from '../merge.ts';
 
 /** The fields that the form has: all of them are sent. */
 export type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties'>;
@@ -22,7 +22,7 @@ const OBJECTS = ['mapping', 'properties'] as const;
 const PRESENT = '{}';
 
 export function mergeGroup(base: GroupFields | null, mine: GroupFields, stored: GroupFields): GroupMerge {
-  const { fields, conflicts, others } = mergeFields(
+  const { fields, conflicts, others } = threeWayMerge(
     base && membersOfGroup(base),
     membersOfGroup(mine),
     membersOfGroup(stored),

@@ -108,18 +108,18 @@ export function issuerUrl(publicUrl: string, { issuerId }: KeySet): string {
 
 /** Ordered by `signsFrom`. */
 export function parseKeySet({ body }: Pick<Document, 'body'>): KeySet {
-  const { issuer_id: issuerId, keys } = JSON.parse(body) as StoredKeySet;
+  const { issuer_id: issuerId, keys } = JSON.parse(body) as KeySetBody;
   const all = keys.map(({ signs_from: signsFrom, ...key }) => ({ ...key, signsFrom }));
   return { issuerId, keys: all.sort((a, b) => a.signsFrom - b.signsFrom) };
 }
 
-interface StoredKeySet {
+interface KeySetBody {
   issuer_id: string;
   keys: (Omit<SigningKey, 'signsFrom'> & { signs_from: number })[];
 }
 
 export function keySetText({ issuerId, keys }: KeySet): JsonText {
-  const stored: StoredKeySet = {
+  const stored: KeySetBody = {
     issuer_id: issuerId,
     keys: keys.map(({ kid, algorithm, jwk, signsFrom }) => ({ kid, algorithm, jwk, signs_from: signsFrom })),
   };

@@ -52,7 +52,7 @@ const sequences: readonly IdSequence[] = ['team_id', 'workspace_id', 'api_token_
  * `StoredTokenUnreadable` if the key ring does not decrypt the tokens of the source.
  */
 export async function copyDatabase(job: CopyJob, onProgress: OnProgress): Promise<CopiedDatabase> {
-  await decryptSample(job);
+  await verifyKeyRing(job);
   const copies = tableCopies(job, onProgress);
   for (const table of Object.values(copies)) await table.compare();
   await refuseOtherKeys(job);
@@ -83,7 +83,7 @@ function tableCopies({ from, to }: CopyJob, onProgress: OnProgress) {
 }
 
 /** Verifies before any write that the keys of the ring decrypt tokens; loading it verified only that no key id is missing. */
-async function decryptSample({ from, keyRing }: CopyJob): Promise<void> {
+async function verifyKeyRing({ from, keyRing }: CopyJob): Promise<void> {
   for (const userGroup of await userGroupTable.page(from, null, PAGE)) {
     openStoredToken(userGroup, keyRing);
   }
