@@ -11,6 +11,7 @@ import {
   documentTag,
 } from '../../domain/document.ts';
 import type { EventType, NewEvent } from '../../domain/event/event.ts';
+import { compareIds } from '../../domain/id-order.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { SINGLETON_ID } from '../../domain/policy-mode.ts';
 import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
@@ -107,16 +108,11 @@ export async function listDocuments(
   const list: ListName = [kind, caller.workspaceId, caller.environment];
   const after = cursor === undefined ? null : readCursor(list, cursor);
   const all = [...(await configs.of(store, caller)).ofKind(kind).values()];
-  const start = after === null ? 0 : all.findIndex(({ id }) => isAfter(id, after));
+  const start = after === null ? 0 : all.findIndex(({ id }) => compareIds(id, after) > 0);
   const rest = start === -1 ? [] : all.slice(start);
   const documents = firstPage(rest, limit, documentBytes);
   const isEnd = documents.length === rest.length;
   return { documents, nextCursor: isEnd ? null : encodeCursor(list, documents.at(-1)!.id) };
-}
-
-/** Compares as both databases do: byte for byte in UTF-8. */
-function isAfter(id: string, other: string): boolean {
-  return Buffer.compare(Buffer.from(id), Buffer.from(other)) > 0;
 }
 
 /**

@@ -3,6 +3,7 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { encodeCursor, type ListName } from '../../domain/cursor.ts';
 import type { Tenant } from '../../domain/event/event.ts';
+import { compareIds } from '../../domain/id-order.ts';
 import {
   type Day,
   type Grouping,
@@ -180,13 +181,13 @@ async function readPeriod(
   for (let limit = Math.ceil(READ / days); ; limit *= 2) {
     const read = await readCounts(reading, period, after, limit);
     const entries = usageEntries(read.flat(), period.date).sort((a, b) =>
-      byBytes(a.userGroupId, b.userGroupId),
+      compareIds(a.userGroupId, b.userGroupId),
     );
     const full = read.filter((counts) => counts.length === limit);
     if (full.length === 0) return { entries, isEnd: true };
     // The last group of a full result may have more counts, and other days may have more groups after it.
-    const [bound] = full.map((counts) => counts.at(-1)!.providedId).sort(byBytes);
-    const complete = entries.filter(({ userGroupId }) => byBytes(userGroupId, bound!) < 0);
+    const [bound] = full.map((counts) => counts.at(-1)!.providedId).sort(compareIds);
+    const complete = entries.filter(({ userGroupId }) => compareIds(userGroupId, bound!) < 0);
     if (complete.length > 0) return { entries: complete, isEnd: false };
   }
 }
@@ -223,9 +224,4 @@ function unused(userGroupId: string, date: string): UsageEntry {
     forward_authentications: 0,
     embedTokens: new Map(),
   };
-}
-
-/** The order of ids in the databases. */
-function byBytes(a: string, b: string): number {
-  return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
