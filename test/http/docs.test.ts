@@ -49,6 +49,15 @@ describe('The documentation', () => {
   const read = (path: string, method = 'GET', headers = {}) =>
     service.call(method, path, undefined, { token: null, headers });
 
+  it('reads Accept-Encoding regardless of case and of spaces before a comma', async () => {
+    const encodingFor = async (accepted: string) =>
+      (await read('/docs', 'GET', { 'accept-encoding': accepted })).headers['content-encoding'];
+    assert.equal(await encodingFor('GZIP'), 'gzip');
+    assert.equal(await encodingFor('gzip;q=0.5 , identity'), 'gzip');
+    assert.equal(await encodingFor('gzip;q=0 , identity'), undefined);
+    assert.equal(await encodingFor('gzip; Q=0, identity'), undefined);
+  });
+
   for (const path of PATHS) {
     it(`is served without an API token, for GET and HEAD only: ${path}`, async () => {
       const got = await read(path);

@@ -11,7 +11,7 @@ export interface Compressed {
 }
 
 const compress = promisify(gzip);
-const ACCEPTS_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/;
+const ACCEPTS_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
 
 export async function compressed(content: string | Buffer): Promise<Compressed> {
   const bytes = Buffer.from(content);
