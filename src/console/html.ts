@@ -47,7 +47,7 @@ export function idCell(path: string | null, id: string): Html {
 }
 
 /** The first heading of a page, with its actions beside it. */
-export function heading(title: string | Html, actions: Html = NO_HTML): Html {
+export function heading(title: string | Html, actions: Html): Html {
   if (actions.markup === '') return html`<h1>${title}</h1>`;
   return html`<div class="head"><h1>${title}</h1><div class="actions">${actions}</div></div>`;
 }

@@ -23,7 +23,7 @@ const MAX_TRAIL = 20;
 export function nextPage(
   path: string,
   cursor: string | null,
-  query: Readonly<Record<string, string>> = {},
+  query: Readonly<Record<string, string>>,
   text = 'Next page',
   progress: Readonly<Record<string, string>> = {},
 ): Html {

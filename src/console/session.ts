@@ -85,7 +85,7 @@ export function readSession(
   request: IncomingMessage,
   now: number,
   isSecure: boolean,
-  slot = 0,
+  slot: number,
 ): Session | null {
   const value = consoleCookieValue(request, SLOTS[slot]!, isSecure);
   if (value === undefined) return null;

@@ -80,7 +80,7 @@ export const oauthProblemSchema: NamedSchema = {
 };
 
 /** The headers of every response, and the named ones. */
-export function headerReferences(names: readonly ResponseHeader[] = []): Record<string, { $ref: string }> {
+export function headerReferences(names: readonly ResponseHeader[]): Record<string, { $ref: string }> {
   const all: ResponseHeader[] = ['X-Request-Id', 'Cache-Control', ...names];
   return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

@@ -83,7 +83,7 @@ export async function issueApiToken(
   context: EventContext,
   caller: Caller,
   { permission, name, expiresAt }: ApiTokenFields,
-  { token = mintApiToken(), limit }: IssueOptions = {},
+  { token = mintApiToken(), limit }: IssueOptions,
 ): Promise<IssuedApiToken> {
   const { store, clock } = context;
   const apiToken: ApiToken = {
