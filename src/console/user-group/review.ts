@@ -94,7 +94,7 @@ function changesOrOrder(stored: UserGroup, fields: GroupFields): Html {
   return changes.length === 0 ? html`<p>Only the order of members changes.</p>` : changesTable(changes);
 }
 
-/** Dangling references of the mapping, if no policy checks it. */
+/** Entries of the mapping that lead to no data source for this user group, if no policy checks it. */
 async function danglingEntries(
   call: Pick<PageCall, 'context' | 'caller'>,
   { providedId }: UserGroup,
