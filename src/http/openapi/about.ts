@@ -13,7 +13,7 @@ The three calls on \`/api/user\` are frozen: they never change. \`/v1\` only gro
 - **Nothing is silently ignored.** An unknown field or parameter is rejected, and the response suggests the most similar known one.
 - **Calls can be retried.** A create returns the existing group, an update is absolute, a repeated rotation by token returns the same token. A rotation by id takes \`If-Match\` for this.
 - **Nothing is stale.** Every process rejects a token that was rotated, deleted or revoked from the next request on.
-- **A user group token** is only for your backend, the viewers of that group and the server of their dashboards. It does not expire. Call get-or-create on each page load and render the token that it returns; a copy in a session is dead when the grace period of a rotation ends.
+- **A user group token** is only for your backend, the viewers of that group and the server of their dashboards. It does not expire. Call get-or-create on each page load and render the token that it returns; a copy in a session is no longer valid when the grace period of a rotation ends.
 - **Errors are one object** (RFC 9457), regardless of their source. Act on its \`code\`; [the error page](/errors) documents each code and what to do.
 - **Every response** has an \`X-Request-Id\`, which identifies it in the log of the service (the caller's own, if it sends one), and \`Cache-Control: no-store\`.
 `.trim();
