@@ -60,7 +60,7 @@ const pages = {
   'API tokens': '/console/api-tokens',
 };
 
-export interface ConsoleBenchOptions {
+interface ConsoleBenchOptions {
   folder: string;
   /** The folder that keeps the database for the next run. */
   keep?: string;

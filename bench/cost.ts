@@ -14,7 +14,7 @@ import { load } from './wrk.ts';
 const CONNECTIONS = 32;
 const WARM_UP_ROUNDS = 3;
 
-export interface Measured {
+interface Measured {
   name: string;
   service: Pick<ServerProcess, 'url' | 'processId'>;
   database: SeededDatabase;

@@ -31,7 +31,7 @@ const MAX_GROWTH = 1.3;
 /** Events of one group among the generated ones. */
 const OF_ONE_GROUP = 1_000;
 
-export interface EventsOptions {
+interface EventsOptions {
   folder: string;
   seconds: number;
   rounds: number;

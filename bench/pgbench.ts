@@ -11,7 +11,7 @@ export class PgbenchMissing extends Error {
   override readonly name = 'PgbenchMissing';
 }
 
-export interface PgbenchLoad {
+interface PgbenchLoad {
   databaseUrl: string;
   /** A file of `bench/pgbench/`, without its extension. */
   script: string;

@@ -26,7 +26,7 @@ interface Profile {
   timeDeltas: number[];
 }
 
-export interface ProfileOptions {
+interface ProfileOptions {
   folder: string;
   seconds: number;
   groups: number;

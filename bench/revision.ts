@@ -7,7 +7,7 @@ import { copyToPostgres, openBenchServer } from './postgres-database.ts';
 import { type SeededDatabase, seed } from './seed.ts';
 import { startService } from './service.ts';
 
-export interface RevisionOptions extends CostOptions {
+interface RevisionOptions extends CostOptions {
   /** A checkout of the other revision, with its dependencies. */
   other: string;
   folder: string;

@@ -18,7 +18,7 @@ const MAX_PROCESSES = 3;
 /** The maximum ratio of the 99th percentile on the large database to that on the small one. */
 const P99_TARGET = 1.3;
 
-export interface ScalingOptions {
+interface ScalingOptions {
   folder: string;
   seconds: number;
   rounds: number;

@@ -11,7 +11,7 @@ const POLL_MS = 2;
 const START_TIMEOUT_MS = 20_000;
 const END_TIMEOUT_MS = 30_000;
 
-export interface ServerCommand {
+interface ServerCommand {
   /** A path relative to the project root, and its arguments. */
   script: readonly string[];
   env?: Record<string, string>;

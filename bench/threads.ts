@@ -12,7 +12,7 @@ import { startService } from './service.ts';
 
 const STARTS = 5;
 
-export interface ThreadsOptions extends CostOptions {
+interface ThreadsOptions extends CostOptions {
   folder: string;
   groups: number;
   threads: number;

@@ -13,7 +13,7 @@ const CALLERS = 32;
 const POLL_MS = 10;
 const TARGET = 1_000;
 
-export interface WebhookBenchOptions {
+interface WebhookBenchOptions {
   folder: string;
   events: number;
   /** A new SQLite file if absent. */

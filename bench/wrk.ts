@@ -20,7 +20,7 @@ export class WrkMissing extends Error {
 }
 
 /** A round had unsuccessful responses, so its figures are invalid. */
-export class RoundFailed extends Error {
+class RoundFailed extends Error {
   override readonly name = 'RoundFailed';
 }
 

@@ -21,7 +21,7 @@ export interface CallLoad extends CallTarget {
   offer: { perSecond: number } | { callers: number };
 }
 
-export interface CallFigures {
+interface CallFigures {
   /** Sent calls. */
   calls: number;
   served: VerdictFigures;

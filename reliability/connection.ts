@@ -11,7 +11,7 @@ export interface Reply {
   body: string;
 }
 
-export interface RequestParts {
+interface RequestParts {
   method: string;
   path: string;
   apiToken?: string | undefined;

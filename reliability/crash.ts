@@ -14,7 +14,7 @@ import { Load } from './load.ts';
 import { Random } from './random.ts';
 import { Workload } from './workload.ts';
 
-export interface CrashOptions {
+interface CrashOptions {
   kind: DatabaseKind;
   kills: number;
   /** Processes that serve the database together; SQLite supports one. */
@@ -25,7 +25,7 @@ export interface CrashOptions {
   onKill: (kills: number) => void;
 }
 
-export interface CrashFigures {
+interface CrashFigures {
   kills: number;
   /** Kills before the process listened. */
   killsDuringStart: number;

@@ -21,7 +21,7 @@ export type Change = { offset: number; data: Buffer } | { size: number };
  */
 export type EndSync = (isSafe: boolean) => void;
 
-export class File {
+class File {
   readonly #synced = new Content();
   #unsynced: Change[] = [];
   #size = 0;

@@ -64,7 +64,7 @@ export interface LoopFigures extends TurnFigures {
   slowestHealthMs: number;
 }
 
-export class EventLoop {
+class EventLoop {
   readonly #service: Service;
   readonly #file: string;
 

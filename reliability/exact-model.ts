@@ -28,7 +28,7 @@ export type Call =
 type CallOfOneId = Exclude<Call, { kind: 'rename' }>;
 
 /** When a call was sent and when its response arrived, in milliseconds. */
-export interface Span {
+interface Span {
   from: number;
   to: number;
 }

@@ -12,7 +12,7 @@ interface Member {
   env: Record<string, string>;
 }
 
-export interface FleetOptions {
+interface FleetOptions {
   folder: Folder;
   database: TestDatabase;
   checker: IntegrityChecker;

@@ -35,7 +35,7 @@ const ESCAPED_SHARE = 0.2;
 const SPACE_SHARE = 0.1;
 const SPACES = [' ', '\t', '\n', '\r', '  '];
 
-export interface Writing {
+interface Writing {
   /** The value of each `Dynamic`, by name. */
   known?: Readonly<Record<string, string>>;
   /** Chooses the form of the text; without it, the shortest form. */

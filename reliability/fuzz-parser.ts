@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { parserProperties } from '../test/support/domain/strict-json-property.ts';
 import { PromiseBroken } from './ledger.ts';
 
-export interface ParserOptions {
+interface ParserOptions {
   /** Documents for each property. */
   documents: number;
   seed: number;

@@ -11,7 +11,7 @@ import { type Account, Checker } from './fuzz-check.ts';
 import { PromiseBroken } from './ledger.ts';
 import { DatabaseTokenIssuer, type TokenIssuer } from './token-issuer.ts';
 
-export interface FuzzOptions {
+interface FuzzOptions {
   kind: DatabaseKind;
   cases: number;
   /** The seed of the first caller; it increases by one for each further caller. */
@@ -23,7 +23,7 @@ export interface FuzzOptions {
   onCase: (cases: number) => void;
 }
 
-export interface FuzzFigures {
+interface FuzzFigures {
   cases: number;
   /** Distinct pairs of an operation and a response status. */
   outcomes: number;

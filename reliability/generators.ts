@@ -28,7 +28,7 @@ const programs = {
 export type Generator = keyof typeof programs;
 export const generators = Object.keys(programs) as Generator[];
 
-export interface GeneratorFigures {
+interface GeneratorFigures {
   generator: Generator;
   seconds: number;
 }

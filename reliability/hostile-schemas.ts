@@ -6,7 +6,7 @@ import { send } from '../test/support/http.ts';
 import { type LoopFigures, type Monitored, whileMonitored } from './event-loop.ts';
 import { type HostileSchema, hostileSchemas } from './hostile-schema-case.ts';
 
-export interface HostileSchemasOptions {
+interface HostileSchemasOptions {
   kind: DatabaseKind;
   /** Changes of user groups that are sent at a time for each schema. */
   changes: number;
@@ -111,7 +111,7 @@ function summary(answers: readonly Answer[]): string {
 }
 
 /** The limits that the service promises. */
-export interface SchemaLimits {
+interface SchemaLimits {
   turnCpuMs: number;
   answerMs: number;
 }

@@ -6,7 +6,7 @@ import type { Workload } from './workload.ts';
 
 const CONCURRENCY = 16;
 
-export interface InspectionOptions {
+interface InspectionOptions {
   workload: Workload;
   random: Random;
   /** How many replaced tokens of each group are tried: the newest, and a random sample of the others. */

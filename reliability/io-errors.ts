@@ -9,7 +9,7 @@ import { Random } from './random.ts';
 import { SmallDisk } from './small-disk.ts';
 import { emptyState, type ServiceState, START_CALLS, startUnder, stateAfterKill } from './start-errors.ts';
 
-export interface IoErrorsOptions {
+interface IoErrorsOptions {
   seed: number;
   scenarios: readonly Scenario[];
   /** The distance between the failing calls of successive runs: with 1, every call fails in some run. */
@@ -18,7 +18,7 @@ export interface IoErrorsOptions {
   onRun: (scenario: Scenario, what: string) => void;
 }
 
-export interface IoErrorsFigures {
+interface IoErrorsFigures {
   scenario: Scenario;
   runs: number;
   /** Failed calls. */

@@ -35,7 +35,7 @@ export interface Difference {
   expected: boolean;
 }
 
-export interface Comparison {
+interface Comparison {
   schemas: number;
   tests: number;
   same: number;

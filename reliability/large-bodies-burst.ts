@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { Connection, codeOf, hasRetryAfter } from './connection.ts';
 
-export interface Burst {
+interface Burst {
   url: string;
   /** Complete requests, used round-robin. */
   requests: readonly Uint8Array[];

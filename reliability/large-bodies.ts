@@ -15,7 +15,7 @@ import {
   requestOf,
 } from './large-bodies-case.ts';
 
-export interface LargeBodiesOptions {
+interface LargeBodiesOptions {
   kind: DatabaseKind;
   /** Requests in each burst. */
   bursts: readonly number[];
@@ -123,7 +123,7 @@ function isOverloaded({ status, code, hasRetryAfter }: BurstResponse): boolean {
 }
 
 /** The limits that the service promises. */
-export interface BurstLimits {
+interface BurstLimits {
   turnCpuMs: number;
   healthMs: number;
   answerMs: number;

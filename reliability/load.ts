@@ -6,7 +6,7 @@ import type { Operation, State } from './model.ts';
 import type { Random } from './random.ts';
 import type { Workload } from './workload.ts';
 
-export interface LoadOptions {
+interface LoadOptions {
   workload: Workload;
   random: Random;
   /** The number of groups: with fewer groups, operations hit the effects of earlier ones more often. */

@@ -41,7 +41,7 @@ export interface Exchange {
 }
 
 /** Whether callers knew a value before these operations: a newly issued value must be new. */
-export type IsKnown = (fact: 'teamId' | 'token', value: number | string) => boolean;
+type IsKnown = (fact: 'teamId' | 'token', value: number | string) => boolean;
 
 /** The possible states after concurrent operations; empty if the responses are impossible. */
 export function statesAfter(

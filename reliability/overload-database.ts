@@ -7,7 +7,7 @@ import { type Folder, type Service, serve } from '../test/support/process.ts';
 import { processOf, QUIET, writeScript } from './program.ts';
 import { requireStrace } from './strace.ts';
 
-export interface SlowDatabase extends AsyncDisposable {
+interface SlowDatabase extends AsyncDisposable {
   /** The settings of a process that uses the database without delay. */
   env: Record<string, string>;
   serve(): Promise<{ service: Service; pid: number }>;

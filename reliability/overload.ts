@@ -7,7 +7,7 @@ import { type CallLoad, call, probe } from './call-load.ts';
 import { slowDatabases } from './overload-database.ts';
 import { peakResidentMb } from './resident-memory.ts';
 
-export interface OverloadOptions {
+interface OverloadOptions {
   database: keyof typeof slowDatabases;
   /** The duration of the overload. */
   seconds: number;
@@ -18,7 +18,7 @@ export interface OverloadOptions {
   afterSeconds?: number;
 }
 
-export interface OverloadFigures extends Record<string, number> {
+interface OverloadFigures extends Record<string, number> {
   capacityPerSecond: number;
   offeredPerSecond: number;
   servedPerSecond: number;

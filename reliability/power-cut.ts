@@ -10,7 +10,7 @@ import type { Recording } from './recording.ts';
 import { reopen } from './reopening.ts';
 import { API_TOKEN_RESPONSE, Replay } from './replay.ts';
 
-export interface PowerCutOptions {
+interface PowerCutOptions {
   recording: Recording;
   cuts: number;
   seed: number;
@@ -19,7 +19,7 @@ export interface PowerCutOptions {
   onCut: (cuts: number, fault: string | null) => unknown;
 }
 
-export interface PowerCutFigures {
+interface PowerCutFigures {
   events: number;
   syncs: number;
   /** Syncs of the database file: each completes a checkpoint. */

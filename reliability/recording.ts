@@ -51,7 +51,7 @@ interface Details {
   traces: number;
 }
 
-export interface RecordOptions {
+interface RecordOptions {
   /** Receives a trace of each process, the journal of the callers, and the details. */
   folder: string;
   random: Random;

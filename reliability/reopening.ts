@@ -10,7 +10,7 @@ import type { Ledger } from './ledger.ts';
 import type { Random } from './random.ts';
 import { Workload } from './workload.ts';
 
-export interface Reopening {
+interface Reopening {
   /** The database file. */
   path: string;
   ledger: Ledger;

@@ -20,7 +20,7 @@ import {
   whileServing,
 } from './trial.ts';
 
-export interface RevocationFigures extends TrialFigures {
+interface RevocationFigures extends TrialFigures {
   /** Trials that revoke an API token from the command line. */
   apiTokens: number;
   /** Trials that revoke or rotate an API token over HTTP. */

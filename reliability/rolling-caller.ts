@@ -11,7 +11,7 @@ export interface Target {
   readonly state: string;
 }
 
-export interface RollingCallerOptions {
+interface RollingCallerOptions {
   index: number;
   /** Tried round-robin. */
   targets: readonly Target[];

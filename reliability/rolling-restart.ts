@@ -11,7 +11,7 @@ import { RestartedProcess } from './restarted-process.ts';
 import { RollingCaller, type Target } from './rolling-caller.ts';
 import { DatabaseTokenIssuer } from './token-issuer.ts';
 
-export interface RollingRestartOptions {
+interface RollingRestartOptions {
   kind: DatabaseKind;
   /** How many processes serve the database. */
   processes: number;

@@ -7,7 +7,7 @@ import { OtherVersion } from '../test/support/other-version.ts';
 import { PROGRAM } from '../test/support/process.ts';
 import { type RollingRestartFigures, rollingRestart } from './rolling-restart.ts';
 
-export interface RollingUpgradeOptions {
+interface RollingUpgradeOptions {
   kind: DatabaseKind;
   /** How many processes serve the database. */
   processes: number;
@@ -19,7 +19,7 @@ export interface RollingUpgradeOptions {
   onFailure: (failure: string) => void;
 }
 
-export interface RollingUpgradeFigures extends RollingRestartFigures {
+interface RollingUpgradeFigures extends RollingRestartFigures {
   /** The slowest replacement of one process, until the new one listens. */
   upgradeMs: number;
   downgradeMs: number;

@@ -13,7 +13,7 @@ import { PromiseBroken } from './ledger.ts';
 import { DatabaseTokenIssuer, type TokenIssuer } from './token-issuer.ts';
 import { bodyOf } from './workload.ts';
 
-export interface SequenceOptions {
+interface SequenceOptions {
   kind: DatabaseKind;
   sequences: number;
   /** Processes that serve the database together; SQLite supports one. */
@@ -24,7 +24,7 @@ export interface SequenceOptions {
   onSequence: (sequences: number) => void;
 }
 
-export interface SequenceFigures {
+interface SequenceFigures {
   sequences: number;
   calls: number;
 }
@@ -55,7 +55,7 @@ export async function runSequences({
 }
 
 /** An API token of a workspace and environment that no other caller uses. */
-export interface SequenceCaller {
+interface SequenceCaller {
   token: string;
   environment: Environment;
 }

@@ -9,14 +9,14 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 export const modes = ['headers', 'body', 'answers'] as const;
 export type Mode = (typeof modes)[number];
 
-export interface Attack {
+interface Attack {
   url: string;
   apiToken: string;
   mode: Mode;
   clients: number;
 }
 
-export interface AttackFigures {
+interface AttackFigures {
   /** How long the connections lasted, in milliseconds. */
   firstCutMs: number;
   lastCutMs: number;

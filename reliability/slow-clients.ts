@@ -11,7 +11,7 @@ import { peakResidentMb, residentMb } from './resident-memory.ts';
 import { type Mode, modes, SlowClients } from './slow-clients-attack.ts';
 import { DatabaseTokenIssuer } from './token-issuer.ts';
 
-export interface SlowClientsOptions {
+interface SlowClientsOptions {
   /** Clients of each kind. */
   clients: number;
   /** The timeout of each kind. Regular callers are measured for the same duration, before and during the attack. */
@@ -19,7 +19,7 @@ export interface SlowClientsOptions {
 }
 
 /** For each kind: when the last client was disconnected, and the service of regular callers during and before the attack. */
-export type SlowClientsFigures = Record<
+type SlowClientsFigures = Record<
   `${Mode}${'CutMs' | 'QuietP99Ms' | 'P99Ms' | 'MemoryMb' | 'NotServed'}`,
   number
 > & { memoryBeforeMb: number; memoryAfterMb: number; connectionsLeft: number };

@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /** strace cannot be used on this machine. */
-export class StraceMissing extends Error {
+class StraceMissing extends Error {
   override readonly name = 'StraceMissing';
 }
 

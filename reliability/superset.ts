@@ -61,7 +61,7 @@ const customers: readonly (string | readonly string[])[] = [
 
 export const customerCount = customers.length;
 
-export interface SupersetFigures {
+interface SupersetFigures {
   version: string;
   customers: number;
   /** Customers for whom no token was minted. */

@@ -27,7 +27,7 @@ export interface Use {
   isAccepted: boolean;
 }
 
-export interface TrialOptions {
+interface TrialOptions {
   /** For messages. */
   name: string;
   subject: Subject;

@@ -17,7 +17,7 @@ import type { HostileCase } from './two-tenants/hostile-case.ts';
 import { Tenant } from './two-tenants/tenant.ts';
 import type { Seen, VictimMessage } from './two-tenants/victim.ts';
 
-export interface TwoTenantsOptions {
+interface TwoTenantsOptions {
   kind: DatabaseKind;
   /** The duration of each phase. */
   seconds: number;
@@ -290,7 +290,7 @@ async function storedMb(database: Monitored['database']): Promise<number> {
 const FLOOR_MS = 10;
 
 /** The limits that the service promises. */
-export interface TenantLimits {
+interface TenantLimits {
   factor: number;
   memoryMb: number;
 }

@@ -12,7 +12,7 @@ import { PromiseBroken } from './ledger.ts';
 import { QUIET } from './program.ts';
 import { Random } from './random.ts';
 
-export interface WebhookRigOptions {
+interface WebhookRigOptions {
   kind: DatabaseKind;
   kills: number;
   /** Processes that serve the database together; SQLite supports one. */
@@ -23,7 +23,7 @@ export interface WebhookRigOptions {
   onKill: (kills: number) => void;
 }
 
-export interface WebhookRigFigures {
+interface WebhookRigFigures {
   kills: number;
   events: number;
   lost: number;

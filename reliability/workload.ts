@@ -13,7 +13,7 @@ const ANSWER_LIMIT_MS = 60_000;
 const MAX_ATTEMPTS = 20;
 const PAUSE_MS = 200;
 
-export interface WorkloadOptions {
+interface WorkloadOptions {
   ledger: Ledger;
   /** Makes an entry durable. */
   persist: (entry: Entry) => Promise<void>;

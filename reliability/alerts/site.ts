@@ -9,7 +9,7 @@ import { runSql } from '../../test/support/sql.ts';
 
 const SCRAPE_MS = 15_000;
 
-export interface SiteOptions {
+interface SiteOptions {
   env?: Record<string, string> | undefined;
   /** Divides the durations of the rules and the interval of the scrapes. */
   speed: number;

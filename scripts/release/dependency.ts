@@ -12,7 +12,7 @@ const CORRECTED: Readonly<Record<string, string>> = { 'BSD-0-Clause': '0BSD' };
 /** Copied into the packages, although only a development dependency. */
 const VENDORED = ['swagger-ui-dist'];
 
-export interface Dependency {
+interface Dependency {
   name: string;
   version: string;
   license: string;

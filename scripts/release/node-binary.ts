@@ -13,7 +13,7 @@ const INTEGRITY: Record<Architecture, string> = {
   arm64: 'sha512-idArV/cmqW9M9ODyGlbOIiyxFourDh1mJB0SdKCdMbSZjjef9CLEN3o1/eE4yf+B0+5BD+F74MpTTHiB3XXTBQ==',
 };
 
-export interface NodeBinary {
+interface NodeBinary {
   path: string;
   /** The licences of Node and of everything in it. */
   license: string;

@@ -35,7 +35,7 @@ export function isInstalled(program: string): boolean {
   });
 }
 
-export interface RunOptions {
+interface RunOptions {
   cwd?: string;
   env?: Record<string, string>;
 }

@@ -12,7 +12,7 @@ interface Part {
 }
 
 /** A database before or after a migration. */
-export interface Snapshot {
+interface Snapshot {
   parts: Part[];
   columns: Map<string, string[]>;
   /** The rows of each table as JSON. */

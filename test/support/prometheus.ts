@@ -15,7 +15,7 @@ const DURATION = /(\[|\boffset |\bfor: )(\d+)([smh])\b/g;
 
 export const isPrometheusInstalled = spawnSync('prometheus', ['--version']).error === undefined;
 
-export interface Rule {
+interface Rule {
   alert: string;
   expr: string;
   annotations: Record<string, string>;
@@ -26,7 +26,7 @@ export interface Series {
   value: [time: number, value: string];
 }
 
-export interface RuleState {
+interface RuleState {
   name: string;
   health: string;
   lastError?: string;

@@ -1,6 +1,6 @@
 import type { EmbedSite } from './embed-token/site.ts';
 
-export interface UnresolvableTokens {
+interface UnresolvableTokens {
   /** A token that resolves, but not for the callers below. */
   current: string;
   /** Tokens that resolve for nobody, by what is wrong with them. The group `suspended` can be resumed. */

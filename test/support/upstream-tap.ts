@@ -58,7 +58,7 @@ export class UpstreamTap implements AsyncDisposable {
   }
 }
 
-export class UpstreamConnection {
+class UpstreamConnection {
   /** The incomplete last request of the proxy and the incomplete last response of the service. */
   readonly rest = { requests: '', answers: '' };
   readonly answers: TestResponse[] = [];

@@ -5,7 +5,7 @@ import { nameOf, type Operation, objectText, onGroup, requestOf } from './operat
 import type { BadCase } from './refusal.ts';
 import { codePoints, controls, entries, loneSurrogates, notOf, whiteSpace, words } from './value.ts';
 
-export interface BadValue {
+interface BadValue {
   text: string;
   code: ProblemCode;
   /** The pointer to the invalid part, relative to the field. */

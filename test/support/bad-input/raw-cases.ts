@@ -7,7 +7,7 @@ import { phrases, words } from './value.ts';
 type Bytes = string | Buffer;
 type Requests<Sent extends Bytes = Bytes> = Readonly<Record<string, Sent>>;
 
-export interface RawTable {
+interface RawTable {
   requests: (raw: RawRequests) => Requests;
   /** The expected status or error. */
   expected: number | ExpectedError;

@@ -1,6 +1,6 @@
 // Values that most fields must reject, as JSON texts.
 
-export type JsonType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
+type JsonType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
 
 const texts: Readonly<Record<JsonType, readonly string[]>> = {
   null: ['null'],

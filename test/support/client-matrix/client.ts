@@ -85,7 +85,7 @@ export function pathOf(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
 }
 
-export interface ClientResponse {
+interface ClientResponse {
   /** 'refused' if the client sent nothing. */
   status: number | 'refused';
   // biome-ignore lint/suspicious/noExplicitAny: tests inspect responses of every shape.

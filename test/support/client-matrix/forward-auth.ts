@@ -84,7 +84,7 @@ export interface Received {
   body: string;
 }
 
-export interface SiteOptions {
+interface SiteOptions {
   /** A second proxy, between the first one and the dashboard. */
   second?: ProxyKind | undefined;
   /** Changes the recipe. */

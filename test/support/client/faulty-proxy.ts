@@ -18,7 +18,7 @@ export type Fault =
   /** The proxy responds itself and does not forward the request. */
   | { status: number; headers?: Record<string, string>; body?: string };
 
-export interface SeenRequest {
+interface SeenRequest {
   method: string;
   path: string;
   headers: IncomingHttpHeaders;

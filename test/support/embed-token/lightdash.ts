@@ -5,7 +5,7 @@ const PLACEHOLDER = /\$\{(?:lightdash|ld)\.(?:attributes|attribute|attr)\.(\w+)\
 
 export type UserAttributes = Readonly<Record<string, string | readonly string[]>>;
 
-export interface Escaping {
+interface Escaping {
   name: string;
   escape(text: string): string;
 }

@@ -135,7 +135,7 @@ const forms = {
 export type AbnormalFormName = keyof typeof forms;
 export const abnormalForms = Object.keys(forms) as readonly AbnormalFormName[];
 
-export class AbnormalReceiver implements AsyncDisposable {
+class AbnormalReceiver implements AsyncDisposable {
   readonly #server: Server;
   readonly #form: AbnormalForm;
   readonly #sockets = new Set<Socket>();
