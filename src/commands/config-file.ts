@@ -38,14 +38,14 @@ const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** Reads `-` from standard input. Throws `DataError`. */
 export function readConfigFile(path: string): JsonText {
-  let text: string;
+  let bytes: Buffer;
   try {
-    text = readFileSync(path === '-' ? 0 : path, 'utf8');
+    bytes = readFileSync(path === '-' ? 0 : path);
   } catch (error) {
     throw new DataError(`cannot read ${path}: ${(error as Error).message}`);
   }
-  if (text.length > MAX_BYTES) throw new DataError(`${path} has more than ${MAX_BYTES} bytes`);
-  return withSecrets(yamlToJson(text), path === '-' ? '.' : dirname(path));
+  if (bytes.length > MAX_BYTES) throw new DataError(`${path} has more than ${MAX_BYTES} bytes`);
+  return withSecrets(yamlToJson(bytes.toString()), path === '-' ? '.' : dirname(path));
 }
 
 /** The same document as JSON. JSON is YAML, so both are read alike. Throws `DataError`. */
@@ -80,7 +80,7 @@ class Converter {
     }
     if (isAlias(node)) return this.nodeJson(this.#resolve(node), level + 1);
     const text = isScalar(node) ? scalarText(node.value, node.source ?? '') : 'null';
-    this.#count(text.length);
+    this.#count(Buffer.byteLength(text));
     return text as JsonText;
   }
 

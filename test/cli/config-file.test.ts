@@ -1,12 +1,14 @@
 // Configuration files: YAML and JSON without loss, and bounds on what a small file can become.
 
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parse as parseYaml11 } from 'yaml';
-import { toYaml, yamlToJson } from '../../src/commands/config-file.ts';
+import { readConfigFile, toYaml, yamlToJson } from '../../src/commands/config-file.ts';
 import { prettyJson } from '../../src/domain/json/pretty-json.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
+import { Folder } from '../support/process.ts';
 
 const ODD_TEXTS = [
   '',
@@ -144,6 +146,13 @@ describe('A configuration file', () => {
       /more than 16777216 bytes/,
     );
     assert.ok(performance.now() - startedAt < 5_000);
+  });
+
+  it('has at most 16 MiB, counted in bytes', () => {
+    using folder = new Folder();
+    const path = folder.join('large.yaml');
+    writeFileSync(path, 'a: '.padEnd(6_000_000, '€'));
+    assert.throws(() => readConfigFile(path), /large\.yaml has more than 16777216 bytes/);
   });
 
   it('that is too deep, or has an alias of itself, is refused', () => {
