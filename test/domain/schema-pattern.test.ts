@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { getHeapStatistics } from 'node:v8';
 import { compilePattern } from '../../src/domain/json-schema/pattern.ts';
 
 const PATTERNS = [
@@ -32,6 +33,9 @@ const PATTERNS = [
     '\\p{L}',
     '\\P{L}',
     '[\\p{Lu}]',
+    '[\\p{Lu}-]',
+    '\\p{L}{2}',
+    '\\\\p{2}',
     '\\/',
     '\\.',
   ],
@@ -115,6 +119,7 @@ const INVALID = [
     '(?P<a>b)',
   ],
   ...['\\x', '\\x4', '\\u00', '\\u{}', '\\c', '\\p', '\\p{}', '\\p{Nope}', '\\_a\\e', 'a**', '\\x{41}'],
+  '[\\p{L}-z]',
 ];
 
 describe('A pattern', () => {
@@ -129,6 +134,12 @@ describe('A pattern', () => {
   for (const pattern of INVALID) {
     it(`${pattern} is invalid in ECMAScript or in RE2`, () => assert.throws(() => compilePattern(pattern)));
   }
+
+  it('takes little memory outside of the heap, whatever properties of characters it names', () => {
+    const before = getHeapStatistics().peak_malloced_memory;
+    compilePattern('\\p{L}'.repeat(10_000));
+    assert.ok(getHeapStatistics().peak_malloced_memory < before + 16_000_000);
+  });
 });
 
 /** Without the flag `u`, fewer characters must be escaped. */
