@@ -86,8 +86,8 @@ export class Writer {
 /** Throws `StoreUnavailable` if the system cannot create a thread. */
 function newWorker(workerData: WriterFile): Worker {
   try {
-    // The limit of a serving thread: this one decodes the commands of all of them.
-    const resourceLimits = { maxYoungGenerationSizeMb: 48 };
+    // Creates do not reach it. With that of a serving thread, schemas of 64 KiB let the heap grow to 55 MB.
+    const resourceLimits = { maxYoungGenerationSizeMb: 16 };
     return startThread('store/sqlite/writer/writer-thread', { workerData, resourceLimits });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
