@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { type CallName, type CallTarget, calls } from './call.ts';
-import { Connection, hasRetryAfter, type Reply } from './connection.ts';
+import { Connection, detailOf, hasRetryAfter, type Reply } from './connection.ts';
 
 export interface CallLoad extends CallTarget {
   url: string;
@@ -69,8 +69,8 @@ type Verdict = 'served' | 'refused' | 'wrong';
 
 export interface Outcome {
   verdict: Verdict;
-  /** 0 if there was no response. */
-  status: number;
+  /** The status and, of a problem, its detail. */
+  reply: string;
   call: CallName;
   /** The id of the group that it creates, if it creates one. */
   groupId: string;
@@ -161,10 +161,10 @@ export class Callers {
     const index = this.#calls++;
     const call = this.#mix[index % this.#mix.length]!;
     const groupId = `${this.#load.prefix}${index}`;
-    connection.send(calls[call](this.#load, groupId, index), (reply) => {
+    connection.send(calls[call](this.#load, groupId, index), (received) => {
       const tookMs = this.#elapsedMs - dueMs;
-      const status = reply?.status ?? 0;
-      this.#record(connection, { verdict: verdictOf(reply), status, call, groupId, dueMs, tookMs });
+      const [verdict, reply] = [verdictOf(received), describeReply(received)];
+      this.#record(connection, { verdict, reply, call, groupId, dueMs, tookMs });
     });
   }
 
@@ -227,6 +227,12 @@ function verdictOf(reply: Reply | null): Verdict {
   if (reply === null) return 'wrong';
   if (reply.status >= 200 && reply.status <= 299) return 'served';
   return reply.status === 503 && hasRetryAfter(reply) ? 'refused' : 'wrong';
+}
+
+function describeReply(reply: Reply | null): string {
+  if (reply === null) return 'without response';
+  const detail = detailOf(reply);
+  return detail === null ? `${reply.status}` : `${reply.status} ${detail}`;
 }
 
 if (!isMainThread) parentPort?.postMessage(await new Callers(workerData as CallLoad).run());

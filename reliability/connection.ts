@@ -118,6 +118,11 @@ export function codeOf({ body }: Reply): string | null {
   return /"code":"(\w+)"/.exec(body)?.[1] ?? null;
 }
 
+/** What a problem says; null for any other reply. */
+export function detailOf({ body }: Reply): string | null {
+  return /"detail":"((?:[^"\\]|\\.)*)"/.exec(body)?.[1] ?? null;
+}
+
 /** Whether the reply tells the caller when to retry. */
 export function hasRetryAfter({ head }: Reply): boolean {
   return /\r\nretry-after: [1-9]/i.test(head);

@@ -47,9 +47,9 @@ async function measure(load: CallLoad): Promise<Seen> {
   const callers = new Callers(load, pool);
   const outcomes = await callers.outcomes();
   const errors: Record<string, number> = {};
-  for (const { call, status, verdict } of outcomes) {
+  for (const { call, reply, verdict } of outcomes) {
     if (verdict === 'served') continue;
-    const name = `${call} ${status === 0 ? 'without response' : status}`;
+    const name = `${call} ${reply}`;
     errors[name] = (errors[name] ?? 0) + 1;
   }
   if (callers.unanswered > 0) errors['without response'] = callers.unanswered;
