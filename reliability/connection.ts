@@ -118,7 +118,7 @@ export function codeOf({ body }: Reply): string | null {
   return /"code":"(\w+)"/.exec(body)?.[1] ?? null;
 }
 
-/** What a problem says; null for any other reply. */
+/** The detail of a problem; null for any other reply. */
 export function detailOf({ body }: Reply): string | null {
   return /"detail":"((?:[^"\\]|\\.)*)"/.exec(body)?.[1] ?? null;
 }

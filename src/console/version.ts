@@ -38,7 +38,7 @@ export function preconditionIn(form: Form): Precondition {
   return requiredVersion(version);
 }
 
-/** A text that is no version matches none. */
+/** Matches no version if the text is not one. */
 export function requiredVersion(version: string): Precondition {
   const tag = toVersionTag(version);
   return { ifMatch: tag === null ? [] : [tag] };

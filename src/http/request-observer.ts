@@ -16,7 +16,10 @@ declare module 'fastify' {
 /** Called when processing starts. Returns the function to call at the end. */
 export type RequestObserver = (request: FastifyRequest) => RequestEnd;
 
-/** `status` is null if the client disconnected before the response was sent. `durationMs` counts from the arrival, or from the response to the previous request of the connection. */
+/**
+ * `status` is null if the client disconnected before the response was sent. `durationMs` counts from the arrival, or from
+ * the response to the previous request of the connection.
+ */
 export type RequestEnd = (status: number | null, durationMs: number) => void;
 
 /** Called for each request, after the earlier ones of its connection. */

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { isBehindOthers, onConnectionTurn } from '../node-internals.ts';
 
-/** Over all connections; each takes 3 to 5 KB. */
+/** Over all connections; each takes a few kilobytes. */
 const MAX_WAITING = 16_384;
 
 /** Requests that waited for earlier ones on their connection. */
