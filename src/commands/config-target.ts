@@ -57,7 +57,7 @@ function databaseTarget(store: BatchingStore, settings: Config, operator: Caller
       return (await readConfig(context, await atCurrentConfig(store, operator))).text;
     },
     put: async (config, { prune, dryRun, version }) => {
-      await using propertyValidator = new PropertyValidator();
+      await using propertyValidator = PropertyValidator.forCommand();
       const context = { ...(await contextWithKeys(store, settings, dryRun)), propertyValidator };
       try {
         const body = configBody.read(Buffer.from(sentText(config, version)), MAX_MEMBERS);

@@ -101,7 +101,7 @@ async function list(store: BatchingStore, options: ListOptions): Promise<void> {
   if (conditions.match !== undefined && conditions.search === undefined)
     throw new UsageError('--match requires --search');
   const caller = await atCurrentConfig(store, await operatorAt(store, options));
-  await using propertyValidator = new PropertyValidator();
+  await using propertyValidator = PropertyValidator.forCommand();
   const context = { store, configs: new EnvironmentConfigs(), propertyValidator };
   const pages = userGroupPages(context, caller, {
     limit: LIST_PAGE,

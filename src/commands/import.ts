@@ -123,7 +123,7 @@ async function withImportTarget(
   const { createWorkspace, dryRun, update = false } = options;
   const place = selectTarget(options, { '--create-workspace': createWorkspace });
   // Its threads would keep the process running.
-  await using propertyValidator = new PropertyValidator();
+  await using propertyValidator = PropertyValidator.forCommand();
   const settings = { propertyValidator, replaces: update };
   if ('url' in place) {
     const { ServiceTarget } = await import('./service-import.ts');

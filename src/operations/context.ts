@@ -80,7 +80,7 @@ export function createContext({
     publicUrl: '',
     allowsPrivateWebhooks: false,
     signatures: new SignatureQueue(),
-    propertyValidator: new PropertyValidator(),
+    propertyValidator: PropertyValidator.forCommand(),
     ...options,
     store,
     clock,

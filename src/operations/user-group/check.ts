@@ -19,7 +19,7 @@ interface CheckedPage {
 export async function* checkUserGroups(store: BatchingStore, tenant: Tenant): AsyncGenerator<CheckedPage> {
   const { version, documents } = await store.read({ kind: 'findConfig', tenant });
   const config = new EnvironmentConfig(version, documents);
-  await using propertyValidator = new PropertyValidator();
+  await using propertyValidator = PropertyValidator.forCommand();
   let checked = 0;
   for await (const page of allUserGroupPages(store, tenant)) {
     const violations = await groupViolations({ propertyValidator }, tenant, config, page);

@@ -53,10 +53,20 @@ export class PropertyValidator implements AsyncDisposable {
   readonly #slow = new Lane({ limits: SLOW, threads: 1 });
   /** The number of timeouts of schemas, in the order of the last one. */
   readonly #timeouts = new Map<string, number>();
+  readonly #maxWaitMs: number;
+
+  /** The checks of a command wait for a thread as long as it takes: no caller gives up meanwhile. */
+  static forCommand(): PropertyValidator {
+    return new PropertyValidator(Number.POSITIVE_INFINITY);
+  }
+
+  constructor(maxWaitMs = MAX_WAIT_MS) {
+    this.#maxWaitMs = maxWaitMs;
+  }
 
   /** Compiles the schema, and tries it with examples. Throws `PropertySchemaInvalid`. */
   async compile(tenant: number, schema: string): Promise<void> {
-    const outcome = await this.#runSlowly({ tenant, schema, properties: null }, deadline());
+    const outcome = await this.#runSlowly({ tenant, schema, properties: null }, this.#deadline());
     violationsIn(outcome);
   }
 
@@ -66,7 +76,7 @@ export class PropertyValidator implements AsyncDisposable {
    */
   async check(tenant: number, schema: string, properties: readonly string[]): Promise<Violation[][]> {
     const check = { tenant, schema, properties };
-    const startBy = deadline();
+    const startBy = this.#deadline();
     const fast = this.#isFast(check) ? await this.#fast.run(check, { isLast: false, startBy }) : null;
     if (fast !== null && !isUndecided(fast)) return violationsIn(fast);
     const outcome = await this.#runSlowly(check, startBy);
@@ -77,6 +87,10 @@ export class PropertyValidator implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#fast, this.#slow].map((each) => each.close()));
+  }
+
+  #deadline(): number {
+    return performance.now() + this.#maxWaitMs;
   }
 
   #isFast({ tenant, properties }: Check): boolean {
@@ -112,10 +126,6 @@ export class PropertyValidator implements AsyncDisposable {
 /** Two tenants may have the same schema. */
 function schemaKey({ tenant, schema }: Check): string {
   return `${tenant} ${schema}`;
-}
-
-function deadline(): number {
-  return performance.now() + MAX_WAIT_MS;
 }
 
 function isUndecided(outcome: Outcome): boolean {
