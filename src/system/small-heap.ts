@@ -25,11 +25,6 @@ export function limitHeaps(): void {
 export function keepHeapSmall(): () => void {
   // Read whenever the generation may grow.
   setFlagsFromString('--semi-space-growth-factor=1');
-  return garbageCollector();
-}
-
-/** Collects all garbage of this thread: V8 waits until the heap has grown by half since the last collection. */
-export function garbageCollector(): () => void {
   setFlagsFromString('--expose-gc');
   return runInNewContext('gc') as () => void;
 }

@@ -8,7 +8,6 @@ import { schemaExamples } from '../../../domain/json-schema/example.ts';
 import { compilePropertySchema, type PropertyCheck } from '../../../domain/json-schema/property-check.ts';
 import { SchemaInvalid } from '../../../domain/json-schema/schema-invalid.ts';
 import type { Violation } from '../../../problem.ts';
-import { garbageCollector } from '../../../system/small-heap.ts';
 import { cpuMs, Stopwatch, TimeExceeded } from './stopwatch.ts';
 
 /** The times are in milliseconds of processor time. */
@@ -57,27 +56,18 @@ const MAX_KEPT_BYTES = 32_000_000;
 
 const schemas = new Map<number, KnownSchema>();
 const stopwatch = new Stopwatch();
-const collectGarbage = garbageCollector();
 
 parentPort?.on('message', (request: ValidatorRequest) => {
   const verdict = reachVerdict(request);
   const hasForgotten = getHeapStatistics().used_heap_size > MAX_KEPT_BYTES;
+  if (hasForgotten) schemas.clear();
   send({ verdict, hasForgotten, cpuMs: cpuMs() });
-  if (hasForgotten) forget();
 });
 warmUp();
 send({ isReady: true, cpuMs: cpuMs() });
 
 function send(reply: ValidatorReply): void {
   parentPort?.postMessage(reply);
-}
-
-/** Takes up to 10 ms, which are neither those of the check before nor those of the next one. */
-function forget(): void {
-  schemas.clear();
-  // Otherwise, the heap grows by half before V8 collects what the schemas leave behind.
-  collectGarbage();
-  send({ isReady: true, cpuMs: cpuMs() });
 }
 
 /** The first schema takes longer than the next. */

@@ -105,7 +105,7 @@ export class ValidatorThread {
   }
 
   #becomeReady(): void {
-    if (this.#running === null) this.#worker.unref();
+    this.#worker.unref();
     this.#ready.resolve();
   }
 
