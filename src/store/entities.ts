@@ -58,6 +58,13 @@ export const USER_GROUP = new RowShape<UserGroup>({
   ...USER_GROUP_BESIDE_KEY.fields,
 });
 
+/** In the order in which all user groups are read. */
+export const USER_GROUP_POSITION = new RowShape<Omit<UserGroupKey, 'bucket'>>({
+  workspaceId: USER_GROUP.fields.workspaceId,
+  environment: USER_GROUP.fields.environment,
+  providedId: USER_GROUP.fields.providedId,
+});
+
 /** Reads a row of `USER_GROUP`; null if it is undefined. */
 export function toUserGroup(row: readonly unknown[] | undefined): UserGroup | null {
   if (row === undefined) return null;
@@ -184,25 +191,16 @@ export const RENAME = new Entity<Rename>((column) => ({
   teamId: column.bigint('team_id'),
 }));
 
-type RenamePosition = Pick<Rename, 'workspaceId' | 'environment' | 'position' | 'eventId' | 'direction'>;
-
 /** In the order in which all renames are read. */
-export const RENAME_POSITION = new RowShape<RenamePosition>({
+export const RENAME_POSITION = new RowShape<
+  Pick<Rename, 'workspaceId' | 'environment' | 'position' | 'eventId' | 'direction'>
+>({
   workspaceId,
-  environment: text('environment'),
+  environment,
   position,
   eventId: RENAME.fields.eventId,
   direction: RENAME.fields.direction,
 });
-
-/** Sorts before every rename. */
-export const FIRST_RENAME = {
-  workspaceId: 0,
-  environment: '',
-  position: 0,
-  eventId: '',
-  direction: '',
-} as unknown as RenamePosition;
 
 export const TENANT_WITH_EVENTS = new Entity<TenantWithEvents>((column) => ({
   workspaceId: column.bigint('workspace_id'),
@@ -250,6 +248,12 @@ export const DELIVERY_KEY = new Entity<DeliveryKey>((column) => ({
   eventId: column.text('event_id'),
 }));
 
+/** In the order in which all deliveries are read. */
+export const DELIVERY_POSITION = new RowShape<Omit<DeliveryKey, 'bucket'>>({
+  ...WEBHOOK_ENDPOINT_KEY.fields,
+  eventId: DELIVERY_KEY.fields.eventId,
+});
+
 export const FAILING_ENDPOINT = new Entity<FailingEndpoint>((column) => ({
   workspaceId: column.bigint('workspace_id'),
   environment: column.text('environment'),
@@ -296,15 +300,12 @@ const { day, kind, integration } = USAGE_COUNT.fields;
 /** In the order in which all counts are read. */
 export const USAGE_POSITION = new RowShape<UsagePosition>({
   workspaceId,
-  environment: text('environment'),
+  environment,
   day,
-  providedId: text('provided_id'),
+  providedId: USAGE_COUNT.fields.providedId,
   kind,
   integration,
 });
-
-/** Sorts before every count. */
-export const FIRST_USAGE = { workspaceId: 0, environment: '' } as unknown as UsagePosition;
 
 export const STORED_FIGURES = new Entity<StoredFigures>((column) => ({
   countingUntil: column.bigint('counting_until'),

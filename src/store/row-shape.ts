@@ -68,6 +68,23 @@ export class RowShape<Value extends object> implements Field<Value> {
     this.write(value, cells);
     return cells;
   }
+
+  /** The same for a position in the order of the columns; before every row if it is null. */
+  cellsAfter(position: Value | null): Cell[] {
+    return position === null
+      ? this.columns.map(({ type }) => (type === 'text' ? '' : 0))
+      : this.cells(position);
+  }
+
+  /**
+   * Clauses for a page of the rows after a position, in the order of the columns. Its parameters, which start with the
+   * sigil, are `cellsAfter` and the limit.
+   */
+  pageAfter(sigil: '?' | '$'): string {
+    const position = this.columns.map((_, index) => `${sigil}${index + 1}`).join(', ');
+    const limit = `${sigil}${this.columns.length + 1}`;
+    return `where (${this.names}) > (${position}) order by ${this.names} limit ${limit}`;
+  }
 }
 
 /** Describes the column of a field; its result stands for the field's value. */

@@ -26,9 +26,7 @@ export const LIST = statement('list_documents')`
   order by kind, document_id`;
 
 export const SCAN = statement('scan_documents')`
-  select ${DOCUMENT.names} from documents
-  where (workspace_id, environment, kind, document_id) > ($1, $2, $3, $4)
-  order by workspace_id, environment, kind, document_id limit $5`;
+  select ${DOCUMENT.names} from documents ${DOCUMENT_KEY.pageAfter('$')}`;
 
 export const TOTAL = statement('total_documents')`
   select count(*), coalesce(sum(octet_length(document_id) + octet_length(body)), 0) from documents
@@ -60,8 +58,6 @@ export const INCREMENT = statement('increment_config_version')`
   insert into environments (workspace_id, environment, config_version) values ($1, $2, 1)
   on conflict (workspace_id, environment) do update set config_version = environments.config_version + 1`;
 
-const FIRST_KEY = { workspaceId: 0, environment: '', kind: '', id: '' };
-
 export async function findConfigVersion(
   session: Session,
   { tenant }: Query<'findConfigVersion'>,
@@ -90,8 +86,7 @@ export async function scanDocuments(
   session: Session,
   { after, limit }: Query<'scanDocuments'>,
 ): Promise<Document[]> {
-  const { workspaceId, environment, kind, id } = after ?? FIRST_KEY;
-  return DOCUMENT.readAll(await session.query(SCAN, [workspaceId, environment, kind, id, limit]));
+  return DOCUMENT.readAll(await session.query(SCAN, [...DOCUMENT_KEY.cellsAfter(after), limit]));
 }
 
 /** Runs in a transaction. */

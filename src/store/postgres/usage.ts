@@ -1,7 +1,7 @@
 // Counts of the use of tokens.
 
 import type { UsageCount } from '../../domain/usage.ts';
-import { FIRST_USAGE, TENANT, TENANT_WITH_USAGE, USAGE_COUNT, USAGE_POSITION } from '../entities.ts';
+import { TENANT, TENANT_WITH_USAGE, USAGE_COUNT, USAGE_POSITION } from '../entities.ts';
 import type { Command, Query, TenantWithUsage } from '../port.ts';
 import { RowShape } from '../row-shape.ts';
 import { type Session, statement } from './client/session.ts';
@@ -32,8 +32,7 @@ export const OF_USER_GROUP = statement('list_usage_of_user_group')`
   order by day, kind, integration limit $7`;
 
 export const SCAN = statement('scan_usage')`
-  ${SELECT} where (${USAGE_POSITION.names}) > ($1, $2, $3, $4, $5, $6)
-  order by ${USAGE_POSITION.names} limit $7`;
+  ${SELECT} ${USAGE_POSITION.pageAfter('$')}`;
 
 export const NEXT_TENANT = statement('find_next_tenant_with_usage')`
   select ${TENANT_WITH_USAGE.names} from usage_counts where (workspace_id, environment) > ($1, $2)
@@ -76,16 +75,14 @@ export async function scanUsage(
   session: Session,
   { after, limit }: Query<'scanUsage'>,
 ): Promise<UsageCount[]> {
-  return USAGE_COUNT.readAll(
-    await session.query(SCAN, [...USAGE_POSITION.cells(after ?? FIRST_USAGE), limit]),
-  );
+  return USAGE_COUNT.readAll(await session.query(SCAN, [...USAGE_POSITION.cellsAfter(after), limit]));
 }
 
 export async function findNextTenantWithUsage(
   session: Session,
   { after }: Query<'findNextTenantWithUsage'>,
 ): Promise<TenantWithUsage | null> {
-  const [row] = await session.query(NEXT_TENANT, [after?.workspaceId ?? 0, after?.environment ?? '']);
+  const [row] = await session.query(NEXT_TENANT, TENANT.cellsAfter(after));
   return TENANT_WITH_USAGE.readOrNull(row);
 }
 

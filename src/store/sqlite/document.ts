@@ -17,9 +17,7 @@ const FIND = `select ${DOCUMENT.names} from documents
   where workspace_id = ? and environment = ? and kind = ? and document_id = ?`;
 const OF_ENVIRONMENT = `select ${DOCUMENT.names} from documents where workspace_id = ? and environment = ?
   order by kind, document_id`;
-const SCAN = `select ${DOCUMENT.names} from documents
-  where (workspace_id, environment, kind, document_id) > (?, ?, ?, ?)
-  order by workspace_id, environment, kind, document_id limit ?`;
+const SCAN = `select ${DOCUMENT.names} from documents ${DOCUMENT_KEY.pageAfter('?')}`;
 const TOTAL = `select count(*), coalesce(sum(octet_length(document_id) + octet_length(body)), 0) from documents
   where workspace_id = ? and environment = ? and kind = ?`;
 const PUT = `insert into documents (${DOCUMENT.names}) values (${placeholders(DOCUMENT)})
@@ -35,8 +33,6 @@ const RESEAL = `update documents set secret_key_id = ?, secret_ciphertext = ?
 const CONFIG_VERSION = 'select config_version from environments where workspace_id = ? and environment = ?';
 const INCREMENT = `insert into environments (workspace_id, environment, config_version) values (?, ?, 1)
   on conflict (workspace_id, environment) do update set config_version = config_version + 1`;
-
-const FIRST_KEY = { workspaceId: 0, environment: '', kind: '', id: '' };
 
 export function findConfigVersion(connection: Connection, { tenant }: Query<'findConfigVersion'>): number {
   const row = connection.get(CONFIG_VERSION, TENANT.cells(tenant));
@@ -58,8 +54,7 @@ export function findDocument(connection: Connection, { key }: Query<'findDocumen
 }
 
 export function scanDocuments(connection: Connection, { after, limit }: Query<'scanDocuments'>): Document[] {
-  const { workspaceId, environment, kind, id } = after ?? FIRST_KEY;
-  return DOCUMENT.readAll(connection.all(SCAN, [workspaceId, environment, kind, id, limit]));
+  return DOCUMENT.readAll(connection.all(SCAN, [...DOCUMENT_KEY.cellsAfter(after), limit]));
 }
 
 export function putDocument(

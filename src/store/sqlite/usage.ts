@@ -1,7 +1,7 @@
 // Counts of the use of tokens.
 
 import type { UsageCount } from '../../domain/usage.ts';
-import { FIRST_USAGE, TENANT, TENANT_WITH_USAGE, USAGE_COUNT, USAGE_POSITION } from '../entities.ts';
+import { TENANT, TENANT_WITH_USAGE, USAGE_COUNT, USAGE_POSITION } from '../entities.ts';
 import type { Command, Query, TenantWithUsage } from '../port.ts';
 import type { Connection } from './file/connection.ts';
 import { nextKey } from './next-key.ts';
@@ -16,8 +16,7 @@ const OF_DAY = `${SELECT} where ${OF_TENANT} and day = ? and provided_id > ?
   order by provided_id, kind, integration limit ?`;
 const OF_USER_GROUP = `${SELECT} where ${OF_TENANT} and provided_id = ? and day >= ? and day <= ?
   order by day, kind, integration limit ?`;
-const SCAN = `${SELECT} where (${USAGE_POSITION.names}) > (${placeholders(USAGE_POSITION)})
-  order by ${USAGE_POSITION.names} limit ?`;
+const SCAN = `${SELECT} ${USAGE_POSITION.pageAfter('?')}`;
 const KEY = 'workspace_id, environment, provided_id, day, kind, integration';
 const DELETE_OLD = `delete from usage_counts where (${KEY}) in (
     select ${KEY} from usage_counts where ${OF_TENANT} and day < ? order by day limit ?)`;
@@ -54,16 +53,14 @@ export function listUsageOfUserGroup(
 }
 
 export function scanUsage(connection: Connection, { after, limit }: Query<'scanUsage'>): UsageCount[] {
-  return USAGE_COUNT.readAll(connection.all(SCAN, [...USAGE_POSITION.cells(after ?? FIRST_USAGE), limit]));
+  return USAGE_COUNT.readAll(connection.all(SCAN, [...USAGE_POSITION.cellsAfter(after), limit]));
 }
 
 export function findNextTenantWithUsage(
   connection: Connection,
   { after }: Query<'findNextTenantWithUsage'>,
 ): TenantWithUsage | null {
-  return TENANT_WITH_USAGE.readOrNull(
-    findNext(connection, [after?.workspaceId ?? 0, after?.environment ?? '']),
-  );
+  return TENANT_WITH_USAGE.readOrNull(findNext(connection, TENANT.cellsAfter(after)));
 }
 
 export function deleteOldUsage(

@@ -479,7 +479,7 @@ export async function findNextTenant(
   session: Session,
   { after }: Query<'findNextTenant'>,
 ): Promise<TenantWithEvents | null> {
-  const [row] = await session.query(NEXT_TENANT, [after?.workspaceId ?? 0, after?.environment ?? '']);
+  const [row] = await session.query(NEXT_TENANT, TENANT.cellsAfter(after));
   return TENANT_WITH_EVENTS.readOrNull(row);
 }
 

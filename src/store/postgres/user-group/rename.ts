@@ -4,7 +4,7 @@
 import { isMet } from '../../../domain/precondition.ts';
 import { type Rename, renameChanges } from '../../../domain/user-group/rename.ts';
 import type { UserGroup } from '../../../domain/user-group/user-group.ts';
-import { FIRST_RENAME, RENAME, RENAME_POSITION, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
+import { RENAME, RENAME_POSITION, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { Command, CommandResult, Query, UserGroupRename } from '../../port.ts';
 import { renamedUserGroup, renamesAt } from '../../user-group-rename.ts';
 import { TransientError } from '../client/errors.ts';
@@ -40,8 +40,7 @@ export const FIND_NEXT = statement('find_next_user_group_rename')`
   order by position limit 1`;
 
 export const SCAN = statement('scan_user_group_renames')`
-  select ${RENAME.names} from user_group_renames where (${RENAME_POSITION.names}) > ($1, $2, $3, $4, $5)
-  order by ${RENAME_POSITION.names} limit $6`;
+  select ${RENAME.names} from user_group_renames ${RENAME_POSITION.pageAfter('$')}`;
 
 /** Runs in a transaction. */
 export async function renameUserGroup(
@@ -121,7 +120,7 @@ export async function scanRenames(
   session: Session,
   { after, limit }: Query<'scanRenames'>,
 ): Promise<Rename[]> {
-  return RENAME.readAll(await session.query(SCAN, [...RENAME_POSITION.cells(after ?? FIRST_RENAME), limit]));
+  return RENAME.readAll(await session.query(SCAN, [...RENAME_POSITION.cellsAfter(after), limit]));
 }
 
 export async function copyRenames(session: Session, { renames }: Command<'copyRenames'>): Promise<null> {

@@ -10,6 +10,7 @@ import {
   USER_GROUP,
   USER_GROUP_BESIDE_KEY,
   USER_GROUP_KEY,
+  USER_GROUP_POSITION,
 } from '../../entities.ts';
 import type { Query } from '../../port.ts';
 import { bigint, RowShape, text } from '../../row-shape.ts';
@@ -70,9 +71,7 @@ export const LOCK = statement('lock_user_groups')`
   from ${sentRows(USER_GROUP_KEY)} where ${isSent(USER_GROUP_KEY)}`;
 
 export const LIST = statement('list_user_groups')`
-  select ${USER_GROUP.names} from user_groups
-  where (workspace_id, environment, provided_id) > ($1, $2, $3)
-  order by workspace_id, environment, provided_id limit $4`;
+  select ${USER_GROUP.names} from user_groups ${USER_GROUP_POSITION.pageAfter('$')}`;
 
 export const COUNT = statement('count_user_groups')`select count(*) from user_groups`;
 
@@ -164,12 +163,11 @@ async function findByDigest(
   return inOrder(queries, await session.query(statement, toArrays(CURRENT_TOKEN, addresses)), toUserGroup);
 }
 
-/** Sorts before every key. */
-const FIRST_KEY = { workspaceId: 0, environment: '', providedId: '' };
-
-export async function scanUserGroups(session: Session, query: Query<'scanUserGroups'>): Promise<UserGroup[]> {
-  const { workspaceId, environment, providedId } = query.after ?? FIRST_KEY;
-  const rows = await session.query(LIST, [workspaceId, environment, providedId, query.limit]);
+export async function scanUserGroups(
+  session: Session,
+  { after, limit }: Query<'scanUserGroups'>,
+): Promise<UserGroup[]> {
+  const rows = await session.query(LIST, [...USER_GROUP_POSITION.cellsAfter(after), limit]);
   return rows.map((row) => toUserGroup(row)!);
 }
 

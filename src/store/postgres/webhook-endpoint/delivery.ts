@@ -1,14 +1,14 @@
 // Webhook deliveries. They are created together with their event (event.ts).
 
-import {
-  type Delivery,
-  type FinishedAttempt,
-  startOfWorkspace,
-  type WebhookEndpointKey,
+import type {
+  Delivery,
+  FinishedAttempt,
+  WebhookEndpointKey,
 } from '../../../domain/webhook-endpoint/delivery.ts';
 import {
   DELIVERY,
   DELIVERY_KEY,
+  DELIVERY_POSITION,
   ENDPOINT_POSITION,
   FAILING_ENDPOINT,
   WEBHOOK_ENDPOINT_KEY,
@@ -33,9 +33,7 @@ const SELECT = `select ${DELIVERY.names} from deliveries
 export const LIST = statement('list_deliveries')`${SELECT} and event_id < $4 order by event_id desc limit $5`;
 
 export const SCAN = statement('scan_deliveries')`
-  select ${DELIVERY.names} from deliveries
-  where (workspace_id, environment, endpoint_id, event_id) > ($1, $2, $3, $4)
-  order by workspace_id, environment, endpoint_id, event_id limit $5`;
+  select ${DELIVERY.names} from deliveries ${DELIVERY_POSITION.pageAfter('$')}`;
 
 export const NEXT_PENDING = statement('find_next_pending_endpoint')`
   select ${WEBHOOK_ENDPOINT_KEY.names}, next_attempt_at from deliveries
@@ -123,8 +121,7 @@ export const FAILING_SINCE = statement('find_failing_since')`
 
 export const SCAN_FAILING = statement('scan_failing_endpoints')`
   select ${FAILING_ENDPOINT.names} from failing_webhook_endpoints
-  where (workspace_id, environment, endpoint_id) > ($1, $2, $3)
-  order by workspace_id, environment, endpoint_id limit $4`;
+  ${ENDPOINT_POSITION.pageAfter('$')}`;
 
 export const SET_FAILING = statement('set_failing_since')`
   insert into failing_webhook_endpoints (${FAILING_ENDPOINT.names})
@@ -135,7 +132,6 @@ export const CLEAR_FAILING = statement('clear_failing_since')`
 
 /** Sorts after every event id. */
 const LAST_ID = '~';
-const FIRST_ENDPOINT = startOfWorkspace(0);
 
 export async function listDeliveries(
   session: Session,
@@ -150,8 +146,7 @@ export async function scanDeliveries(
   session: Session,
   { after, limit }: Query<'scanDeliveries'>,
 ): Promise<Delivery[]> {
-  const key = [...ENDPOINT_POSITION.cells(after ?? FIRST_ENDPOINT), after?.eventId ?? ''];
-  return DELIVERY.readAll(await session.query(SCAN, [...key, limit]));
+  return DELIVERY.readAll(await session.query(SCAN, [...DELIVERY_POSITION.cellsAfter(after), limit]));
 }
 
 export async function scanFailingEndpoints(
@@ -159,7 +154,7 @@ export async function scanFailingEndpoints(
   { after, limit }: Query<'scanFailingEndpoints'>,
 ): Promise<FailingEndpoint[]> {
   return FAILING_ENDPOINT.readAll(
-    await session.query(SCAN_FAILING, [...ENDPOINT_POSITION.cells(after ?? FIRST_ENDPOINT), limit]),
+    await session.query(SCAN_FAILING, [...ENDPOINT_POSITION.cellsAfter(after), limit]),
   );
 }
 

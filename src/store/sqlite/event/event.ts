@@ -106,9 +106,7 @@ export function findNextTenant(
   connection: Connection,
   { after }: Query<'findNextTenant'>,
 ): TenantWithEvents | null {
-  return TENANT_WITH_EVENTS.readOrNull(
-    findNext(connection, [after?.workspaceId ?? 0, after?.environment ?? '']),
-  );
+  return TENANT_WITH_EVENTS.readOrNull(findNext(connection, TENANT.cellsAfter(after)));
 }
 
 export function deleteOldEvents(

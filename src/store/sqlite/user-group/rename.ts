@@ -1,6 +1,6 @@
 import { isMet } from '../../../domain/precondition.ts';
 import { type Rename, renameChanges } from '../../../domain/user-group/rename.ts';
-import { FIRST_RENAME, RENAME, RENAME_POSITION, TENANT, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
+import { RENAME, RENAME_POSITION, TENANT, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { Command, CommandResult, Query, UserGroupRename } from '../../port.ts';
 import { renamedUserGroup, renamesAt } from '../../user-group-rename.ts';
 import { changeConfig } from '../document.ts';
@@ -30,9 +30,7 @@ const FIND_LAST = `select ${RENAME.names} from user_group_renames
 const FIND_NEXT = `select ${RENAME.names} from user_group_renames
   where workspace_id = ? and environment = ? and provided_id = ? and position >= ?
   order by position limit 1`;
-const SCAN = `select ${RENAME.names} from user_group_renames
-  where (${RENAME_POSITION.names}) > (${placeholders(RENAME_POSITION)})
-  order by ${RENAME_POSITION.names} limit ?`;
+const SCAN = `select ${RENAME.names} from user_group_renames ${RENAME_POSITION.pageAfter('?')}`;
 
 export function renameUserGroup(
   connection: Connection,
@@ -75,7 +73,7 @@ export function findNextRename(
 }
 
 export function scanRenames(connection: Connection, { after, limit }: Query<'scanRenames'>): Rename[] {
-  const values = [...RENAME_POSITION.cells(after ?? FIRST_RENAME), limit];
+  const values = [...RENAME_POSITION.cellsAfter(after), limit];
   return RENAME.readAll(connection.all(SCAN, values));
 }
 

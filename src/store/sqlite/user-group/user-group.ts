@@ -11,6 +11,7 @@ import {
   USER_GROUP,
   USER_GROUP_BESIDE_KEY,
   USER_GROUP_KEY,
+  USER_GROUP_POSITION,
 } from '../../entities.ts';
 import type { Query, QueryKind, QueryResult } from '../../port.ts';
 import type { Connection } from '../file/connection.ts';
@@ -27,14 +28,9 @@ const BY_PREVIOUS_TOKEN = `select ${USER_GROUP.names} from user_groups where buc
 const IS_ACTIVE = 'suspended_at is null and +workspace_id = ? and +environment = ?';
 const RESOLVE = `${BY_TOKEN} and ${IS_ACTIVE}`;
 const RESOLVE_PREVIOUS = `${BY_PREVIOUS_TOKEN} and ${IS_ACTIVE} and previous_token_expires_at > ?`;
-const AFTER_KEY = `select ${USER_GROUP.names} from user_groups
-  where (workspace_id, environment, provided_id) > (?, ?, ?)
-  order by workspace_id, environment, provided_id limit ?`;
+const AFTER_KEY = `select ${USER_GROUP.names} from user_groups ${USER_GROUP_POSITION.pageAfter('?')}`;
 const COUNT = 'select count(*) from user_groups';
 const COUNT_OF = 'select count(*) from user_groups where workspace_id = ? and environment = ?';
-
-/** Sorts before every key. */
-const FIRST_KEY = { workspaceId: 0, environment: '', providedId: '' };
 
 export function findByKey(connection: Connection, key: UserGroupKey): UserGroup | null {
   const row = connection.get(BY_KEY, USER_GROUP_KEY.cells(key));
@@ -77,8 +73,7 @@ export function scanUserGroups(
   connection: Connection,
   { after, limit }: Query<'scanUserGroups'>,
 ): UserGroup[] {
-  const { workspaceId, environment, providedId } = after ?? FIRST_KEY;
-  const rows = connection.all(AFTER_KEY, [workspaceId, environment, providedId, limit]);
+  const rows = connection.all(AFTER_KEY, [...USER_GROUP_POSITION.cellsAfter(after), limit]);
   return rows.map((row) => toUserGroup(row)!);
 }
 

@@ -1,11 +1,13 @@
 // Webhook deliveries. They are created together with their event (event.ts).
 
+import type { Delivery, WebhookEndpointKey } from '../../../domain/webhook-endpoint/delivery.ts';
 import {
-  type Delivery,
-  startOfWorkspace,
-  type WebhookEndpointKey,
-} from '../../../domain/webhook-endpoint/delivery.ts';
-import { DELIVERY, ENDPOINT_POSITION, FAILING_ENDPOINT, WEBHOOK_ENDPOINT_KEY } from '../../entities.ts';
+  DELIVERY,
+  DELIVERY_POSITION,
+  ENDPOINT_POSITION,
+  FAILING_ENDPOINT,
+  WEBHOOK_ENDPOINT_KEY,
+} from '../../entities.ts';
 import type {
   ClaimedDeliveries,
   Command,
@@ -23,9 +25,7 @@ import { placeholders } from '../placeholders.ts';
 const OF_ENDPOINT = 'workspace_id = ? and environment = ? and endpoint_id = ?';
 const LIST = `select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and event_id < ?
   order by event_id desc limit ?`;
-const SCAN = `select ${DELIVERY.names} from deliveries
-  where (workspace_id, environment, endpoint_id, event_id) > (?, ?, ?, ?)
-  order by workspace_id, environment, endpoint_id, event_id limit ?`;
+const SCAN = `select ${DELIVERY.names} from deliveries ${DELIVERY_POSITION.pageAfter('?')}`;
 const findNextPending = nextKey(
   ENDPOINT_POSITION,
   (condition) => `select ${WEBHOOK_ENDPOINT_KEY.names}, next_attempt_at from deliveries
@@ -58,15 +58,13 @@ const DELETE = `delete from deliveries where ${OF_ENDPOINT} and event_id in (
     select event_id from deliveries where ${OF_ENDPOINT} order by event_id limit ?)`;
 const FAILING_SINCE = `select failing_since from failing_webhook_endpoints where ${OF_ENDPOINT}`;
 const SCAN_FAILING = `select ${FAILING_ENDPOINT.names} from failing_webhook_endpoints
-  where (workspace_id, environment, endpoint_id) > (?, ?, ?)
-  order by workspace_id, environment, endpoint_id limit ?`;
+  ${ENDPOINT_POSITION.pageAfter('?')}`;
 const SET_FAILING = `insert into failing_webhook_endpoints (${FAILING_ENDPOINT.names})
   values (${placeholders(FAILING_ENDPOINT)}) on conflict do nothing`;
 const CLEAR_FAILING = `delete from failing_webhook_endpoints where ${OF_ENDPOINT}`;
 
 /** Sorts after every event id. */
 const LAST_ID = '~';
-const FIRST_ENDPOINT = startOfWorkspace(0);
 
 export function listDeliveries(
   connection: Connection,
@@ -81,8 +79,7 @@ export function scanDeliveries(
   connection: Connection,
   { after, limit }: Query<'scanDeliveries'>,
 ): Delivery[] {
-  const key = [...ENDPOINT_POSITION.cells(after ?? FIRST_ENDPOINT), after?.eventId ?? ''];
-  return DELIVERY.readAll(connection.all(SCAN, [...key, limit]));
+  return DELIVERY.readAll(connection.all(SCAN, [...DELIVERY_POSITION.cellsAfter(after), limit]));
 }
 
 export function scanFailingEndpoints(
@@ -90,7 +87,7 @@ export function scanFailingEndpoints(
   { after, limit }: Query<'scanFailingEndpoints'>,
 ): FailingEndpoint[] {
   return FAILING_ENDPOINT.readAll(
-    connection.all(SCAN_FAILING, [...ENDPOINT_POSITION.cells(after ?? FIRST_ENDPOINT), limit]),
+    connection.all(SCAN_FAILING, [...ENDPOINT_POSITION.cellsAfter(after), limit]),
   );
 }
 
