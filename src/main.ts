@@ -2,6 +2,7 @@
 
 import { Command, CommanderError } from 'commander';
 import { exitCodeMeanings, exitCodes, isListenError, toExitCode } from './commands/exit-code.ts';
+import { escapeControls } from './commands/terminal-text.ts';
 import { redact } from './domain/secret.ts';
 import { readVersion } from './version.ts';
 
@@ -45,7 +46,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     const code = toExitCode(error);
     // Commander prints its own errors.
-    if (!(error instanceof CommanderError)) console.error(redact(failureMessage(error, code)));
+    if (!(error instanceof CommanderError))
+      console.error(escapeControls(redact(failureMessage(error, code))));
     return code;
   }
 }

@@ -5,6 +5,7 @@ import { type DatabaseOptions, databaseOption, withExistingDatabase } from './da
 import { DataError } from './exit-code.ts';
 import { printResult } from './output.ts';
 import { progressBar } from './progress.ts';
+import { singleLine } from './terminal-text.ts';
 import { environmentOption, operatorAt, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
 
 /** User groups. */
@@ -40,7 +41,8 @@ async function check(options: CheckOptions): Promise<void> {
       for (const { userGroup, violations } of invalid)
         for (const { pointer, detail } of violations) {
           const { providedId: id } = userGroup;
-          printResult(options, { user_group_id: id, pointer, detail }, `${id}: ${pointer} ${detail}`);
+          const text = singleLine(`${id}: ${pointer} ${detail}`);
+          printResult(options, { user_group_id: id, pointer, detail }, text);
         }
       violating += invalid.length;
       total = checked;

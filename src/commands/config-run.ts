@@ -14,6 +14,7 @@ import { writeOutput } from './create-file.ts';
 import { ChangesPlanned } from './exit-code.ts';
 import { printJson } from './output.ts';
 import type { TargetOptions } from './target-option.ts';
+import { escapeControls } from './terminal-text.ts';
 
 export type ExportOptions = TargetOptions & { format?: 'yaml' | 'json' };
 export type ApplyOptions = TargetOptions & { prune?: boolean };
@@ -26,7 +27,7 @@ export function exportConfig(
     if (file !== undefined) refuseExistingFile(file);
     const config = await target.read();
     const text = format === 'json' ? `${prettyJson(config)}\n` : toYaml(config);
-    await writeOutput(file, [text]);
+    await writeOutput(file, [escapeControls(text)]);
   });
 }
 
@@ -91,7 +92,7 @@ function changeDiff({ section, id, before, after, replacesSecret }: ConfigChange
 }
 
 function yamlLines(entry: JsonText | null): string {
-  return entry === null ? '' : toYaml(entry);
+  return entry === null ? '' : escapeControls(toYaml(entry));
 }
 
 const colors = { '+': 'green', '-': 'red', '@': 'cyan', '~': 'yellow' } as const;

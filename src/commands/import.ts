@@ -29,6 +29,7 @@ import {
   refuseMassDeletion,
 } from './prune.ts';
 import { addTargetOptions, selectTarget, type TargetOptions } from './target-option.ts';
+import { escapeControls, singleLine } from './terminal-text.ts';
 import { createWorkspaceOption, refuseUnknownWorkspace } from './workspace-option.ts';
 
 type ImportOptions = TargetOptions & {
@@ -300,10 +301,10 @@ class Report {
       const isRefused = result.result === 'refused';
       if (this.#json && (this.#listsAll || isRefused))
         output.push(`${JSON.stringify({ line: number, ...result })}\n`);
-      if (!this.#json && isRefused) bar.note(redact(`line ${number}: ${formatErrors(result)}`));
+      if (!this.#json && isRefused) bar.note(singleLine(redact(`line ${number}: ${formatErrors(result)}`)));
     }
     // An error may quote a key of the line, and that may be a misplaced token.
-    if (this.#json) process.stdout.write(redact(output.join('')));
+    if (this.#json) process.stdout.write(escapeControls(redact(output.join(''))));
   }
 
   get hasRefused(): boolean {

@@ -2,8 +2,9 @@
 
 import { timestampOrNull } from '../domain/instant.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
+import { escapeControls, singleLine } from './terminal-text.ts';
 
-/** A value to serialize, or JSON that is printed unchanged. */
+/** A value to serialize, or JSON whose digits and order are printed unchanged. */
 type Printable = object | JsonText;
 
 /** Prints one JSON document on one line. */
@@ -30,7 +31,7 @@ export async function printJsonPages<Item>(
 }
 
 function printableText(value: Printable): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return escapeControls(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 /** Prints rows below a heading in aligned columns. */
@@ -58,10 +59,11 @@ export async function printTablePages<Item>(
 
 /** Increases `widths` to fit the lines. */
 function printAligned(lines: readonly (readonly string[])[], widths: number[]): void {
-  for (const line of lines) {
+  const texts = lines.map((line) => line.map(singleLine));
+  for (const line of texts) {
     for (const [column, cell] of line.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
   }
-  const padded = lines.map((line) => line.map((cell, column) => cell.padEnd(widths[column]!)));
+  const padded = texts.map((line) => line.map((cell, column) => cell.padEnd(widths[column]!)));
   console.log(padded.map((line) => line.join('  ').trimEnd()).join('\n'));
 }
 

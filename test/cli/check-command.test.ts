@@ -7,6 +7,9 @@ import { Folder, run } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { inTerminal, linesInTerminal, noTerminal } from '../support/terminal.ts';
 
+/** Everything but the ends of lines. */
+const CONTROL = /[^\P{Cc}\n]/u;
+
 describeOnEachDatabase('check', (database) => {
   let service: TestService;
   let folder: Folder;
@@ -68,6 +71,23 @@ describeOnEachDatabase('check', (database) => {
     assert.equal(lines[1], 'wrong: /properties/plan must be string');
     assert.match(lines[2]!, /^\[#{30}\] 100 % {2}2 of 2 user groups {2}\d+\/s$/);
     assert.equal(lines[3], 'Checked 2 user groups: 1 violate the rules.');
+  });
+
+  it('prints nothing that a terminal obeys, and one line for each violation', async () => {
+    const hostile = 'a\u001b[2J\u009b31m\nChecked 0 user groups: none violates the rules.';
+    await service.get({ user_group_id: 'hostile', name: 'H', mapping: { [hostile]: 'gone' } });
+    const text = await check();
+    const json = await check('--json');
+    await service.call('DELETE', '/v1/user-groups/hostile');
+    assert.deepEqual(
+      text.stdout.split('\n').filter((line) => line.includes('Checked')),
+      [
+        String.raw`hostile: /mapping/a\u001b[2J\u009b31m\nChecked 0 user groups: none violates the rules. is not a schema of this environment`,
+        'Checked 3 user groups: 2 violate the rules.',
+      ],
+    );
+    assert.doesNotMatch(json.stdout, CONTROL);
+    assert.equal(JSON.parse(json.stdout.split('\n')[0]!).pointer, `/mapping/${hostile}`);
   });
 
   it('names an unknown workspace, and exits with 3', async () => {

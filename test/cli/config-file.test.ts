@@ -6,6 +6,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parse as parseYaml11 } from 'yaml';
 import { readConfigFile, toYaml, yamlToJson } from '../../src/commands/config-file.ts';
+import { escapeControls } from '../../src/commands/terminal-text.ts';
 import { prettyJson } from '../../src/domain/json/pretty-json.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { Folder } from '../support/process.ts';
@@ -68,6 +69,8 @@ const ODD_TEXTS = [
   '\u0007',
   '\u001b[31m',
   '\u0085',
+  '\u009b31m',
+  '\u007f\n',
   '\u2028',
   '\ufeff',
   '\u{1f600}',
@@ -111,8 +114,10 @@ describe('A configuration file', () => {
   it('gives back exactly what was written, as YAML and as JSON', () => {
     fc.assert(
       fc.property(documents, (text) => {
-        assert.equal(yamlToJson(toYaml(text as JsonText)), text);
-        assert.equal(yamlToJson(prettyJson(text as JsonText)), text);
+        for (const printed of [toYaml(text as JsonText), prettyJson(text as JsonText)].map(escapeControls)) {
+          assert.equal(yamlToJson(printed), text);
+          assert.doesNotMatch(printed, /[^\P{Cc}\t\n]/u);
+        }
       }),
       { numRuns: 2_000 },
     );

@@ -102,6 +102,16 @@ describeOnEachDatabase('group', (database) => {
     assert.equal((await json('show', 'show', '--show-token')).token, token);
   });
 
+  it('show prints nothing that a terminal obeys', async () => {
+    await create('hostile', { properties: { plan: '\u009b31mgold\u007f' } });
+    const text = await group('show', 'hostile');
+    const shown = await group('show', 'hostile', '--json');
+    for (const { stdout } of [text, shown]) {
+      assert.doesNotMatch(stdout, /[^\P{Cc}\n]/u);
+      assert.match(stdout, /\{"plan":"\\u009b31mgold\\u007f"\}/);
+    }
+  });
+
   it('rotate says until when the old token resolves, and prints the new one only with --show-token', async () => {
     const first = await create('rotate');
     const graceful = await group('rotate', 'rotate', '--grace-period', '1h');
