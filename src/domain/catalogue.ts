@@ -252,6 +252,16 @@ export class Catalogue {
     return [...ofEntries, ...ofDefaults];
   }
 
+  /** The entries of a mapping that refer to a data source, of any schema, that is reserved for another group. */
+  reservedEntries({ providedId, mapping }: Mapped): MappingViolation[] {
+    return Object.entries(parse(mapping)).flatMap(([schemaId, reference]) => {
+      const reservedFor = this.find(reference)?.reservedFor ?? null;
+      return reservedFor === null || reservedFor === providedId
+        ? []
+        : { schemaId, detail: violationDetails.reserved };
+    });
+  }
+
   #addSchema(document: CatalogueDocument): void {
     this.#schemaIds.add(document.id);
     const { default_data_source: reference } = storedSchema(document);

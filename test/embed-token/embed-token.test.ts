@@ -437,6 +437,38 @@ describeOnEachDatabase('POST /v1/embed-tokens', (database) => {
       }
     });
 
+    it('with a data source that is reserved for another user group, by its id, its number or under another schema', async () => {
+      await site.asAdmin('PUT', '/v1/schemas/40', { name: 'Orders' });
+      const reserved = { schema_id: '40', name: 'T', user_group_id: 'owner' };
+      const { data_source } = (await site.asAdmin('PUT', '/v1/data-sources/theirs', reserved)).json;
+      const flat = { ...integrations.jwt.settings, flat: true, algorithm: 'HS256' };
+      const claims = { sub: { field: 'provided_id' } };
+      await site.put('flat', { type: 'jwt', secret: SECRET, settings: flat, claims });
+      const mintFor = async (user_group_id: string, integration: string) =>
+        site.mint({ integration, user_group_id, ...resourceFor(integration) });
+      const properties = { region: 'EMEA', seats: 1 };
+      for (const [id, mapping] of Object.entries({
+        owner: { 40: 'theirs' },
+        'by-id': { 40: 'theirs' },
+        'by-number': { 40: data_source.data_source_id },
+        'other-schema': { 40: 1e6, 41: 'theirs' },
+      })) {
+        await site.createGroup({ user_group_id: id, name: id, mapping, properties });
+        const refused = id === 'owner' ? [] : id === 'other-schema' ? ['jwt'] : ['jwt', 'metabase'];
+        for (const integration of ['jwt', 'metabase', 'lightdash', 'flat']) {
+          const minted = await mintFor(id, integration);
+          if (!refused.includes(integration)) assert.equal(minted.status, 201, minted.text);
+          else {
+            assertProblem(minted, 'claim_invalid');
+            const [{ pointer }] = minted.json.errors;
+            assert.equal(pointer, id === 'other-schema' ? '/mapping/41' : '/mapping/40');
+          }
+        }
+      }
+      for (const path of ['data-sources/theirs', 'schemas/40'])
+        assert.equal((await site.asAdmin('DELETE', `/v1/${path}?force=true`)).status, 204);
+    });
+
     it('if the token would have more than 4 KiB', async () => {
       const properties = { region: 'r', plan: 'x'.repeat(3_000) };
       await site.service.get({ user_group_id: 'long', name: 'L', properties });

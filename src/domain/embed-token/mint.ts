@@ -2,6 +2,7 @@
 // the payload of a token.
 
 import type { Problem, Violation } from '../../problem.ts';
+import type { Catalogue } from '../catalogue.ts';
 import {
   type Claim,
   claimInvalid,
@@ -23,6 +24,7 @@ import { type JsonDocument, type JsonText, jsonPointer } from '../json/strict-js
 import { bodyType, invalidField, partCheck, refuseFields } from '../request-body.ts';
 import type { SchemaMembers } from '../schema-value.ts';
 import { Secret } from '../secret.ts';
+import type { UserGroup } from '../user-group/user-group.ts';
 import {
   type ClaimValue,
   type CommonSettings,
@@ -210,6 +212,23 @@ export function embedTokenPayload(minting: Omit<Minting, 'claims'>): JsonText {
     return [name, values.fill(template)!, isOfGroup(template) ? pathOfValue(template) : path];
   });
   return embedTokenType(integration).payload({ ...minting, claims });
+}
+
+/**
+ * Throws `claim_invalid` if a token would have an entry of the mapping that refers to a data source that is reserved for
+ * another user group: a tool that looks the data source up would show the data of that group.
+ */
+export function refuseReserved(integration: Integration, userGroup: UserGroup, catalogue: Catalogue): void {
+  const reserved = catalogue.reservedEntries(userGroup);
+  if (reserved.length === 0) return;
+  const isNamed = (schemaId: string) =>
+    placedTemplates(integration).some(
+      ({ template }) => template.source === 'mapping' && template.name === schemaId,
+    );
+  const hasAll = embedTokenType(integration).hasMapping?.(integration.settings) ?? false;
+  const minted = reserved.filter(({ schemaId }) => hasAll || isNamed(schemaId));
+  if (minted.length > 0)
+    throw claimInvalid(minted.map(({ schemaId, detail }) => violation(['mapping', schemaId], detail)));
 }
 
 function missingValue({ path, template }: PlacedTemplate): Violation {

@@ -7,6 +7,7 @@ import {
   embedTokenPayload,
   embedTokenType,
   integrationSignature,
+  refuseReserved,
   selectResource,
 } from '../../domain/embed-token/mint.ts';
 import { narrowed } from '../../domain/embed-token/narrow.ts';
@@ -97,6 +98,7 @@ export async function signEmbedToken(
     issuedAt + integration.ttlSeconds,
     until === null ? Infinity : Math.floor(until / 1_000),
   );
+  refuseReserved(integration, userGroup, config.catalogue);
   const values = new GroupValues(userGroup);
   const resource = selectResource(integration, requested, values);
   const signature = integrationSignature(integration);

@@ -3,7 +3,7 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import type { EffectiveMapping } from '../../domain/catalogue.ts';
-import { allowedResources, embedTokenPayload } from '../../domain/embed-token/mint.ts';
+import { allowedResources, embedTokenPayload, refuseReserved } from '../../domain/embed-token/mint.ts';
 import { GroupValues } from '../../domain/embed-token/template.ts';
 import { type Integration, integrationDefinition } from '../../domain/integration.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
@@ -84,11 +84,12 @@ async function previewToken(
 export function integrationsWithoutToken(config: EnvironmentConfig, userGroup: UserGroup): string[] {
   const values = new GroupValues(userGroup);
   const ids = [...config.ofKind(integrationDefinition.kind).keys()];
-  return ids.filter((id) => !hasValues(findIntegration(config, id).integration, values));
+  return ids.filter((id) => !hasValues(findIntegration(config, id).integration, values, config));
 }
 
-function hasValues(integration: Integration, values: GroupValues): boolean {
+function hasValues(integration: Integration, values: GroupValues, { catalogue }: EnvironmentConfig): boolean {
   try {
+    refuseReserved(integration, values.userGroup, catalogue);
     const [resource = null] = allowedResources(integration, values);
     embedTokenPayload({ integration, values, ...ALL, resource, issuer: '', issuedAt: 0, expiresAt: 0 });
     return true;
