@@ -86,6 +86,18 @@ describeOnEachDatabase('The frame of the console', (database) => {
     }
   });
 
+  it('takes little time for an address that is full of slashes, or of starts of tokens', async () => {
+    for (const path of [
+      `/console${'/'.repeat(15_000)}x`,
+      `/console/user-groups?search=${'eyJ'.repeat(5_000)}`,
+    ]) {
+      const start = process.cpuUsage();
+      for (let request = 0; request < 10; request++) await send(service.url, { path });
+      const { user } = process.cpuUsage(start);
+      assert.ok(user < 1_000_000, `${user} µs`);
+    }
+  });
+
   it('reaches the user groups with the ids . and .., and those that look like their addresses', async () => {
     for (const id of ['.', '..', '~.', '~..', '~', '...']) {
       await service.get({ user_group_id: id, name: `Named ${id}` });
