@@ -2,8 +2,11 @@
 // exported as CSV that no spreadsheet evaluates.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { before, it } from 'node:test';
 import { parse } from 'csv-parse/sync';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -112,5 +115,20 @@ describeOnEachDatabase('the list of user groups in the console', (database) => {
       (parse(suspended.text, { columns: true }) as Record<string, string>[]).map((row) => row.user_group_id),
       ['id-0007'],
     );
+  });
+
+  it('ends an export that a browser reads slowly when its API token is revoked', async () => {
+    const { id, token } = await service.apiToken({ workspaceName: 'revoked', permission: 'read-only' });
+    const properties = JSON.stringify({ text: 'x'.repeat(32_000) }) as JsonText;
+    const groups = Array.from({ length: 1_000 }, (_, index) => [`id-${index}`, { properties }]);
+    await storeUserGroups(service.app.context.store, 'revoked', Object.fromEntries(groups));
+    const { cookie } = await ConsoleBrowser.signIn(service, token);
+    const [response] = (await once(
+      get(`${service.url}${LIST}/-/export`, { headers: { cookie } }),
+      'response',
+    )) as [IncomingMessage];
+    await once(response, 'readable');
+    await service.revokeApiToken(id);
+    await assert.rejects(response.toArray(), { code: 'ECONNRESET' });
   });
 });

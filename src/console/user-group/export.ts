@@ -3,7 +3,9 @@
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
 import { timestamp, timestampOrNull } from '../../domain/instant.ts';
+import { digestOfApiToken } from '../../domain/token.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import { authenticate } from '../../operations/api-token/authenticate.ts';
 import { overloaded } from '../../operations/refusals.ts';
 import { userGroupPages } from '../../operations/user-group/list.ts';
 import { type Page, type PageCall, READERS } from '../page.ts';
@@ -61,11 +63,18 @@ function csv(call: PageCall): Readable {
   return format;
 }
 
-/** Reads without the deadline of the request: a large list takes minutes. */
-async function* records({ context, caller, query }: PageCall): AsyncGenerator<(string | null)[]> {
+/**
+ * Reads without the deadline of the request: a large list takes minutes. A browser can read as slowly as it likes, so every
+ * page requires that the API token is still valid. Throws `Unauthenticated`.
+ */
+async function* records({ context, caller, session, query }: PageCall): AsyncGenerator<(string | null)[]> {
   const unbounded = { ...context, store: context.store.until(Number.POSITIVE_INFINITY) };
   const pages = userGroupPages(unbounded, caller, { ...listConditions(readSearch(query)), limit: PAGE });
-  for await (const page of pages) for (const userGroup of page) yield toRecord(userGroup);
+  const digest = digestOfApiToken(session.apiToken.reveal());
+  for await (const page of pages) {
+    await authenticate(unbounded, digest);
+    for (const userGroup of page) yield toRecord(userGroup);
+  }
 }
 
 function toRecord(userGroup: UserGroup): (string | null)[] {
