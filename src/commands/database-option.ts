@@ -1,6 +1,6 @@
 // Options and database access shared by the commands, which may run while the service is running.
 
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { Option } from 'commander';
 import { type Config, type DatabaseUrl, readConfig, settings, variableNames } from '../config.ts';
 import { type CommandDatabase, openForCommand, SchemaTooNew } from '../database.ts';
@@ -28,7 +28,7 @@ export async function withDatabase<Result>(
 ): Promise<Result> {
   const config = loadConfig(options);
   const { databaseUrl } = config;
-  const isNew = databaseUrl.engine === 'sqlite' && !existsSync(databaseUrl.path);
+  const isNew = databaseUrl.engine === 'sqlite' && isMissing(databaseUrl.path);
   const database = await openForCommand(config);
   if (isNew) console.error(`Created database ${databaseUrl.path}.`);
   try {
@@ -58,8 +58,19 @@ export function refuseNewerVersion({ newerVersion }: CommandDatabase): void {
 
 /** Throws `NotFound` if a SQLite database does not exist. */
 export function requireDatabase(databaseUrl: DatabaseUrl): void {
-  if (databaseUrl.engine === 'sqlite' && !existsSync(databaseUrl.path))
-    throw new NotFound(`database ${databaseUrl.path} does not exist`);
+  if (databaseUrl.engine !== 'sqlite' || !isMissing(databaseUrl.path)) return;
+  throw new NotFound(
+    `database ${databaseUrl.path} does not exist; check the path, and that its volume is mounted`,
+  );
+}
+
+/** False if the directory is not accessible: opening the file then says so. */
+export function isMissing(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
 }
 
 export function loadConfig({ databaseUrl }: DatabaseOptions): Config {

@@ -1,11 +1,16 @@
-import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { loadSqlite } from '../database.ts';
 import { readKeyRing } from '../key-ring-source.ts';
 import { decryptSample } from '../operations/database/decrypt-sample.ts';
 import type { Inspection } from '../store/inspection.ts';
-import { type DatabaseOptions, databaseOption, jsonOption, loadConfig } from './database-option.ts';
+import {
+  type DatabaseOptions,
+  databaseOption,
+  isMissing,
+  jsonOption,
+  loadConfig,
+} from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
 import { printResult } from './output.ts';
 import { progressBar } from './progress.ts';
@@ -33,7 +38,7 @@ async function runRestore(file: string, options: DatabaseOptions): Promise<void>
   const { databaseUrl } = config;
   if (databaseUrl.engine !== 'sqlite')
     throw new UsageError('restore supports only SQLite; use pg_restore for PostgreSQL');
-  if (!existsSync(file)) throw new NotFound(`backup ${file} does not exist`);
+  if (isMissing(file)) throw new NotFound(`backup ${file} does not exist`);
   using bar = progressBar('MB');
   let userGroups = 0;
   const { restoreFile } = await loadSqlite();

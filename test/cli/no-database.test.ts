@@ -24,7 +24,10 @@ describe('Without a database', { concurrency: 2 }, () => {
       writeFileSync(folder.join('groups'), '');
       const { code, stdout, stderr } = await run(folder, command);
       assert.deepEqual({ code, stdout }, { code: 3, stdout: '' });
-      assert.equal(stderr, 'user-group-service: database data/user-groups.db does not exist\n');
+      assert.equal(
+        stderr,
+        'user-group-service: database data/user-groups.db does not exist; check the path, and that its volume is mounted\n',
+      );
       assert.equal(existsSync(folder.join('data')), false);
     });
   }

@@ -95,6 +95,25 @@ describe('A SQLite file in use by a process', () => {
     }
   });
 
+  it('whose directory belongs to another user is not reported as missing', {
+    skip: cannotChangeUser,
+  }, async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    chmodSync(folder.path, 0o755);
+    const args = [`--reuid=${OTHER_USER}`, '--clear-groups', process.execPath, PROGRAM];
+    for (const command of [
+      ['api-token', 'list'],
+      ['key', 'list'],
+      ['backup', 'b'],
+      ['restore', DATABASE],
+    ]) {
+      const { code, stderr } = await run(folder, [...args, ...command], { command: 'setpriv' });
+      assert.deepEqual({ command, code }, { command, code: 69 });
+      assert.match(stderr, /^user-group-service: SQLite: EACCES: permission denied[^\n]+\n$/);
+    }
+  });
+
   // Otherwise another process could delete the write-ahead log as the supposedly last connection.
   it('is locked', { skip: !existsSync(LOCKS) }, async () => {
     using folder = new Folder();
