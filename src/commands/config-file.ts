@@ -27,7 +27,7 @@ import {
   splitMembers,
 } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
-import { DataError } from './exit-code.ts';
+import { DataError, explainReadError } from './exit-code.ts';
 
 /** Larger than the documents of an environment may be together. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -36,13 +36,13 @@ const MAX_LEVELS = 64;
 const NODE_BYTES = 8;
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Reads `-` from standard input. Throws `DataError`. */
+/** Reads `-` from standard input. Throws `NotFound`, `UsageError` and `DataError`. */
 export function readConfigFile(path: string): JsonText {
   let bytes: Buffer;
   try {
     bytes = readFileSync(path === '-' ? 0 : path);
   } catch (error) {
-    throw new DataError(`cannot read ${path}: ${(error as Error).message}`);
+    explainReadError(error, path);
   }
   if (bytes.length > MAX_BYTES) throw new DataError(`${path} has more than ${MAX_BYTES} bytes`);
   return withSecrets(yamlToJson(bytes.toString()), path === '-' ? '.' : dirname(path));

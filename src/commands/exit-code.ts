@@ -69,6 +69,12 @@ export function explainFileError(error: unknown, explain: (message: string) => E
   throw syscall === undefined ? error : explain(message);
 }
 
+/** Throws `NotFound` or `UsageError` if an input file is missing or unreadable, and rethrows every other error. */
+export function explainReadError(error: unknown, file: string): never {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new NotFound(`file ${file} does not exist`);
+  explainFileError(error, (message) => new UsageError(`cannot read ${file}: ${message}`));
+}
+
 /** Errors that are recognized by their name, so that a command does not load the code of all others. */
 type NamedError =
   | AlreadyServed

@@ -14,7 +14,7 @@ import { StoreUnavailable } from '../store/port.ts';
 import { createTemporaryFile, removeOnExit, temporaryPath } from '../system/atomic-file.ts';
 import { DatabaseTarget } from './database-import.ts';
 import { withDatabase, withExistingDatabase } from './database-option.ts';
-import { DataError, explainFileError, NotFound, ServiceRefused, UsageError } from './exit-code.ts';
+import { DataError, explainReadError, ServiceRefused, UsageError } from './exit-code.ts';
 import type { ImportOne, ImportTarget, StartBatch } from './import-target.ts';
 import { type Line, ndjsonBatches } from './ndjson.ts';
 import { printJson } from './output.ts';
@@ -270,11 +270,6 @@ async function* readChunks(chunks: AsyncIterable<Buffer>, file: string): AsyncGe
   } catch (error) {
     explainReadError(error, file);
   }
-}
-
-function explainReadError(error: unknown, file: string): never {
-  if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new NotFound(`file ${file} does not exist`);
-  explainFileError(error, (message) => new UsageError(`cannot read ${file}: ${message}`));
 }
 
 /** Prints the results: with --json those of all lines, otherwise the refused lines. */

@@ -150,6 +150,18 @@ describeOnEachDatabase('config', (kind) => {
     assert.equal(plan.code, 2, plan.stderr);
   });
 
+  it('ends with the codes of import for a file that is missing or unreadable', async () => {
+    for (const [file, expected, reason] of [
+      ['nowhere.yaml', 3, /^user-group-service: file nowhere\.yaml does not exist\n$/],
+      ['.', 2, /^user-group-service: cannot read \.: EISDIR[^\n]+\n$/],
+    ] as const) {
+      const args = ['config', 'apply', file, '--workspace', 'default'];
+      const { code, stderr } = await run(folder, args, { env: database.env });
+      assert.deepEqual({ file, code }, { file, code: expected });
+      assert.match(stderr, reason);
+    }
+  });
+
   it('ends with its own code if the service refuses the API token or is unreachable', async () => {
     const file = write('config.yaml', 'version: 1');
     const call = (url: string, env: Record<string, string>) =>
