@@ -84,7 +84,7 @@ function checkConfig(options: DoctorOptions): { result: CheckResult; config: Con
     return { result: ok(`valid; set: ${set.join(', ') || 'none'}; ${serving}`), config };
   } catch (error) {
     if (!(error instanceof ConfigInvalid)) throw error;
-    const remedy = 'correct the setting; the README lists all of them';
+    const remedy = 'correct the setting; "user-group-service serve --help" lists all of them';
     return { result: failed(error.message, remedy), config: null };
   }
 }
