@@ -203,7 +203,11 @@ describe('backup', () => {
     );
     assert.equal(existsSync(folder.join('data')), false);
     await createApiToken(folder);
-    await assertRefused(await run(folder, ['backup', 'nowhere/b']), 69, /no such file or directory/);
+    await assertRefused(
+      await run(folder, ['backup', 'nowhere/b']),
+      69,
+      /: cannot create nowhere\/b: ENOENT: no such/,
+    );
   });
 
   it('is refused with 69 and one line if the database is damaged, and leaves no file', async () => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { canMount, SmallDisk } from '../../reliability/small-disk.ts';
-import { createApiToken, Folder, type Service, serve } from '../support/process.ts';
+import { createApiToken, Folder, run, type Service, serve } from '../support/process.ts';
 
 const DISK_MEGABYTES = 4;
 const LARGE = 60_000;
@@ -53,6 +53,25 @@ describe('Readiness on a full disk (SQLite)', {
         [],
       );
     }));
+});
+
+describe('A backup on a full disk', {
+  skip: canMount() ? false : 'no file system may be mounted',
+}, () => {
+  it('fails with 69, names the disk that is full, and leaves no file', async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    const backups = folder.join('backups');
+    using _disk = new SmallDisk(backups, 1);
+    fill(backups, 0);
+    const { code, stdout, stderr } = await run(folder, ['backup', 'backups/groups.backup']);
+    assert.deepEqual([code, stdout], [69, '']);
+    assert.match(stderr, /: cannot write the backup: its disk is full\n$/);
+    assert.deepEqual(
+      readdirSync(backups).filter((name) => name.startsWith('groups')),
+      [],
+    );
+  });
 });
 
 interface Site {

@@ -17,6 +17,7 @@ const PAGES_A_STEP = 1_024;
 const BUSY_TIMEOUT_MS = 5_000;
 /** `SQLITE_ERROR`, the generic code for errors in a statement. */
 const NO_SUCH_TABLE = 1;
+const FULL = 13;
 
 /**
  * Copies the database at `path` to the new file `to`, which appears only once it is complete, checked and synced;
@@ -33,11 +34,20 @@ export async function backupFile(
   // Absolute, because SQLite treats a path that begins with "file:" as a URI.
   const unfinished = temporaryPath(resolve(to));
   using _removal = removeOnExit(['', '-journal', '-wal', '-shm'].map((suffix) => unfinished + suffix));
-  guard(() => createTemporaryFile(unfinished));
+  createUnfinished(unfinished, to);
   await copyPages(resolve(path), unfinished, onProgress);
   const userGroups = guard(() => check(unfinished));
   guard(() => linkIntoPlace(unfinished, to));
   return userGroups;
+}
+
+/** The error names the backup, because the database is not the file that fails. Throws `StoreUnavailable`. */
+function createUnfinished(unfinished: string, to: string): void {
+  try {
+    createTemporaryFile(unfinished);
+  } catch (error) {
+    throw new StoreUnavailable(`cannot create ${to}: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 async function copyPages(
@@ -56,7 +66,11 @@ async function copyPages(
     // The last step is not reported.
     onProgress(pages, pages);
   } catch (error) {
-    throw sqliteErrorCode(error) === NO_SUCH_TABLE ? noUserGroups(path) : asStoreError(error);
+    const code = sqliteErrorCode(error);
+    // Reading needs no space: the disk of the backup is full, not that of the database.
+    if (code === FULL)
+      throw new StoreUnavailable(`cannot write the backup: its disk is full`, { cause: error });
+    throw code === NO_SUCH_TABLE ? noUserGroups(path) : asStoreError(error);
   }
 }
 
