@@ -65,6 +65,11 @@ describe('The package', () => {
     assertLinksResolve(folder.join(INSTALLED));
   });
 
+  it('has its manual page where man finds it', () => {
+    const page = readFileSync(folder.join('clone/global/share/man/man1/user-group-service.1'), 'utf8');
+    assert.match(page, /^\.TH USER-GROUP-SERVICE 1/im);
+  });
+
   const oldNode = findOldNode();
   it('says in one line which Node it needs and how to get it', {
     skip: oldNode === undefined && 'needs a Node before 24.17 in PATH',
