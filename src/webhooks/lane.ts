@@ -173,7 +173,7 @@ export class Lane {
     if (outcome === null) return;
     if (finished.nextAttemptAt !== null) this.#options.onRetry(finished.nextAttemptAt);
     observer()?.attempted(finished.state, performance.now() - startedAt);
-    await this.#react(outcome, now);
+    await this.#react(outcome, url, now);
   }
 
   /** null if the event is no longer kept. */
@@ -189,7 +189,7 @@ export class Lane {
     return sender.send(url, webhookHeaders(secrets, message), body, deadline);
   }
 
-  async #react(outcome: Outcome, now: number): Promise<void> {
+  async #react(outcome: Outcome, url: string, now: number): Promise<void> {
     const { endpoints } = this.#options;
     const context = this.#contextFor(REACTION_WAIT_MS);
     if (outcome.error === null) {
@@ -203,7 +203,7 @@ export class Lane {
     this.#failingSince ??= await recordHealth(context, this.#endpoint, now);
     endpoints.failing(this.#endpoint, outcome.error, this.#failingSince ?? now, now);
     if (!isGone(outcome) && !hasFailedTooLong(this.#failingSince, now)) return;
-    if (await disableEndpoint(context, this.#endpoint)) this.#disabled(outcome.error);
+    if (await disableEndpoint(context, this.#endpoint, url)) this.#disabled(outcome.error);
     this.wake();
   }
 

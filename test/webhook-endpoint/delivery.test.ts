@@ -1,6 +1,7 @@
 // Delivery of webhooks: Standard Webhooks 1.0, at least once, with retries, to real receivers.
 
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { afterEach, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
@@ -361,6 +362,24 @@ describeOnEachDatabase('A webhook', (database) => {
     assert.deepEqual([state, next_attempt_at], ['failed', null]);
     assertProblem(await tenant.call('POST', `${PATH}/gone/test`), 'invalid_request');
     assert.equal(gone.received.length, 1);
+  });
+
+  it('that an earlier receiver answers with 410 does not disable an endpoint that has another URL now', async () => {
+    const pending: ServerResponse[] = [];
+    await using earlier = await Receiver.start((response) => void pending.push(response));
+    await using receiver = await Receiver.start();
+    const tenant = await newTenant();
+    await tenant.endpoint('moved', earlier.url);
+    await tenant.createGroup('before');
+    await earlier.waitFor(1);
+    await tenant.endpoint('moved', receiver.url);
+    respondWith(410)(pending[0]!, earlier.received[0]!);
+    await tenant.waitFor('moved', ({ state }) => state === 'failed');
+    await sleep(300);
+    const { json } = await tenant.call('GET', `${PATH}/moved`);
+    assert.equal(json.webhook_endpoint.enabled, true);
+    await tenant.createGroup('after');
+    await receiver.waitFor(1);
   });
 
   it('that fails for five days disables the endpoint; a success starts the count again', async () => {

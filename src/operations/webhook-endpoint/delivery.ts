@@ -107,14 +107,21 @@ export function hasFailedTooLong(failingSince: number | null, now: number): bool
   return failingSince !== null && now - failingSince >= MAX_FAILING_MS;
 }
 
-/** Does nothing if it is disabled already, or is changed at this moment. Returns whether it was disabled. */
-export async function disableEndpoint(context: EventContext, endpoint: WebhookEndpointKey): Promise<boolean> {
+/**
+ * Does nothing if it is disabled already, is changed at this moment, or has another URL than the one that failed. Returns
+ * whether it was disabled.
+ */
+export async function disableEndpoint(
+  context: EventContext,
+  endpoint: WebhookEndpointKey,
+  failedUrl?: string,
+): Promise<boolean> {
   const { store, clock } = context;
   const key = endpointDocumentKey(endpoint);
   const document = await store.read({ kind: 'findDocument', key });
   if (document === null) return false;
   const fields = parseWebhookEndpoint(document);
-  if (!fields.enabled) return false;
+  if (!fields.enabled || (failedUrl ?? fields.url) !== fields.url) return false;
   const service = operator(endpoint.workspaceId, endpoint.environment);
   const event = await newEvent(context, service, 'webhook_endpoint.disabled', endpoint.endpointId);
   const result = await store.write({
