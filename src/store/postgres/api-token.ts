@@ -133,10 +133,9 @@ export async function createApiToken(
   if (found.size === 0) return 'workspace_not_found';
   // The id is unique to this command: a repeated attempt finds the row of an earlier one.
   if (row?.[0] !== apiTokenId) return 'digest_taken';
-  const changes = new Changes(null, apiTokenFields(command));
-  // An earlier attempt has recorded it.
-  const isRecorded = inserted.length === 0 || event === undefined;
-  await record(session, isRecorded ? [] : [{ event, version: null, changes }]);
+  // Otherwise an earlier attempt has recorded it.
+  if (inserted.length > 0)
+    await record(session, [{ event, changes: new Changes(null, apiTokenFields(command)) }]);
   return 'created';
 }
 
@@ -162,7 +161,7 @@ export async function revokeApiToken(
   { apiTokenId, now, event }: Command<'revokeApiToken'>,
 ): Promise<boolean> {
   const isRevoked = (await session.query(REVOKE, [now, apiTokenId])).length === 1;
-  if (isRevoked && event !== undefined) await record(session, [{ event, version: null, changes: null }]);
+  if (isRevoked) await record(session, [{ event }]);
   return isRevoked || (await session.query(EXISTS, [apiTokenId])).length === 1;
 }
 
@@ -173,7 +172,7 @@ export async function rotateApiToken(
 ): Promise<boolean> {
   const rows = await session.query(ROTATE, [digest, previousExpiresAt, apiTokenId, currentDigest]);
   const isRotated = rows.length === 1;
-  if (isRotated && event !== undefined) await record(session, [{ event, version: null, changes: null }]);
+  if (isRotated) await record(session, [{ event }]);
   return isRotated;
 }
 

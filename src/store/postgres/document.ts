@@ -109,10 +109,8 @@ export async function putDocument(
     createdAt: stored?.createdAt ?? now,
     updatedAt: now,
   };
-  const { version } = document;
-  const changes = documentChanges(stored, document);
   await session.query(PUT, DOCUMENT.cells(document));
-  await record(session, event === undefined ? [] : [{ event, version, changes }]);
+  await record(session, [{ event, version: document.version, changes: documentChanges(stored, document) }]);
   return { created: stored === null, document };
 }
 
@@ -126,7 +124,7 @@ export async function deleteDocument(
   if (stored === null) return 'not_found';
   if (!isMetByTag(precondition, documentTag(stored))) return 'version_mismatch';
   await session.query(DELETE, DOCUMENT_KEY.cells(key));
-  await record(session, event === undefined ? [] : [{ event, version: null, changes: null }]);
+  await record(session, [{ event }]);
   return 'deleted';
 }
 
@@ -145,11 +143,11 @@ export async function changeConfig(
         : session.query(PUT, DOCUMENT.cells(after)),
     ),
   );
-  const recordings = changes.flatMap(({ before, after, event }) =>
-    event === undefined
-      ? []
-      : [{ event, version: after?.version ?? null, changes: documentChanges(before, after) }],
-  );
+  const recordings = changes.map(({ before, after, event }) => ({
+    event,
+    version: after?.version ?? null,
+    changes: documentChanges(before, after),
+  }));
   await record(session, recordings);
   return version + 1;
 }

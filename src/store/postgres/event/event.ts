@@ -7,6 +7,7 @@
 // position is also higher than that of the target's last event: changes of a target are in order.
 
 import type { Changes } from '../../../domain/event/changes.ts';
+import { START } from '../../../domain/event/cursor.ts';
 import {
   bucketOfTarget,
   type EventKey,
@@ -30,7 +31,7 @@ import {
   USER_GROUP_KEY,
 } from '../../entities.ts';
 import { type EventCandidate, searchRange, selectPage } from '../../event-page.ts';
-import type { Command, EventPage, EventSearch, Query, TenantWithEvents } from '../../port.ts';
+import type { Command, EventPage, EventSearch, Query, Recorded, TenantWithEvents } from '../../port.ts';
 import { bigint, Entity, RowShape } from '../../row-shape.ts';
 import { type Session, type Statement, statement } from '../client/session.ts';
 import { HORIZON as HORIZON_ON_CITUS } from '../schema/citus.ts';
@@ -275,22 +276,23 @@ export const ERASE_EACH = statement('erase_each_event_changes')`
   where bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5
     and position > $6 and position <= $7 and changes is not null`;
 
-/** An event of a change that was made. */
-export interface Recording {
-  event: NewEvent;
-  version: number | null;
-  changes: Changes | null;
+/** A change that was made; recorded if it has an event. */
+export interface Recording extends Recorded {
+  version?: number | null;
+  changes?: Changes | null;
 }
 
+type WithEvent<Change> = Change & { event: NewEvent };
+
 /** A change that a statement of the same pipeline makes or not, after which the group has this token. */
-interface TokenChange {
-  event?: NewEvent | undefined;
+interface TokenChange extends Recorded {
   tokenDigest: TokenDigest;
   changes?: Changes;
 }
 
 /** Sends its statements before it awaits. Each target occurs once. */
-export async function record(session: Session, recordings: readonly Recording[]): Promise<void> {
+export async function record(session: Session, changes: readonly Recording[]): Promise<void> {
+  const recordings = withEvents(changes);
   if (recordings.length === 0) return;
   if (session.isDistributed) return recordAt(session, recordings, await nextPositions(session, recordings));
   await Promise.all([
@@ -311,7 +313,7 @@ export async function recordAtCommit(session: Session, recordings: readonly Reco
  * type. Sends its statements before it awaits. Not for Citus.
  */
 export async function recordForTokens(session: Session, tokenChanges: readonly TokenChange[]): Promise<void> {
-  const recordings = tokenChanges.flatMap(({ event, ...change }) => (event ? [{ event, ...change }] : []));
+  const recordings = withEvents(tokenChanges);
   if (recordings.length === 0) return;
   await Promise.all([
     session.query(session.isRepetition ? INSERT_FOR_TOKENS_AGAIN : INSERT_FOR_TOKENS, [
@@ -356,7 +358,10 @@ export async function nextPositionOfAll(session: Session, keys: readonly UserGro
   return Math.max(firstPosition(transaction, base), ...positions.map((position) => position + 1));
 }
 
-async function nextPositions(session: Session, recordings: readonly Recording[]): Promise<number[]> {
+async function nextPositions(
+  session: Session,
+  recordings: readonly WithEvent<Recording>[],
+): Promise<number[]> {
   const sent = toArrays(
     EVENT_TARGET,
     recordings.map(({ event }) => event),
@@ -383,7 +388,7 @@ function firstPosition(transaction: unknown[][], base: unknown[][]): number {
 /** Each recording at its position. Sends its statements before it awaits. */
 export async function recordAt(
   session: Session,
-  recordings: readonly Recording[],
+  recordings: readonly WithEvent<Recording>[],
   positions: readonly number[],
 ): Promise<void> {
   const events = storedForms(session, recordings).map((event, index) => ({
@@ -409,27 +414,23 @@ function plannedDeliveries<Recorded extends { event: NewEvent }>(
   );
 }
 
-function storedForms({ eventQuota }: Session, recordings: readonly Recording[]): RecordedEvent[] {
-  return recordings.map(({ event, version, changes }) => ({
+function storedForms({ eventQuota }: Session, recordings: readonly WithEvent<Recording>[]): RecordedEvent[] {
+  return recordings.map(({ event, version = null, changes = null }) => ({
     ...event,
     version,
     changes: eventQuota.storedForm(event, changes),
   }));
 }
 
-/** The events of commands that have one. */
-export function recordings<Command extends { event?: NewEvent | undefined }>(
-  commands: readonly Command[],
-  toRecording: (command: Command, event: NewEvent) => Recording | null,
-): Recording[] {
-  return commands.flatMap((command) => (command.event && toRecording(command, command.event)) ?? []);
+function withEvents<Change extends Recorded>(changes: readonly Change[]): WithEvent<Change>[] {
+  return changes.filter((change): change is WithEvent<Change> => change.event !== undefined);
 }
 
 export async function listEvents(session: Session, search: EventSearch): Promise<EventPage> {
   const { tenant, target, order, type } = search;
   const cells = TENANT.cells(tenant);
   if (target === null) {
-    const start = search.after ?? (order === 'newest' ? LAST : FIRST);
+    const start = search.after ?? (order === 'newest' ? LAST : START);
     const { scan, list } = order === 'newest' ? FEED_NEWEST : FEED_OLDEST;
     const from = [...cells, start.position, start.eventId];
     // In a statement of its own: on Citus, workers have other transaction ids.
@@ -446,7 +447,6 @@ export async function listEvents(session: Session, search: EventSearch): Promise
   );
 }
 
-const FIRST: EventPosition = { position: 0, eventId: '' };
 const LAST: EventPosition = { position: Number.MAX_SAFE_INTEGER, eventId: '~' };
 
 /** No event before this position will be committed any more. */

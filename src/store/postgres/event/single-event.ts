@@ -28,6 +28,6 @@ function eventName({ workspaceId, environment, target, position }: EventKey): st
 }
 
 export async function recordEvent(session: Session, { event }: Command<'recordEvent'>): Promise<null> {
-  await record(session, [{ event, version: null, changes: null }]);
+  await record(session, [{ event }]);
   return null;
 }

@@ -12,7 +12,7 @@ import type { CommandResult, NewUserGroup } from '../../port.ts';
 import { RowShape } from '../../row-shape.ts';
 import { firstOfEach } from '../batch.ts';
 import { type Session, statement } from '../client/session.ts';
-import { record, recordForTokens, recordings } from '../event/event.ts';
+import { record, recordForTokens } from '../event/event.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
 import { byKey, explainUnapplied } from './user-group.ts';
 
@@ -76,9 +76,9 @@ async function insert(
   if (session.isDistributed) {
     await record(
       session,
-      recordings(commands, (command, event) =>
-        made.has(command.teamId) ? { event, version: 1, changes: creationRow(command).changes } : null,
-      ),
+      commands
+        .filter(({ teamId }) => made.has(teamId))
+        .map((command) => ({ ...creationRow(command), version: 1 })),
     );
   }
 }

@@ -6,7 +6,7 @@ import { USER_GROUP_KEY } from '../../entities.ts';
 import type { CommandResult, UserGroupDeletion } from '../../port.ts';
 import { Entity, type Field, RowShape } from '../../row-shape.ts';
 import { type Session, statement } from '../client/session.ts';
-import { eraseLastChanges, record, recordings } from '../event/event.ts';
+import { eraseLastChanges, record } from '../event/event.ts';
 import { MEETS_PRECONDITION, PRECONDITION } from '../precondition.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 import { forgetImportedTokens, heldImportedTokens } from './imported-token.ts';
@@ -79,9 +79,9 @@ async function deleteOrExplain(
       ),
       record(
         session,
-        recordings(commands, ({ key }, event) =>
-          results.get(keyToString(key)) === 'deleted' ? { event, version: null, changes: null } : null,
-        ),
+        commands
+          .filter(({ key }) => results.get(keyToString(key)) === 'deleted')
+          .map(({ event }) => ({ event })),
       ),
     ]),
   );

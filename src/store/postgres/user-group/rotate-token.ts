@@ -8,7 +8,7 @@ import type { Command, TokenRotation } from '../../port.ts';
 import { RowShape, text } from '../../row-shape.ts';
 import { firstOfEach } from '../batch.ts';
 import { type Session, statement } from '../client/session.ts';
-import { record, recordForTokens, recordings } from '../event/event.ts';
+import { record, recordForTokens } from '../event/event.ts';
 import { MEETS_PRECONDITION, PRECONDITION } from '../precondition.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 import { forgetImportedTokens } from './imported-token.ts';
@@ -81,9 +81,9 @@ export async function rotateTokens(
   if (session.isDistributed) {
     await record(
       session,
-      recordings(sorted, ({ tokenDigest }, event) => {
+      sorted.flatMap(({ tokenDigest, event }) => {
         const userGroup = rotated.get(tokenDigest);
-        return userGroup === undefined ? null : { event, version: userGroup.version, changes: null };
+        return userGroup === undefined ? [] : [{ event, version: userGroup.version }];
       }),
     );
   }
