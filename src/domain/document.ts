@@ -47,6 +47,23 @@ export interface Document extends DocumentKey {
   updatedAt: number;
 }
 
+/** What a document is replaced with; without a secret, it keeps the stored one. */
+interface NewVersion {
+  body: JsonText;
+  secret?: SealedToken | null | undefined;
+  now: number;
+}
+
+/** The next version of a document; the first one if none is stored. */
+export function nextVersion(
+  key: DocumentKey,
+  stored: Document | null,
+  { body, secret = stored?.secret ?? null, now }: NewVersion,
+): Document {
+  const version = (stored?.version ?? 0) + 1;
+  return { ...key, version, body, secret, createdAt: stored?.createdAt ?? now, updatedAt: now };
+}
+
 /** Identifies a version of a document: one that is deleted and created again has another instant of creation. */
 export function documentTag({ createdAt, version }: Pick<Document, 'createdAt' | 'version'>): VersionTag {
   return `${createdAt}-${version}` as VersionTag;

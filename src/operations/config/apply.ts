@@ -1,7 +1,7 @@
 import type { Caller } from '../../domain/api-token.ts';
 import type { ConfigBody } from '../../domain/config.ts';
 import type { ConfigPlan } from '../../domain/config-plan.ts';
-import type { Document } from '../../domain/document.ts';
+import { nextVersion } from '../../domain/document.ts';
 import type { EventType } from '../../domain/event/event.ts';
 import { parseWebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import type { DocumentChange } from '../../store/port.ts';
@@ -59,14 +59,8 @@ async function documentChange(context: ConfigContext, caller: Caller, draft: Dra
   const now = context.clock();
   const event = await newEvent(context, caller, `${kind}.${change.action}d` as EventType, id);
   if (prepared === null) return { before: stored, after: null, event: withoutTarget(event) };
-  const after: Document = {
-    ...key,
-    version: (stored?.version ?? 0) + 1,
-    body: prepared.numbered?.(await leaseId(context.store, 'data_source_id')) ?? prepared.text,
-    secret: prepared.secret === undefined ? (stored?.secret ?? null) : prepared.secret,
-    createdAt: stored?.createdAt ?? now,
-    updatedAt: now,
-  };
+  const body = prepared.numbered?.(await leaseId(context.store, 'data_source_id')) ?? prepared.text;
+  const after = nextVersion(key, stored, { body, secret: prepared.secret, now });
   return { before: stored, after, event };
 }
 

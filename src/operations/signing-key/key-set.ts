@@ -1,7 +1,7 @@
 // The keys that sign embed tokens: created with the first integration that needs them, and rotated on request.
 
 import type { Caller } from '../../domain/api-token.ts';
-import { type Document, documentTag, UNLIMITED } from '../../domain/document.ts';
+import { type Document, documentTag, nextVersion, UNLIMITED } from '../../domain/document.ts';
 import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
 import type { PrivateSigningKey, SignatureAlgorithm } from '../../domain/signing-key/json-web-token.ts';
 import {
@@ -94,14 +94,8 @@ async function firstKeys({ clock }: DocumentContext, caller: Caller): Promise<Ch
 
 /** The first key set of an environment, for a change of its whole configuration. */
 export async function newKeySet(context: DocumentContext, caller: Caller): Promise<DocumentChange> {
-  const { key, body, secret, now, event } = await replacement(
-    context,
-    caller,
-    await firstKeys(context, caller),
-    null,
-  );
-  const after = { ...key, version: 1, body, secret, createdAt: now, updatedAt: now };
-  return { before: null, after, event };
+  const first = await replacement(context, caller, await firstKeys(context, caller), null);
+  return { before: null, after: nextVersion(first.key, null, first), event: first.event };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { dataSourceDefinition } from '../../domain/catalogue.ts';
+import { nextVersion } from '../../domain/document.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import { asImported } from '../../domain/token.ts';
 import {
@@ -122,7 +123,7 @@ async function moveReservations(
     const body = reservedInstead(before.body, from, to);
     if (body === null) continue;
     const event = await newEvent(context, caller, 'data_source.updated', before.id);
-    const after = { ...before, body, version: before.version + 1, updatedAt: clock() };
+    const after = nextVersion(before, before, { body, now: clock() });
     changes.push({ before, after, event });
   }
   if (changes.length > MAX_CONFIG_CHANGES) throw tooManyReservations(changes.length);

@@ -8,6 +8,7 @@ import {
   documentChanges,
   documentTag,
   exceededLimit,
+  nextVersion,
 } from '../../domain/document.ts';
 import type { Tenant } from '../../domain/event/event.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
@@ -101,14 +102,7 @@ export async function putDocument(
   if (isUnchanged) return { created: false, document: stored };
   const exceeded = exceededLimit({ ...key, body }, stored, await readTotal(session, key), limit);
   if (exceeded !== null) return `${exceeded}_limit_reached`;
-  const document: Document = {
-    ...key,
-    version: (stored?.version ?? 0) + 1,
-    body,
-    secret: secret === undefined ? (stored?.secret ?? null) : secret,
-    createdAt: stored?.createdAt ?? now,
-    updatedAt: now,
-  };
+  const document = nextVersion(key, stored, { body, secret, now });
   await session.query(PUT, DOCUMENT.cells(document));
   await record(session, [{ event, version: document.version, changes: documentChanges(stored, document) }]);
   return { created: stored === null, document };

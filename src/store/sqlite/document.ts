@@ -5,6 +5,7 @@ import {
   documentChanges,
   documentTag,
   exceededLimit,
+  nextVersion,
 } from '../../domain/document.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
 import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
@@ -67,14 +68,7 @@ export function putDocument(
   if (isUnchanged) return { created: false, document: stored };
   const exceeded = exceededLimit({ ...key, body }, stored, readTotal(connection, key), limit);
   if (exceeded !== null) return `${exceeded}_limit_reached`;
-  const document: Document = {
-    ...key,
-    version: (stored?.version ?? 0) + 1,
-    body,
-    secret: secret === undefined ? (stored?.secret ?? null) : secret,
-    createdAt: stored?.createdAt ?? now,
-    updatedAt: now,
-  };
+  const document = nextVersion(key, stored, { body, secret, now });
   connection.run(PUT, DOCUMENT.cells(document));
   connection.run(INCREMENT, TENANT.cells(key));
   record(connection, event, document.version, () => documentChanges(stored, document));
