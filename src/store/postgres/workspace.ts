@@ -1,4 +1,4 @@
-import { WORKSPACE } from '../entities.ts';
+import { WORKSPACE, WORKSPACE_TABLES } from '../entities.ts';
 import type { Command, CommandResult, Query, Workspace } from '../port.ts';
 import { TransientError } from './client/errors.ts';
 import { type Session, statement } from './client/session.ts';
@@ -32,18 +32,7 @@ export const FIND_EVENT = statement('find_event_of_workspace')`
 export const FIND_USAGE = statement('find_usage_of_workspace')`
   select 1 from usage_counts where workspace_id = $1 limit 1`;
 
-/** Rows that belong to a workspace besides user groups. */
-const TABLES = [
-  'api_tokens',
-  'documents',
-  'environments',
-  'environment_figures',
-  'deliveries',
-  'failing_webhook_endpoints',
-  'user_group_renames',
-] as const;
-
-export const DELETE_CONTENT = TABLES.map(
+export const DELETE_CONTENT = WORKSPACE_TABLES.map(
   (table) => statement(`delete_${table}_of_workspace`)`delete from ${table} where workspace_id = $1`,
 );
 

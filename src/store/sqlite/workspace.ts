@@ -1,4 +1,4 @@
-import { WORKSPACE } from '../entities.ts';
+import { WORKSPACE, WORKSPACE_TABLES } from '../entities.ts';
 import type { Command, CommandResult, Query, Workspace } from '../port.ts';
 import type { Connection } from './file/connection.ts';
 import { placeholders } from './placeholders.ts';
@@ -14,16 +14,6 @@ const HAS_API_TOKEN = `select 1 from api_tokens where workspace_id = ?1
   and (revoked_at is null or revoked_at >= ?2) and (expires_at is null or expires_at >= ?2) limit 1`;
 const HAS_EVENT = 'select 1 from events where workspace_id = ? limit 1';
 const HAS_USAGE = 'select 1 from usage_counts where workspace_id = ? limit 1';
-/** Rows that belong to a workspace besides user groups. */
-const TABLES = [
-  'api_tokens',
-  'documents',
-  'environments',
-  'environment_figures',
-  'deliveries',
-  'failing_webhook_endpoints',
-  'user_group_renames',
-];
 
 export function findWorkspace(connection: Connection, { name }: { name: string }): Workspace | null {
   return WORKSPACE.readOrNull(connection.get(FIND, [name]));
@@ -67,7 +57,8 @@ export function deleteWorkspace(
   if (connection.get(HAS_API_TOKEN, [workspaceId, endedBefore]) !== undefined) return 'has_api_tokens';
   for (const sql of [HAS_EVENT, HAS_USAGE])
     if (connection.get(sql, [workspaceId]) !== undefined) return 'has_history';
-  for (const table of TABLES) connection.run(`delete from ${table} where workspace_id = ?`, [workspaceId]);
+  for (const table of WORKSPACE_TABLES)
+    connection.run(`delete from ${table} where workspace_id = ?`, [workspaceId]);
   connection.run(DELETE, [workspaceId]);
   return 'deleted';
 }
