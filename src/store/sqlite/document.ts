@@ -14,8 +14,8 @@ import { record } from './event/event.ts';
 import type { Connection } from './file/connection.ts';
 import { placeholders } from './placeholders.ts';
 
-const FIND = `select ${DOCUMENT.names} from documents
-  where workspace_id = ? and environment = ? and kind = ? and document_id = ?`;
+const OF_KEY = 'workspace_id = ? and environment = ? and kind = ? and document_id = ?';
+const FIND = `select ${DOCUMENT.names} from documents where ${OF_KEY}`;
 const OF_ENVIRONMENT = `select ${DOCUMENT.names} from documents where workspace_id = ? and environment = ?
   order by kind, document_id`;
 const SCAN = `select ${DOCUMENT.names} from documents ${DOCUMENT_KEY.pageAfter('?')}`;
@@ -26,11 +26,9 @@ const PUT = `insert into documents (${DOCUMENT.names}) values (${placeholders(DO
     body = excluded.body, secret_key_id = excluded.secret_key_id, secret_ciphertext = excluded.secret_ciphertext,
     updated_at = excluded.updated_at`;
 const COPY = `insert into documents (${DOCUMENT.names}) values (${placeholders(DOCUMENT)}) on conflict do nothing`;
-const DELETE = `delete from documents
-  where workspace_id = ? and environment = ? and kind = ? and document_id = ?`;
+const DELETE = `delete from documents where ${OF_KEY}`;
 const RESEAL = `update documents set secret_key_id = ?, secret_ciphertext = ?
-  where workspace_id = ? and environment = ? and kind = ? and document_id = ?
-    and secret_key_id = ? and secret_ciphertext = ?`;
+  where ${OF_KEY} and secret_key_id = ? and secret_ciphertext = ?`;
 const CONFIG_VERSION = 'select config_version from environments where workspace_id = ? and environment = ?';
 const INCREMENT = `insert into environments (workspace_id, environment, config_version) values (?, ?, 1)
   on conflict (workspace_id, environment) do update set config_version = config_version + 1`;
