@@ -556,10 +556,10 @@ export interface UserGroupRename extends Recorded {
 /** Removes the changes from the earlier events of the group. */
 export interface UserGroupDeletion extends Recorded {
   key: UserGroupKey;
-  /** Position up to which no event with this id has changes, or is of another group; 0 if absent. */
-  erasedTo?: number;
-  /** The token when `erasedTo` was determined: every rename encrypts it again. Any token if absent. */
-  expected?: SealedToken;
+  /** Position up to which no event with this id has changes, or is of another group. */
+  erasedTo: number;
+  /** The token when `erasedTo` was determined: every rename encrypts it again. */
+  expected: SealedToken;
   precondition?: Precondition | undefined;
 }
 

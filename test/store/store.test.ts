@@ -137,6 +137,19 @@ describeOnEachDatabase('A store', (kind) => {
     };
   }
 
+  function deletion(
+    group: UserGroupKey & Pick<UserGroup, 'sealedToken'>,
+    ifMatch?: VersionTag[],
+  ): Command<'deleteUserGroup'> {
+    return {
+      kind: 'deleteUserGroup',
+      key: group,
+      erasedTo: 0,
+      expected: group.sealedToken,
+      ...(ifMatch && { precondition: { ifMatch } }),
+    };
+  }
+
   /** The groups of the workspaces of this test, in the order of their keys. */
   async function storedGroups(): Promise<UserGroup[]> {
     const all = await read({ kind: 'scanUserGroups', after: null, limit: 10_000 });
@@ -157,7 +170,7 @@ describeOnEachDatabase('A store', (kind) => {
 
     const changes: Record<string, () => Command> = {
       'an update': () => update(own, 'New'),
-      'a deletion': () => ({ kind: 'deleteUserGroup', key: own }),
+      'a deletion': () => deletion(own),
       'a rotation': () => rotation(own),
     };
     for (const [what, command] of Object.entries(changes)) {
@@ -215,7 +228,7 @@ describeOnEachDatabase('A store', (kind) => {
         created.map(({ userGroup }) => userGroup.teamId),
         creates.map(({ teamId }) => teamId),
       );
-      const deleted = await store.write(groups.map((key) => ({ kind: 'deleteUserGroup', key })));
+      const deleted = await store.write((rotated as UserGroup[]).map((group) => deletion(group)));
       assert.deepEqual(deleted, new Array(groups.length).fill('deleted'));
       assert.equal((await storedGroups()).length, groups.length);
     });
@@ -428,18 +441,10 @@ describeOnEachDatabase('A store', (kind) => {
         ],
       );
       const deleted = await store.write([
-        { kind: 'deleteUserGroup', key: missing(5) },
-        {
-          kind: 'deleteUserGroup',
-          key: b,
-          precondition: { ifMatch: [versionTag({ teamId: 0, version: 1 })] },
-        },
-        { kind: 'deleteUserGroup', key: c },
-        {
-          kind: 'deleteUserGroup',
-          key: a,
-          precondition: { ifMatch: [versionTag({ teamId: a.teamId, version: 2 })] },
-        },
+        deletion({ ...missing(5), sealedToken: a.sealedToken }),
+        deletion(b, [versionTag({ teamId: 0, version: 1 })]),
+        deletion(c),
+        deletion(a, [versionTag({ teamId: a.teamId, version: 2 })]),
       ]);
       assert.deepEqual(deleted, ['not_found', 'version_mismatch', 'deleted', 'deleted']);
     });
@@ -565,7 +570,7 @@ describeOnEachDatabase('A store', (kind) => {
     for (const digest of [current, previous]) {
       assert.equal(await read({ kind: 'findImportedToken', digest }), userGroup.bucket);
     }
-    await write({ kind: 'deleteUserGroup', key: userGroup });
+    await write(deletion(userGroup));
     for (const digest of [current, previous]) {
       assert.equal(await read({ kind: 'findImportedToken', digest }), null);
     }

@@ -1,10 +1,15 @@
 // Deletes user groups and their imported tokens. Groups that were not deleted are read to explain why.
 
 import { isMet } from '../../../domain/precondition.ts';
-import { keyToString, type UserGroup, type UserGroupKey } from '../../../domain/user-group/user-group.ts';
+import {
+  keyToString,
+  type SealedToken,
+  type UserGroup,
+  type UserGroupKey,
+} from '../../../domain/user-group/user-group.ts';
 import { USER_GROUP_KEY } from '../../entities.ts';
 import type { CommandResult, UserGroupDeletion } from '../../port.ts';
-import { Entity, type Field, RowShape } from '../../row-shape.ts';
+import { Entity, RowShape, text } from '../../row-shape.ts';
 import { type Session, statement } from '../client/session.ts';
 import { eraseLastChanges, record } from '../event/event.ts';
 import { MEETS_PRECONDITION, PRECONDITION } from '../precondition.ts';
@@ -12,15 +17,12 @@ import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 import { forgetImportedTokens, heldImportedTokens } from './imported-token.ts';
 import { applyOrConflict, explainUnapplied } from './user-group.ts';
 
-const EXPECTED: Field<UserGroupDeletion['expected']> = {
-  columns: [{ name: 'expected_ciphertext', type: 'text' }],
-  write: (expected, cells) => cells.push(expected?.ciphertext ?? null),
-};
-
-const SENT = new RowShape<Pick<UserGroupDeletion, 'key' | 'precondition' | 'expected'>>({
+const SENT = new RowShape<
+  Pick<UserGroupDeletion, 'key' | 'precondition'> & { expected: Pick<SealedToken, 'ciphertext'> }
+>({
   key: USER_GROUP_KEY,
   precondition: PRECONDITION,
-  expected: EXPECTED,
+  expected: new RowShape({ ciphertext: text('expected_ciphertext') }),
 });
 
 type DeletedUserGroup = UserGroupKey & Pick<UserGroup, 'tokenDigest' | 'previousTokenDigest'>;
@@ -38,7 +40,7 @@ export const DELETE = statement('delete_user_groups')`
   delete from user_groups as stored
   using ${sentRows(SENT)}
   where ${isSent(USER_GROUP_KEY)} and ${MEETS_PRECONDITION}
-    and stored.token_ciphertext = coalesce(sent.expected_ciphertext, stored.token_ciphertext)
+    and stored.token_ciphertext = sent.expected_ciphertext
   returning ${DELETED.namesIn('stored')}`;
 
 type Result = CommandResult<'deleteUserGroup'>;
@@ -62,7 +64,7 @@ async function deleteOrExplain(
   const rows = await session.query(DELETE, toArrays(SENT, commands));
   const deleted = DELETED.readAll(rows);
   for (const key of deleted) results.set(keyToString(key), 'deleted');
-  const erasedTo = new Map(commands.map(({ key, erasedTo = 0 }) => [keyToString(key), erasedTo]));
+  const erasedTo = new Map(commands.map(({ key, erasedTo }) => [keyToString(key), erasedTo]));
   await session.pipelined(() =>
     Promise.all([
       forgetImportedTokens(
@@ -92,5 +94,5 @@ async function deleteOrExplain(
 function whyLeft({ precondition, expected }: UserGroupDeletion, stored: UserGroup | null): Result | null {
   if (stored === null) return 'not_found';
   if (!isMet(precondition, stored)) return 'version_mismatch';
-  return expected === undefined || stored.sealedToken.ciphertext === expected.ciphertext ? null : 'stale';
+  return stored.sealedToken.ciphertext === expected.ciphertext ? null : 'stale';
 }

@@ -11,12 +11,12 @@ const DELETE = `delete from user_groups
 
 export function deleteUserGroup(
   connection: Connection,
-  { key, precondition, event, erasedTo = 0, expected }: UserGroupDeletion,
+  { key, precondition, event, erasedTo, expected }: UserGroupDeletion,
 ): CommandResult<'deleteUserGroup'> {
   const stored = findByKey(connection, key);
   if (stored === null) return 'not_found';
   if (!isMet(precondition, stored)) return 'version_mismatch';
-  if (expected !== undefined && stored.sealedToken.ciphertext !== expected.ciphertext) return 'stale';
+  if (stored.sealedToken.ciphertext !== expected.ciphertext) return 'stale';
   connection.run(DELETE, USER_GROUP_KEY.cells(key));
   forgetImportedToken(connection, stored.tokenDigest);
   forgetImportedToken(connection, stored.previousTokenDigest);
