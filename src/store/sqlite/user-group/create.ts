@@ -6,7 +6,8 @@ import type { Connection } from '../file/connection.ts';
 import { placeholders } from '../placeholders.ts';
 import { findByKey } from './user-group.ts';
 
-const CREATE = `insert into user_groups (${USER_GROUP.names})
+/** Stores nothing if the key is taken. */
+export const CREATE = `insert into user_groups (${USER_GROUP.names})
   values (${placeholders(USER_GROUP)})
   on conflict (workspace_id, environment, provided_id) do nothing`;
 
