@@ -82,6 +82,11 @@ export function toUserGroup(row: readonly unknown[] | undefined): UserGroup | nu
   return toUserGroupWithKey(USER_GROUP_KEY.read(row), row, USER_GROUP_KEY.columns.length);
 }
 
+/** Reads rows of `USER_GROUP`. */
+export function toUserGroups(rows: readonly (readonly unknown[])[]): UserGroup[] {
+  return rows.map((row) => toUserGroup(row)!);
+}
+
 /** Reads the columns of `USER_GROUP_BESIDE_KEY`, from the index. */
 export function toUserGroupWithKey(key: UserGroupKey, row: readonly unknown[], index = 0): UserGroup {
   const { bucket, workspaceId, environment, providedId } = key;

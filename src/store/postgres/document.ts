@@ -26,9 +26,6 @@ export const LIST = statement('list_documents')`
   select ${DOCUMENT.names} from documents where workspace_id = $1 and environment = $2
   order by kind, document_id`;
 
-export const SCAN = statement('scan_documents')`
-  select ${DOCUMENT.names} from documents ${DOCUMENT_KEY.pageAfter('$')}`;
-
 export const TOTAL = statement('total_documents')`
   select count(*), coalesce(sum(octet_length(document_id) + octet_length(body)), 0) from documents
   where workspace_id = $1 and environment = $2 and kind = $3`;
@@ -81,13 +78,6 @@ export async function findDocument(
   { key }: Query<'findDocument'>,
 ): Promise<Document | null> {
   return find(session, key);
-}
-
-export async function scanDocuments(
-  session: Session,
-  { after, limit }: Query<'scanDocuments'>,
-): Promise<Document[]> {
-  return DOCUMENT.readAll(await session.query(SCAN, [...DOCUMENT_KEY.cellsAfter(after), limit]));
 }
 
 /** Runs in a transaction. */

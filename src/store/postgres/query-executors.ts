@@ -1,38 +1,32 @@
 // Executes batches of queries. All queries of one kind are one statement, except lists, which are rare: one each.
 
 import type { Query, QueryKind, QueryResult } from '../port.ts';
+import { SCANS } from '../scan.ts';
 import { findApiTokenById, findApiTokens, listApiTokens, listNewestApiTokens } from './api-token.ts';
 import { groupIndexes, scatter } from './batch.ts';
 import type { ConnectionPool } from './client/pool.ts';
 import type { Session } from './client/session.ts';
-import { findConfig, findConfigVersion, findDocument, scanDocuments } from './document.ts';
+import { findConfig, findConfigVersion, findDocument } from './document.ts';
 import { findNextTenant, hasMoreEvents, listEvents } from './event/event.ts';
 import { findEvents } from './event/single-event.ts';
 import { findFigures } from './figures.ts';
 import { ping } from './ping.ts';
+import { scan } from './scan.ts';
 import { listTokenKeyIds } from './token-key.ts';
-import { findNextTenantWithUsage, listUsageOfDay, listUsageOfUserGroup, scanUsage } from './usage.ts';
+import { findNextTenantWithUsage, listUsageOfDay, listUsageOfUserGroup } from './usage.ts';
 import { findByImportedToken, resolveImportedTokens } from './user-group/find-by-imported-token.ts';
 import { findImportedTokens } from './user-group/imported-token.ts';
 import { listUserGroups } from './user-group/list.ts';
 import { listUserGroupSummaries } from './user-group/list-summaries.ts';
-import { findLastRename, findNextRename, scanRenames } from './user-group/rename.ts';
+import { findLastRename, findNextRename } from './user-group/rename.ts';
 import { searchUserGroups } from './user-group/search.ts';
-import {
-  countUserGroups,
-  findByKey,
-  findByToken,
-  resolveTokens,
-  scanUserGroups,
-} from './user-group/user-group.ts';
+import { countUserGroups, findByKey, findByToken, resolveTokens } from './user-group/user-group.ts';
 import {
   countPendingDeliveries,
   findDelivery,
   findEndpointHealth,
   findPendingEndpoint,
   listDeliveries,
-  scanDeliveries,
-  scanFailingEndpoints,
 } from './webhook-endpoint/delivery.ts';
 import { findWorkspace, listWorkspaces } from './workspace.ts';
 
@@ -50,7 +44,7 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   findUserGroupByImportedToken: findByImportedToken,
   resolveImportedToken: resolveImportedTokens,
   findImportedToken: findImportedTokens,
-  scanUserGroups: singly(scanUserGroups),
+  scanUserGroups: singly(scan(SCANS.userGroups)),
   listUserGroups: singly(listUserGroups),
   listUserGroupSummaries: singly(listUserGroupSummaries),
   searchUserGroups: singly(searchUserGroups),
@@ -69,17 +63,17 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   findConfig: singly(findConfig),
   findConfigVersion: singly(findConfigVersion),
   findDocument: singly(findDocument),
-  scanDocuments: singly(scanDocuments),
+  scanDocuments: singly(scan(SCANS.documents)),
   listEvents: singly(listEvents),
   findEvent: findEvents,
   hasMoreEvents: singly(hasMoreEvents),
   findLastRename: singly(findLastRename),
   findNextRename: singly(findNextRename),
-  scanRenames: singly(scanRenames),
+  scanRenames: singly(scan(SCANS.renames)),
   findDelivery: singly(findDelivery),
   listDeliveries: singly(listDeliveries),
-  scanDeliveries: singly(scanDeliveries),
-  scanFailingEndpoints: singly(scanFailingEndpoints),
+  scanDeliveries: singly(scan(SCANS.deliveries)),
+  scanFailingEndpoints: singly(scan(SCANS.failingEndpoints)),
   findPendingEndpoint: singly(findPendingEndpoint),
   countPendingDeliveries: singly(countPendingDeliveries),
   findEndpointHealth: singly(findEndpointHealth),
@@ -87,7 +81,7 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   findFigures: singly(findFigures),
   listUsageOfDay: singly(listUsageOfDay),
   listUsageOfUserGroup: singly(listUsageOfUserGroup),
-  scanUsage: singly(scanUsage),
+  scanUsage: singly(scan(SCANS.usage)),
   findNextTenantWithUsage: singly(findNextTenantWithUsage),
   ping: once(ping),
 };

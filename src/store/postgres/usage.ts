@@ -1,7 +1,7 @@
 // Counts of the use of tokens.
 
 import type { UsageCount } from '../../domain/usage.ts';
-import { TENANT, TENANT_WITH_USAGE, USAGE_COUNT, USAGE_POSITION } from '../entities.ts';
+import { TENANT, TENANT_WITH_USAGE, USAGE_COUNT } from '../entities.ts';
 import type { Command, Query, TenantWithUsage } from '../port.ts';
 import { RowShape } from '../row-shape.ts';
 import { type Session, statement } from './client/session.ts';
@@ -30,9 +30,6 @@ export const OF_USER_GROUP = statement('list_usage_of_user_group')`
   ${SELECT} where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4
     and day >= $5 and day <= $6
   order by day, kind, integration limit $7`;
-
-export const SCAN = statement('scan_usage')`
-  ${SELECT} ${USAGE_POSITION.pageAfter('$')}`;
 
 export const NEXT_TENANT = statement('find_next_tenant_with_usage')`
   select ${TENANT_WITH_USAGE.names} from usage_counts where (workspace_id, environment) > ($1, $2)
@@ -69,13 +66,6 @@ export async function listUsageOfUserGroup(
   const { bucket, providedId } = key;
   const values = [bucket, ...TENANT.cells(key), providedId, from, to, limit];
   return USAGE_COUNT.readAll(await session.query(OF_USER_GROUP, values));
-}
-
-export async function scanUsage(
-  session: Session,
-  { after, limit }: Query<'scanUsage'>,
-): Promise<UsageCount[]> {
-  return USAGE_COUNT.readAll(await session.query(SCAN, [...USAGE_POSITION.cellsAfter(after), limit]));
 }
 
 export async function findNextTenantWithUsage(

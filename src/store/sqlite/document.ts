@@ -18,7 +18,6 @@ const OF_KEY = 'workspace_id = ? and environment = ? and kind = ? and document_i
 const FIND = `select ${DOCUMENT.names} from documents where ${OF_KEY}`;
 const OF_ENVIRONMENT = `select ${DOCUMENT.names} from documents where workspace_id = ? and environment = ?
   order by kind, document_id`;
-const SCAN = `select ${DOCUMENT.names} from documents ${DOCUMENT_KEY.pageAfter('?')}`;
 const TOTAL = `select count(*), coalesce(sum(octet_length(document_id) + octet_length(body)), 0) from documents
   where workspace_id = ? and environment = ? and kind = ?`;
 const PUT = `insert into documents (${DOCUMENT.names}) values (${placeholders(DOCUMENT)})
@@ -50,10 +49,6 @@ export function findConfig(connection: Connection, { tenant }: Query<'findConfig
 
 export function findDocument(connection: Connection, { key }: Query<'findDocument'>): Document | null {
   return find(connection, key);
-}
-
-export function scanDocuments(connection: Connection, { after, limit }: Query<'scanDocuments'>): Document[] {
-  return DOCUMENT.readAll(connection.all(SCAN, [...DOCUMENT_KEY.cellsAfter(after), limit]));
 }
 
 export function putDocument(

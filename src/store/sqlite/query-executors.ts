@@ -3,19 +3,21 @@
 import type { FoundApiToken } from '../../domain/api-token.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import type { Query, QueryKind, QueryResult } from '../port.ts';
+import { SCANS } from '../scan.ts';
 import { findApiToken, findApiTokenById, listApiTokens, listNewestApiTokens } from './api-token.ts';
-import { findConfig, findConfigVersion, findDocument, scanDocuments } from './document.ts';
+import { findConfig, findConfigVersion, findDocument } from './document.ts';
 import { findNextTenant, hasMoreEvents, listEvents } from './event/event.ts';
 import { findEvent } from './event/single-event.ts';
 import { findFigures } from './figures.ts';
 import type { Connection } from './file/connection.ts';
 import { ping } from './ping.ts';
+import { scan } from './scan.ts';
 import { listTokenKeyIds } from './token-key.ts';
-import { findNextTenantWithUsage, listUsageOfDay, listUsageOfUserGroup, scanUsage } from './usage.ts';
+import { findNextTenantWithUsage, listUsageOfDay, listUsageOfUserGroup } from './usage.ts';
 import { findImportedToken } from './user-group/imported-token.ts';
 import { listUserGroups } from './user-group/list.ts';
 import { listUserGroupSummaries } from './user-group/list-summaries.ts';
-import { findLastRename, findNextRename, scanRenames } from './user-group/rename.ts';
+import { findLastRename, findNextRename } from './user-group/rename.ts';
 import { searchUserGroups } from './user-group/search.ts';
 import {
   countCharacters,
@@ -25,7 +27,6 @@ import {
   findByToken,
   resolveImportedToken,
   resolveToken,
-  scanUserGroups,
 } from './user-group/user-group.ts';
 import {
   countPendingDeliveries,
@@ -33,8 +34,6 @@ import {
   findEndpointHealth,
   findPendingEndpoint,
   listDeliveries,
-  scanDeliveries,
-  scanFailingEndpoints,
 } from './webhook-endpoint/delivery.ts';
 import { findWorkspace, listWorkspaces } from './workspace.ts';
 
@@ -49,7 +48,7 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   findUserGroupByImportedToken: (connection, { digest }) => findByImportedToken(connection, digest),
   resolveImportedToken,
   findImportedToken: (connection, { digest }) => findImportedToken(connection, digest),
-  scanUserGroups,
+  scanUserGroups: scan(SCANS.userGroups),
   listUserGroups,
   listUserGroupSummaries,
   searchUserGroups,
@@ -63,17 +62,17 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   findConfig,
   findConfigVersion,
   findDocument,
-  scanDocuments,
+  scanDocuments: scan(SCANS.documents),
   listEvents,
   findEvent,
   hasMoreEvents,
   findLastRename,
   findNextRename,
-  scanRenames,
+  scanRenames: scan(SCANS.renames),
   findDelivery,
   listDeliveries,
-  scanDeliveries,
-  scanFailingEndpoints,
+  scanDeliveries: scan(SCANS.deliveries),
+  scanFailingEndpoints: scan(SCANS.failingEndpoints),
   findPendingEndpoint,
   countPendingDeliveries,
   findEndpointHealth,
@@ -81,7 +80,7 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   findFigures,
   listUsageOfDay,
   listUsageOfUserGroup,
-  scanUsage,
+  scanUsage: scan(SCANS.usage),
   findNextTenantWithUsage,
   ping,
 };

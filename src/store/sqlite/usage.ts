@@ -1,7 +1,7 @@
 // Counts of the use of tokens.
 
 import type { UsageCount } from '../../domain/usage.ts';
-import { TENANT, TENANT_WITH_USAGE, USAGE_COUNT, USAGE_POSITION } from '../entities.ts';
+import { TENANT, TENANT_WITH_USAGE, USAGE_COUNT } from '../entities.ts';
 import type { Command, Query, TenantWithUsage } from '../port.ts';
 import type { Connection } from './file/connection.ts';
 import { nextKey } from './next-key.ts';
@@ -16,7 +16,6 @@ const OF_DAY = `${SELECT} where ${OF_TENANT} and day = ? and provided_id > ?
   order by provided_id, kind, integration limit ?`;
 const OF_USER_GROUP = `${SELECT} where ${OF_TENANT} and provided_id = ? and day >= ? and day <= ?
   order by day, kind, integration limit ?`;
-const SCAN = `${SELECT} ${USAGE_POSITION.pageAfter('?')}`;
 const KEY = 'workspace_id, environment, provided_id, day, kind, integration';
 const DELETE_OLD = `delete from usage_counts where (${KEY}) in (
     select ${KEY} from usage_counts where ${OF_TENANT} and day < ? order by day limit ?)`;
@@ -50,10 +49,6 @@ export function listUsageOfUserGroup(
   return USAGE_COUNT.readAll(
     connection.all(OF_USER_GROUP, [...TENANT.cells(key), key.providedId, from, to, limit]),
   );
-}
-
-export function scanUsage(connection: Connection, { after, limit }: Query<'scanUsage'>): UsageCount[] {
-  return USAGE_COUNT.readAll(connection.all(SCAN, [...USAGE_POSITION.cellsAfter(after), limit]));
 }
 
 export function findNextTenantWithUsage(

@@ -2,7 +2,7 @@
 // PostgreSQL knows without reading the texts.
 
 import { prefixUpperBound } from '../../../domain/user-group/cursor.ts';
-import { TENANT, toUserGroup, USER_GROUP, USER_GROUP_BYTES } from '../../entities.ts';
+import { TENANT, toUserGroups, USER_GROUP, USER_GROUP_BYTES } from '../../entities.ts';
 import type { QueryResult, UserGroupSearch } from '../../port.ts';
 import { type Session, statement } from '../client/session.ts';
 
@@ -26,7 +26,7 @@ export async function listUserGroups(
   const fitting = await countFitting(session, search);
   const rows = await session.query(groups, [...searchBounds(search), fitting]);
   // Not judged by the sizes: groups may have been created or deleted since.
-  return { userGroups: rows.map((row) => toUserGroup(row)!), isEnd: rows.length < fitting };
+  return { userGroups: toUserGroups(rows), isEnd: rows.length < fitting };
 }
 
 /** The parameters of a list but the limit. */

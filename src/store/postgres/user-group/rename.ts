@@ -4,7 +4,7 @@
 import { isMet } from '../../../domain/precondition.ts';
 import { type Rename, renameChanges } from '../../../domain/user-group/rename.ts';
 import type { UserGroup } from '../../../domain/user-group/user-group.ts';
-import { RENAME, RENAME_POSITION, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
+import { RENAME, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { Command, CommandResult, Query, UserGroupRename } from '../../port.ts';
 import { renamedUserGroup, renamesAt } from '../../user-group-rename.ts';
 import { TransientError } from '../client/errors.ts';
@@ -38,9 +38,6 @@ export const FIND_NEXT = statement('find_next_user_group_rename')`
   select ${RENAME.names} from user_group_renames
   where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4 and position >= $5
   order by position limit 1`;
-
-export const SCAN = statement('scan_user_group_renames')`
-  select ${RENAME.names} from user_group_renames ${RENAME_POSITION.pageAfter('$')}`;
 
 /** Runs in a transaction. */
 export async function renameUserGroup(
@@ -114,13 +111,6 @@ export async function findNextRename(
 ): Promise<Rename | null> {
   const [row] = await session.query(FIND_NEXT, [...USER_GROUP_KEY.cells(key), from]);
   return RENAME.readOrNull(row);
-}
-
-export async function scanRenames(
-  session: Session,
-  { after, limit }: Query<'scanRenames'>,
-): Promise<Rename[]> {
-  return RENAME.readAll(await session.query(SCAN, [...RENAME_POSITION.cellsAfter(after), limit]));
 }
 
 export async function copyRenames(session: Session, { renames }: Command<'copyRenames'>): Promise<null> {

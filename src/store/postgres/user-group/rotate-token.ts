@@ -3,7 +3,7 @@
 
 import { isImported, type TokenDigest } from '../../../domain/token.ts';
 import type { UserGroup } from '../../../domain/user-group/user-group.ts';
-import { toUserGroup, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
+import { toUserGroups, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { Command, TokenRotation } from '../../port.ts';
 import { RowShape, text } from '../../row-shape.ts';
 import { firstOfEach } from '../batch.ts';
@@ -76,7 +76,7 @@ export async function rotateTokens(
   const rotating = session.query(ROTATE, toArrays(ROTATED, sorted));
   // In one pipeline, and so in one transaction.
   const [rows] = await Promise.all([rotating, !session.isDistributed && recordForTokens(session, sorted)]);
-  const userGroups = rows.map((row) => toUserGroup(row)!);
+  const userGroups = toUserGroups(rows);
   const rotated = new Map(userGroups.map((userGroup) => [userGroup.tokenDigest, userGroup]));
   if (session.isDistributed) {
     await record(

@@ -4,7 +4,7 @@
 import { userGroupChanges } from '../../../domain/event/changes.ts';
 import { isMet } from '../../../domain/precondition.ts';
 import { keyToString, type UserGroup } from '../../../domain/user-group/user-group.ts';
-import { toUserGroup, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
+import { toUserGroups, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { CommandResult, UserGroupUpdate } from '../../port.ts';
 import { RowShape, text } from '../../row-shape.ts';
 import { isUnchanged } from '../../user-group-update.ts';
@@ -80,7 +80,7 @@ async function update(
   const [before, rows] = await session.pipelined(() =>
     Promise.all([findByKey(session, commands), session.query(UPDATE, toArrays(SENT, commands))]),
   );
-  const updated = new Map(rows.map((row) => toUserGroup(row)!).map((group) => [keyToString(group), group]));
+  const updated = new Map(toUserGroups(rows).map((group) => [keyToString(group), group]));
   return commands.filter((command, index) => {
     const key = keyToString(command.key);
     const [old, group] = [before[index]!, updated.get(key)];

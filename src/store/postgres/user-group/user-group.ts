@@ -10,7 +10,6 @@ import {
   USER_GROUP,
   USER_GROUP_BESIDE_KEY,
   USER_GROUP_KEY,
-  USER_GROUP_POSITION,
 } from '../../entities.ts';
 import type { Query } from '../../port.ts';
 import { bigint, RowShape, text } from '../../row-shape.ts';
@@ -69,9 +68,6 @@ export const RESOLVE_PREVIOUS = statement('resolve_previous_tokens')`
 export const LOCK = statement('lock_user_groups')`
   update user_groups as stored set version = stored.version
   from ${sentRows(USER_GROUP_KEY)} where ${isSent(USER_GROUP_KEY)}`;
-
-export const LIST = statement('list_user_groups')`
-  select ${USER_GROUP.names} from user_groups ${USER_GROUP_POSITION.pageAfter('$')}`;
 
 export const COUNT = statement('count_user_groups')`select count(*) from user_groups`;
 
@@ -161,14 +157,6 @@ async function findByDigest(
 ): Promise<(UserGroup | null)[]> {
   const addresses = queries.map(({ address }) => address);
   return inOrder(queries, await session.query(statement, toArrays(CURRENT_TOKEN, addresses)), toUserGroup);
-}
-
-export async function scanUserGroups(
-  session: Session,
-  { after, limit }: Query<'scanUserGroups'>,
-): Promise<UserGroup[]> {
-  const rows = await session.query(LIST, [...USER_GROUP_POSITION.cellsAfter(after), limit]);
-  return rows.map((row) => toUserGroup(row)!);
 }
 
 export async function countUserGroups(

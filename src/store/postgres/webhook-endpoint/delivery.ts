@@ -8,7 +8,6 @@ import type {
 import {
   DELIVERY,
   DELIVERY_KEY,
-  DELIVERY_POSITION,
   ENDPOINT_POSITION,
   FAILING_ENDPOINT,
   WEBHOOK_ENDPOINT_KEY,
@@ -17,7 +16,6 @@ import type {
   ClaimedDeliveries,
   Command,
   EndpointHealth,
-  FailingEndpoint,
   PendingEndpoint,
   Query,
   RetriedDeliveries,
@@ -31,9 +29,6 @@ const SELECT = `select ${DELIVERY.names} from deliveries
     where workspace_id = $1 and environment = $2 and endpoint_id = $3`;
 
 export const LIST = statement('list_deliveries')`${SELECT} and event_id < $4 order by event_id desc limit $5`;
-
-export const SCAN = statement('scan_deliveries')`
-  select ${DELIVERY.names} from deliveries ${DELIVERY_POSITION.pageAfter('$')}`;
 
 export const NEXT_PENDING = statement('find_next_pending_endpoint')`
   select ${WEBHOOK_ENDPOINT_KEY.names}, next_attempt_at from deliveries
@@ -119,10 +114,6 @@ export const FAILING_SINCE = statement('find_failing_since')`
   select failing_since from failing_webhook_endpoints
   where workspace_id = $1 and environment = $2 and endpoint_id = $3`;
 
-export const SCAN_FAILING = statement('scan_failing_endpoints')`
-  select ${FAILING_ENDPOINT.names} from failing_webhook_endpoints
-  ${ENDPOINT_POSITION.pageAfter('$')}`;
-
 export const SET_FAILING = statement('set_failing_since')`
   insert into failing_webhook_endpoints (${FAILING_ENDPOINT.names})
   values (${parameters(FAILING_ENDPOINT)}) on conflict (workspace_id, environment, endpoint_id) do nothing`;
@@ -139,22 +130,6 @@ export async function listDeliveries(
 ): Promise<Delivery[]> {
   return DELIVERY.readAll(
     await session.query(LIST, [...ENDPOINT_POSITION.cells(endpoint), before ?? LAST_ID, limit]),
-  );
-}
-
-export async function scanDeliveries(
-  session: Session,
-  { after, limit }: Query<'scanDeliveries'>,
-): Promise<Delivery[]> {
-  return DELIVERY.readAll(await session.query(SCAN, [...DELIVERY_POSITION.cellsAfter(after), limit]));
-}
-
-export async function scanFailingEndpoints(
-  session: Session,
-  { after, limit }: Query<'scanFailingEndpoints'>,
-): Promise<FailingEndpoint[]> {
-  return FAILING_ENDPOINT.readAll(
-    await session.query(SCAN_FAILING, [...ENDPOINT_POSITION.cellsAfter(after), limit]),
   );
 }
 

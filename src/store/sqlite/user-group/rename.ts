@@ -1,6 +1,6 @@
 import { isMet } from '../../../domain/precondition.ts';
 import { type Rename, renameChanges } from '../../../domain/user-group/rename.ts';
-import { RENAME, RENAME_POSITION, TENANT, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
+import { RENAME, TENANT, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { Command, CommandResult, Query, UserGroupRename } from '../../port.ts';
 import { renamedUserGroup, renamesAt } from '../../user-group-rename.ts';
 import { changeConfig } from '../document.ts';
@@ -30,7 +30,6 @@ const FIND_LAST = `select ${RENAME.names} from user_group_renames
 const FIND_NEXT = `select ${RENAME.names} from user_group_renames
   where workspace_id = ? and environment = ? and provided_id = ? and position >= ?
   order by position limit 1`;
-const SCAN = `select ${RENAME.names} from user_group_renames ${RENAME_POSITION.pageAfter('?')}`;
 
 export function renameUserGroup(
   connection: Connection,
@@ -70,11 +69,6 @@ export function findNextRename(
   { key, from }: Query<'findNextRename'>,
 ): Rename | null {
   return RENAME.readOrNull(connection.get(FIND_NEXT, [...TENANT.cells(key), key.providedId, from]));
-}
-
-export function scanRenames(connection: Connection, { after, limit }: Query<'scanRenames'>): Rename[] {
-  const values = [...RENAME_POSITION.cellsAfter(after), limit];
-  return RENAME.readAll(connection.all(SCAN, values));
 }
 
 export function copyRenames(connection: Connection, { renames }: Command<'copyRenames'>): null {

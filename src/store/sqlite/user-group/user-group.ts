@@ -11,7 +11,6 @@ import {
   USER_GROUP,
   USER_GROUP_BESIDE_KEY,
   USER_GROUP_KEY,
-  USER_GROUP_POSITION,
 } from '../../entities.ts';
 import type { Query, QueryKind, QueryResult } from '../../port.ts';
 import type { Connection } from '../file/connection.ts';
@@ -28,7 +27,6 @@ const BY_PREVIOUS_TOKEN = `select ${USER_GROUP.names} from user_groups where buc
 const IS_ACTIVE = 'suspended_at is null and +workspace_id = ? and +environment = ?';
 const RESOLVE = `${BY_TOKEN} and ${IS_ACTIVE}`;
 const RESOLVE_PREVIOUS = `${BY_PREVIOUS_TOKEN} and ${IS_ACTIVE} and previous_token_expires_at > ?`;
-const AFTER_KEY = `select ${USER_GROUP.names} from user_groups ${USER_GROUP_POSITION.pageAfter('?')}`;
 const COUNT = 'select count(*) from user_groups';
 const COUNT_OF = 'select count(*) from user_groups where workspace_id = ? and environment = ?';
 
@@ -67,14 +65,6 @@ export function resolveImportedToken(
 ): UserGroup | null {
   const bucket = findImportedToken(connection, digest) ?? ANY_BUCKET;
   return resolveToken(connection, { kind: 'resolveToken', address: { bucket, digest }, tenant, now });
-}
-
-export function scanUserGroups(
-  connection: Connection,
-  { after, limit }: Query<'scanUserGroups'>,
-): UserGroup[] {
-  const rows = connection.all(AFTER_KEY, [...USER_GROUP_POSITION.cellsAfter(after), limit]);
-  return rows.map((row) => toUserGroup(row)!);
 }
 
 export function countUserGroups(connection: Connection, { tenant }: Query<'countUserGroups'>): number {

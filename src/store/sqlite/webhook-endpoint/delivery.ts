@@ -1,18 +1,11 @@
 // Webhook deliveries. They are created together with their event (event.ts).
 
 import type { Delivery, WebhookEndpointKey } from '../../../domain/webhook-endpoint/delivery.ts';
-import {
-  DELIVERY,
-  DELIVERY_POSITION,
-  ENDPOINT_POSITION,
-  FAILING_ENDPOINT,
-  WEBHOOK_ENDPOINT_KEY,
-} from '../../entities.ts';
+import { DELIVERY, ENDPOINT_POSITION, FAILING_ENDPOINT, WEBHOOK_ENDPOINT_KEY } from '../../entities.ts';
 import type {
   ClaimedDeliveries,
   Command,
   EndpointHealth,
-  FailingEndpoint,
   PendingEndpoint,
   Query,
   RetriedDeliveries,
@@ -25,7 +18,6 @@ import { placeholders } from '../placeholders.ts';
 const OF_ENDPOINT = 'workspace_id = ? and environment = ? and endpoint_id = ?';
 const LIST = `select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and event_id < ?
   order by event_id desc limit ?`;
-const SCAN = `select ${DELIVERY.names} from deliveries ${DELIVERY_POSITION.pageAfter('?')}`;
 const findNextPending = nextKey(
   ENDPOINT_POSITION,
   (condition) => `select ${WEBHOOK_ENDPOINT_KEY.names}, next_attempt_at from deliveries
@@ -57,8 +49,6 @@ const CANCEL = `update deliveries set state = 'failed', next_attempt_at = null, 
 const DELETE = `delete from deliveries where ${OF_ENDPOINT} and event_id in (
     select event_id from deliveries where ${OF_ENDPOINT} order by event_id limit ?)`;
 const FAILING_SINCE = `select failing_since from failing_webhook_endpoints where ${OF_ENDPOINT}`;
-const SCAN_FAILING = `select ${FAILING_ENDPOINT.names} from failing_webhook_endpoints
-  ${ENDPOINT_POSITION.pageAfter('?')}`;
 const SET_FAILING = `insert into failing_webhook_endpoints (${FAILING_ENDPOINT.names})
   values (${placeholders(FAILING_ENDPOINT)}) on conflict do nothing`;
 const CLEAR_FAILING = `delete from failing_webhook_endpoints where ${OF_ENDPOINT}`;
@@ -72,22 +62,6 @@ export function listDeliveries(
 ): Delivery[] {
   return DELIVERY.readAll(
     connection.all(LIST, [...ENDPOINT_POSITION.cells(endpoint), before ?? LAST_ID, limit]),
-  );
-}
-
-export function scanDeliveries(
-  connection: Connection,
-  { after, limit }: Query<'scanDeliveries'>,
-): Delivery[] {
-  return DELIVERY.readAll(connection.all(SCAN, [...DELIVERY_POSITION.cellsAfter(after), limit]));
-}
-
-export function scanFailingEndpoints(
-  connection: Connection,
-  { after, limit }: Query<'scanFailingEndpoints'>,
-): FailingEndpoint[] {
-  return FAILING_ENDPOINT.readAll(
-    connection.all(SCAN_FAILING, [...ENDPOINT_POSITION.cellsAfter(after), limit]),
   );
 }
 
