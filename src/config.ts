@@ -6,7 +6,7 @@ import { BlockList, isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { limits } from './domain/field.ts';
 import { Secret } from './domain/secret.ts';
-import { suggest } from './domain/suggest.ts';
+import { didYouMean, similarName } from './domain/suggest.ts';
 import { digestOfApiToken } from './domain/token.ts';
 import { environments } from './domain/user-group/user-group.ts';
 import { readSecretFile, refuseSpecialFile } from './system/secret-file.ts';
@@ -52,6 +52,8 @@ const timeouts = {
   query_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
   connectionTimeoutMillis: 'UGS_POSTGRES_CONNECT_TIMEOUT_MS',
 };
+/** Start of the names that are refused unless they are settings. */
+const PREFIX = 'UGS_';
 /** The API token of commands with --url. It is not a setting, but exported in shells that run other commands too. */
 export const API_TOKEN_VARIABLE = 'UGS_API_TOKEN';
 const MAX_THREADS = 16;
@@ -438,8 +440,10 @@ function refuseUnknown(env: NodeJS.ProcessEnv): void {
     setting.secret ? [setting.env, `${setting.env}_FILE`] : [setting.env],
   );
   for (const name of Object.keys(env)) {
-    if (name.startsWith('UGS_') && name !== API_TOKEN_VARIABLE && !known.includes(name)) {
-      throw new ConfigInvalid(`${name} is not a setting of this service${suggest(name, known)}`);
+    if (name.startsWith(PREFIX) && name !== API_TOKEN_VARIABLE && !known.includes(name)) {
+      const similar = similarName(name, known) ?? similarName(name.slice(PREFIX.length), known);
+      const hint = didYouMean(similar) || '; "serve --help" lists all settings';
+      throw new ConfigInvalid(`${name} is not a setting of this service${hint}`);
     }
   }
 }

@@ -125,8 +125,15 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
       names: /UGS_TOKN_KEYS is not a setting .*UGS_TOKEN_KEYS\?/,
     }));
 
-  it('that lists the settings if an unknown UGS_ variable is similar to none', () =>
-    assertRefused({ env: { UGS_Z: '' }, names: /UGS_Z .*UGS_QUEUE_LIMIT/ }));
+  it('that suggests the setting whose name lacks UGS_', () =>
+    assertRefused({ env: { UGS_HOST: '::1' }, names: /UGS_HOST is not a setting .*did you mean HOST\?/ }));
+
+  it('that says what lists the settings if an unknown UGS_ variable is similar to none', async () => {
+    await assertRefused({ env: { UGS_Z: '' }, names: /UGS_Z is not a setting .*"serve --help"/ });
+    using folder = new Folder();
+    const { stdout } = await run(folder, ['serve', '--help']);
+    for (const { env } of Object.values(settings)) assert.ok(stdout.includes(env), env);
+  });
 
   it('if a setting that is not a secret names a file', () =>
     assertRefused({ env: { UGS_LOG_FORMAT_FILE: 'log-format' }, names: /UGS_LOG_FORMAT_FILE/ }));
