@@ -74,7 +74,7 @@ export const settings = {
     flag: '--host <address>',
     fallback: '127.0.0.1',
     parse: parseHost,
-    meaning: 'Address to listen on.',
+    meaning: 'Address to listen on; a name, such as localhost, stands for its first address.',
   },
   port: {
     env: 'PORT',
