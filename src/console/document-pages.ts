@@ -2,6 +2,7 @@
 
 import { isPermitted, type Permission } from '../domain/api-token.ts';
 import type { Document, DocumentDefinition } from '../domain/document.ts';
+import type { EventTarget } from '../domain/event/event.ts';
 import { userGroupId } from '../domain/field.ts';
 import { type BodyType, refuseFields, valueCheck } from '../domain/request-body.ts';
 import type { Secret } from '../domain/secret.ts';
@@ -15,6 +16,7 @@ import {
   readDocument,
 } from '../operations/document/document.ts';
 import { Problem } from '../problem.ts';
+import { eventsAbout } from './event/paths.ts';
 import { checkField, hidden, problemSummary, textField } from './fields.ts';
 import { type Form, findViolations, type Members, readForm } from './form.ts';
 import { formPages, formView } from './form-pages.ts';
@@ -29,10 +31,12 @@ import {
   html,
   type Insertion,
   identifier,
+  link,
   NO_HTML,
   pathTo,
   time,
 } from './html.ts';
+import { viewOrMissing } from './missing.ts';
 import { notice, withNotice } from './notice.ts';
 import { ADMINS, type Page, type PageCall, type Redirect, type View } from './page.ts';
 import { nextPage, pageQuery } from './pagination.ts';
@@ -176,7 +180,8 @@ export class DocumentPages<Body> {
         path: one,
         permissions: readers,
         purpose: `read ${this.#noun}s`,
-        handle: (call) => this.showView(call),
+        handle: (call) =>
+          viewOrMissing(call, this.#target(this.documentId(call)), this.#noun, this.showView(call)),
       },
       ...formPages({
         ...shared,
@@ -212,8 +217,13 @@ ${definitions([
   ['Created', time(createdAt)],
   ['Updated', html`${time(updatedAt)} (version ${version})`],
 ])}
-${more === undefined ? '' : await more(document, call)}`,
+${more === undefined ? '' : await more(document, call)}
+<p>${link(eventsAbout(this.#target(id)), `Events of this ${this.#noun}`)}</p>`,
     };
+  }
+
+  #target(id: string): EventTarget {
+    return { type: this.#kind.definition.kind, id };
   }
 
   /** The document in the path. Throws `not_found`. */

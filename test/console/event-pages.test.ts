@@ -162,6 +162,89 @@ describeOnEachDatabase('events in the console', (database) => {
     assert.equal((await browser.get('/console/user-groups/gone')).status, 404);
   });
 
+  it('says what became of something that does not exist, instead of a dead end', async () => {
+    const { browser, token } = await signIn('admin');
+    const call = async (method: string, path: string, body?: unknown) => {
+      const { status, text } = await service.call(method, path, body, { token });
+      assert.ok(status < 300, text);
+    };
+    await call('PUT', '/v1/user-groups/before', { name: 'Acme' });
+    await call('POST', '/v1/user-groups/before/rename', { user_group_id: 'after' });
+    await call('PUT', '/v1/user-groups/deleted', { name: 'Globex' });
+    await call('DELETE', '/v1/user-groups/deleted');
+    await call('PUT', '/v1/schemas/40', { name: 'Orders' });
+    await call('DELETE', '/v1/schemas/40');
+    for (const [path, title, newest, hrefs] of [
+      [
+        'user-groups/before',
+        'The user group does not exist',
+        'User group renamed',
+        ['/console/user-groups/after'],
+      ],
+      [
+        'user-groups/deleted',
+        'The user group does not exist',
+        'User group deleted',
+        ['/console/user-groups/deleted/events'],
+      ],
+      ['catalogue/schemas/40', 'The schema does not exist', 'Schema deleted', []],
+    ] as const) {
+      const page = await browser.get(`/console/${path}`);
+      assert.equal(page.status, 404);
+      assert.match(page.text, new RegExp(`<title>Error: ${title} `));
+      assert.ok(textOf(page).includes(title), textOf(page));
+      const [row] = rowsOf(page);
+      assert.match(row?.cells.What ?? 'no event', new RegExp(newest));
+      assert.deepEqual(row!.hrefs, hrefs);
+    }
+    for (const [path, title] of [
+      ['catalogue/data-sources/x', 'The data source does not exist'],
+      ['integrations/x', 'The integration does not exist'],
+      ['webhooks/x', 'The webhook endpoint does not exist'],
+      [`user-groups/${token}`, 'The user group does not exist'],
+    ] as const) {
+      const page = await browser.get(`/console/${path}`);
+      assert.equal(page.status, 404);
+      assert.match(textOf(page), new RegExp(`${title} .*No events`));
+      assert.ok(!page.text.includes(token));
+    }
+  });
+
+  it('offers only the kinds of events that a user group can have on the page of its events', async () => {
+    const { browser, token } = await signIn();
+    await service.get({ user_group_id: 'g', name: 'Acme' }, { token });
+    const types = async (path: string) =>
+      elementsOf((await browser.get(path)).text)
+        .filter(({ name, attributes }) => name === 'option' && /\./.test(attributes.value ?? ''))
+        .map(({ attributes }) => attributes.value!);
+    assert.ok((await types(PATH)).includes('schema.created'));
+    const offered = await types('/console/user-groups/g/events');
+    assert.ok(offered.includes('user_group.renamed'));
+    assert.deepEqual(
+      offered.filter((type) => !type.startsWith('user_group.')),
+      [],
+    );
+  });
+
+  it('is linked from what it is about, and from the API token that made the changes', async () => {
+    const { browser, token, id } = await signIn('admin');
+    const { status, text } = await service.call('PUT', '/v1/schemas/a%20b', { name: 'Orders' }, { token });
+    assert.ok(status < 300, text);
+    for (const [path, name] of [
+      ['/console/catalogue/schemas/a%20b', 'Events of this schema'],
+      [`/console/api-tokens/${id}`, 'Events by this API token'],
+    ] as const) {
+      const link = elementsOf((await browser.get(path)).text).find(
+        (each) => each.name === 'a' && each.text === name,
+      );
+      const events = rowsOf(await browser.get(link?.attributes.href ?? 'no link'));
+      assert.deepEqual(
+        events.map(({ cells }) => cells.About),
+        ['a b'],
+      );
+    }
+  });
+
   it('shows events to readers, those of their own workspace and environment', async () => {
     const { token, workspaceName } = await signIn();
     await service.get({ user_group_id: 'mine', name: 'Acme' }, { token });

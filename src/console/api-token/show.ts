@@ -7,7 +7,19 @@ import {
 import { DAY_MS } from '../../domain/instant.ts';
 import { apiTokenIdParameter } from '../../http/request/path-parameter.ts';
 import { type IssuedApiToken, readApiToken } from '../../operations/api-token/api-token.ts';
-import { badge, buttonTo, definitions, type Html, heading, html, NO_HTML, pathTo, time } from '../html.ts';
+import { eventsBy } from '../event/paths.ts';
+import {
+  badge,
+  buttonTo,
+  definitions,
+  type Html,
+  heading,
+  html,
+  link,
+  NO_HTML,
+  pathTo,
+  time,
+} from '../html.ts';
 import { ADMINS, type Page, type PageCall, type View } from '../page.ts';
 import { issuedView } from '../shown-once.ts';
 import { creatorText } from './creator.ts';
@@ -38,7 +50,8 @@ ${definitions([
   ['Expires', expiryText(call, apiToken)],
   ...(apiToken.revokedAt === null ? [] : [['Revoked', time(apiToken.revokedAt)] as const]),
   ...(until === null ? [] : [['Replaced text valid until', time(until)] as const]),
-])}`,
+])}
+<p>${link(eventsBy(apiToken.apiTokenId), 'Events by this API token')}</p>`,
     };
   },
 };

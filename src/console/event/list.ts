@@ -1,5 +1,12 @@
 import { isPermitted } from '../../domain/api-token.ts';
-import { type EventTarget, type EventType, eventTypes, targetTypes } from '../../domain/event/event.ts';
+import {
+  type EventTarget,
+  type EventType,
+  eventTypes,
+  type TargetType,
+  targetTypeOf,
+  targetTypes,
+} from '../../domain/event/event.ts';
 import { actorLabel } from '../../domain/event/filter.ts';
 import { limits } from '../../domain/field.ts';
 import { DAY_MS, startOfDay } from '../../domain/instant.ts';
@@ -61,7 +68,7 @@ export async function filteredEvents(
   ]);
   const actors = [...new Set([...actorLabels(page), ...apiTokens])];
   const path = requestPath(request);
-  return html`${filterForm(path, filter, actors, subject === undefined)}
+  return html`${filterForm(path, filter, actors, subject?.type)}
 ${page.events.length === 0 ? emptyPage(page) : renderTable(page)}
 ${nextPage(path, page.nextCursor, Object.fromEntries(query), 'Older events')}`;
 }
@@ -117,11 +124,12 @@ function conditionsOf(filter: Filter, subject?: EventTarget): Pick<EventQuery, '
   };
 }
 
-/** `hasTarget`: whether the page has events about different things. */
-function filterForm(path: string, filter: Filter, actors: readonly string[], hasTarget: boolean): Html {
+/** `subject` is the type of what all events of the page are about; undefined if they are about different things. */
+function filterForm(path: string, filter: Filter, actors: readonly string[], subject?: TargetType): Html {
   const { type, target_type, target_id, actor, field, since, until } = filter;
   // Links have the number.
   const who = actors.find((label) => label.endsWith(`(${actor})`)) ?? actor;
+  const types = eventTypes.filter((each) => subject === undefined || targetTypeOf(each) === subject);
   const target = html`${choiceField({
     name: 'target_type',
     label: 'About',
@@ -134,9 +142,9 @@ ${choiceField({
   name: 'type',
   label: 'What',
   value: type ?? '',
-  choices: [['', 'anything'], ...eventTypes.map((each) => [each, wordsOf(each)] as const)],
+  choices: [['', 'anything'], ...types.map((each) => [each, wordsOf(each)] as const)],
 })}
-${hasTarget ? target : NO_HTML}
+${subject === undefined ? target : NO_HTML}
 ${textField({ name: 'field', label: 'Changed field', placeholder: 'such as mapping.40', value: field })}
 ${textField({ name: 'actor', label: 'Who', placeholder: 'name or number of an API token', value: who, list: 'actors' })}
 <datalist id="actors">${actors.map((label) => html`<option value="${label}"></option>`)}</datalist>

@@ -9,6 +9,7 @@ import { wordsOf } from '../fields.ts';
 import { type Html, html, type Insertion, idCell, link, NO_HTML, pathTo, table, time } from '../html.ts';
 import { ADMINS, WRITERS } from '../page.ts';
 import { type Change, changeList, changesText, isRestorable } from './changes.ts';
+import { eventsBy } from './paths.ts';
 
 const VIA = {
   api: 'API',
@@ -94,7 +95,7 @@ function pathOfTarget(caller: Caller, { type, id }: EventTarget): string | null 
 function who(actor: Actor): Insertion {
   const { id, name, via } = actor;
   if (id === null) return actorLabel(actor);
-  return html`${name ?? 'API token'}<p class="hint">API token ${link(`${pathTo('events')}?actor=${id}`, String(id))}, by ${VIA[via]}</p>`;
+  return html`${name ?? 'API token'}<p class="hint">API token ${link(eventsBy(id), String(id))}, by ${VIA[via]}</p>`;
 }
 
 function changesCell(caller: Caller, event: StoredEvent, userGroupId = event.target.id): Html {

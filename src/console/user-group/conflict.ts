@@ -6,7 +6,7 @@ import { actionForm, submit } from '../fields.ts';
 import { alert, buttonTo, type Html, html, idLink, pathTo } from '../html.ts';
 import type { PageCall, View } from '../page.ts';
 import { versionField } from '../version.ts';
-import { lastEvents } from './events.ts';
+import { lastEventsOfGroup } from './events.ts';
 import { hiddenFields, KEEP } from './form.ts';
 import { type GroupMerge, nameOfChange } from './merge.ts';
 
@@ -39,7 +39,7 @@ ${changesTable(others)}`
 }
 ${actionForm(call.session, `${group}/save`, content)}
 <h2>Last events</h2>
-${await lastEvents(call, providedId, EVENTS)}`,
+${await lastEventsOfGroup(call, providedId, EVENTS)}`,
   };
 }
 

@@ -1,9 +1,10 @@
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
-import { listEvents } from '../../operations/event/list.ts';
+import type { EventsPage } from '../../operations/event/list.ts';
+import { lastEvents } from '../event/last.ts';
 import { filteredEvents } from '../event/list.ts';
 import { eventTableOfOne } from '../event/table.ts';
-import { type Html, html, idLink, none, pathTo } from '../html.ts';
-import { type Page, type PageCall, READERS, unlessBusy } from '../page.ts';
+import { type Html, html, idLink, pathTo } from '../html.ts';
+import { type Page, type PageCall, READERS } from '../page.ts';
 
 /** Events include those of deleted groups with this id, so the group need not exist. */
 export const events: Page = {
@@ -23,10 +24,7 @@ ${await filteredEvents(call, (page) => eventTableOfOne(call.caller, page, id), {
   },
 };
 
-/** The last events of a user group. Lists are slowed down under load: the page is shown without them then. */
-export async function lastEvents({ context, caller }: PageCall, id: string, limit: number): Promise<Html> {
-  const target = { type: 'user_group', id } as const;
-  const page = await unlessBusy(listEvents(context, caller, { order: 'newest', limit, target }));
-  if (page === null) return none('The service is too busy to list them now.');
-  return page.events.length === 0 ? none('No events.') : eventTableOfOne(caller, page, id);
+export function lastEventsOfGroup(call: PageCall, id: string, limit: number): Promise<Html> {
+  const renderTable = (page: EventsPage) => eventTableOfOne(call.caller, page, id);
+  return lastEvents(call, { type: 'user_group', id }, limit, renderTable);
 }

@@ -5,7 +5,7 @@ import { actionForm, hidden } from '../fields.ts';
 import { alert, buttonTo, html, pathTo } from '../html.ts';
 import type { PageCall, View } from '../page.ts';
 import { AGAIN_PATH } from './create.ts';
-import { lastEvents } from './events.ts';
+import { lastEventsOfGroup } from './events.ts';
 
 const EVENTS = 3;
 
@@ -16,7 +16,7 @@ export async function goneView(call: PageCall, id: string): Promise<View> {
     main: html`<h1>Deleted in the meantime</h1>
 ${alert('Nothing was saved: this user group does not exist any more.')}
 <h2>Last events</h2>
-${await lastEvents(call, id, EVENTS)}
+${await lastEventsOfGroup(call, id, EVENTS)}
 ${actionForm(
   call.session,
   AGAIN_PATH,

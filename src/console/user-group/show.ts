@@ -22,11 +22,12 @@ import {
   pathTo,
   time,
 } from '../html.ts';
+import { viewOrMissing } from '../missing.ts';
 import { notice } from '../notice.ts';
 import { environmentConfig, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import { confirmationProblem, versionField } from '../version.ts';
 import { mappedDataSources } from './data-sources.ts';
-import { lastEvents } from './events.ts';
+import { lastEventsOfGroup } from './events.ts';
 import { groupIn, statusBadge } from './group.ts';
 import { lastUsage } from './usage.ts';
 import { verdict } from './verdict.ts';
@@ -53,7 +54,10 @@ export const show: Page = {
   path: '/user-groups/:user_group_id',
   permissions: READERS,
   purpose: 'read user groups',
-  handle: (call) => showStored(call),
+  handle: (call) => {
+    const target = { type: 'user_group', id: userGroupIdParameter(call.request) } as const;
+    return viewOrMissing(call, target, 'user group', showStored(call));
+  },
 };
 
 /** Pages contain the token only after a person has asked for it, which is recorded. */
@@ -83,7 +87,7 @@ async function showView(
   const { context, caller, query } = call;
   const { providedId, name, properties } = userGroup;
   const config = await environmentConfig({ context, caller });
-  const events = await lastEvents(call, providedId, EVENTS);
+  const events = await lastEventsOfGroup(call, providedId, EVENTS);
   const usage = await lastUsage(call, providedId);
   await context.cpu.turn(valuesLength(userGroup));
   return {
