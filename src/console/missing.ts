@@ -36,6 +36,7 @@ async function missingView(call: PageCall, target: EventTarget, noun: string): P
     main: html`<h1>${title}</h1>
 <p>No ${noun} has the id <code>${redact(target.id)}</code>.</p>
 <h2>Last events</h2>
-${await lastEvents(call, target, EVENTS, (page) => eventTable(call.caller, page))}`,
+${await lastEvents(call, target, EVENTS, (page) => eventTable(call.caller, page))}
+<p class="hint">Request ${call.request.id}</p>`,
   };
 }
