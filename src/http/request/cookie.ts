@@ -7,7 +7,8 @@ import type { IncomingMessage } from 'node:http';
 export function cookieValues({ headers }: IncomingMessage, name: string): string[] {
   const prefix = `${name}=`;
   return (headers.cookie ?? '')
-    .split(/;[ \t]*/)
+    .split(';')
+    .map((text) => text.replace(/^[ \t]+/, ''))
     .filter((text) => text.startsWith(prefix))
     .map((text) => text.slice(prefix.length).trimEnd());
 }
