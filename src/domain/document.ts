@@ -47,7 +47,7 @@ export interface Document extends DocumentKey {
   updatedAt: number;
 }
 
-/** What a document is replaced with; without a secret, it keeps the stored one. */
+/** The replacement of a document; without a secret, it keeps the stored one. */
 interface NewVersion {
   body: JsonText;
   secret?: SealedToken | null | undefined;

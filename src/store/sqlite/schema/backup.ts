@@ -69,7 +69,7 @@ async function copyPages(
     const code = sqliteErrorCode(error);
     // Reading needs no space: the disk of the backup is full, not that of the database.
     if (code === FULL)
-      throw new StoreUnavailable(`cannot write the backup: its disk is full`, { cause: error });
+      throw new StoreUnavailable('cannot write the backup: its disk is full', { cause: error });
     throw code === NO_SUCH_TABLE ? noUserGroups(path) : asStoreError(error);
   }
 }
