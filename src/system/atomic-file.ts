@@ -40,7 +40,8 @@ export function createTemporaryFile(unfinished: string): void {
 /** Removes unfinished files on exit, including exit by a signal: a partial export may contain tokens. */
 export function removeOnExit(paths: readonly string[]): Disposable {
   return onExit(() => {
-    for (const path of paths) rmSync(path, { force: true });
+    // Removing a file that was never created fails in a directory that the user may not enter.
+    for (const path of paths.filter((each) => existsSync(each))) rmSync(path, { force: true });
   });
 }
 

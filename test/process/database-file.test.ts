@@ -5,6 +5,7 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  globSync,
   linkSync,
   mkdirSync,
   readFileSync,
@@ -82,8 +83,7 @@ describe('A SQLite file in use by a process', () => {
         await service.call(token, 'GET', '/api/user', GROUP);
         for (const file of ['', 'data', DATABASE]) chownSync(folder.join(file), OTHER_USER, OTHER_USER);
         for (const file of ['-wal', '-shm']) chmodSync(folder.join(DATABASE + file), mode);
-        const args = [`--reuid=${OTHER_USER}`, '--clear-groups', process.execPath, PROGRAM];
-        const { code, stdout, stderr } = await run(folder, [...args, ...command], { command: 'setpriv' });
+        const { code, stdout, stderr } = await runAsOtherUser(folder, command);
         assert.deepEqual([code, stdout], [69, '']);
         const remedy = 'must be writable for this user, on a disk that is not mounted read-only';
         const path = realpathSync(folder.join(DATABASE));
@@ -101,16 +101,35 @@ describe('A SQLite file in use by a process', () => {
     using folder = new Folder();
     await createApiToken(folder);
     chmodSync(folder.path, 0o755);
-    const args = [`--reuid=${OTHER_USER}`, '--clear-groups', process.execPath, PROGRAM];
     for (const command of [
       ['api-token', 'list'],
       ['key', 'list'],
       ['backup', 'b'],
       ['restore', DATABASE],
     ]) {
-      const { code, stderr } = await run(folder, [...args, ...command], { command: 'setpriv' });
+      const { code, stderr } = await runAsOtherUser(folder, command);
       assert.deepEqual({ command, code }, { command, code: 69 });
       assert.match(stderr, /^user-group-service: SQLite: EACCES: permission denied[^\n]+\n$/);
+    }
+  });
+
+  it('is not copied into a directory that belongs to another user, with one line', {
+    skip: cannotChangeUser,
+  }, async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    mkdirSync(folder.join('closed'), { mode: 0o700 });
+    for (const file of ['', 'data', ...globSync('data/*', { cwd: folder.path })])
+      chownSync(folder.join(file), OTHER_USER, OTHER_USER);
+    for (const [expected, ...command] of [
+      [69, 'backup', 'closed/file'],
+      [2, 'export', 'closed/file', '--workspace', 'default'],
+      [2, 'usage', 'export', 'closed/file', '--workspace', 'default'],
+      [2, 'config', 'export', 'closed/file', '--workspace', 'default'],
+    ] as const) {
+      const { code, stderr } = await runAsOtherUser(folder, command);
+      assert.deepEqual({ command, code }, { command, code: expected });
+      assert.match(stderr, /^user-group-service: cannot (write|create) closed\/file: EACCES[^\n]+\n$/);
     }
   });
 
@@ -139,6 +158,11 @@ describe('A SQLite file in use by a process', () => {
       assert.equal(found.json.user_group.token, created.json.user_group.token);
       assert.equal(found.headers.etag, created.headers.etag);
     });
+  }
+
+  function runAsOtherUser(folder: Folder, command: readonly string[]): ReturnType<typeof run> {
+    const args = [`--reuid=${OTHER_USER}`, '--clear-groups', process.execPath, PROGRAM, ...command];
+    return run(folder, args, { command: 'setpriv' });
   }
 
   async function assertNotAFile(folder: Folder, args: string[], path: string, detail: string): Promise<void> {
