@@ -2,6 +2,7 @@
 
 import { Command, CommanderError } from 'commander';
 import { exitCodeMeanings, exitCodes, isListenError, toExitCode } from './commands/exit-code.ts';
+import { addHelpSection, formatItem } from './commands/help-layout.ts';
 import { escapeControls } from './commands/terminal-text.ts';
 import { redact } from './domain/secret.ts';
 import { readVersion } from './version.ts';
@@ -62,18 +63,19 @@ function namesIn([, , first = '', second = '']: readonly string[]): string[] | u
 /** The command line with all or some of its commands: also the source of docs/reference.md. */
 export async function program(names = Object.keys(commands)): Promise<Command> {
   const codes = Object.entries(exitCodes).map(
-    ([name, code]) => `  ${String(code).padStart(2)}  ${exitCodeMeanings[name as keyof typeof exitCodes]}`,
+    ([name, code]) => [String(code).padStart(2), exitCodeMeanings[name as keyof typeof exitCodes]] as const,
   );
   const command = new Command('user-group-service')
     .description('Issues a token per customer and tells your dashboards who is viewing.')
     .version(readVersion())
     .showHelpAfterError('(run with --help for usage)')
+    .configureHelp({ formatItem })
     // Commander exits the process by default; the service has to close the database first.
     .exitOverride()
     // The message quotes the arguments, and one of them may be a token passed in place of its id.
     .configureOutput({ outputError: (text, write) => write(redact(text.replace(/^error: /, ERROR_PREFIX))) });
   for (const each of await Promise.all(names.map((name) => commands[name]!()))) command.addCommand(each);
-  command.addHelpText('after', `\nExit codes:\n${codes.join('\n')}`);
+  addHelpSection(command, 'Exit codes:', codes);
   inheritSettings(command);
   return command;
 }

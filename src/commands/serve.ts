@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { App } from '../app.ts';
 import { type Flags, readConfig, type Setting, settings, variableNames } from '../config.ts';
 import { createLog } from '../log.ts';
+import { addHelpSection } from './help-layout.ts';
 import { serveUntilSignal } from './run-until-signal.ts';
 
 export function serveCommand(): Command {
@@ -17,8 +18,11 @@ export function serveCommand(): Command {
       command.option(flag, `${meaning} (${variableNames(setting)}; default: ${fallback || 'none'})`);
   }
   const secrets: Setting<unknown>[] = [settings.tokenKeys, settings.bootstrapApiToken];
-  const lines = secrets.map((setting) => `  ${variableNames(setting)}\n    ${setting.meaning}`);
-  command.addHelpText('after', `\nSecrets:\n${lines.join('\n')}`);
+  addHelpSection(
+    command,
+    'Secrets:',
+    secrets.map((setting) => [variableNames(setting), setting.meaning]),
+  );
   return command.action(async (flags: Flags) => {
     const config = readConfig(process.env, flags);
     const log = await createLog(config);

@@ -95,6 +95,16 @@ describe('--help', { concurrency: 2 }, () => {
     });
   }
 
+  for (const command of commands) {
+    it(`of ${['user-group-service', ...command].join(' ')} has lines of at most 80 characters`, async () => {
+      const lines = (await help(...command)).split('\n');
+      assert.deepEqual(
+        lines.filter(({ length }) => length > 80),
+        [],
+      );
+    });
+  }
+
   it('of the program lists every command and every exit code', async () => {
     const text = await help();
     for (const [command] of commands.slice(1)) assert.match(text, new RegExp(`^ {2}${command} `, 'm'));
