@@ -537,7 +537,12 @@ export function parseName(text: string): string {
 }
 
 function parseThreads(text: string): number {
-  return text === 'auto' ? Math.min(availableParallelism(), MAX_THREADS) : integer(1, MAX_THREADS)(text);
+  if (text === 'auto') return Math.min(availableParallelism(), MAX_THREADS);
+  try {
+    return integer(1, MAX_THREADS)(text);
+  } catch (error) {
+    throw new Error(`${(error as Error).message}, or auto`);
+  }
 }
 
 function parseHost(text: string): string {

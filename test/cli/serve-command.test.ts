@@ -119,6 +119,9 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
       assertRefused({ env: { HOST, RES_OPTIONS }, names: new RegExp(`${HOST}.* --host or HOST`) }));
   }
 
+  it('that lists auto among the values of UGS_THREADS', () =>
+    assertRefused({ env: { UGS_THREADS: '0' }, names: /UGS_THREADS must be .* 1 to 16, or auto$/m }));
+
   it('that suggests the setting most similar to an unknown UGS_ variable', () =>
     assertRefused({
       env: { UGS_TOKN_KEYS: '1' },
