@@ -8,7 +8,7 @@ import {
   requireDatabase,
 } from './database-option.ts';
 import { UsageError } from './exit-code.ts';
-import { printResult } from './output.ts';
+import { counted, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
 
 export function backupCommand(): Command {
@@ -41,7 +41,7 @@ async function runBackup(file: string, options: DatabaseOptions): Promise<void> 
     if (pages === total) bar.end();
   });
   await record(databaseUrl.path);
-  const text = `Backed up ${userGroups} user groups to ${file}. The key ring is not included: keep a copy of it elsewhere.`;
+  const text = `Backed up ${counted(userGroups, 'user group')} to ${file}. The key ring is not included: keep a copy of it elsewhere.`;
   printResult(options, { file, user_groups: userGroups }, text);
 }
 

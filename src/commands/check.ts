@@ -3,7 +3,7 @@ import { checkUserGroups } from '../operations/user-group/check.ts';
 import { keepHeapSmall } from '../system/small-heap.ts';
 import { type DatabaseOptions, databaseOption, withExistingDatabase } from './database-option.ts';
 import { DataError } from './exit-code.ts';
-import { printResult } from './output.ts';
+import { counted, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
 import { singleLine } from './terminal-text.ts';
 import { environmentOption, operatorAt, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
@@ -53,7 +53,8 @@ async function check(options: CheckOptions): Promise<void> {
     }
     bar.end();
   });
-  const found = violating === 0 ? 'none violates' : `${violating} violate`;
-  printResult(options, { checked: total, violating }, `Checked ${total} user groups: ${found} the rules.`);
-  if (violating > 0) throw new DataError(`${violating} of ${total} user groups violate the rules`);
+  const verb = violating > 1 ? 'violate' : 'violates';
+  const found = `${violating === 0 ? 'none' : violating} ${verb} the rules`;
+  printResult(options, { checked: total, violating }, `Checked ${counted(total, 'user group')}: ${found}.`);
+  if (violating > 0) throw new DataError(`${violating} of ${counted(total, 'user group')} ${verb} the rules`);
 }

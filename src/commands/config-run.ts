@@ -12,7 +12,7 @@ import { readConfigFile, toYaml } from './config-file.ts';
 import { type ConfigTarget, withConfigTarget } from './config-target.ts';
 import { writeOutput } from './create-file.ts';
 import { ChangesPlanned } from './exit-code.ts';
-import { printJson } from './output.ts';
+import { counted, printJson } from './output.ts';
 import type { TargetOptions } from './target-option.ts';
 import { escapeControls } from './terminal-text.ts';
 
@@ -64,15 +64,14 @@ async function plannedChanges(
 }
 
 function changeCount({ changes }: ConfigPlan): string {
-  return `${changes.length} ${changes.length === 1 ? 'change' : 'changes'}`;
+  return counted(changes.length, 'change');
 }
 
 function printPlan({ changes, kept }: ConfigPlan, prune: boolean): void {
   for (const change of changes) console.log(changeDiff(change));
   if (changes.length === 0) console.log('The configuration is up to date.');
   if (prune || kept.length === 0) return;
-  const entries =
-    kept.length === 1 ? '1 stored entry, which stays' : `${kept.length} stored entries, which stay`;
+  const entries = counted(kept.length, 'stored entry, which stays', 'stored entries, which stay');
   console.error(`The file does not have ${entries}; --prune would delete:`);
   for (const { section, id } of kept) console.error(`  ${pathInConfig(section, id).join('/')}`);
 }

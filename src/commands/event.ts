@@ -4,7 +4,7 @@ import { type Purged, purgeEvents } from '../operations/event/purge.ts';
 import { confirmByTyping } from './confirm.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
 import { parseDuration } from './duration.ts';
-import { printResult } from './output.ts';
+import { counted, printResult } from './output.ts';
 
 /** Between batches: callers of the service hardly notice. */
 const PAUSE_MS = 5;
@@ -52,6 +52,6 @@ function confirmPurge(before: number): Promise<void> {
 
 function print(purged: Purged, options: DatabaseOptions): void {
   const { events, deliveries, usage } = purged;
-  const text = `Deleted ${events} events, ${deliveries} webhook deliveries and ${usage} counts of usage.`;
+  const text = `Deleted ${counted(events, 'event')}, ${counted(deliveries, 'webhook delivery', 'webhook deliveries')} and ${counted(usage, 'count')} of usage.`;
   printResult(options, purged, text);
 }

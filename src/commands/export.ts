@@ -5,7 +5,7 @@ import { refuseExistingFile } from '../system/atomic-file.ts';
 import { outputArgument, writeOutput } from './create-file.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
 import { UsageError } from './exit-code.ts';
-import { printJson } from './output.ts';
+import { counted, printJson } from './output.ts';
 import { progressBar } from './progress.ts';
 import { environmentOption, operatorAt, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
 
@@ -53,5 +53,7 @@ async function runExport(file: string | undefined, options: ExportOptions): Prom
   if (file === undefined) return;
   if (json) printJson({ file, user_groups: count, with_tokens: withTokens });
   else
-    console.log(`Exported ${count} user groups to ${file}, ${withTokens ? 'with' : 'without'} their tokens.`);
+    console.log(
+      `Exported ${counted(count, 'user group')} to ${file}, ${withTokens ? 'with' : 'without'} their tokens.`,
+    );
 }

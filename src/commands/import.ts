@@ -17,7 +17,7 @@ import { withDatabase, withExistingDatabase } from './database-option.ts';
 import { DataError, explainReadError, ServiceRefused, UsageError } from './exit-code.ts';
 import type { ImportOne, ImportTarget, StartBatch } from './import-target.ts';
 import { type Line, ndjsonBatches } from './ndjson.ts';
-import { printJson } from './output.ts';
+import { counted, printJson } from './output.ts';
 import { type ProgressBar, progressBar } from './progress.ts';
 import {
   DEFAULT_MAX_DELETIONS,
@@ -321,10 +321,10 @@ class Report {
           ? ''
           : ` User groups that are not in the file ${isDryRun ? 'to be deleted' : 'deleted'}: ${deleted}.`;
       const start = isDryRun ? (deleted === null ? 'Dry run, nothing was changed. ' : 'Plan: ') : '';
-      console.log(`${start}${lines} lines: ${counts}.${deletions}`);
+      console.log(`${start}${counted(lines, 'line')}: ${counts}.${deletions}`);
     }
     if (this.hasRefused) {
-      const what = `${refused} ${refused === 1 ? 'line was' : 'lines were'} refused`;
+      const what = `${counted(refused, 'line was', 'lines were')} refused`;
       const kept = deleted === null || isDryRun ? '' : ', and no user group was deleted';
       throw new DataError(`${what}${kept}; correct them and run the same import again`);
     }

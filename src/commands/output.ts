@@ -67,6 +67,10 @@ function printAligned(lines: readonly (readonly string[])[], widths: number[]): 
   console.log(padded.map((line) => line.join('  ').trimEnd()).join('\n'));
 }
 
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
+}
+
 /** A cell of a table. */
 export function formatInstant(instant: number | null): string {
   return timestampOrNull(instant) ?? '-';

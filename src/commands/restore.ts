@@ -12,7 +12,7 @@ import {
   loadConfig,
 } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
-import { printResult } from './output.ts';
+import { counted, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
 
 const TOKENS_PER_KEY = 100;
@@ -54,7 +54,7 @@ async function runRestore(file: string, options: DatabaseOptions): Promise<void>
     },
   });
   const { path: database } = databaseUrl;
-  const text = `Restored ${userGroups} user groups to ${database}.`;
+  const text = `Restored ${counted(userGroups, 'user group')} to ${database}.`;
   printResult(options, { file, database, user_groups: userGroups }, text);
 }
 

@@ -70,7 +70,7 @@ describeOnEachDatabase('check', (database) => {
     assert.equal(lines[0], 'wrong: /mapping/40 refers to a data source that does not exist');
     assert.equal(lines[1], 'wrong: /properties/plan must be string');
     assert.match(lines[2]!, /^\[#{30}\] 100 % {2}2 of 2 user groups {2}\d+\/s$/);
-    assert.equal(lines[3], 'Checked 2 user groups: 1 violate the rules.');
+    assert.equal(lines[3], 'Checked 2 user groups: 1 violates the rules.');
   });
 
   it('prints nothing that a terminal obeys, and one line for each violation', async () => {

@@ -75,7 +75,7 @@ describeOnEachDatabase('event purge', (kind) => {
       );
     }
     const { code, stdout } = await purge();
-    assert.deepEqual([code, stdout], [0, 'Deleted 1 events, 0 webhook deliveries and 1 counts of usage.\n']);
+    assert.deepEqual([code, stdout], [0, 'Deleted 1 event, 0 webhook deliveries and 1 count of usage.\n']);
   });
 
   it('refuses an invalid age', async () => {

@@ -72,6 +72,7 @@ describe('doctor on SQLite', () => {
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
     const lines = stdout.trimEnd().split('\n');
     for (const line of lines) assert.match(line, /^(?:ok|skipped) +\w[\w ]+ {2}\w/);
+    assert.match(stdout, / has 1 key, among them every key in use, and decrypts 1 sampled token$/m);
     assert.deepEqual(
       checksOf(await doctor(folder)).map(({ name }) => name),
       [

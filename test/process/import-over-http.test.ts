@@ -83,7 +83,7 @@ describeOnEachDatabase('import --url', (kind) => {
     assert.match(refused.stderr, /line 1: name differs from the stored value: use --update/);
     assert.deepEqual(await read('a'), before);
     const { stdout } = await importLines([line], '--update');
-    assert.equal(stdout, '1 lines: 0 created, 1 updated, 0 unchanged, 0 refused.\n');
+    assert.equal(stdout, '1 line: 0 created, 1 updated, 0 unchanged, 0 refused.\n');
     const { name, mapping, properties, token: kept, suspended } = await read('a');
     assert.deepEqual(
       [name, mapping, properties, kept, suspended],

@@ -6,6 +6,7 @@ import { inspectDatabase } from '../../database.ts';
 import { keyFilePath, readKeyRing } from '../../key-ring-source.ts';
 import { decryptSample } from '../../operations/database/decrypt-sample.ts';
 import type { Finding, Inspection } from '../../store/inspection.ts';
+import { counted } from '../output.ts';
 import { attempt, type Check, type CheckResult, failed, ok, skipped, warning } from './check.ts';
 
 const TOKENS_PER_KEY = 20;
@@ -84,7 +85,7 @@ async function checkKeys(config: Config, inspection: Inspection): Promise<CheckR
   const keyRing = readKeyRing(config, keyIds);
   const tokens = await decryptSample(inspection, keyRing, { keyIds, limit: TOKENS_PER_KEY });
   return ok(
-    `the key ring has ${keyRing.keyIds.length} keys, among them all ${keyIds.length} in use, and decrypts ${tokens} sampled tokens`,
+    `the key ring has ${counted(keyRing.keyIds.length, 'key')}, among them every key in use, and decrypts ${counted(tokens, 'sampled token')}`,
   );
 }
 
