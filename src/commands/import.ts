@@ -108,7 +108,10 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
       await readLines(source, report, target, await target.preview());
       return report.end();
     }
-    await readLines(source, report, target, await target.start());
+    const startBatch = await target.start();
+    await readLines(source, report, target, startBatch).catch((error) =>
+      explainInterruption(error, report.lastLine),
+    );
     // Its customer may be one of those that the plan deletes, under another id.
     if (plan !== null) report.deleted = report.hasRefused ? 0 : await deletePlanned(target, plan);
     await target.finish();
@@ -167,9 +170,8 @@ async function readLines(
   const { lines: batches, size } = await source.read();
   using bar = progressBar('bytes', size);
   for await (const lines of batches) {
-    const results = await startBatch()
-      .then((importOne) => mapInChunks(lines, concurrency, (line) => importLine(line, importOne)))
-      .catch((error) => explainInterruption(error, lines[0]!));
+    const importOne = await startBatch();
+    const results = await mapInChunks(lines, concurrency, (line) => importLine(line, importOne));
     if (listed !== undefined) list(listed, lines, results);
     report.add(lines, results, bar);
     bar.show(lines.at(-1)!.end);
@@ -196,9 +198,11 @@ async function importLine({ bytes }: Line, importOne: ImportOne): Promise<LineRe
   return refusedLine('line_too_long', `must be at most ${limits.lineBytes} bytes long`, '');
 }
 
-function explainInterruption(error: unknown, { number }: Line): never {
+/** `lastLine`: the last line that is imported, or 0. */
+function explainInterruption(error: unknown, lastLine: number): never {
+  if (lastLine === 0) throw error;
   const explained = (message: string) =>
-    `${message}; the lines before ${number} are imported: run the same import again to continue`;
+    `${message}; the lines before ${lastLine + 1} are imported: run the same import again to continue`;
   if (error instanceof StoreUnavailable)
     throw new StoreUnavailable(explained(error.message), { cause: error });
   if (error instanceof ServiceRefused) throw new ServiceRefused(explained(error.message), { cause: error });
@@ -278,6 +282,8 @@ class Report {
   readonly #isDryRun: boolean;
   readonly #listsAll: boolean;
   readonly #counts = { created: 0, updated: 0, unchanged: 0, refused: 0 };
+  /** Number of the last line that was reported, or 0. */
+  lastLine = 0;
   /** User groups that were deleted, or would be. */
   deleted: number | null = null;
 
@@ -290,6 +296,7 @@ class Report {
 
   add(lines: readonly Line[], results: readonly LineResult[], bar: ProgressBar): void {
     const output: string[] = [];
+    this.lastLine = lines.at(-1)!.number;
     for (const [index, { number }] of lines.entries()) {
       const result = results[index]!;
       this.#counts[result.result]++;

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, before, beforeEach, it } from 'node:test';
+import { mintApiToken } from '../../src/domain/token.ts';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
 import {
   createApiToken,
@@ -188,5 +189,16 @@ describeOnEachDatabase('import --url', (kind) => {
     const { code, stderr } = await run(folder, args, { env: { UGS_API_TOKEN: weak } });
     assert.equal(code, 69);
     assert.match(stderr, /may not read user groups/);
+  });
+
+  it('reports no line as imported if the API token is unknown', async () => {
+    const file = folder.join('customers.ndjson');
+    const env = { UGS_API_TOKEN: mintApiToken().reveal() };
+    for (const options of [[], ['--update', '--prune'], ['--dry-run']]) {
+      const { code, stderr } = await run(folder, ['import', file, '--url', service.url, ...options], { env });
+      assert.equal(code, 69);
+      assert.match(stderr, /^user-group-service: http:[^\n]+ with a valid API token[^\n]+\n$/);
+      assert.doesNotMatch(stderr, /imported/);
+    }
   });
 });
