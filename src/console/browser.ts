@@ -14,9 +14,12 @@ export function requestPath({ url }: FastifyRequest): string {
   return url.split('?', 1)[0]!;
 }
 
-/** Whether the browser uses HTTPS, as far as this process knows. */
+/**
+ * Whether the browser uses HTTPS, as far as this process knows: each of several proxies may append the scheme that it was
+ * called with, so the first one is that of the browser.
+ */
 export function isSecure({ publicUrl }: Pick<Context, 'publicUrl'>, { headers }: FastifyRequest): boolean {
-  return publicUrl.startsWith('https:') || headers['x-forwarded-proto'] === 'https';
+  return publicUrl.startsWith('https:') || /^https(?:\s*,|$)/.test(String(headers['x-forwarded-proto']));
 }
 
 /** Returns null if the request has no valid session in the slot, by default the active one. */

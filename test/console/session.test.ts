@@ -130,6 +130,14 @@ describeOnEachDatabase('A session of the console', (database) => {
     assert.ok(await isSignedIn({ cookie: secure!.split(';')[0]! }));
   });
 
+  it('is secure if the first of several proxies was called over HTTPS', async () => {
+    const schemes = { 'https, http': true, 'https,https': true, 'http, https': false, httpsx: false };
+    for (const [scheme, isSecure] of Object.entries(schemes)) {
+      const { headers } = await signIn(service.token, {}, { 'x-forwarded-proto': scheme });
+      assert.equal(headers['set-cookie']![0]!.includes('; Secure;'), isSecure, scheme);
+    }
+  });
+
   it('is over HTTPS only in the cookie that no other host and no plain HTTP can plant', async () => {
     const { cookie = '' } = await newSession();
     const value = cookie.slice(cookie.indexOf('=') + 1);
