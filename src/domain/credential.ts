@@ -9,7 +9,7 @@ interface FoundCredential {
 
 /** Names of credentials, but not of places that keep one, such as `secret_name`. */
 const NAME =
-  /^(?:.*[_-])?(?:pass(?:word|wd|phrase)?|pwd|secret|credentials?|private[_-]?key|api[_-]?key|access[_-]?key|token|connection[_-]?string|dsn)$/;
+  /^(?:.*(?:password|passwd|passphrase)|(?:.*[_-])?(?:pass|pwd|secret|credentials?|private[_-]?key|api[_-]?key|access[_-]?key|token|connection[_-]?string|dsn))$/;
 
 const TEXTS: readonly RegExp[] = [
   // scheme://user:password@host

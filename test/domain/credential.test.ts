@@ -37,7 +37,18 @@ const NAMES = [
     'connection-string',
     'connectionstring',
   ],
-  ...['db_password', 'db-password', 'dbPassword', 'DB_PASSWORD', 'PASSWORD', 'a1Token', 'user_name_token'],
+  ...[
+    'db_password',
+    'db-password',
+    'dbPassword',
+    'DB_PASSWORD',
+    'PASSWORD',
+    'PGPASSWORD',
+    'MYSQL_PWD',
+    'dbpasswd',
+    'a1Token',
+    'user_name_token',
+  ],
 ];
 const OTHER_NAMES = [
   ...[
