@@ -129,6 +129,16 @@ describeOnEachDatabase('usage export', (kind) => {
     assert.equal(stdout, `${HEADING}\nused,${today},5,0,0,0,{}\n`);
   });
 
+  it('names the options in the error if the dates are in the wrong order or too far apart', async () => {
+    const errors: [options: string[], error: string][] = [
+      [['--from', '2999-01-01'], '--from must not be after today.'],
+      [['--from', '2022-03-02', '--to', '2022-03-01'], '--from must not be after --to.'],
+      [['--from', '2020-01-01', '--to', '2022-03-01'], '--from must not be more than 399 days before --to.'],
+    ];
+    for (const [options, error] of errors)
+      assert.equal((await runExport(...options)).stderr, `user-group-service: ${error}\n`);
+  });
+
   it('refuses dates that do not exist or are in the wrong order, and an unknown workspace', async () => {
     for (const args of [
       ['--from', '2022-02-30'],

@@ -123,21 +123,18 @@ export async function listUsage(
   return { entries, nextCursor };
 }
 
-/** Throws `invalid_request`. */
+/** `names`: those of `from` and `to` in messages. Throws `invalid_request`. */
 export function usageRange(
   { from, to }: Pick<UsageQuery, 'from' | 'to'>,
   today: Day,
+  names: readonly [from: string, to: string] = ['The parameter from', 'to'],
 ): { from: Day; to: Day } {
   const last = to ?? today;
   const first = from ?? Math.max(0, last - DEFAULT_USAGE_DAYS + 1);
-  if (first > last) throw new Problem('invalid_request', 'The parameter from must not be after to.');
-  if (last - first >= MAX_USAGE_DAYS) {
-    const most = MAX_USAGE_DAYS - 1;
-    throw new Problem(
-      'invalid_request',
-      `The parameters from and to must not be more than ${most} days apart.`,
-    );
-  }
+  const refuse = (relation: string) =>
+    new Problem('invalid_request', `${names[0]} must not be ${relation} ${names[1]}.`);
+  if (first > last) throw refuse('after');
+  if (last - first >= MAX_USAGE_DAYS) throw refuse(`more than ${MAX_USAGE_DAYS - 1} days before`);
   return { from: first, to: last };
 }
 
