@@ -66,7 +66,7 @@ function ringText(config: RingConfig, hasTokens: boolean): RingText {
   const file = keyFilePath(config);
   if (file === null) {
     throw new ConfigInvalid(
-      'UGS_TOKEN_KEYS is not set, but PostgreSQL requires it: generate a key with "key generate" and set the same key ring for every process',
+      'UGS_TOKEN_KEYS is not set, but PostgreSQL requires it, the same for every process: set the key ring that the database has been served with, or for a new database a key of "key generate"',
     );
   }
   // A missing file is not replaced with a new key once tokens are encrypted: they could not be decrypted.
