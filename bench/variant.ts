@@ -72,8 +72,7 @@ function unbatched(store: Store): BatchingStore {
     until: () => unbatched(store),
     of: () => unbatched(store),
     inTime: (promise) => promise,
-    userGroupKey: ({ workspaceId, environment }, providedId) =>
-      userGroupKey(workspaceId, environment, providedId),
+    userGroupKey,
     queueLengths: { read: 0, list: 0, write: 0 },
     admits: () => true,
     admitsWrite: () => true,

@@ -296,7 +296,7 @@ async function unknownUserGroup(
   { workspace, environment }: GroupOptions,
 ): Promise<NotFound> {
   const other = environments.find((each) => each !== environment)!;
-  const key = userGroupKey(caller.workspaceId, other, id);
+  const key = userGroupKey({ ...caller, environment: other }, id);
   const isInOther = (await store.read({ kind: 'findUserGroup', key })) !== null;
   const suggestion = isInOther ? null : await suggestUserGroup(store, caller, id);
   const hint = isInOther

@@ -35,8 +35,8 @@ export function groupOfPath(caller: Caller, _body: unknown, request: FastifyRequ
   return groupOfId(caller, userGroupIdParameter(request));
 }
 
-export function groupOfId({ workspaceId, environment }: Caller, userGroupId: string): PrefetchQuery {
-  return { kind: 'findUserGroup', key: userGroupKey(workspaceId, environment, userGroupId) };
+export function groupOfId(caller: Caller, userGroupId: string): PrefetchQuery {
+  return { kind: 'findUserGroup', key: userGroupKey(caller, userGroupId) };
 }
 
 export function groupOfToken({ address }: PresentedToken): PrefetchQuery | null {

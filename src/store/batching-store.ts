@@ -172,11 +172,12 @@ export class BatchingStore {
   }
 
   /** The key of a group; of the prefetched lookup if it is the same, because computing a key takes a hash. */
-  userGroupKey({ workspaceId, environment }: Tenant, providedId: string): UserGroupKey {
+  userGroupKey(tenant: Tenant, providedId: string): UserGroupKey {
     const query = this.#prefetched?.query;
+    const { workspaceId, environment } = tenant;
     const isPrefetched =
       query?.kind === 'findUserGroup' && isSameKey(query.key, { workspaceId, environment, providedId });
-    return isPrefetched ? query.key : userGroupKey(workspaceId, environment, providedId);
+    return isPrefetched ? query.key : userGroupKey(tenant, providedId);
   }
 
   read<Kind extends QueryKind>(query: Query<Kind>): Promise<QueryResult<Kind>> {

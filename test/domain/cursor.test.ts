@@ -100,7 +100,7 @@ describe('a cursor', () => {
 describe('the order of a list', () => {
   const bytes = (any: string): Buffer => Buffer.from(any);
   const groupOf = (providedId: string): UserGroup =>
-    ({ ...userGroupKey(1, 'Customer', providedId), name: 'Acme' }) as UserGroup;
+    ({ ...userGroupKey({ workspaceId: 1, environment: 'Customer' }, providedId), name: 'Acme' }) as UserGroup;
 
   it('has no id between that of a group and the position after it', () => {
     fc.assert(

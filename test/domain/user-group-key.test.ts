@@ -10,15 +10,16 @@ import {
   valuesLength,
 } from '../../src/domain/user-group/user-group.ts';
 
-const key = userGroupKey(1, 'Customer', 'a');
+const tenant = { workspaceId: 1, environment: 'Customer' } as const;
+const key = userGroupKey(tenant, 'a');
 
 describe('the key of a user group', () => {
   it('is the workspace, the environment and the id of the caller', () => {
-    assert.equal(isSameKey(key, userGroupKey(1, 'Customer', 'a')), true);
+    assert.equal(isSameKey(key, userGroupKey(tenant, 'a')), true);
     for (const other of [
-      userGroupKey(2, 'Customer', 'a'),
-      userGroupKey(1, 'Testing', 'a'),
-      userGroupKey(1, 'Customer', 'A'),
+      userGroupKey({ ...tenant, workspaceId: 2 }, 'a'),
+      userGroupKey({ ...tenant, environment: 'Testing' }, 'a'),
+      userGroupKey(tenant, 'A'),
     ]) {
       assert.equal(isSameKey(key, other), false);
       assert.notEqual(keyToString(key), keyToString(other));
@@ -26,11 +27,8 @@ describe('the key of a user group', () => {
   });
 
   it('has a text of its own, even with slashes in the id', () => {
-    assert.notEqual(
-      keyToString(userGroupKey(1, 'Customer', '1/a')),
-      keyToString(userGroupKey(1, 'Customer', 'a')),
-    );
-    assert.equal(keyToString(key), keyToString(userGroupKey(1, 'Customer', 'a')));
+    assert.notEqual(keyToString(userGroupKey(tenant, '1/a')), keyToString(userGroupKey(tenant, 'a')));
+    assert.equal(keyToString(key), keyToString(userGroupKey(tenant, 'a')));
   });
 });
 

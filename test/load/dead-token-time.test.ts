@@ -30,7 +30,9 @@ describeOnEachDatabase('The time of a response', (kind) => {
     tokens.deleted = await create('deleted');
     tokens.replaced = await create('replaced');
     tokens['of another workspace'] = await create('foreign', other.token);
-    tokens.unknown = mintUserGroupToken(userGroupKey(1, 'Customer', 'unknown').bucket).reveal();
+    tokens.unknown = mintUserGroupToken(
+      userGroupKey({ workspaceId: 1, environment: 'Customer' }, 'unknown').bucket,
+    ).reveal();
     await service.post({ current_token: tokens.replaced });
     for (const id of ['suspended', 'imported-suspended'])
       await service.call('POST', `/v1/user-groups/${id}/suspend`);

@@ -24,7 +24,8 @@ class Counter {
   } as unknown as BatchingStore;
 }
 
-const acme = { ...userGroupKey(1, 'Customer', 'acme'), teamId: 1 };
+const tenant = { workspaceId: 1, environment: 'Customer' } as const;
+const acme = { ...userGroupKey(tenant, 'acme'), teamId: 1 };
 
 describe('Usage', () => {
   it('keeps what could not be written, and adds later uses', async () => {
@@ -52,7 +53,7 @@ describe('Usage', () => {
     const counter = new Counter();
     const usage = new Usage(counter.store, true);
     const groups = Array.from({ length: 1_000 }, (_, teamId) => ({
-      ...userGroupKey(1, 'Customer', `group-${teamId}`),
+      ...userGroupKey(tenant, `group-${teamId}`),
       teamId,
     }));
     for (const group of groups) usage.count(group, 'resolves', 0);
@@ -68,7 +69,7 @@ describe('Usage', () => {
     const counter = new Counter();
     counter.isFailing = true;
     const usage = new Usage(counter.store, true);
-    const key = userGroupKey(1, 'Customer', 'many');
+    const key = userGroupKey(tenant, 'many');
     for (let teamId = 1; teamId <= 200_000; teamId++) {
       usage.count({ ...key, teamId }, 'resolves', 0);
       if (teamId % 100_000 === 0) await usage.write();

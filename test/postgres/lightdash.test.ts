@@ -31,7 +31,12 @@ interface Customer {
 /** Attributes of a token; null if it is refused. */
 function mint({ id, region }: Customer, viewer: string | null = null): UserAttributes | null {
   const properties = parse({ region: { region } }).members.get('region')!;
-  const userGroup = { ...userGroupKey(1, 'Customer', id), name: 'N', mapping: null, properties } as UserGroup;
+  const userGroup = {
+    ...userGroupKey({ workspaceId: 1, environment: 'Customer' }, id),
+    name: 'N',
+    mapping: null,
+    properties,
+  } as UserGroup;
   const values = new GroupValues(userGroup);
   const resource = JSON.stringify({ dashboardUuid: 'd' }) as typeof properties;
   try {

@@ -19,7 +19,8 @@ const PROCESSES = 3;
 const ROUNDS = 200;
 const IMPORTS = 40;
 const IMPORTED = 200;
-const KEYS = Array.from({ length: 20 }, (_, index) => userGroupKey(1, 'Customer', `group-${index}`));
+const TENANT = { workspaceId: 1, environment: 'Customer' } as const;
+const KEYS = Array.from({ length: 20 }, (_, index) => userGroupKey(TENANT, `group-${index}`));
 
 describe('updates of the same user groups', () => {
   let database: TestDatabase;
@@ -174,7 +175,7 @@ function create(
 
 function importOf(providedId: string, index: number, leased: LeasedIds): Command<'importUserGroup'> {
   const claim = `~digest-${providedId}` as TokenDigest;
-  const group = create(userGroupKey(1, 'Customer', providedId), index, leased);
+  const group = create(userGroupKey(TENANT, providedId), index, leased);
   return { ...group, kind: 'importUserGroup', tokenDigest: claim, claim, issued: null };
 }
 

@@ -25,7 +25,7 @@ export async function storeUserGroups(
 function userGroup(workspaceId: number, providedId: string, fields: Partial<UserGroup>): UserGroup {
   teamId++;
   return {
-    ...userGroupKey(workspaceId, 'Customer', providedId),
+    ...userGroupKey({ workspaceId, environment: 'Customer' }, providedId),
     teamId,
     name: `Name of ${providedId}`,
     mapping: null,

@@ -106,7 +106,7 @@ describeOnEachDatabase('last_seen_at', (database) => {
     await write();
     assert.equal(await lastSeen('forwards'), seen);
     // A write of another process that arrives late.
-    const key = userGroupKey(1, 'Customer', 'forwards');
+    const key = userGroupKey({ workspaceId: 1, environment: 'Customer' }, 'forwards');
     const { team_id: teamId } = (await read('forwards')).json.user_group;
     const { store } = service.app.context;
     await store.write({ kind: 'markSeen', userGroups: [{ key, teamId }], at: HOUR_MS });

@@ -43,8 +43,7 @@ export interface UserGroup extends UserGroupKey {
 }
 
 export function userGroupKey(
-  workspaceId: number,
-  environment: Environment,
+  { workspaceId, environment }: Pick<UserGroupKey, 'workspaceId' | 'environment'>,
   providedId: string,
 ): UserGroupKey {
   return {

@@ -100,10 +100,9 @@ async function* laterParts(
     yield part;
     part = passed.pop()!;
   }
-  const { workspaceId, environment } = tenant;
   while (part.range.after !== newestAfter) {
     const { id, range } = part;
-    const key = userGroupKey(workspaceId, environment, id);
+    const key = userGroupKey(tenant, id);
     const rename = await store.read({ kind: 'findNextRename', key, from: part.end.before });
     // Retention has deleted it, and the events before it.
     if (rename === null) return yield { continueAt: null };

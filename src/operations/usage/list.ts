@@ -149,7 +149,7 @@ async function readUserGroup(
   userGroupId: string,
   { from, to, groupBy, integration, limit }: Omit<UsageQuery, 'from' | 'to'> & { from: Day; to: Day },
 ): Promise<{ entries: UsageEntry[]; next: Day | null }> {
-  const key = userGroupKey(tenant.workspaceId, tenant.environment, userGroupId);
+  const key = userGroupKey(tenant, userGroupId);
   for (let most = READ; ; most *= 2) {
     const counts = await store.read({ kind: 'listUsageOfUserGroup', key, from, to, limit: most });
     const periods = [...Map.groupBy(counts, ({ day }) => periodDate(day, groupBy))];

@@ -1,6 +1,6 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
-import { type UserGroupKey, userGroupKey } from '../../domain/user-group/user-group.ts';
+import type { UserGroupKey } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';
 import { type EventContext, userGroupEvent } from '../event/event.ts';
 import { changedTooOften, userGroupNotFound, versionMismatch } from '../refusals.ts';
@@ -23,7 +23,7 @@ export async function deleteUserGroup(
   userGroupId: string,
   precondition: Precondition | undefined,
 ): Promise<void> {
-  const key = userGroupKey(caller.workspaceId, caller.environment, userGroupId);
+  const key = context.store.userGroupKey(caller, userGroupId);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const stored = await context.store.read({ kind: 'findUserGroup', key });
     if (stored === null) throw userGroupNotFound();

@@ -50,13 +50,12 @@ export class HistoryErasures {
 
 /** The newest part last: its position is returned. */
 async function erase(store: BatchingStore, key: UserGroupKey): Promise<number> {
-  const { workspaceId, environment } = key;
   const parts: HistoryPart[] = [];
   for await (const part of earlierParts(store, key, newestEnd(key.providedId)))
     if (!part.isDeparture) parts.push(part);
   let erasedTo = 0;
   for (const { id, range } of parts.toReversed())
-    erasedTo = await erasePart(store, userGroupKey(workspaceId, environment, id), range);
+    erasedTo = await erasePart(store, userGroupKey(key, id), range);
   return erasedTo;
 }
 

@@ -167,11 +167,11 @@ function countFitting(found: readonly Match[], limit: number): number {
 /** Fetches the groups, without those that were deleted since. */
 async function fetchGroups(
   store: BatchingStore,
-  { workspaceId, environment }: UserGroupList,
+  list: UserGroupList,
   page: readonly Match[],
 ): Promise<UserGroup[]> {
   if (page.length === 0) return [];
-  const keys = page.map(({ summary }) => userGroupKey(workspaceId, environment, summary.providedId));
+  const keys = page.map(({ summary }) => userGroupKey(list, summary.providedId));
   const userGroups = await store.read({ kind: 'findUserGroups', keys });
   return userGroups.filter((userGroup) => userGroup !== null);
 }

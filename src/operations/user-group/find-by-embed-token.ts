@@ -35,7 +35,7 @@ export async function findByEmbedToken(
   if (verifier === null || !isSignedBy(token, verifier)) return null;
   const claims = readClaims(token.payload);
   if (claims === null || claims.expiresAt <= now) return null;
-  const key = userGroupKey(caller.workspaceId, caller.environment, claims.providedId);
+  const key = userGroupKey(caller, claims.providedId);
   const userGroup = await context.store.read({ kind: 'findUserGroup', key });
   if (userGroup === null || userGroup.suspendedAt !== null) return null;
   if (userGroup.teamId !== claims.teamId || userGroup.version !== claims.version) return null;

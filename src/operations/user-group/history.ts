@@ -65,8 +65,8 @@ export function newestRange(
 
 export function findLastRename(
   store: BatchingStore,
-  { workspaceId, environment }: Tenant,
+  tenant: Tenant,
   { id, before }: PartEnd,
 ): Promise<Rename | null> {
-  return store.read({ kind: 'findLastRename', key: userGroupKey(workspaceId, environment, id), before });
+  return store.read({ kind: 'findLastRename', key: userGroupKey(tenant, id), before });
 }

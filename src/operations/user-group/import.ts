@@ -58,7 +58,7 @@ interface ImportedToken {
 export function importLine(job: ImportJob, line: Buffer): Promise<LineResult> {
   return orRefusal(line, (body, imported) => {
     const { groupMutex, store } = job.context;
-    const key = userGroupKey(job.caller.workspaceId, job.caller.environment, body.userGroupId);
+    const key = userGroupKey(job.caller, body.userGroupId);
     return groupMutex.runExclusive(keyToString(key), store, () => importGroup(job, key, body, imported));
   });
 }
@@ -100,7 +100,7 @@ async function previewChange(
   body: ImportedUserGroupBody,
   imported: ImportedToken | null,
 ): Promise<LineResult> {
-  const key = tenant && userGroupKey(tenant.workspaceId, tenant.environment, body.userGroupId);
+  const key = tenant && userGroupKey(tenant, body.userGroupId);
   const stored = key && (await context.store.read({ kind: 'findUserGroup', key }));
   if (stored !== null) return compare(body, imported, stored, replaces);
   const holder = imported && (await findByToken(context.store, new PresentedToken(imported.token.reveal())));

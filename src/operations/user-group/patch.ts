@@ -5,7 +5,6 @@ import type { UserGroupFields } from '../../domain/request-body.ts';
 import {
   keyToString,
   type UserGroupKey,
-  userGroupKey,
   valuesLength,
   versionTag,
 } from '../../domain/user-group/user-group.ts';
@@ -29,7 +28,7 @@ export async function patchUserGroup(
   patch: UserGroupFields,
   precondition: Precondition | undefined,
 ): Promise<OpenUserGroup> {
-  const key = userGroupKey(caller.workspaceId, caller.environment, userGroupId);
+  const key = context.store.userGroupKey(caller, userGroupId);
   return context.groupMutex.runExclusive(keyToString(key), context.store, () =>
     mergeInto(context, caller, key, patch, precondition),
   );

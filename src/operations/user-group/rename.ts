@@ -3,12 +3,7 @@ import { dataSourceDefinition } from '../../domain/catalogue.ts';
 import { nextVersion } from '../../domain/document.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import { asImported } from '../../domain/token.ts';
-import {
-  isSameKey,
-  type UserGroup,
-  type UserGroupKey,
-  userGroupKey,
-} from '../../domain/user-group/user-group.ts';
+import { isSameKey, type UserGroup, type UserGroupKey } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { DocumentChange, UserGroupRename } from '../../store/port.ts';
@@ -35,8 +30,8 @@ export async function renameUserGroup(
   precondition: Precondition | undefined,
 ): Promise<OpenUserGroup> {
   const { store } = context;
-  const key = userGroupKey(caller.workspaceId, caller.environment, userGroupId);
-  const to = userGroupKey(caller.workspaceId, caller.environment, newUserGroupId);
+  const key = store.userGroupKey(caller, userGroupId);
+  const to = store.userGroupKey(caller, newUserGroupId);
   for (const reader of callerOfAttempts(caller)) {
     const stored =
       (await store.read({ kind: 'findUserGroup', key })) ?? (await findRenamed(context, key, to));

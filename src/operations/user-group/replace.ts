@@ -1,7 +1,6 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import type { UserGroupFields } from '../../domain/request-body.ts';
-import { userGroupKey } from '../../domain/user-group/user-group.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { userGroupEvent } from '../event/event.ts';
 import { overloaded, tooBusy, versionMismatch } from '../refusals.ts';
@@ -22,7 +21,7 @@ export async function replaceUserGroup(
   { name, mapping = null, properties = null }: UserGroupFields & { name: string },
   precondition: Precondition | undefined,
 ): Promise<OpenUserGroup & { created: boolean }> {
-  const key = userGroupKey(caller.workspaceId, caller.environment, userGroupId);
+  const key = context.store.userGroupKey(caller, userGroupId);
   const fields = { name, mapping, properties };
   await checkPolicies(context, caller, userGroupId, fields);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {

@@ -1,7 +1,7 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import type { TokenDigest } from '../../domain/token.ts';
-import { keyToString, userGroupKey } from '../../domain/user-group/user-group.ts';
+import { keyToString } from '../../domain/user-group/user-group.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { tooBusy, userGroupNotFound, versionMismatch } from '../refusals.ts';
 import { replaceToken } from './replace-token.ts';
@@ -21,7 +21,7 @@ export async function rotateTokenById(
   precondition: Precondition | undefined,
 ): Promise<OpenUserGroup> {
   const { store, groupMutex } = context;
-  const key = userGroupKey(caller.workspaceId, caller.environment, userGroupId);
+  const key = store.userGroupKey(caller, userGroupId);
   return groupMutex.runExclusive(keyToString(key), store, async () => {
     const minted = new Set<TokenDigest>();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {

@@ -1,6 +1,6 @@
 import type { Caller } from '../../domain/api-token.ts';
 import type { Precondition } from '../../domain/precondition.ts';
-import { type UserGroup, userGroupKey } from '../../domain/user-group/user-group.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { type EventContext, userGroupEvent } from '../event/event.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 
@@ -33,7 +33,7 @@ async function setSuspension(
   userGroupId: string,
   change: { suspendedAt: number | null; precondition: Precondition | undefined },
 ): Promise<UserGroup> {
-  const key = userGroupKey(caller.workspaceId, caller.environment, userGroupId);
+  const key = context.store.userGroupKey(caller, userGroupId);
   const userGroup = await context.store.write({
     kind: 'updateUserGroup',
     key,

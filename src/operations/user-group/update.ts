@@ -1,7 +1,6 @@
 import type { Caller } from '../../domain/api-token.ts';
 import type { Precondition } from '../../domain/precondition.ts';
 import type { UserGroupBody } from '../../domain/request-body.ts';
-import { userGroupKey } from '../../domain/user-group/user-group.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { userGroupEvent } from '../event/event.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
@@ -20,7 +19,7 @@ export async function updateUserGroup(
   const { userGroupId, name, mapping, properties } = body;
   const check = checkPolicies(context, caller, userGroupId, body);
   if (check !== undefined) await check;
-  const key = userGroupKey(caller.workspaceId, caller.environment, userGroupId);
+  const key = context.store.userGroupKey(caller, userGroupId);
   const userGroup = await context.store.write({
     kind: 'updateUserGroup',
     key,

@@ -122,7 +122,7 @@ export class EmbedSite {
   /** Suspends the group with the id, or resumes it. */
   async suspend(userGroupId: string, isSuspended = true): Promise<void> {
     const { store, clock } = this.service.app.context;
-    const key = userGroupKey(1, 'Customer', userGroupId);
+    const key = userGroupKey({ workspaceId: 1, environment: 'Customer' }, userGroupId);
     const suspendedAt = isSuspended ? clock() : null;
     await store.write({ kind: 'updateUserGroup', key, suspendedAt, now: clock() });
   }
