@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../domain/api-token.ts';
+import { tenantOf } from '../domain/event/event.ts';
 import type { BodyType } from '../domain/request-body.ts';
 import type { PresentedToken, TokenDigest } from '../domain/token.ts';
 import { userGroupKey } from '../domain/user-group/user-group.ts';
@@ -45,11 +46,11 @@ export function groupOfToken({ address }: PresentedToken): PrefetchQuery | null 
 
 /** The query of endpoints that resolve the token. */
 export function resolutionQuery(
-  { workspaceId, environment }: Caller,
+  caller: Caller,
   { address }: PresentedToken,
   now: number,
 ): PrefetchQuery | null {
-  return address && { kind: 'resolveToken', address, tenant: { workspaceId, environment }, now };
+  return address && { kind: 'resolveToken', address, tenant: tenantOf(caller), now };
 }
 
 export interface ReceivedBody {

@@ -79,6 +79,11 @@ export interface Tenant {
   readonly environment: Environment;
 }
 
+/** Without the other members of a caller or a key. */
+export function tenantOf({ workspaceId, environment }: Tenant): Tenant {
+  return { workspaceId, environment };
+}
+
 export function isSameTenant(a: Tenant, b: Tenant): boolean {
   return a.workspaceId === b.workspaceId && a.environment === b.environment;
 }

@@ -9,6 +9,7 @@ import {
   type Permission,
 } from '../../domain/api-token.ts';
 import { encodeCursor, type ListName } from '../../domain/cursor.ts';
+import { tenantOf } from '../../domain/event/event.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { digestToken, mintApiToken } from '../../domain/token.ts';
 import type { Environment } from '../../domain/user-group/user-group.ts';
@@ -130,12 +131,12 @@ interface ApiTokenPage {
 /** Keyset pagination of the caller's workspace and environment, in the order of ids. Throws `invalid_request`. */
 export async function listApiTokens(
   { store }: Pick<EventContext, 'store'>,
-  { workspaceId, environment }: Caller,
+  caller: Caller,
   { limit, cursor }: { limit: number; cursor?: string },
 ): Promise<ApiTokenPage> {
-  const list = ['api_tokens', workspaceId, environment];
+  const list = ['api_tokens', caller.workspaceId, caller.environment];
   const after = cursor === undefined ? 0 : Number(readCursor(list, cursor, NUMBER));
-  const tenant = { workspaceId, environment };
+  const tenant = tenantOf(caller);
   const found = await store.read({ kind: 'listApiTokens', tenant, after, limit: limit + 1 });
   return toPage(list, found, limit);
 }
@@ -143,12 +144,12 @@ export async function listApiTokens(
 /** API tokens that are revoked, or those that are not; the newest first. */
 export async function listNewestApiTokens(
   { store }: Pick<EventContext, 'store'>,
-  { workspaceId, environment }: Caller,
+  caller: Caller,
   { limit, cursor, isRevoked }: { limit: number; cursor?: string; isRevoked: boolean },
 ): Promise<ApiTokenPage> {
-  const list = ['newest_api_tokens', workspaceId, environment, String(isRevoked)];
+  const list = ['newest_api_tokens', caller.workspaceId, caller.environment, String(isRevoked)];
   const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(readCursor(list, cursor, NUMBER));
-  const query = { tenant: { workspaceId, environment }, before, isRevoked, limit: limit + 1 };
+  const query = { tenant: tenantOf(caller), before, isRevoked, limit: limit + 1 };
   const found = await store.read({ kind: 'listNewestApiTokens', ...query });
   return toPage(list, found, limit);
 }
@@ -180,9 +181,10 @@ export async function readApiToken(
 /** The API token of the request. */
 export async function readOwnApiToken(
   { store }: Pick<EventContext, 'store'>,
-  { workspaceId, environment, apiTokenId }: Caller,
+  caller: Caller,
 ): Promise<ApiTokenRow> {
-  const tenant = { workspaceId, environment };
+  const { apiTokenId } = caller;
+  const tenant = tenantOf(caller);
   const [row] = await store.read({ kind: 'listApiTokens', tenant, after: apiTokenId! - 1, limit: 1 });
   if (row?.apiTokenId !== apiTokenId) throw apiTokenNotFound();
   return row;

@@ -2,7 +2,7 @@ import type { Caller } from '../../domain/api-token.ts';
 import type { ConfigBody } from '../../domain/config.ts';
 import type { ConfigPlan } from '../../domain/config-plan.ts';
 import { nextVersion } from '../../domain/document.ts';
-import type { EventType } from '../../domain/event/event.ts';
+import { type EventType, tenantOf } from '../../domain/event/event.ts';
 import { parseWebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import type { DocumentChange } from '../../store/port.ts';
 import { withoutTarget } from '../document/document.ts';
@@ -27,12 +27,10 @@ export async function applyConfig(
 ): Promise<ConfigPlan> {
   const { plan, drafts, config } = await draftConfig(context, caller, body, options);
   if (options.dryRun || drafts.length === 0) return plan;
-  const { workspaceId, environment } = caller;
   const changes = await documentChanges(context, caller, config, drafts);
-  const tenant = { workspaceId, environment };
   const version = await context.store.write({
     kind: 'changeConfig',
-    tenant,
+    tenant: tenantOf(caller),
     version: config.version,
     changes,
   });

@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Document } from '../../domain/document.ts';
-import { isSameTenant, type StoredEvent } from '../../domain/event/event.ts';
+import { isSameTenant, type StoredEvent, tenantOf } from '../../domain/event/event.ts';
 import type { KeyRing } from '../../domain/key-ring.ts';
 import { isImported } from '../../domain/token.ts';
 import type { UsageCount } from '../../domain/usage.ts';
@@ -188,7 +188,7 @@ const eventTable: Table<StoredEvent> = {
       const position = events.at(-1) ?? after;
       const { last, isEnd, ...page }: EventPage = await store.read({
         kind: 'listEvents',
-        tenant: { workspaceId: tenant.workspaceId, environment: tenant.environment },
+        tenant: tenantOf(tenant),
         target: null,
         type: null,
         order: 'oldest',

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Caller } from '../../domain/api-token.ts';
 import { Catalogue } from '../../domain/catalogue.ts';
 import type { Document, DocumentKind } from '../../domain/document.ts';
-import type { EventType, Tenant } from '../../domain/event/event.ts';
+import { type EventType, tenantOf } from '../../domain/event/event.ts';
 import { mappingMode } from '../../domain/mapping-policy.ts';
 import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
 import { type PropertySchema, parsePropertySchema } from '../../domain/property-schema.ts';
@@ -105,8 +105,7 @@ interface Loading {
 
 /** The caller with the current version, which the lookup of an API token returns: for commands, once for each batch. */
 export async function atCurrentConfig(store: BatchingStore, caller: Caller): Promise<Caller> {
-  const { workspaceId, environment } = caller;
-  const configVersion = await store.read({ kind: 'findConfigVersion', tenant: { workspaceId, environment } });
+  const configVersion = await store.read({ kind: 'findConfigVersion', tenant: tenantOf(caller) });
   return { ...caller, configVersion };
 }
 
@@ -169,22 +168,15 @@ export class EnvironmentConfigs {
   async #loadAfter(
     rested: Promise<void> | undefined,
     store: BatchingStore,
-    tenant: Tenant,
+    caller: Caller,
     name: string,
   ): Promise<EnvironmentConfig> {
     await rested;
-    return this.#load(store, tenant, name);
+    return this.#load(store, caller, name);
   }
 
-  async #load(
-    store: BatchingStore,
-    { workspaceId, environment }: Tenant,
-    name: string,
-  ): Promise<EnvironmentConfig> {
-    const { version, documents } = await store.read({
-      kind: 'findConfig',
-      tenant: { workspaceId, environment },
-    });
+  async #load(store: BatchingStore, caller: Caller, name: string): Promise<EnvironmentConfig> {
+    const { version, documents } = await store.read({ kind: 'findConfig', tenant: tenantOf(caller) });
     const config = new EnvironmentConfig(version, documents);
     this.#forget(name);
     this.#kept.set(name, config);

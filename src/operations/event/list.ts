@@ -8,7 +8,7 @@ import {
   type ListPosition,
   START,
 } from '../../domain/event/cursor.ts';
-import type { EventTarget, EventType, StoredEvent } from '../../domain/event/event.ts';
+import { type EventTarget, type EventType, type StoredEvent, tenantOf } from '../../domain/event/event.ts';
 import { type EventFilter, meetsFilter } from '../../domain/event/filter.ts';
 import { eventJson } from '../../domain/event/json.ts';
 import { limits } from '../../domain/field.ts';
@@ -47,10 +47,10 @@ const CLOCK_SKEW_MS = 600_000;
  */
 export async function listEvents(
   { store, cpu }: Pick<Context, 'store' | 'cpu'>,
-  { workspaceId, environment }: Caller,
+  caller: Caller,
   { order, limit, cursor, type, target, filter = {} }: EventQuery,
 ): Promise<EventsPage> {
-  const tenant = { workspaceId, environment };
+  const tenant = tenantOf(caller);
   const list: EventList = { tenant, order, type: type ?? null, target: target ?? null, filter };
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   const isScanned = isFiltered || type !== undefined;

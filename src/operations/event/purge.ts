@@ -2,7 +2,7 @@
 // row is deleted once.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Tenant } from '../../domain/event/event.ts';
+import { type Tenant, tenantOf } from '../../domain/event/event.ts';
 import { toDay } from '../../domain/usage.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { TenantWithEvents, TenantWithUsage } from '../../store/port.ts';
@@ -74,13 +74,12 @@ async function* iterate<Found>(
 async function deleteAll(
   { store, before, pauseMs, signal }: PurgeOptions,
   kind: Deletion,
-  { workspaceId, environment }: Tenant,
+  tenant: Tenant,
 ): Promise<number> {
-  const tenant = { workspaceId, environment };
   const oldest = kind === 'deleteOldUsage' ? toDay(before) : before;
   let total = 0;
   for (let deleted = BATCH; deleted === BATCH && !signal?.aborted; total += deleted) {
-    deleted = await store.write({ kind, tenant, before: oldest, limit: BATCH });
+    deleted = await store.write({ kind, tenant: tenantOf(tenant), before: oldest, limit: BATCH });
     await sleep(pauseMs, null, { signal }).catch(() => {});
   }
   return total;

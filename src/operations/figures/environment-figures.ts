@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../domain/api-token.ts';
-import type { Tenant } from '../../domain/event/event.ts';
+import { type Tenant, tenantOf } from '../../domain/event/event.ts';
 import { type CountedFigures, type Figures, UserGroupTally } from '../../domain/figures.ts';
 import { jsonText } from '../../domain/json/json-tree.ts';
 import { listStart, type Position } from '../../domain/user-group/cursor.ts';
@@ -51,7 +51,7 @@ export class EnvironmentFigures {
 
   /** Stored figures, which may be old; counted now if that is fast; null if they are not known yet. */
   async find(store: BatchingStore, caller: Caller): Promise<CountedFigures | null> {
-    const tenant = onlyTenant(caller);
+    const tenant = tenantOf(caller);
     const stored = await store.read({ kind: 'findFigures', tenant });
     const figures = figuresIn(stored);
     if (!this.#isOld(figures, caller)) return figures;
@@ -95,7 +95,7 @@ export class EnvironmentFigures {
   }
 
   async #countClaimed(caller: Caller): Promise<void> {
-    const tenant = onlyTenant(caller);
+    const tenant = tenantOf(caller);
     const store = this.#store.of(caller.workspaceId);
     const stored = await store.read({ kind: 'findFigures', tenant });
     const now = this.#context.clock();
@@ -113,7 +113,7 @@ export class EnvironmentFigures {
     claim: Claim,
   ): Promise<Figures> {
     const startedAt = performance.now();
-    const tenant = onlyTenant(caller);
+    const tenant = tenantOf(caller);
     const now = this.#context.clock();
     const config = await this.#context.configs.of(store, { ...caller, configVersion: null });
     let resumedAt = startedAt;
@@ -232,8 +232,4 @@ async function isSettled(promise: Promise<void>, ms: number): Promise<boolean> {
   } finally {
     timeout.abort();
   }
-}
-
-function onlyTenant({ workspaceId, environment }: Tenant): Tenant {
-  return { workspaceId, environment };
 }

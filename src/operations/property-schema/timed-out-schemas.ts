@@ -1,7 +1,7 @@
 // Records an event for a property schema with which checks have timed out repeatedly: once for each version of the schema.
 
 import { operator } from '../../domain/api-token.ts';
-import type { EventTarget, Tenant } from '../../domain/event/event.ts';
+import { type EventTarget, type Tenant, tenantOf } from '../../domain/event/event.ts';
 import { limits } from '../../domain/field.ts';
 import { SINGLETON_ID } from '../../domain/policy-mode.ts';
 import type { PropertySchema } from '../../domain/property-schema.ts';
@@ -20,11 +20,11 @@ export class TimedOutSchemas {
   }
 
   /** Records the event off the path of the response. After a failure, the next timeout is reported again. */
-  report({ workspaceId, environment }: Tenant, schema: PropertySchema): void {
+  report(tenant: Tenant, schema: PropertySchema): void {
     if (this.#reported.has(schema)) return;
     this.#reported.add(schema);
     this.#recording = this.#recording
-      .then(() => this.#record({ workspaceId, environment }))
+      .then(() => this.#record(tenantOf(tenant)))
       .catch(() => void this.#reported.delete(schema));
   }
 

@@ -2,7 +2,7 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import { encodeCursor, type ListName } from '../../domain/cursor.ts';
-import type { Tenant } from '../../domain/event/event.ts';
+import { type Tenant, tenantOf } from '../../domain/event/event.ts';
 import { compareIds } from '../../domain/id-order.ts';
 import {
   type Day,
@@ -76,21 +76,21 @@ const PLACE = /^(\d{1,7}) (\d{1,7}) (\P{Cc}*)$/u;
  */
 export async function listUsage(
   { store, clock }: Pick<Context, 'store' | 'clock'>,
-  { workspaceId, environment }: Caller,
+  caller: Caller,
   query: UsageQuery,
 ): Promise<UsagePage> {
   const { groupBy, userGroupId, integration, limit, cursor } = query;
+  const tenant = tenantOf(caller);
   const list: ListName = [
     'usage',
-    workspaceId,
-    environment,
+    tenant.workspaceId,
+    tenant.environment,
     query.from,
     query.to,
     groupBy,
     userGroupId,
     integration,
   ];
-  const tenant = { workspaceId, environment };
   const range = usageRange(query, toDay(clock()));
   let place: Place =
     cursor === undefined

@@ -1,6 +1,7 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { dataSourceDefinition } from '../../domain/catalogue.ts';
 import { nextVersion } from '../../domain/document.ts';
+import { tenantOf } from '../../domain/event/event.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import { asImported } from '../../domain/token.ts';
 import { isSameKey, type UserGroup, type UserGroupKey } from '../../domain/user-group/user-group.ts';
@@ -111,7 +112,6 @@ async function moveReservations(
   to: string,
 ): Promise<UserGroupRename['config']> {
   const { store, configs, clock } = context;
-  const { workspaceId, environment } = caller;
   const config = await configs.of(store, caller);
   const changes: DocumentChange[] = [];
   for (const before of config.ofKind(dataSourceDefinition.kind).values()) {
@@ -122,9 +122,7 @@ async function moveReservations(
     changes.push({ before, after, event });
   }
   if (changes.length > MAX_CONFIG_CHANGES) throw tooManyReservations(changes.length);
-  return changes.length === 0
-    ? null
-    : { tenant: { workspaceId, environment }, version: config.version, changes };
+  return changes.length === 0 ? null : { tenant: tenantOf(caller), version: config.version, changes };
 }
 
 /** The limit exists because all are changed and recorded in one transaction, during which other writes wait. */

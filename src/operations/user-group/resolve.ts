@@ -2,6 +2,7 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import type { EffectiveMapping } from '../../domain/catalogue.ts';
+import { tenantOf } from '../../domain/event/event.ts';
 import { limits } from '../../domain/field.ts';
 import type { PresentedToken } from '../../domain/token.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
@@ -67,8 +68,7 @@ export async function identifyByToken(
   token: PresentedToken,
 ): Promise<Resolution | null> {
   const now = clock();
-  const { workspaceId, environment } = caller;
-  const found = await findResolvable(store, token, { workspaceId, environment }, now);
+  const found = await findResolvable(store, token, tenantOf(caller), now);
   if (found === null) return null;
   const { userGroup, digest } = found;
   if (userGroup.tokenDigest === digest) {

@@ -1,5 +1,6 @@
 // Reads what filters and figures need of many user groups, in queries that are small enough to be fast beside lookups.
 
+import { tenantOf } from '../../domain/event/event.ts';
 import {
   type Position,
   positionAfter,
@@ -33,13 +34,13 @@ const SEARCHED = 32_000;
 /** Groups in the order of names that may have the text, see `searchableText`. */
 export async function searchSummaries(
   store: BatchingStore,
-  { workspaceId, environment }: UserGroupList,
+  list: UserGroupList,
   from: Position,
   { text, scanLimit, limit }: { text: string | null; scanLimit: number; limit: number },
 ): Promise<Summaries & { scanned: number }> {
   const { summaries, scanned, last }: QueryResult<'searchUserGroups'> = await store.read({
     kind: 'searchUserGroups',
-    tenant: { workspaceId, environment },
+    tenant: tenantOf(list),
     from: { name: '', ...from },
     text,
     scanLimit: Math.min(scanLimit, SEARCHED),
