@@ -1,12 +1,12 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { similarName } from '../../domain/suggest.ts';
-import { listStart, type Position, positionAfter } from '../../domain/user-group/cursor.ts';
+import { listStart, type Position } from '../../domain/user-group/cursor.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
-import type { QueryResult } from '../../store/port.ts';
+import { readSummaries, type Summaries } from './summaries.ts';
 
-const PAGE = { limit: 1_000, maxBytes: 8 * 1024 * 1024, withMappings: false, withProperties: false };
+const ONLY_IDS = { withMappings: false, withProperties: false };
 /** In a longer list only the first groups are considered. */
-const MAX_PAGES = 100;
+const MAX_READS = 50;
 
 /** Returns the id of an existing group that is similar to the unknown id, or null. */
 export async function suggestUserGroup(
@@ -17,16 +17,11 @@ export async function suggestUserGroup(
   const list = { workspaceId, environment, search: '' };
   let suggestion: string | null = null;
   let from: Position | null = listStart(list);
-  for (let page = 0; page < MAX_PAGES && from !== null; page++) {
-    const { summaries, isEnd }: QueryResult<'listUserGroupSummaries'> = await store.read({
-      kind: 'listUserGroupSummaries',
-      list,
-      from,
-      ...PAGE,
-    });
+  for (let reads = 0; reads < MAX_READS && from !== null; reads++) {
+    const { summaries, next }: Summaries = await readSummaries(store, list, from, ONLY_IDS);
     const ids = summaries.map(({ providedId }) => providedId);
     suggestion = similarName(unknownId, suggestion === null ? ids : [suggestion, ...ids]);
-    from = isEnd ? null : positionAfter('id', summaries.at(-1)!);
+    from = next;
   }
   return suggestion;
 }
