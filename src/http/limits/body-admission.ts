@@ -2,6 +2,7 @@
 // Beyond the limit requests are rejected before their body is read. Small bodies, which are read during authentication,
 // do not count.
 
+import { tooBusy } from '../../operations/refusals.ts';
 import { Problem } from '../../problem.ts';
 import { FairShare } from '../../scheduling/fair-share.ts';
 
@@ -14,9 +15,7 @@ const CAPACITY_BYTES = 2 * MAX_BYTES;
 export const MIN_BYTES_PER_SECOND = 64 * 1024;
 export const MAX_DELAY_MS = 1_000;
 
-const OVERLOADED = new Problem('overloaded', 'Too many large bodies are waiting to be parsed. Retry later.', {
-  retryAfterSeconds: 1,
-});
+const OVERLOADED = tooBusy('Too many large bodies are waiting to be parsed. Retry later.');
 
 const EVICTED = new Problem(
   'request_timeout',

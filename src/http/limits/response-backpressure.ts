@@ -3,7 +3,7 @@
 
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Problem } from '../../problem.ts';
+import { tooBusy } from '../../operations/refusals.ts';
 import { FairShare } from '../../scheduling/fair-share.ts';
 import type { Access } from '../../store/admission.ts';
 
@@ -42,10 +42,8 @@ const MAX_UNREAD_BYTES = 67_108_864;
 const MIN_COUNTED_CHARACTERS = 4_096;
 
 /** Shared: capturing a stack trace for each refusal is too expensive. */
-const UNREAD = new Problem(
-  'overloaded',
+const UNREAD = tooBusy(
   'Too many responses to this workspace are waiting for their callers to read them. Retry later.',
-  { retryAfterSeconds: 1 },
 );
 
 /**

@@ -1,16 +1,12 @@
 // A lane: threads, and the checks that wait for them.
 
-import { Problem } from '../../../problem.ts';
+import { tooBusy } from '../../refusals.ts';
 import { type Queued, TenantQueue } from './tenant-queue.ts';
 import type { ThreadLimits } from './thread.ts';
 import { type Check, type Outcome, ValidatorThread } from './validator-thread.ts';
 
 /** Shared: under overload, capturing a stack trace for each request is too expensive. */
-export const OVERLOADED = new Problem(
-  'overloaded',
-  'Too many properties are waiting to be checked. Retry later.',
-  { retryAfterSeconds: 1 },
-);
+export const OVERLOADED = tooBusy('Too many properties are waiting to be checked. Retry later.');
 
 interface Waiting extends Queued {
   check: Check;
