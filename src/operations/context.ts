@@ -1,6 +1,5 @@
 // The dependencies of every operation, and steps that several of them share.
 
-import type { Caller } from '../domain/api-token.ts';
 import type { Origin } from '../domain/event/event.ts';
 import { type KeyRing, TokenUnreadable } from '../domain/key-ring.ts';
 import type { Secret } from '../domain/secret.ts';
@@ -102,11 +101,6 @@ export function createContext({
 export interface OpenUserGroup {
   userGroup: UserGroup;
   token: Secret;
-}
-
-/** Whether the group belongs to the caller's workspace and environment. For other callers it does not exist. */
-export function isVisible(userGroup: UserGroup, caller: Caller): boolean {
-  return userGroup.workspaceId === caller.workspaceId && userGroup.environment === caller.environment;
 }
 
 /** Decrypts the stored token. If that fails, throws `database_unavailable`: the token is never replaced by a new one. */

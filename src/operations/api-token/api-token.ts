@@ -9,7 +9,7 @@ import {
   type Permission,
 } from '../../domain/api-token.ts';
 import { encodeCursor, type ListName } from '../../domain/cursor.ts';
-import { tenantOf } from '../../domain/event/event.ts';
+import { isSameTenant, tenantOf } from '../../domain/event/event.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { digestToken, mintApiToken } from '../../domain/token.ts';
 import type { Environment } from '../../domain/user-group/user-group.ts';
@@ -169,12 +169,11 @@ function listedBytes({ name }: ApiToken): number {
 /** Throws `api_token_not_found`, also for a token of another workspace or environment. */
 export async function readApiToken(
   { store }: Pick<EventContext, 'store'>,
-  { workspaceId, environment }: Caller,
+  caller: Caller,
   apiTokenId: number,
 ): Promise<ApiToken> {
   const apiToken = await findApiTokenById(store, apiTokenId);
-  const isVisible = apiToken?.workspaceId === workspaceId && apiToken.environment === environment;
-  if (apiToken === null || !isVisible) throw apiTokenNotFound();
+  if (apiToken === null || !isSameTenant(apiToken, caller)) throw apiTokenNotFound();
   return apiToken;
 }
 

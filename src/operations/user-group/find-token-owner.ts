@@ -2,10 +2,11 @@
 // seen, and it finds the group of a token that does not resolve any more.
 
 import type { Caller } from '../../domain/api-token.ts';
+import { isSameTenant } from '../../domain/event/event.ts';
 import { limits } from '../../domain/field.ts';
 import { PresentedToken } from '../../domain/token.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
-import { type Context, isVisible } from '../context.ts';
+import type { Context } from '../context.ts';
 import { findByEmbedToken } from './find-by-embed-token.ts';
 import { findByToken } from './find-by-token.ts';
 
@@ -26,7 +27,7 @@ export async function findTokenOwner(
     return found && { userGroup: found.userGroup, status: 'embed' };
   }
   const found = await findByToken(context.store, new PresentedToken(text));
-  if (found === null || !isVisible(found.userGroup, caller)) return null;
+  if (found === null || !isSameTenant(found.userGroup, caller)) return null;
   const { userGroup, digest } = found;
   if (userGroup.tokenDigest === digest) return { userGroup, status: 'current' };
   const isRetiring = (userGroup.previousTokenExpiresAt ?? 0) > context.clock();

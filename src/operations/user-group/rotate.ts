@@ -1,7 +1,8 @@
 import type { Caller } from '../../domain/api-token.ts';
+import { isSameTenant } from '../../domain/event/event.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import type { PresentedToken, TokenDigest } from '../../domain/token.ts';
-import { type Context, isVisible, type OpenUserGroup, openToken } from '../context.ts';
+import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { tokenNotFound, tooBusy, versionMismatch } from '../refusals.ts';
 import { findByToken } from './find-by-token.ts';
 import { replaceToken } from './replace-token.ts';
@@ -29,7 +30,7 @@ export async function rotateToken(
   const minted = new Set<TokenDigest>();
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const found = await findByToken(context.store, currentToken);
-    if (found === null || !isVisible(found.userGroup, caller)) throw tokenNotFound();
+    if (found === null || !isSameTenant(found.userGroup, caller)) throw tokenNotFound();
     const { userGroup, digest } = found;
     // The store repeats a command whose result was lost; this call met the precondition before.
     const isRotatedHere = minted.has(userGroup.tokenDigest);
