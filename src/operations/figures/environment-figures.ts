@@ -57,7 +57,8 @@ export class EnvironmentFigures {
     if (!this.#isOld(figures, caller)) return figures;
     const counting = this.#count(caller);
     if (counting === null || (figures?.tookMs ?? 0) > MAX_WAIT_MS) return figures;
-    const isCounted = await isSettled(counting, MAX_WAIT_MS);
+    const late = sleep(MAX_WAIT_MS, false, { ref: false });
+    const isCounted = await Promise.race([counting.then(() => true), late]);
     return isCounted ? (figuresIn(await store.read({ kind: 'findFigures', tenant })) ?? figures) : figures;
   }
 
@@ -221,15 +222,4 @@ function ignoreOutage(error: unknown): void {
     error === OVERLOADED ||
     (error instanceof Error && error.name === 'AbortError');
   if (!isExpected) throw error;
-}
-
-/** Whether it is fulfilled within this time. Rejects if the promise does. */
-async function isSettled(promise: Promise<void>, ms: number): Promise<boolean> {
-  const timeout = new AbortController();
-  try {
-    const late = sleep(ms, false, { signal: timeout.signal }).catch(() => false);
-    return await Promise.race([promise.then(() => true), late]);
-  } finally {
-    timeout.abort();
-  }
 }
