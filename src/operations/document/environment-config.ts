@@ -146,9 +146,11 @@ export class EnvironmentConfigs {
     const before = this.#loading.get(name);
     if (before?.version === version || before?.isResting) return before.config;
     const rested = this.#activity.isShared ? this.#rest(name) : undefined;
-    const config = this.#loadAfter(rested, store, caller, name).finally(() => {
-      if (this.#loading.get(name) === loading) this.#loading.delete(name);
-    });
+    const config = (rested ?? Promise.resolve())
+      .then(() => this.#load(store, caller, name))
+      .finally(() => {
+        if (this.#loading.get(name) === loading) this.#loading.delete(name);
+      });
     const loading: Loading = { version, isResting: rested !== undefined, config };
     void rested?.then(() => {
       loading.isResting = false;
@@ -163,16 +165,6 @@ export class EnvironmentConfigs {
     if (kept === undefined) return undefined;
     const restMs = kept.readAt + kept.characters * REST_MS_PER_CHARACTER - performance.now();
     return restMs < MIN_REST_MS ? undefined : sleep(restMs);
-  }
-
-  async #loadAfter(
-    rested: Promise<void> | undefined,
-    store: BatchingStore,
-    caller: Caller,
-    name: string,
-  ): Promise<EnvironmentConfig> {
-    await rested;
-    return this.#load(store, caller, name);
   }
 
   async #load(store: BatchingStore, caller: Caller, name: string): Promise<EnvironmentConfig> {
