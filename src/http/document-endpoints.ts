@@ -18,14 +18,7 @@ import { Json, jsonArray, jsonObject, raw, successBody } from './json.ts';
 import { documentIdParameter, type pathParameters } from './request/path-parameter.ts';
 import { noQuery, type QueryType, queryType } from './request/query.ts';
 import { setDocumentTag } from './response/entity-tag.ts';
-import {
-  type NamedSchema,
-  objectSchema,
-  pageSchema,
-  type Schema,
-  successSchema,
-  timestampSchema,
-} from './schema.ts';
+import { objectSchema, pageSchema, type Schema, successSchema, timestampSchema } from './schema.ts';
 
 interface DocumentKindApi<Body> extends DocumentOperations<Body> {
   definition: DocumentDefinition;
@@ -105,15 +98,11 @@ const pageQuery = queryType({
   convert: (values) => ({ limit: field.pageLimit.default, ...values }),
 });
 
-interface ForceQuery {
-  force?: boolean;
-}
-
 /** The parameter `force`; none without a description of what it is for. */
-function forceQuery(description: string | undefined): QueryType<ForceQuery | null> {
+function forceQuery(description: string | undefined): QueryType<boolean | null> {
   if (description === undefined) return noQuery;
   const force = { type: 'boolean', default: false, description } as const;
-  return queryType({ parameters: { force }, convert: (values): ForceQuery => values });
+  return queryType({ parameters: { force }, convert: ({ force = false }) => force });
 }
 
 export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEndpoints {
@@ -124,9 +113,11 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
   const schema = documentSchema(kind);
   const writeDocument = documentWriter(kind);
   const Stored = successSchema(`Stored${name}`, { [member]: schema });
+  const { secretSchema: secret } = kind;
+  const Created = secret ? successSchema(`Created${name}`, { [member]: schema, secret }) : Stored;
   const stored = { success: 1, [member]: kind.example };
 
-  const put = endpoint<Body, ForceQuery | null>({
+  const put = endpoint<Body, boolean | null>({
     operationId: `put${name}`,
     method: 'PUT',
     paths: [path],
@@ -135,10 +126,16 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
     query: forceQuery(kind.force?.put),
     body: kind.body,
     isConditional: true,
-    handle: async ({ context, caller, query, body, precondition, request, reply }) => {
+    handle: async ({ context, caller, query: force, body, precondition, request, reply }) => {
       const id = documentIdParameter(request, idParameter);
-      const force = query?.force ?? false;
-      const { created, document, secret } = await kind.put(context, caller, id, body, precondition, force);
+      const { created, document, secret } = await kind.put(
+        context,
+        caller,
+        id,
+        body,
+        precondition,
+        force === true,
+      );
       if (created) reply.code(201);
       setDocumentTag(reply, document);
       return successBody({ [member]: writeDocument(document), secret: secret?.reveal() });
@@ -158,7 +155,7 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
         201: {
           description: `The ${definition.noun} that this call created.`,
           headers: ['ETag'],
-          schema: createdSchema(kind, schema, Stored),
+          schema: Created,
           examples: {
             created: {
               summary: 'Created',
@@ -178,12 +175,8 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
     permissions: kind.readPermissions,
     purpose: `read ${definition.noun}s`,
     handle: async ({ context, caller, request, reply }) => {
-      const document = await readDocument(
-        context,
-        caller,
-        definition,
-        documentIdParameter(request, idParameter),
-      );
+      const id = documentIdParameter(request, idParameter);
+      const document = await readDocument(context, caller, definition, id);
       setDocumentTag(reply, document);
       return successBody({ [member]: writeDocument(document) });
     },
@@ -230,7 +223,7 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
     },
   });
 
-  const remove = endpoint<null, ForceQuery | null>({
+  const remove = endpoint<null, boolean | null>({
     query: forceQuery(kind.force?.remove),
     operationId: `delete${name}`,
     method: 'DELETE',
@@ -238,10 +231,9 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
     permissions: kind.writePermissions,
     purpose: `delete ${definition.noun}s`,
     isConditional: true,
-    handle: async ({ context, caller, query, precondition, request, reply }) => {
-      const force = query?.force ?? false;
+    handle: async ({ context, caller, query: force, precondition, request, reply }) => {
       const id = documentIdParameter(request, idParameter);
-      if (kind.remove) await kind.remove(context, caller, id, precondition, force);
+      if (kind.remove) await kind.remove(context, caller, id, precondition, force === true);
       else await deleteDocument(context, caller, definition, id, precondition);
       reply.code(204);
       return undefined;
@@ -256,13 +248,4 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
   });
 
   return { put, read, list, remove };
-}
-
-function createdSchema(
-  { name, definition, secretSchema }: Pick<DocumentKindApi<unknown>, 'name' | 'definition' | 'secretSchema'>,
-  schema: Schema,
-  stored: NamedSchema,
-): NamedSchema {
-  if (secretSchema === undefined) return stored;
-  return successSchema(`Created${name}`, { [definition.kind]: schema, secret: secretSchema });
 }
