@@ -48,8 +48,10 @@ const options = {
   bodies: new BodyAdmission(),
   unread: new UnreadResponses(),
   prefetcher: new Prefetcher(),
+  publicLimit: null,
+  isReady: async () => {},
 };
-addRoutes(server, options, { publicLimit: null, isReady: async () => {} });
+addRoutes(server, options);
 
 await server.listen({ host: config.host, port: config.port });
 

@@ -162,7 +162,7 @@ export function createServing({
     if (phase !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
     await checkDatabase(context, migrations);
   };
-  addRoutes(server, options, { publicLimit, isReady });
+  addRoutes(server, { ...options, publicLimit, isReady });
   const demoDirectory = demoDirectoryPath(config.databaseUrl);
   const figures = new EnvironmentFigures(store, context);
   addConsole(server, { ...options, publicLimit, demoDirectory, figures });

@@ -112,7 +112,7 @@ async function sendResult(
   const text = sendView(request, reply, await options.assets(), result);
   options.unread.count(call.caller.workspaceId, accessOf(page), reply.raw, text);
   // Secrets are only in responses to forms, which other sites cannot send, and the token of a form is masked.
-  return compressedFor(request, reply, text);
+  return compressedFor(reply, text);
 }
 
 function sendDownload(reply: FastifyReply, { fileName, contentType, content }: Download): FastifyReply {

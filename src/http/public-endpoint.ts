@@ -36,15 +36,16 @@ export interface PublicOptions extends Pick<PublicCall, 'context' | 'isReady'> {
 /** Adds GET and HEAD. */
 export function addPublicEndpoint(
   app: FastifyInstance,
-  { publicLimit, ...options }: PublicOptions,
+  options: PublicOptions,
   { operationId, path, isConditional, isUnlimited, handle }: PublicEndpoint,
 ): void {
   const onRequest = [
     ...(isConditional ? [] : [refusePreconditionHook]),
-    ...(isUnlimited ? [] : [pageLimiter({ publicLimit, ...options })]),
+    ...(isUnlimited ? [] : [pageLimiter(options)]),
   ];
   const route = { exposeHeadRoute: true, onRequest, config: { operationId } };
-  app.get(path, route, (request, reply) => handle({ ...options, request, reply }));
+  const { context, isReady } = options;
+  app.get(path, route, (request, reply) => handle({ context, isReady, request, reply }));
 }
 
 /** Adds the files that pages load, at the URLs that `Assets` gives them. */
@@ -60,7 +61,7 @@ export function addAssets(
     { exposeHeadRoute: true, onRequest },
     async (request, reply) => {
       const { digest, name } = request.params;
-      return (await load()).send(request, reply, `${digest}/${name}`);
+      return (await load()).send(reply, `${digest}/${name}`);
     },
   );
 }

@@ -151,13 +151,8 @@ export const publicEndpoints: readonly PublicEndpoint[] = [
   errors,
 ];
 
-export function addRoutes(
-  app: FastifyInstance,
-  options: EndpointOptions,
-  publicOptions: Pick<PublicOptions, 'publicLimit' | 'isReady'>,
-): void {
-  const { context } = options;
+export function addRoutes(app: FastifyInstance, options: EndpointOptions & PublicOptions): void {
   for (const each of endpoints) addEndpoint(app, options, each);
-  for (const each of publicEndpoints) addPublicEndpoint(app, { ...publicOptions, context }, each);
-  addDocsAssets(app, { ...publicOptions, context });
+  for (const each of publicEndpoints) addPublicEndpoint(app, options, each);
+  addDocsAssets(app, options);
 }

@@ -45,18 +45,16 @@ function routesOfService(): Set<string> {
     const [each] = [method].flat();
     if (each !== 'HEAD') routes.add(`${each} ${path}`);
   });
-  addRoutes(
-    app,
-    {
-      context: {} as Context,
-      limit: null,
-      running: new InFlight(),
-      bodies: new BodyAdmission(),
-      unread: new UnreadResponses(),
-      prefetcher: new Prefetcher(),
-    },
-    { publicLimit: null, isReady: async () => {} },
-  );
+  addRoutes(app, {
+    context: {} as Context,
+    limit: null,
+    running: new InFlight(),
+    bodies: new BodyAdmission(),
+    unread: new UnreadResponses(),
+    prefetcher: new Prefetcher(),
+    publicLimit: null,
+    isReady: async () => {},
+  });
   return routes;
 }
 

@@ -1,7 +1,7 @@
 // Static files for pages. The digest in their path lets browsers cache them forever.
 
 import { hash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { type Compressed, compressed, negotiate } from './compressed.ts';
 import { nothingAtPath } from './problem.ts';
 
@@ -49,10 +49,9 @@ export class Assets<Name extends string> {
   }
 
   /** `path` is relative to the folder. Throws `not_found`. */
-  send(request: FastifyRequest, reply: FastifyReply, path: string): Buffer {
+  send(reply: FastifyReply, path: string): Buffer {
     const asset = this.#byPath.get(path);
     if (asset === undefined) throw nothingAtPath();
-    reply.headers(HEADERS).header('content-type', asset.contentType);
-    return negotiate(asset, request, reply);
+    return negotiate(asset, { ...HEADERS, 'content-type': asset.contentType }, reply);
   }
 }

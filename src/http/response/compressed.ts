@@ -3,7 +3,7 @@
 
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 
 export interface Compressed {
   bytes: Buffer;
@@ -18,31 +18,28 @@ export async function compressed(content: string | Buffer): Promise<Compressed> 
   return { bytes, gzipped: await compress(bytes) };
 }
 
-/** Sets the headers of the variant that the client accepts, and returns its bytes. */
+/** Sets the headers, and those of the variant that the client accepts; returns its bytes. */
 export function negotiate(
   { bytes, gzipped }: Compressed,
-  { headers }: Pick<FastifyRequest, 'headers'>,
+  headers: Readonly<Record<string, string>>,
   reply: FastifyReply,
 ): Buffer {
-  return acceptsGzip(headers, reply) ? gzipped : bytes;
+  reply.headers(headers);
+  return acceptsGzip(reply) ? gzipped : bytes;
 }
 
 /**
  * Compresses a response to one caller. It must not contain both a secret and text that another site can choose: the length
  * would reveal the secret (BREACH).
  */
-export async function compressedFor(
-  { headers }: Pick<FastifyRequest, 'headers'>,
-  reply: FastifyReply,
-  text: string,
-): Promise<string | Buffer> {
-  return acceptsGzip(headers, reply) ? compress(text, { level: constants.Z_BEST_SPEED }) : text;
+export async function compressedFor(reply: FastifyReply, text: string): Promise<string | Buffer> {
+  return acceptsGzip(reply) ? compress(text, { level: constants.Z_BEST_SPEED }) : text;
 }
 
 /** Whether the client accepts gzip; sets the headers of that variant. */
-function acceptsGzip(headers: FastifyRequest['headers'], reply: FastifyReply): boolean {
+function acceptsGzip(reply: FastifyReply): boolean {
   reply.header('vary', 'accept-encoding');
-  if (!ACCEPTS_GZIP.test(headers['accept-encoding'] ?? '')) return false;
+  if (!ACCEPTS_GZIP.test(reply.request.headers['accept-encoding'] ?? '')) return false;
   reply.header('content-encoding', 'gzip');
   return true;
 }

@@ -47,13 +47,8 @@ export function refusePrecondition(headers: IncomingHttpHeaders): void {
 }
 
 /** The same as a hook. */
-export function refusePreconditionHook(
-  { raw }: FastifyRequest,
-  _reply: FastifyReply,
-  done: () => void,
-): void {
+export async function refusePreconditionHook({ raw }: FastifyRequest): Promise<void> {
   refusePrecondition(raw.headers);
-  done();
 }
 
 const NO_DATES = 'by this service: use If-Match or If-None-Match with the ETag of a response.';

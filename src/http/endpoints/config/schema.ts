@@ -9,11 +9,7 @@ const schemaBytes = lazy(async () => compressed(JSON.stringify(configFileSchema)
 export const configSchema: PublicEndpoint = {
   operationId: 'readConfigSchema',
   path: '/config.schema.json',
-  handle: async ({ request, reply }) => {
-    const content = await schemaBytes();
-    reply.header('content-type', JSON_TYPE);
-    return negotiate(content, request, reply);
-  },
+  handle: async ({ reply }) => negotiate(await schemaBytes(), { 'content-type': JSON_TYPE }, reply),
   description: {
     tag: 'Service',
     summary: 'Read the JSON Schema of configuration files',

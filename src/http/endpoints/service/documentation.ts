@@ -5,13 +5,8 @@ import { readProgramFile } from '../../../system/program-file.ts';
 import type { DocsAssets } from '../../docs/assets.ts';
 import { page, pageHeaders } from '../../docs/page.ts';
 import { lazy } from '../../lazy.ts';
-import {
-  addAssets,
-  type PageLimitOptions,
-  type PublicCall,
-  type PublicEndpoint,
-} from '../../public-endpoint.ts';
-import { type Compressed, compressed, negotiate } from '../../response/compressed.ts';
+import { addAssets, type PageLimitOptions, type PublicEndpoint } from '../../public-endpoint.ts';
+import { compressed, negotiate } from '../../response/compressed.ts';
 import { type Html, html, joined } from '../../response/html.ts';
 import { JSON_TYPE } from '../../response/problem.ts';
 
@@ -30,11 +25,7 @@ const errorsBytes = lazy(async () => compressed(await errorsPage(await assets())
 export const openApiDocument: PublicEndpoint = {
   operationId: 'readOpenApi',
   path: '/openapi.json',
-  handle: async (call) => {
-    const content = await openApiBytes();
-    call.reply.header('content-type', JSON_TYPE);
-    return negotiate(content, call.request, call.reply);
-  },
+  handle: async ({ reply }) => negotiate(await openApiBytes(), { 'content-type': JSON_TYPE }, reply),
   description: {
     tag: 'Service',
     summary: 'Read the OpenAPI document',
@@ -55,7 +46,7 @@ export const openApiDocument: PublicEndpoint = {
 export const docs: PublicEndpoint = {
   operationId: 'readDocumentation',
   path: '/docs',
-  handle: (call) => sendPage(call, docsBytes()),
+  handle: async ({ reply }) => negotiate(await docsBytes(), pageHeaders, reply),
   description: {
     tag: 'Service',
     summary: 'Read the documentation',
@@ -67,7 +58,7 @@ export const docs: PublicEndpoint = {
 export const errors: PublicEndpoint = {
   operationId: 'readErrors',
   path: '/errors',
-  handle: (call) => sendPage(call, errorsBytes()),
+  handle: async ({ reply }) => negotiate(await errorsBytes(), pageHeaders, reply),
   description: {
     tag: 'Service',
     summary: 'Read about the errors',
@@ -79,12 +70,6 @@ export const errors: PublicEndpoint = {
 /** Adds the files that the pages load. */
 export function addDocsAssets(app: FastifyInstance, options: PageLimitOptions): void {
   addAssets(app, options, '/docs/assets', assets);
-}
-
-async function sendPage({ request, reply }: PublicCall, page: Promise<Compressed>): Promise<Buffer> {
-  const content = await page;
-  reply.headers(pageHeaders);
-  return negotiate(content, request, reply);
 }
 
 function docsPage(loaded: DocsAssets): string {
