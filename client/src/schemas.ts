@@ -159,7 +159,7 @@ export interface Schemas {
       /** Embed tokens that were minted, by the id of the integration. */
       embed_tokens: { readonly [name: string]: number };
     }[];
-    /** The `cursor` of the next page; null on the last page. */
+    /** The `cursor` of the next page; null on the last one. */
     next_cursor: string | null;
   };
   UserGroupPage: {

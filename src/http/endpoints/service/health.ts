@@ -1,7 +1,7 @@
 // For supervisors and load balancers. The responses reveal nothing but yes or no.
 
 import { Problem } from '../../../problem.ts';
-import type { ResponseDescription } from '../../description.ts';
+import { type ResponseDescription, successExample } from '../../description.ts';
 import type { PublicEndpoint } from '../../public-endpoint.ts';
 import { JSON_TYPE, sendProblem } from '../../response/problem.ts';
 import { successSchema } from '../../schema.ts';
@@ -53,9 +53,5 @@ export const ready: PublicEndpoint = {
 
 function healthy(description: string, status: 'alive' | 'ready'): ResponseDescription {
   const summary = status === 'alive' ? 'Alive' : 'Ready';
-  return {
-    description,
-    schema: Health,
-    examples: { [status]: { summary, value: { success: 1, status } } },
-  };
+  return { description, schema: Health, examples: successExample(status, summary, { status }) };
 }

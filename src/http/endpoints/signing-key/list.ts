@@ -1,6 +1,6 @@
 import { findKeySet } from '../../../operations/signing-key/key-set.ts';
 import { endpoint } from '../../endpoint.ts';
-import { example, SigningKeys, signingKeysBody } from './representation.ts';
+import { responses, signingKeysBody } from './representation.ts';
 
 export const listSigningKeys = endpoint({
   operationId: 'listSigningKeys',
@@ -15,12 +15,6 @@ export const listSigningKeys = endpoint({
     text:
       'The issuer of embed tokens of the type `jwt` in this workspace and environment, and its published keys. The keys ' +
       'are created with the first integration that needs them.',
-    responses: {
-      200: {
-        description: 'The issuer and its keys.',
-        schema: SigningKeys,
-        examples: { keys: { summary: 'One key', value: example } },
-      },
-    },
+    responses,
   },
 });

@@ -35,7 +35,7 @@ export function signingKeysBody({ publicUrl, clock }: Context, stored: StoredKey
 
 const urlOrNull = { type: ['string', 'null'] } as const;
 
-export const SigningKeys = successSchema('SigningKeys', {
+const SigningKeys = successSchema('SigningKeys', {
   issuer: { ...urlOrNull, description: 'The claim `iss`; null until the first integration that needs keys.' },
   jwks_url: { ...urlOrNull, description: 'Where tools fetch the public keys.' },
   signing_keys: {
@@ -64,7 +64,7 @@ cJgEnqZF0gb9oZsPe+cmNfLSSfifTMgHBbtsMGNGAuTQHcGmzmJI5lnqDg==
 -----END PUBLIC KEY-----
 `;
 
-export const example = {
+const example = {
   success: 1,
   issuer: 'https://groups.example.com/issuers/5f0c9a3be81d4c7704d0a1162',
   jwks_url: 'https://groups.example.com/issuers/5f0c9a3be81d4c7704d0a1162/.well-known/jwks.json',
@@ -78,4 +78,12 @@ export const example = {
       public_key: PEM,
     },
   ],
+};
+
+export const responses = {
+  200: {
+    description: 'The issuer and its keys.',
+    schema: SigningKeys,
+    examples: { keys: { summary: 'One key', value: example } },
+  },
 };

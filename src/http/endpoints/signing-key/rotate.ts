@@ -1,7 +1,7 @@
 import { bodyType } from '../../../domain/request-body.ts';
 import { rotateKeySet } from '../../../operations/signing-key/key-set.ts';
 import { endpoint } from '../../endpoint.ts';
-import { example, SigningKeys, signingKeysBody } from './representation.ts';
+import { responses, signingKeysBody } from './representation.ts';
 
 export const signingKeyRotationBody = bodyType({
   name: 'SigningKeyRotation',
@@ -39,12 +39,6 @@ export const rotateSigningKeys = endpoint({
       rotate: { summary: 'Without interruption', value: { revoke: false } },
       revoke: { summary: 'A key has leaked', value: { revoke: true } },
     },
-    responses: {
-      200: {
-        description: 'The issuer and its keys.',
-        schema: SigningKeys,
-        examples: { keys: { summary: 'One key', value: example } },
-      },
-    },
+    responses,
   },
 });

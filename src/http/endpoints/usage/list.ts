@@ -12,7 +12,7 @@ import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { Json, jsonArray, jsonObject, successBody } from '../../json.ts';
 import { queryType } from '../../request/query.ts';
-import { objectSchema, successSchema, titled } from '../../schema.ts';
+import { objectSchema, pageSchema, titled } from '../../schema.ts';
 
 const date = {
   type: 'string',
@@ -90,14 +90,6 @@ const usageSchema = titled(
   }),
 );
 
-const UsagePage = successSchema('UsagePage', {
-  usage: { type: 'array', items: usageSchema },
-  next_cursor: {
-    type: ['string', 'null'],
-    description: 'The `cursor` of the next page; null on the last page.',
-  },
-});
-
 function entryJson({ userGroupId, date, embedTokens, ...counts }: UsageEntry): Json {
   const { resolves, introspections, forward_authentications } = counts;
   const embed_tokens = new Json(JSON.stringify(Object.fromEntries(embedTokens)));
@@ -143,7 +135,7 @@ export const list = endpoint({
     responses: {
       200: {
         description: 'A page of usage.',
-        schema: UsagePage,
+        schema: pageSchema('UsagePage', 'usage', usageSchema),
         examples: successExample('day', 'A day', { usage: [example], next_cursor: null }),
       },
     },
