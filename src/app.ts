@@ -243,12 +243,12 @@ async function serve(
   const webhooks = new WebhookDispatcher({
     context,
     allowsPrivate: context.allowsPrivateWebhooks,
+    observer: metrics?.webhooks ?? null,
     endpoints: new WebhookEndpointLog(log),
     onError: (error) => {
       if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'webhooks: unexpected failure');
     },
   });
-  webhooks.observer = metrics?.webhooks ?? null;
   metrics?.watchDeliveries(() => webhooks.countPending());
   const start = {
     config: configMessage(config, keyRing.text),

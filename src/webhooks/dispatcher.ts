@@ -30,14 +30,13 @@ const STORING_MS = 1_000;
 
 interface DispatcherOptions extends SenderOptions {
   context: Context;
+  observer: WebhookObserver | null;
   endpoints: EndpointObserver;
   /** A bug: failures of the database are reported elsewhere. */
   onError: (error: unknown) => void;
 }
 
 export class WebhookDispatcher {
-  /** For metrics. */
-  observer: WebhookObserver | null = null;
   readonly #options: DispatcherOptions;
   readonly #context: DeliveryContext;
   readonly #sender: WebhookSender;
@@ -86,15 +85,16 @@ export class WebhookDispatcher {
   #newLane(endpoint: WebhookEndpointKey, name: string): Lane {
     const { workspaceId } = endpoint;
     const { store, cpu, ...context } = this.#context;
+    const { observer, endpoints, onError } = this.#options;
     return new Lane(endpoint, {
       context: { ...context, store: store.of(workspaceId), cpu: cpu.of(workspaceId) },
       sender: this.#sender,
       outcomes: this.#outcomes,
       slots: this.#slots,
       claims: this.#claims,
-      observer: () => this.observer,
-      endpoints: this.#options.endpoints,
-      onError: this.#options.onError,
+      observer,
+      endpoints,
+      onError,
       isStopping: () => this.#isStopping,
       isAborted: () => this.#isAborted,
       onIdle: () => this.#lanes.delete(name),

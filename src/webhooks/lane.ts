@@ -37,7 +37,7 @@ interface LaneOptions {
   slots: Slots;
   /** For claims. */
   claims: Slots;
-  observer: () => WebhookObserver | null;
+  observer: WebhookObserver | null;
   endpoints: EndpointObserver;
   onError: (error: unknown) => void;
   isStopping: () => boolean;
@@ -172,7 +172,7 @@ export class Lane {
     await outcomes.write(finished);
     if (outcome === null) return;
     if (finished.nextAttemptAt !== null) this.#options.onRetry(finished.nextAttemptAt);
-    observer()?.attempted(finished.state, performance.now() - startedAt);
+    observer?.attempted(finished.state, performance.now() - startedAt);
     await this.#react(outcome, url, now);
   }
 
@@ -209,7 +209,7 @@ export class Lane {
 
   #disabled(reason: string): void {
     const { observer, endpoints } = this.#options;
-    observer()?.disabled();
+    observer?.disabled();
     endpoints.disabled(this.#endpoint, reason);
   }
 }

@@ -135,13 +135,8 @@ describeOnEachDatabase('Abnormal receivers', (database) => {
     const { context } = service.app;
     const onError = (error: unknown) => assert.fail(error as Error);
     const endpoints = { failing: () => {}, disabled: () => {} };
-    dispatcher = new WebhookDispatcher({
-      context,
-      allowsPrivate: true,
-      timeoutMs: TIMEOUT_MS,
-      endpoints,
-      onError,
-    });
+    const observers = { observer: null, endpoints, onError };
+    dispatcher = new WebhookDispatcher({ context, allowsPrivate: true, timeoutMs: TIMEOUT_MS, ...observers });
     dispatcher.start();
     hostile = await Tenant.create(service, 'hostile');
     const urls = [...receivers].map(([, { url }], index) => [`endpoint-${index}`, url] as const);
