@@ -231,11 +231,10 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
     permissions: kind.writePermissions,
     purpose: `delete ${definition.noun}s`,
     isConditional: true,
-    handle: async ({ context, caller, query: force, precondition, request, reply }) => {
+    handle: async ({ context, caller, query: force, precondition, request }) => {
       const id = documentIdParameter(request, idParameter);
       if (kind.remove) await kind.remove(context, caller, id, precondition, force === true);
       else await deleteDocument(context, caller, definition, id, precondition);
-      reply.code(204);
       return undefined;
     },
     description: {

@@ -67,8 +67,8 @@ export interface Endpoint<Body, Query> {
   prefetch?(...args: Parameters<FirstQuery<Body>>): ReturnType<FirstQuery<Body>>;
   description: EndpointDescription;
   /**
-   * Returns the JSON body, or undefined for no body after it has set the status. Declared as a method, so that endpoints
-   * with different types of body fit into one list.
+   * Returns the JSON body, or undefined for none; sets the status unless it is the lowest of the description. Declared as
+   * a method, so that endpoints with different types of body fit into one list.
    */
   handle(call: Call<Body, Query>): Promise<string | undefined>;
 }
@@ -129,6 +129,7 @@ export interface EndpointOptions {
 export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endpoint: AnyEndpoint): void {
   const { context, running, unread, prefetcher } = options;
   const { access } = endpoint;
+  const status = Math.min(...Object.keys(endpoint.description.responses).map(Number));
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<string | undefined> => {
     if (!context.store.admits(access, () => prefetcher.guessTenant(request.raw))) throw overloaded;
     running.begin();
@@ -136,6 +137,7 @@ export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endp
       const call = await prepareCall(options, endpoint, request, reply);
       const { workspaceId } = call.caller;
       unread.admit(workspaceId, access);
+      if (status !== 200) reply.code(status);
       reply.header('content-type', JSON_TYPE);
       const text = await endpoint.handle(call);
       unread.count(workspaceId, access, reply.raw, text);

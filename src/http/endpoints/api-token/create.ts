@@ -24,12 +24,11 @@ export const create = endpoint({
   permissions: ['admin'],
   purpose: 'create API tokens',
   body: newApiTokenBody,
-  handle: async ({ context, caller, body, reply }) => {
+  handle: async ({ context, caller, body }) => {
     const { name, permission, expires_in_seconds: seconds } = body;
     const expiresAt = seconds === undefined ? null : context.clock() + seconds * 1_000;
     const limit = field.limits.activeApiTokens;
     const issued = await issueApiToken(context, caller, { name, permission, expiresAt }, { limit });
-    reply.code(201);
     return successBody({ api_token: apiTokenJson(issued.apiToken, issued.token, context.clock()) });
   },
   description: {

@@ -8,9 +8,8 @@ export const revoke = endpoint({
   paths: ['/v1/api-tokens/:api_token_id'],
   permissions: ['admin'],
   purpose: 'revoke API tokens',
-  handle: async ({ context, caller, request, reply }) => {
+  handle: async ({ context, caller, request }) => {
     await revokeApiToken(context, caller, apiTokenIdParameter(request));
-    reply.code(204);
     return undefined;
   },
   description: {

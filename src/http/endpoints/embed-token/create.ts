@@ -68,9 +68,8 @@ export const createEmbedToken = endpoint<EmbedTokenBody>({
   body: embedTokenBody,
   prefetch: (caller, { group }, _request, now) =>
     'token' in group ? resolutionQuery(caller, group.token, now) : groupOfId(caller, group.userGroupId),
-  handle: async ({ context, caller, body, reply }) => {
+  handle: async ({ context, caller, body }) => {
     const { token, type, expiresAt, url } = await mintEmbedToken(context, caller, body);
-    reply.code(201);
     return successBody({
       embed_token: jsonObject({
         token: token.reveal(),

@@ -84,9 +84,8 @@ export const removePropertySchema = endpoint({
   permissions: ['admin'],
   purpose: 'delete the property schema',
   isConditional: true,
-  handle: async ({ context, caller, precondition, reply }) => {
+  handle: async ({ context, caller, precondition }) => {
     await deleteDocument(context, caller, propertySchemaDefinition, SINGLETON_ID, precondition);
-    reply.code(204);
     return undefined;
   },
   description: {

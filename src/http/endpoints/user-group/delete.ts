@@ -12,9 +12,8 @@ export const remove = endpoint({
   purpose: 'delete user groups',
   isConditional: true,
   prefetch: groupOfPath,
-  handle: async ({ context, caller, precondition, request, reply }) => {
+  handle: async ({ context, caller, precondition, request }) => {
     await deleteUserGroup(context, caller, userGroupIdParameter(request), precondition);
-    reply.code(204);
     return undefined;
   },
   description: {

@@ -23,10 +23,9 @@ export const redeliverFailedWebhooks = endpoint({
   permissions: ['admin'],
   purpose: 'redeliver webhooks',
   body: failedRedeliveryBody,
-  handle: async ({ context, caller, body, request, reply }) => {
+  handle: async ({ context, caller, body, request }) => {
     const id = documentIdParameter(request, idParameter);
     const { redelivered, hasMore } = await redeliverFailed(context, caller, id, body.since);
-    reply.code(202);
     return successBody({ redelivered, has_more: hasMore });
   },
   description: {

@@ -12,10 +12,9 @@ export const redeliverWebhook = endpoint({
   paths: [`/v1/webhook-endpoints/:${idParameter}/deliveries/:event_id/redeliver`],
   permissions: ['admin'],
   purpose: 'redeliver webhooks',
-  handle: async ({ context, caller, request, reply }) => {
+  handle: async ({ context, caller, request }) => {
     const eventId = documentIdParameter(request, 'event_id');
     await redeliver(context, caller, documentIdParameter(request, idParameter), eventId);
-    reply.code(202);
     return successBody({ event_id: eventId });
   },
   description: {

@@ -12,9 +12,8 @@ export const testWebhook = endpoint({
   paths: [`/v1/webhook-endpoints/:${idParameter}/test`],
   permissions: ['admin'],
   purpose: 'test webhook endpoints',
-  handle: async ({ context, caller, request, reply }) => {
+  handle: async ({ context, caller, request }) => {
     const eventId = await testWebhookEndpoint(context, caller, documentIdParameter(request, idParameter));
-    reply.code(202);
     return successBody({ event_id: eventId });
   },
   description: {
