@@ -32,17 +32,8 @@ export function checkPolicies(
   userGroupId: string,
   fields: UserGroupFields,
 ): Promise<void> | undefined {
-  return caller.configVersion === 0 ? undefined : checkCurrentRules(context, caller, userGroupId, fields);
-}
-
-async function checkCurrentRules(
-  context: PolicyContext,
-  caller: Caller,
-  userGroupId: string,
-  fields: UserGroupFields,
-): Promise<void> {
-  const rules = await context.configs.of(context.store, caller);
-  await checkRules(context, caller, rules, userGroupId, fields);
+  if (caller.configVersion === 0) return undefined;
+  return checkRules(context, caller, context.configs.of(context.store, caller), userGroupId, fields);
 }
 
 /** Rejects as `checkPolicies` does, and records and reports nothing: for a change that is only planned. */
@@ -60,10 +51,11 @@ export function previewRules(
 async function checkRules(
   context: RuleContext,
   tenant: Tenant,
-  rules: Rules,
+  current: Rules | Promise<Rules>,
   providedId: string,
   { mapping, properties }: UserGroupFields,
 ): Promise<void> {
+  const rules = await current;
   const { mappingMode, propertySchema } = rules;
   if (mapping !== undefined && mappingMode !== 'off')
     apply(context, mappingMode, 'mapping_invalid', mappingViolations(rules, { providedId, mapping }));
@@ -104,16 +96,32 @@ export async function groupViolations(
   });
 }
 
-/** The violations of stored properties, whatever the mode. Rejects if the signal aborts. */
+/**
+ * The violations of stored properties, whatever the mode. Checks them one by one if the schema takes too long for all
+ * together. Rejects if the signal aborts.
+ */
 export async function violationsOfProperties(
-  { propertyValidator }: Pick<Context, 'propertyValidator'>,
+  context: Pick<Context, 'propertyValidator'>,
   tenant: Tenant,
-  { propertySchema }: EnvironmentConfig,
+  config: EnvironmentConfig,
   stored: readonly Pick<UserGroup, 'properties'>[],
   signal?: AbortSignal,
 ): Promise<Violation[][]> {
+  const { propertySchema } = config;
   if (propertySchema === null) return stored.map(() => []);
-  return storedViolations(propertyValidator, tenant, propertySchema, stored, signal);
+  const all = stored.map(({ properties }) => properties);
+  try {
+    return await propertyViolations(context.propertyValidator, tenant, propertySchema, all);
+  } catch (error) {
+    if (!(error instanceof PropertySchemaInvalid)) throw error;
+    if (stored.length === 1) return [[uncheckable(error)]];
+    const violations: Violation[][] = [];
+    for (const one of stored) {
+      signal?.throwIfAborted();
+      violations.push(...(await violationsOfProperties(context, tenant, config, [one], signal)));
+    }
+    return violations;
+  }
 }
 
 function apply(
@@ -139,29 +147,6 @@ function mappingViolations(
     pointer: jsonPointer(['mapping', schemaId]),
     detail,
   }));
-}
-
-/** Checks one by one if the schema takes too long for all together. */
-async function storedViolations(
-  validator: Validator,
-  tenant: Tenant,
-  propertySchema: PropertySchema,
-  stored: readonly Pick<UserGroup, 'properties'>[],
-  signal: AbortSignal | undefined,
-): Promise<Violation[][]> {
-  const all = stored.map(({ properties }) => properties);
-  try {
-    return await propertyViolations(validator, tenant, propertySchema, all);
-  } catch (error) {
-    if (!(error instanceof PropertySchemaInvalid)) throw error;
-    if (stored.length === 1) return [[uncheckable(error)]];
-    const violations: Violation[][] = [];
-    for (const one of stored) {
-      signal?.throwIfAborted();
-      violations.push(...(await storedViolations(validator, tenant, propertySchema, [one], signal)));
-    }
-    return violations;
-  }
 }
 
 /** Absent properties are checked as an empty object: a required property is missing there too. */
