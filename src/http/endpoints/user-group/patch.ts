@@ -1,7 +1,7 @@
 import * as field from '../../../domain/field.ts';
 import { bodyType, type UserGroupFields, userGroupFields } from '../../../domain/request-body.ts';
 import { patchUserGroup } from '../../../operations/user-group/patch.ts';
-import { ifMatchText, successExample } from '../../description.ts';
+import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { groupOfPath } from '../../prefetch.ts';
 import { userGroupIdParameter } from '../../request/path-parameter.ts';
@@ -43,10 +43,7 @@ export const patch = endpoint<UserGroupFields>({
       rename: { summary: 'Rename', value: { name: 'Acme Corporation' } },
     },
     responses: {
-      200: groupResponse(
-        'The user group after the change.',
-        successExample('changed', 'Changed', { user_group: example.stored }),
-      ),
+      200: groupResponse('The user group after the change.', { changed: ['Changed', example.stored] }),
     },
     problems: ['user_group_not_found', 'mapping_invalid', 'properties_invalid'],
   },

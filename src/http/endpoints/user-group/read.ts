@@ -30,14 +30,8 @@ export const read = endpoint({
       'With `If-None-Match: "…"`, the `ETag` of an earlier response, the response is 304 without a body if nothing has changed.',
     responses: {
       200: groupResponse('The user group.', {
-        readWrite: {
-          summary: 'With a read-write API token',
-          value: { success: 1, user_group: example.stored },
-        },
-        readOnly: {
-          summary: 'With a read-only API token',
-          value: { success: 1, user_group: example.listed },
-        },
+        readWrite: ['With a read-write API token', example.stored],
+        readOnly: ['With a read-only API token', example.listed],
       }),
       304: { description: 'The user group has a version that `If-None-Match` names.', headers: ['ETag'] },
     },

@@ -1,6 +1,6 @@
 import { userGroupRenameBody } from '../../../domain/request-body.ts';
 import { renameUserGroup } from '../../../operations/user-group/rename.ts';
-import { ifMatchText, successExample } from '../../description.ts';
+import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { groupOfPath } from '../../prefetch.ts';
 import { userGroupIdParameter } from '../../request/path-parameter.ts';
@@ -34,12 +34,9 @@ export const rename = endpoint<ReturnType<typeof userGroupRenameBody.read>>({
       `response is that of the read.${ifMatchText}`,
     requests: { renamed: { summary: 'Another id', value: { user_group_id: 'acme-eu-7' } } },
     responses: {
-      200: groupResponse(
-        'The user group with its new id.',
-        successExample('renamed', 'Renamed', {
-          user_group: { ...example.stored, provided_id: 'acme-eu-7' },
-        }),
-      ),
+      200: groupResponse('The user group with its new id.', {
+        renamed: ['Renamed', { ...example.stored, provided_id: 'acme-eu-7' }],
+      }),
     },
     problems: ['user_group_not_found', 'user_group_exists', 'limit_reached'],
   },

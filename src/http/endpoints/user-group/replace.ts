@@ -1,7 +1,7 @@
 import * as field from '../../../domain/field.ts';
 import { bodyType, userGroupFields } from '../../../domain/request-body.ts';
 import { replaceUserGroup } from '../../../operations/user-group/replace.ts';
-import { ifMatchText, ifNoneMatchText, successExample } from '../../description.ts';
+import { ifMatchText, ifNoneMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { userGroupIdParameter } from '../../request/path-parameter.ts';
 import { example, groupResponse, respondWithGroup } from './representation.ts';
@@ -47,14 +47,10 @@ export const replace = endpoint({
       name: { summary: 'Only a name: clear the mapping and the properties', value: { name } },
     },
     responses: {
-      200: groupResponse(
-        'The existing user group, with the sent fields.',
-        successExample('replaced', 'Replaced', { user_group: example.stored }),
-      ),
-      201: groupResponse(
-        'The user group that this call created.',
-        successExample('created', 'Created', { user_group: created }),
-      ),
+      200: groupResponse('The existing user group, with the sent fields.', {
+        replaced: ['Replaced', example.stored],
+      }),
+      201: groupResponse('The user group that this call created.', { created: ['Created', created] }),
     },
     problems: ['mapping_invalid', 'properties_invalid'],
   },

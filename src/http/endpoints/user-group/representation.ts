@@ -6,7 +6,7 @@ import { timestamp, timestampOrNull } from '../../../domain/instant.ts';
 import type { Secret } from '../../../domain/secret.ts';
 import { environments, type UserGroup } from '../../../domain/user-group/user-group.ts';
 import type { OpenUserGroup } from '../../../operations/context.ts';
-import type { Examples, ResponseDescription } from '../../description.ts';
+import { type ResponseDescription, successExample } from '../../description.ts';
 import { type Json, jsonObject, raw, successBody } from '../../json.ts';
 import { setEntityTag } from '../../response/entity-tag.ts';
 import {
@@ -119,9 +119,20 @@ const StoredUserGroup = successSchema('StoredUserGroup', {
   ),
 });
 
-/** The description of the response of `respondWithGroup`. */
-export function groupResponse(description: string, examples: Examples): ResponseDescription {
-  return { description, headers: ['ETag'], schema: StoredUserGroup, examples };
+/** The description of the response of `respondWithGroup`, with a user group for each example. */
+export function groupResponse(
+  description: string,
+  groups: Readonly<Record<string, readonly [summary: string, userGroup: object]>>,
+): ResponseDescription {
+  const examples = Object.entries(groups).map(([name, [summary, user_group]]) =>
+    successExample(name, summary, { user_group }),
+  );
+  return {
+    description,
+    headers: ['ETag'],
+    schema: StoredUserGroup,
+    examples: Object.assign({}, ...examples),
+  };
 }
 
 /** Has the form of a token but a wrong checksum, so that no service accepts it. */

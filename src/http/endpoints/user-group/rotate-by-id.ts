@@ -1,7 +1,7 @@
 import * as field from '../../../domain/field.ts';
 import { bodyType } from '../../../domain/request-body.ts';
 import { rotateTokenById } from '../../../operations/user-group/rotate-by-id.ts';
-import { ifMatchText, successExample } from '../../description.ts';
+import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { groupOfPath } from '../../prefetch.ts';
 import { userGroupIdParameter } from '../../request/path-parameter.ts';
@@ -46,12 +46,9 @@ export const rotateById = endpoint<ReturnType<typeof body.read>>({
       },
     },
     responses: {
-      200: groupResponse(
-        'The user group with its new token.',
-        successExample('rotated', 'Rotated', {
-          user_group: { ...example.stored, token: EXAMPLE_NEXT_TOKEN },
-        }),
-      ),
+      200: groupResponse('The user group with its new token.', {
+        rotated: ['Rotated', { ...example.stored, token: EXAMPLE_NEXT_TOKEN }],
+      }),
     },
     problems: ['user_group_not_found'],
   },

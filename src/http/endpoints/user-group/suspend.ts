@@ -2,7 +2,7 @@
 
 import { openToken } from '../../../operations/context.ts';
 import { resumeUserGroup, suspendUserGroup } from '../../../operations/user-group/suspend.ts';
-import { type EndpointDescription, ifMatchText, successExample } from '../../description.ts';
+import { type EndpointDescription, ifMatchText } from '../../description.ts';
 import { type AnyEndpoint, endpoint } from '../../endpoint.ts';
 import { userGroupIdParameter } from '../../request/path-parameter.ts';
 import { example, groupResponse, respondWithGroup } from './representation.ts';
@@ -57,10 +57,7 @@ function suspensionEndpoint(definition: SuspensionEndpoint): AnyEndpoint {
       summary,
       text: `${text} The body is empty. The response is that of the read.${ifMatchText}`,
       responses: {
-        200: groupResponse(
-          after.description,
-          successExample('changed', 'After the call', { user_group: after.example }),
-        ),
+        200: groupResponse(after.description, { changed: ['After the call', after.example] }),
       },
       problems: ['user_group_not_found'],
     },
