@@ -33,7 +33,9 @@ export async function identifyViewer(
   caller: Caller,
   token: PresentedToken,
 ): Promise<Viewer | null> {
-  const found = await identify(context, caller, token);
+  // Longer than any user group token, issued or imported.
+  const isEmbedToken = token.reveal().length > limits.tokenCharacters.most;
+  const found = await (isEmbedToken ? identifyByEmbedToken : identifyByToken)(context, caller, token);
   if (found === null) return null;
   const { catalogue } = await context.configs.of(context.store, caller);
   const effective = catalogue.isEmpty ? null : catalogue.effective(found.userGroup);
@@ -42,20 +44,12 @@ export async function identifyViewer(
   return { ...found, effective };
 }
 
-/** The group of the token, without the catalogue. */
-function identify(context: Context, caller: Caller, token: PresentedToken): Promise<Resolution | null> {
-  const text = token.reveal();
-  // Longer than any user group token, issued or imported.
-  const isEmbedToken = text.length > limits.tokenCharacters.most;
-  return isEmbedToken ? identifyByEmbedToken(context, caller, text) : identifyByToken(context, caller, token);
-}
-
 async function identifyByEmbedToken(
   context: Context,
   caller: Caller,
-  text: string,
+  token: PresentedToken,
 ): Promise<Resolution | null> {
-  const found = await findByEmbedToken(context, caller, text);
+  const found = await findByEmbedToken(context, caller, token.reveal());
   if (found === null) return null;
   context.lastUse.resolved(found.userGroup, context.clock());
   return { userGroup: found.userGroup, token: { status: 'embed', expiresAt: found.expiresAt } };
