@@ -19,15 +19,12 @@ import type { Secret } from '../../domain/secret.ts';
 import type { SealedToken } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import { type Context, decrypt } from '../context.ts';
-import { newEvent } from '../event/event.ts';
+import { type EventContext, newEvent } from '../event/event.ts';
 import { firstPage, readCursor } from '../list-cursor.ts';
 import { tooBusy, versionMismatch } from '../refusals.ts';
 import { callerOfAttempts } from './environment-config.ts';
 
-export type DocumentContext = Pick<
-  Context,
-  'store' | 'clock' | 'configs' | 'origin' | 'keepsEvents' | 'keyRing'
->;
+export type DocumentContext = EventContext & Pick<Context, 'keyRing'>;
 
 interface NewDocument {
   /** May depend on the stored document. */

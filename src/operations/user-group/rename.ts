@@ -10,12 +10,11 @@ import type { BatchingStore } from '../../store/batching-store.ts';
 import type { DocumentChange, UserGroupRename } from '../../store/port.ts';
 import { reservedInstead } from '../catalogue/catalogue.ts';
 import { MAX_CONFIG_CHANGES } from '../config/plan.ts';
-import { type Context, type OpenUserGroup, openToken } from '../context.ts';
+import { type OpenUserGroup, openToken } from '../context.ts';
+import type { DocumentContext } from '../document/document.ts';
 import { callerOfAttempts } from '../document/environment-config.ts';
 import { newEvent, userGroupEvent } from '../event/event.ts';
 import { changedTooOften, idTaken, userGroupNotFound, versionMismatch } from '../refusals.ts';
-
-type RenameContext = Pick<Context, 'store' | 'keyRing' | 'clock' | 'configs' | 'origin' | 'keepsEvents'>;
 
 /**
  * Gives the group another id: it keeps its `team_id`, its tokens, its history and what is stored of it, and data sources
@@ -24,7 +23,7 @@ type RenameContext = Pick<Context, 'store' | 'keyRing' | 'clock' | 'configs' | '
  * `limit_reached` if too many data sources are reserved for it.
  */
 export async function renameUserGroup(
-  context: RenameContext,
+  context: DocumentContext,
   caller: Caller,
   userGroupId: string,
   newUserGroupId: string,
@@ -54,7 +53,7 @@ export async function renameUserGroup(
  * response must have been right at one instant. Throws `user_group_not_found`.
  */
 async function findRenamed(
-  { store }: RenameContext,
+  { store }: DocumentContext,
   key: UserGroupKey,
   to: UserGroupKey,
 ): Promise<UserGroup | 'changed'> {
@@ -80,7 +79,7 @@ async function readRename(store: BatchingStore, key: UserGroupKey, to: UserGroup
 }
 
 async function commandFor(
-  context: RenameContext,
+  context: DocumentContext,
   caller: Caller,
   { userGroup, token }: OpenUserGroup,
   to: UserGroupKey,
@@ -106,7 +105,7 @@ async function commandFor(
 
 /** null if no data source is reserved for the group. */
 async function moveReservations(
-  context: RenameContext,
+  context: DocumentContext,
   caller: Caller,
   from: string,
   to: string,

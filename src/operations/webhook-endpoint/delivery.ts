@@ -18,15 +18,12 @@ import {
 import type { WebhookSecrets } from '../../domain/webhook-endpoint/webhook-signature.ts';
 import type { ClaimedDeliveries } from '../../store/port.ts';
 import type { Context } from '../context.ts';
-import { withoutTarget } from '../document/document.ts';
+import { type DocumentContext, withoutTarget } from '../document/document.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
 import { inBatches } from '../pages.ts';
 import { openSecrets, recordHealth } from './webhook-endpoint.ts';
 
-export type DeliveryContext = Pick<
-  Context,
-  'store' | 'keyRing' | 'clock' | 'configs' | 'origin' | 'keepsEvents' | 'cpu'
->;
+export type DeliveryContext = DocumentContext & Pick<Context, 'cpu'>;
 
 /** An attempt takes less, so no other process attempts the same delivery meanwhile. */
 const CLAIM_MS = 20_000;
