@@ -9,9 +9,9 @@ import {
   type DocumentOperations,
   deleteDocument,
   listDocuments,
-  type PageQuery,
   readDocument,
 } from '../operations/document/document.ts';
+import type { PageQuery } from '../operations/list-cursor.ts';
 import { type EndpointDescription, type Example, lastPageExample } from './description.ts';
 import { type AnyEndpoint, endpoint } from './endpoint.ts';
 import { Json, jsonArray, jsonObject, raw, successBody } from './json.ts';

@@ -5,6 +5,13 @@ import { Problem } from '../problem.ts';
 /** Ids contain no control characters. */
 const ID = /^\P{Cc}*$/u;
 
+/** The part of a query that every list has. */
+export interface PageQuery {
+  limit: number;
+  /** The first page if absent. */
+  cursor?: string;
+}
+
 /** The position that the cursor encodes. Throws `invalid_request` for a cursor of another list. */
 export function readCursor(list: ListName, cursor: string, pattern = ID): string {
   const position = decodeCursor(list, cursor);

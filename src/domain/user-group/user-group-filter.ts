@@ -29,11 +29,13 @@ type Filterable = Pick<
   'providedId' | 'name' | 'mapping' | 'properties' | 'createdAt' | 'suspendedAt' | 'lastSeenAt'
 >;
 
-/** Whether the filter reads mappings and properties, which may be large. */
-export function fieldsReadBy({ contains, dataSource, invalid }: UserGroupFilter): {
+/** Whether mappings and properties are read, which may be large. */
+export interface ReadFields {
   withMappings: boolean;
   withProperties: boolean;
-} {
+}
+
+export function fieldsReadBy({ contains, dataSource, invalid }: UserGroupFilter): ReadFields {
   return {
     withMappings: dataSource !== null || invalid === 'mapping',
     withProperties: invalid === 'properties' || (contains !== null && propertyConditionIn(contains) !== null),

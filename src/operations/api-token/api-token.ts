@@ -16,7 +16,7 @@ import type { Environment } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { ApiTokenRow } from '../../store/port.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
-import { firstPage, readCursor } from '../list-cursor.ts';
+import { firstPage, type PageQuery, readCursor } from '../list-cursor.ts';
 import { leaseId } from '../machinery/id-lease.ts';
 import { pagesAfter } from '../pages.ts';
 import {
@@ -132,7 +132,7 @@ interface ApiTokenPage {
 export async function listApiTokens(
   { store }: Pick<EventContext, 'store'>,
   caller: Caller,
-  { limit, cursor }: { limit: number; cursor?: string },
+  { limit, cursor }: PageQuery,
 ): Promise<ApiTokenPage> {
   const list = ['api_tokens', caller.workspaceId, caller.environment];
   const after = cursor === undefined ? 0 : Number(readCursor(list, cursor, NUMBER));
@@ -145,7 +145,7 @@ export async function listApiTokens(
 export async function listNewestApiTokens(
   { store }: Pick<EventContext, 'store'>,
   caller: Caller,
-  { limit, cursor, isRevoked }: { limit: number; cursor?: string; isRevoked: boolean },
+  { limit, cursor, isRevoked }: PageQuery & { isRevoked: boolean },
 ): Promise<ApiTokenPage> {
   const list = ['newest_api_tokens', caller.workspaceId, caller.environment, String(isRevoked)];
   const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(readCursor(list, cursor, NUMBER));

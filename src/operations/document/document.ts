@@ -20,7 +20,7 @@ import type { SealedToken } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import { type Context, decrypt } from '../context.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
-import { firstPage, readCursor } from '../list-cursor.ts';
+import { firstPage, type PageQuery, readCursor } from '../list-cursor.ts';
 import { tooBusy, versionMismatch } from '../refusals.ts';
 import { callerOfAttempts } from './environment-config.ts';
 
@@ -59,11 +59,6 @@ export interface DocumentOperations<Body> {
     precondition: Precondition | undefined,
     force: boolean,
   ): Promise<void>;
-}
-
-export interface PageQuery {
-  limit: number;
-  cursor?: string;
 }
 
 export function documentKey(

@@ -15,13 +15,11 @@ import { limits } from '../../domain/field.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { Context } from '../context.ts';
-import { cursorOfAnotherList } from '../list-cursor.ts';
+import { cursorOfAnotherList, type PageQuery } from '../list-cursor.ts';
 import { type ListedEvents, type ListSearch, readHistoryPage } from './history-page.ts';
 
-export interface EventQuery {
+export interface EventQuery extends PageQuery {
   order: EventList['order'];
-  limit: number;
-  cursor?: string;
   type?: EventType;
   target?: EventTarget;
   filter?: EventFilter;

@@ -17,9 +17,9 @@ import { userGroupKey } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { Context } from '../context.ts';
-import { readCursor } from '../list-cursor.ts';
+import { type PageQuery, readCursor } from '../list-cursor.ts';
 
-export interface UsageQuery {
+export interface UsageQuery extends PageQuery {
   /** Default: 29 days before `to`. */
   from: Day | undefined;
   /** Default: today. */
@@ -29,8 +29,6 @@ export interface UsageQuery {
   userGroupId: string | null;
   /** The periods have embed tokens of this integration; null: all periods. */
   integration: string | null;
-  limit: number;
-  cursor?: string;
 }
 
 /** The counts of one user group in one period. */

@@ -18,7 +18,7 @@ import {
 } from '../../domain/user-group/user-group-filter.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult } from '../../store/port.ts';
-import { cursorOfAnotherList } from '../list-cursor.ts';
+import { cursorOfAnotherList, type PageQuery } from '../list-cursor.ts';
 import { pagesOfList } from '../pages.ts';
 import { DEFAULT_SCAN, filteredPage, type ListContext, type ScanBounds } from './filtered-page.ts';
 
@@ -31,9 +31,7 @@ export interface Page {
 }
 
 /** Absent conditions are met by every group. */
-export interface ListQuery {
-  limit: number;
-  cursor?: string;
+export interface ListQuery extends PageQuery {
   search?: string;
   /** How `search` matches; a prefix if absent. */
   match?: 'prefix' | 'contains';

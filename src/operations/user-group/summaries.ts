@@ -7,6 +7,7 @@ import {
   startOfNextOrder,
   type UserGroupList,
 } from '../../domain/user-group/cursor.ts';
+import type { ReadFields } from '../../domain/user-group/user-group-filter.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult, UserGroupSummary } from '../../store/port.ts';
 
@@ -15,11 +16,6 @@ const SUMMARIES = 2_000;
 /** SQLite skips stored JSON, which takes time too; mappings and properties are transferred and parsed. */
 const SKIPPED_BYTES = 8 * 1024 * 1024;
 const PARSED_BYTES = 1024 * 1024;
-
-interface ReadFields {
-  withMappings: boolean;
-  withProperties: boolean;
-}
 
 export interface Summaries {
   order: Position['order'];

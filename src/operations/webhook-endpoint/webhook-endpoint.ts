@@ -33,13 +33,12 @@ import {
   deleteDocument,
   documentKey,
   openSecret,
-  type PageQuery,
   putDocument,
   readDocument,
   type StoredDocument,
 } from '../document/document.ts';
 import { newEvent } from '../event/event.ts';
-import { readCursor } from '../list-cursor.ts';
+import { type PageQuery, readCursor } from '../list-cursor.ts';
 import { inBatches } from '../pages.ts';
 import { versionMismatch } from '../refusals.ts';
 

@@ -1,5 +1,5 @@
 import { type DeliveryState, deliveryStates } from '../../../domain/webhook-endpoint/delivery.ts';
-import type { PageQuery } from '../../../operations/document/document.ts';
+import type { PageQuery } from '../../../operations/list-cursor.ts';
 import { listDeliveries } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { lastPageExample } from '../../description.ts';
 import { pageParameters } from '../../document-endpoints.ts';
