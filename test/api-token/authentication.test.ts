@@ -258,19 +258,14 @@ describeOnEachDatabase('authentication', (database) => {
 
 // SQLite is served by one process only.
 describe('two services on one database (PostgreSQL)', () => {
+  const [first, second] = TestService.pairOf(postgres);
+
   it('reject a revoked API token from the next request on', async () => {
-    const first = await TestService.start(postgres);
-    const second = await TestService.start(postgres, { database: first.database });
-    try {
-      for (let round = 0; round < 10; round++) {
-        const { id, token } = await first.apiToken();
-        assert.equal((await second.resolve('unknown', { token })).status, 404);
-        await first.revokeApiToken(id);
-        assert.equal((await second.resolve('unknown', { token })).status, 401);
-      }
-    } finally {
-      await second.stop();
-      await first.end();
+    for (let round = 0; round < 10; round++) {
+      const { id, token } = await first.apiToken();
+      assert.equal((await second.resolve('unknown', { token })).status, 404);
+      await first.revokeApiToken(id);
+      assert.equal((await second.resolve('unknown', { token })).status, 401);
     }
   });
 });

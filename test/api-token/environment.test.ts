@@ -213,23 +213,18 @@ describeOnEachDatabase('workspaces, environments and permissions', (database) =>
 
 // SQLite is served by one process only.
 describe('two services on one database (PostgreSQL)', () => {
+  const [first, second] = TestService.pairOf(postgres);
+
   it('create a group once between them, and issue unique team_ids', async () => {
-    const first = await TestService.start(postgres);
-    const second = await TestService.start(postgres, { database: first.database });
-    try {
-      const ids = new Set<number>();
-      for (let round = 0; round < 20; round++) {
-        const body = { user_group_id: `race-${round}`, name: 'Race' };
-        const calls = [first, second, first, second].map((service) => service.get(body));
-        const responses = (await Promise.all(calls)).map(({ json }) => json);
-        assert.equal(responses.filter(({ new_user_group }) => new_user_group).length, 1);
-        assert.equal(new Set(responses.map(({ user_group }) => user_group.token)).size, 1);
-        ids.add(responses[0]?.user_group.team_id);
-      }
-      assert.equal(ids.size, 20);
-    } finally {
-      await second.stop();
-      await first.end();
+    const ids = new Set<number>();
+    for (let round = 0; round < 20; round++) {
+      const body = { user_group_id: `race-${round}`, name: 'Race' };
+      const calls = [first, second, first, second].map((service) => service.get(body));
+      const responses = (await Promise.all(calls)).map(({ json }) => json);
+      assert.equal(responses.filter(({ new_user_group }) => new_user_group).length, 1);
+      assert.equal(new Set(responses.map(({ user_group }) => user_group.token)).size, 1);
+      ids.add(responses[0]?.user_group.team_id);
     }
+    assert.equal(ids.size, 20);
   });
 });

@@ -55,6 +55,19 @@ export class TestService implements AsyncDisposable {
     return service;
   }
 
+  /** Two services on one database, for the tests of a `describe`. */
+  static pairOf(kind: DatabaseKind): [TestService, TestService] {
+    const second = new TestService({});
+    // Before the first one, which deletes the database.
+    after(() => second.stop());
+    const first = TestService.of(kind);
+    before(async () => {
+      second.#database = first.database;
+      await second.#start(kind);
+    });
+    return [first, second];
+  }
+
   static async start(kind: DatabaseKind, options: TestServiceOptions = {}): Promise<TestService> {
     const service = new TestService(options);
     await service.#start(kind);

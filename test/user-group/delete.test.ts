@@ -148,22 +148,17 @@ describeOnEachDatabase('DELETE /v1/user-groups/{user_group_id}', (database) => {
 
 // SQLite is served by one process only.
 describe('a group that one service deletes (PostgreSQL)', () => {
+  const [first, second] = TestService.pairOf(postgres);
+
   it('is gone for the other from the next request on, and is then created by exactly one of them', async () => {
-    const first = await TestService.start(postgres);
-    const second = await TestService.start(postgres, { database: first.database });
-    try {
-      for (let round = 0; round < ROUNDS; round++) {
-        const body = { user_group_id: `group-${round}`, name: 'G' };
-        const { token } = (await first.get(body)).json.user_group;
-        assert.equal((await second.resolve(token)).status, 200);
-        assert.equal((await second.call('DELETE', `/v1/user-groups/${body.user_group_id}`)).status, 204);
-        assertProblem(await first.resolve(token), 'user_group_token_not_found');
-        const responses = await Promise.all([first.get(body), second.get(body)]);
-        assert.equal(responses.filter(({ json }) => json.new_user_group).length, 1);
-      }
-    } finally {
-      await second.stop();
-      await first.end();
+    for (let round = 0; round < ROUNDS; round++) {
+      const body = { user_group_id: `group-${round}`, name: 'G' };
+      const { token } = (await first.get(body)).json.user_group;
+      assert.equal((await second.resolve(token)).status, 200);
+      assert.equal((await second.call('DELETE', `/v1/user-groups/${body.user_group_id}`)).status, 204);
+      assertProblem(await first.resolve(token), 'user_group_token_not_found');
+      const responses = await Promise.all([first.get(body), second.get(body)]);
+      assert.equal(responses.filter(({ json }) => json.new_user_group).length, 1);
     }
   });
 });

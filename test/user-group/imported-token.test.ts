@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
@@ -311,16 +311,7 @@ describeOnEachDatabase('the table of imported tokens', (database) => {
 });
 
 describe('two services on one PostgreSQL', () => {
-  let first: TestService;
-  let second: TestService;
-  before(async () => {
-    first = await TestService.start(postgres);
-    second = await TestService.start(postgres, { database: first.database });
-  });
-  after(async () => {
-    await second.stop();
-    await first.end();
-  });
+  const [first, second] = TestService.pairOf(postgres);
 
   it('reject an imported token as soon as the other one has rotated it or deleted its group', async () => {
     for (let turn = 0; turn < 20; turn++) {

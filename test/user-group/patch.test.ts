@@ -304,24 +304,19 @@ describe('many parallel patches of one group (PostgreSQL)', () => {
 
 // SQLite is served by one process only.
 describe('two services that patch one group (PostgreSQL)', () => {
+  const [first, second] = TestService.pairOf(postgres);
+
   it('lose no patch of each other', async () => {
-    const first = await TestService.start(postgres);
-    const second = await TestService.start(postgres, { database: first.database });
-    try {
-      await first.get({ user_group_id: 'both', name: 'Both' });
-      const responses = await Promise.all(
-        Array.from({ length: PARALLEL }, (_, index) =>
-          (index % 2 === 0 ? first : second).call('PATCH', '/v1/user-groups/both', {
-            properties: { [`k${index}`]: 1 },
-          }),
-        ),
-      );
-      assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]));
-      const { properties } = (await first.call('GET', '/v1/user-groups/both')).json.user_group;
-      assert.equal(Object.keys(properties).length, PARALLEL);
-    } finally {
-      await second.stop();
-      await first.end();
-    }
+    await first.get({ user_group_id: 'both', name: 'Both' });
+    const responses = await Promise.all(
+      Array.from({ length: PARALLEL }, (_, index) =>
+        (index % 2 === 0 ? first : second).call('PATCH', '/v1/user-groups/both', {
+          properties: { [`k${index}`]: 1 },
+        }),
+      ),
+    );
+    assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]));
+    const { properties } = (await first.call('GET', '/v1/user-groups/both')).json.user_group;
+    assert.equal(Object.keys(properties).length, PARALLEL);
   });
 });

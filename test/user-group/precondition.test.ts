@@ -2,7 +2,7 @@
 // patch.test.ts and delete.test.ts for their preconditions.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
@@ -406,22 +406,13 @@ describeOnEachDatabase('preconditions', (database) => {
 });
 
 describe('two services on one database (PostgreSQL)', () => {
-  let services: TestService[];
-  before(async () => {
-    const first = await TestService.start(postgres);
-    services = [first, await TestService.start(postgres, { database: first.database })];
-  });
-  after(async () => {
-    await services[1]!.stop();
-    await services[0]!.end();
-  });
-
+  const services = TestService.pairOf(postgres);
   const inBoth = (call: (service: TestService) => Promise<TestResponse>) =>
     Promise.all(Array.from({ length: PARALLEL }, (_, index) => call(services[index % 2]!)));
 
   it('accept one of many rotations of one version', async () => {
     for (let round = 0; round < 10; round++) {
-      const group = await createGroup(services[0]!);
+      const group = await createGroup(services[0]);
       const responses = await inBoth((service) =>
         changes['POST /api/user']!(service, group, { 'if-match': group.etag }),
       );

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { computeBucket } from '../../src/domain/bucket.ts';
 import { mintApiToken, mintUserGroupToken } from '../../src/domain/token.ts';
 import { describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';
@@ -338,16 +338,7 @@ describeOnEachDatabase('the default grace period of the server', (database) => {
 
 // SQLite is served by one process only.
 describe('two services on one database (PostgreSQL)', () => {
-  let first: TestService;
-  let second: TestService;
-  before(async () => {
-    first = await TestService.start(postgres);
-    second = await TestService.start(postgres, { database: first.database });
-  });
-  after(async () => {
-    await second.stop();
-    await first.end();
-  });
+  const [first, second] = TestService.pairOf(postgres);
 
   it('reject a rotated token and accept the new one from the next request on, whichever rotated it', async () => {
     let { token } = (await first.get({ user_group_id: 'shared', name: 'Shared' })).json.user_group;
