@@ -497,21 +497,7 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
     await call('DELETE', `/${id}`);
     await call('DELETE', `/${id}`);
     await rotate(id);
-    const { workspaceId } = (await service.app.context.store.read({
-      kind: 'findApiTokenById',
-      apiTokenId: id,
-    }))!;
-    const { events } = await service.app.context.store.read({
-      kind: 'listEvents',
-      tenant: { workspaceId, environment: 'Customer' },
-      target: { type: 'api_token', id: String(id) },
-      order: 'oldest',
-      after: null,
-      type: null,
-      limit: 10,
-      scanLimit: 10,
-      maxBytes: 10_000,
-    });
+    const events = await service.eventsAbout({ type: 'api_token', id: String(id) });
     assert.deepEqual(
       events.map(({ type }) => type),
       ['api_token.created', 'api_token.rotated', 'api_token.revoked'],

@@ -171,19 +171,7 @@ describeOnEachDatabase('group', (database) => {
   it('records the command line as the actor of an event', async () => {
     await create('event');
     await group('suspend', 'event');
-    const {
-      events: [event],
-    } = await service.app.context.store.read({
-      kind: 'listEvents',
-      tenant: { workspaceId: 1, environment: 'Customer' },
-      target: { type: 'user_group', id: 'event' },
-      order: 'newest',
-      after: null,
-      type: null,
-      limit: 1,
-      scanLimit: 1,
-      maxBytes: 10_000,
-    });
+    const event = (await service.eventsAbout({ type: 'user_group', id: 'event' })).at(-1);
     assert.deepEqual(event?.actor, { type: 'command_line', id: null, name: null, via: 'command_line' });
     assert.equal(memberChanges(event!.changes!), '{"suspended":{"from":false,"to":true}}');
   });

@@ -217,18 +217,7 @@ describeOnEachDatabase('/v1/integrations', (database) => {
     await site.asAdmin('DELETE', '/v1/integrations/recorded');
     const { store, keyRing } = site.service.app.context;
     const tenant = { workspaceId: 1, environment: 'Customer' } as const;
-    const target = { type: 'integration', id: 'recorded' } as const;
-    const search = {
-      tenant,
-      target,
-      type: null,
-      order: 'oldest',
-      after: null,
-      limit: 9,
-      scanLimit: 9,
-      maxBytes: 1e6,
-    } as const;
-    const { events } = await store.read({ kind: 'listEvents', ...search });
+    const events = await site.service.eventsAbout({ type: 'integration', id: 'recorded' });
     const types = events.map(({ type }) => type);
     assert.deepEqual(types, ['integration.created', 'integration.updated', 'integration.deleted']);
     const { documents } = await store.read({ kind: 'findConfig', tenant });

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { type App, startApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { operator } from '../../src/domain/api-token.ts';
+import type { EventTarget, StoredEvent } from '../../src/domain/event/event.ts';
 import { redact } from '../../src/domain/secret.ts';
 import type { Environment } from '../../src/domain/user-group/user-group.ts';
 import {
@@ -227,6 +228,22 @@ export class TestService implements AsyncDisposable {
     if (apiToken === null) return false;
     await revokeApiToken(context, operator(apiToken.workspaceId, apiToken.environment), id);
     return true;
+  }
+
+  /** The events about the target in the first workspace, the oldest first. */
+  async eventsAbout(target: EventTarget): Promise<StoredEvent[]> {
+    const { events } = await this.app.context.store.read({
+      kind: 'listEvents',
+      tenant: { workspaceId: 1, environment: 'Customer' },
+      target,
+      type: null,
+      order: 'oldest',
+      after: null,
+      limit: 100,
+      scanLimit: 100,
+      maxBytes: 1_000_000,
+    });
+    return events;
   }
 
   async stop(): Promise<void> {

@@ -181,18 +181,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume
   it('records an event for each change, and none for a call that changes nothing', async () => {
     await create('recorded');
     for (const action of ['suspend', 'suspend', 'resume', 'resume']) await change(action, 'recorded');
-    const { store } = service.app.context;
-    const { events } = await store.read({
-      kind: 'listEvents',
-      tenant: { workspaceId: 1, environment: 'Customer' },
-      target: { type: 'user_group', id: 'recorded' },
-      order: 'oldest',
-      after: null,
-      type: null,
-      limit: 10,
-      scanLimit: 10,
-      maxBytes: 10_000,
-    });
+    const events = await service.eventsAbout({ type: 'user_group', id: 'recorded' });
     assert.deepEqual(
       events.slice(1).map(({ type, version, changes }) => [type, version, changes && memberChanges(changes)]),
       [
