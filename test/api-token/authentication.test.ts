@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, before, describe, it } from 'node:test';
 import { digestToken, mintApiToken } from '../../src/domain/token.ts';
 import { describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';
-import type { TestRequest, TestResponse } from '../support/http.ts';
+import { CALLS_WITH_BODY, type TestRequest, type TestResponse } from '../support/http.ts';
 import { exchangeOne } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
@@ -103,14 +103,7 @@ describeOnEachDatabase('authentication', (database) => {
     });
 
     it('returns 401 on every endpoint before reading the body, and changes nothing', async () => {
-      const calls: [string, string][] = [
-        ['GET', '/api/user'],
-        ['PUT', '/api/user'],
-        ['POST', '/api/user'],
-        ['POST', '/v1/user-groups'],
-        ['POST', '/v1/resolve'],
-      ];
-      for (const [method, path] of calls) {
+      for (const [method, path] of CALLS_WITH_BODY) {
         for (const body of [
           undefined,
           'not JSON',

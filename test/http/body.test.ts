@@ -7,7 +7,7 @@ import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describeOnEachDatabase } from '../support/database.ts';
-import type { TestRequest, TestResponse } from '../support/http.ts';
+import { CALLS_WITH_BODY, type TestRequest, type TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 
 const KIB = 1024;
@@ -180,12 +180,7 @@ describeOnEachDatabase('a body', (database) => {
   });
 
   it('is required: the error for a GET without a body names the endpoint that works without one', async () => {
-    for (const [method, path] of [
-      ['GET', '/api/user'],
-      ['PUT', '/api/user'],
-      ['POST', '/api/user'],
-      ['POST', '/v1/resolve'],
-    ] as const) {
+    for (const [method, path] of CALLS_WITH_BODY) {
       const response = await service.call(method, path);
       assert.deepEqual([response.status, response.json.code], [400, 'body_missing'], `${method} ${path}`);
       const hint = /clients and proxies drop the body of a GET: use POST \/v1\/user-groups/;
@@ -195,12 +190,7 @@ describeOnEachDatabase('a body', (database) => {
 
   it('must be an object', async () => {
     for (const body of ['[]', '"text"', '1', 'true', 'null', '[{"user_group_id":"there"}]']) {
-      for (const [method, path] of [
-        ['GET', '/api/user'],
-        ['PUT', '/api/user'],
-        ['POST', '/api/user'],
-        ['POST', '/v1/resolve'],
-      ] as const) {
+      for (const [method, path] of CALLS_WITH_BODY) {
         const response = await service.call(method, path, body);
         assert.deepEqual([response.status, response.json.code], [400, 'invalid_request'], body);
         assert.deepEqual(response.json.errors, [{ pointer: '', detail: 'must be an object' }]);
@@ -256,13 +246,7 @@ describeOnEachDatabase('a body', (database) => {
     };
     for (const [what, [body, pointer]] of Object.entries(cases)) {
       it(`is rejected with a pointer by every endpoint: ${what}`, async () => {
-        for (const [method, path] of [
-          ['GET', '/api/user'],
-          ['PUT', '/api/user'],
-          ['POST', '/api/user'],
-          ['POST', '/v1/user-groups'],
-          ['POST', '/v1/resolve'],
-        ] as const) {
+        for (const [method, path] of CALLS_WITH_BODY) {
           const response = await service.call(method, path, body);
           assert.deepEqual([response.status, response.json.code], [400, 'invalid_json'], response.text);
           assert.deepEqual(pointersOf(response), [pointer]);

@@ -27,6 +27,15 @@ export interface TestResponse {
   json: any;
 }
 
+/** Calls that require a body. */
+export const CALLS_WITH_BODY = [
+  ['GET', '/api/user'],
+  ['PUT', '/api/user'],
+  ['POST', '/api/user'],
+  ['POST', '/v1/user-groups'],
+  ['POST', '/v1/resolve'],
+] as const;
+
 const sharedAgent = new Agent({ keepAlive: true, maxSockets: 256 });
 
 export function send(

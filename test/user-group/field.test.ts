@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
-import type { TestResponse } from '../support/http.ts';
+import { CALLS_WITH_BODY, type TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 
 const KIB = 1024;
@@ -379,13 +379,7 @@ describeOnEachDatabase('fields', (database) => {
 
   it('are rejected in the query string instead of being ignored', async () => {
     for (const query of ['name=Acme', 'x', 'name=Acme?', 'a&b=?']) {
-      for (const [method, path] of [
-        ['GET', '/api/user'],
-        ['PUT', '/api/user'],
-        ['POST', '/api/user'],
-        ['POST', '/v1/user-groups'],
-        ['POST', '/v1/resolve'],
-      ] as const) {
+      for (const [method, path] of CALLS_WITH_BODY) {
         const response = await service.call(method, `${path}?${query}`, { user_group_id: 'there' });
         assert.deepEqual(
           [response.status, response.json.code],
