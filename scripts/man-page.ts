@@ -3,7 +3,7 @@
 import { exitCodeMeanings, exitCodes } from '../src/commands/exit-code.ts';
 import { type Setting, settings } from '../src/config.ts';
 import { readVersion } from '../src/version.ts';
-import { commandLine, type Leaf, leaves } from './reference.ts';
+import { commandLine, type Leaf, leaves, optionItems } from './reference.ts';
 
 export const MAN_PAGE = 'dist/user-group-service.1';
 
@@ -37,11 +37,10 @@ function commandLines({ path, command }: Leaf): string[] {
     const text = `${argument.name()}${variadic ? '...' : ''}`;
     return required ? `<${text}>` : `[${text}]`;
   });
-  const options = command.options.filter(({ hidden }) => !hidden);
   return [
     `.SS ${escaped([path, ...args].join(' '))}`,
     ...paragraphs(command.description() || command.summary()),
-    ...options.flatMap(({ flags, description }) => item(flags, description)),
+    ...optionItems(command).flatMap(([flags, description]) => item(flags, description)),
   ];
 }
 

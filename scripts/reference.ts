@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { Command } from 'commander';
+import { type Command, Help } from 'commander';
 import { exitCodeMeanings, exitCodes } from '../src/commands/exit-code.ts';
 import { type Setting, settings } from '../src/config.ts';
 import { algorithmsWithSecret, embedTokenTypes } from '../src/domain/embed-token/mint.ts';
@@ -148,6 +148,13 @@ export function leaves(command: Command, path = ''): Leaf[] {
     });
 }
 
+/** The options with their descriptions, which the help shows with choices and defaults. */
+export function optionItems({ options }: Command): [flags: string, description: string][] {
+  const help = new Help();
+  const visible = options.filter(({ hidden }) => !hidden);
+  return visible.map((option) => [option.flags, help.optionDescription(option)]);
+}
+
 function commandSection({ path, command }: Leaf): string {
   const args = command.registeredArguments.map((argument) => {
     const text = `${argument.name()}${argument.variadic ? '...' : ''}`;
@@ -157,9 +164,7 @@ function commandSection({ path, command }: Leaf): string {
   const heading = `### \`${path}${args.join('')}\`\n\n${about}.`;
   // Those of `serve` are the settings.
   if (path === 'serve') return `${heading} Its options are the [settings](#settings).`;
-  const options = command.options
-    .filter(({ hidden }) => !hidden)
-    .map(({ flags, description }) => `- \`${flags}\`: ${description}`);
+  const options = optionItems(command).map(([flags, text]) => `- \`${flags}\`: ${text}`);
   return options.length === 0 ? heading : `${heading}\n\n${options.join('\n')}`;
 }
 

@@ -177,10 +177,10 @@ function rotateCommand(): Command {
     .addOption(
       new Option(
         '--grace-period <duration>',
-        'how long the replaced text still works, such as 1h or 7d, at most 30d (default: not at all)',
+        'how long the replaced text still works, such as 1h or 7d, at most 30d',
       )
         .argParser((text) => parseDuration(text, '30d'))
-        .default(0, 'none'),
+        .default(0, 'not at all'),
     )
     .addOption(databaseOption())
     .addOption(jsonOption())

@@ -51,11 +51,11 @@ function rotateCommand(): Command {
     .option(
       '--revoke',
       'remove the previous keys and sign with the new ones immediately, because a key has leaked',
-      false,
     )
-    .action((options: Options & { revoke: boolean }) =>
+    .action((options: Options & { revoke?: boolean }) =>
       atPlace(options, async (context, caller, config) => {
-        const stored = await rotateKeySet(context, caller, { revoke: options.revoke });
+        const { revoke = false } = options;
+        const stored = await rotateKeySet(context, caller, { revoke });
         print(stored, config, options, context.clock());
       }),
     );

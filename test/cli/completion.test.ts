@@ -96,11 +96,13 @@ describe('The manual page', () => {
     assert.equal(manPage().split('\n')[0], title.replace('2023-11-14', ''));
   });
 
-  it('shows the commands, the settings and the exit codes', { skip: isMissing('groff') }, () => {
+  it('shows the commands, the values of options, the settings and the exit codes', {
+    skip: isMissing('groff'),
+  }, () => {
     const args = ['-man', '-ww', '-Tutf8', '-P-c', '-P-b', '-P-u'];
     const { stdout, stderr } = spawnSync('groff', args, { input: manPage(EPOCH), encoding: 'utf8' });
     assert.equal(stderr, '');
-    for (const part of ['api-token create', 'DATABASE_URL', 'EXIT STATUS'])
+    for (const part of ['api-token create', 'DATABASE_URL', '"embed"', 'EXIT STATUS'])
       assert.ok(stdout.includes(part), part);
   });
 });
