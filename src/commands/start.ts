@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Command } from 'commander';
 import type { App } from '../app.ts';
 import { ConfigInvalid, readConfig } from '../config.ts';
@@ -53,7 +53,7 @@ export function startCommand(): Command {
       const announce = async (app: App): Promise<void> => {
         const { token, admin } = tokens!;
         const demo = createsDemo ? await createDemoData(app, admin) : null;
-        printWelcome(app, { isNew, data, token, admin, demo });
+        printWelcome(app, { isNew, data: dirname(path), token, admin, demo });
       };
       await serveUntilSignal(log, config, announce, prepare);
     });

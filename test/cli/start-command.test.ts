@@ -13,8 +13,8 @@ class QuickStart extends Program {
   url = '';
   token = '';
 
-  static async ready(folder: Folder, options?: ProgramOptions): Promise<QuickStart> {
-    const program = new QuickStart(folder, ['start'], options);
+  static async ready(folder: Folder, options?: ProgramOptions, args: string[] = []): Promise<QuickStart> {
+    const program = new QuickStart(folder, ['start', ...args], options);
     try {
       await program.says(/Press Ctrl-C to stop/);
       program.url = /Address +(http:\S+)/.exec(program.stdout)?.[1] ?? '';
@@ -48,6 +48,12 @@ async function apiTokens(folder: Folder): Promise<Record<string, unknown>[]> {
 }
 
 describe('The first start', () => {
+  it('names the directory of --data with one slash', async () => {
+    using folder = new Folder();
+    await using program = await QuickStart.ready(folder, {}, ['--data', 'place/']);
+    assert.match(program.stdout, / database in place\/\. .* \(stored in place\/api-token\)/);
+  });
+
   it('creates the database, a key file and an API token that only their owner can read', async () => {
     using folder = new Folder();
     await using program = await QuickStart.ready(folder);
