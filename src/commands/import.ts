@@ -333,7 +333,9 @@ class Report {
     if (this.hasRefused) {
       const what = `${counted(refused, 'line was', 'lines were')} refused`;
       const kept = deleted === null || isDryRun ? '' : ', and no user group was deleted';
-      throw new DataError(`${what}${kept}; correct them and run the same import again`);
+      throw new DataError(
+        `${what}${kept}; correct ${refused === 1 ? 'it' : 'them'} and run the same import again`,
+      );
     }
   }
 }

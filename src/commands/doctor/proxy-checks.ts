@@ -81,7 +81,7 @@ const proxyChecks: Record<string, (probe: HttpProbe) => Promise<CheckResult>> = 
 };
 
 function arrived(what: string, { status, code }: ProbeResponse, remedy: string): CheckResult {
-  if (code !== null && UNAUTHENTICATED.includes(code)) return ok(`${what} passes`);
+  if (code !== null && UNAUTHENTICATED.includes(code)) return ok(`${what} passed`);
   return failed(`${what} returned ${status}`, remedy);
 }
 
