@@ -5,7 +5,7 @@ import { beforeEach, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { configFileSchema } from '../../src/domain/config.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { assertProblem } from '../support/problem.ts';
+import { assertProblem, pointersOf } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
 import { Tenant } from '../support/webhooks/tenant.ts';
 
@@ -227,8 +227,7 @@ describeOnEachDatabase('The configuration', (database) => {
       property_schema: { schema: { type: 'nothing' }, mode: 'report' },
     });
     assertProblem(response, 'invalid_request');
-    const pointers = new Set(response.json.errors.map(({ pointer }: { pointer: string }) => pointer));
-    assert.deepEqual([...pointers].sort(), [
+    assert.deepEqual(pointersOf(response).sort(), [
       '/data_sources/x/attributes/password',
       '/integrations/a~1b/secret',
       '/property_schema/schema/type',

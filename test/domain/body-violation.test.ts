@@ -13,19 +13,9 @@ import {
   userGroupFields,
   valueCheck,
 } from '../../src/domain/request-body.ts';
-import { Problem } from '../../src/problem.ts';
+import { problemOf } from '../support/domain/problem.ts';
 
 const bytes = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
-
-function problemOf(run: () => unknown): Problem {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof Problem) return error;
-    throw error;
-  }
-  throw new assert.AssertionError({ message: 'throws no problem' });
-}
 
 const anyValue = {
   name: 'Test',

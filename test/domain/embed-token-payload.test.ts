@@ -16,7 +16,7 @@ import type { Integration } from '../../src/domain/integration.ts';
 import { jsonText } from '../../src/domain/json/json-tree.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
-import { Problem } from '../../src/problem.ts';
+import { problemOf } from '../support/domain/problem.ts';
 
 const SECRET = 'a-secret-of-a-tool';
 const base = {
@@ -88,15 +88,6 @@ const payload = (...args: Parameters<typeof payloadText>) => JSON.parse(payloadT
 /** A group whose property `p` has this value. */
 const withValue = (value: unknown) => ({ properties: JSON.stringify({ p: value }) as JsonText });
 
-function problemOf(run: () => unknown): Problem {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof Problem) return error;
-    throw error;
-  }
-  throw new assert.AssertionError({ message: 'throws no problem' });
-}
 const errorsOf = (run: () => unknown) => problemOf(run).errors.map(({ pointer }) => pointer);
 
 describe('An integration', () => {

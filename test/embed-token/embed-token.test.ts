@@ -8,7 +8,7 @@ import { describeOnEachDatabase } from '../support/database.ts';
 import { acme, acmeText, DASHBOARD, EmbedSite, integrations, SECRET } from '../support/embed-token/site.ts';
 import { decodeAs } from '../support/embed-token/tool.ts';
 import type { TestResponse } from '../support/http.ts';
-import { assertProblem } from '../support/problem.ts';
+import { assertProblem, pointersOf } from '../support/problem.ts';
 
 const TYPES = Object.keys(integrations) as (keyof typeof integrations)[];
 const acmeId = acme.user_group_id;
@@ -334,9 +334,8 @@ describeOnEachDatabase('POST /v1/embed-tokens', (database) => {
         await site.service.get(group);
         const response = await site.mint({ integration: 'strict', user_group_id: group.user_group_id });
         assertProblem(response, 'claim_missing');
-        const pointers = response.json.errors.map(({ pointer }: { pointer: string }) => pointer);
         assert.deepEqual(
-          pointers,
+          pointersOf(response),
           ['/properties/a~1b', '/properties/c', '/mapping/40'],
           JSON.stringify(value),
         );

@@ -7,14 +7,11 @@ import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { CALLS_WITH_BODY, type TestRequest, type TestResponse } from '../support/http.ts';
+import { CALLS_WITH_BODY, type TestRequest } from '../support/http.ts';
+import { pointersOf } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
 
 const KIB = 1024;
-
-function pointersOf({ json }: TestResponse): string[] {
-  return [...new Set<string>(json.errors.map(({ pointer }: { pointer: string }) => pointer))];
-}
 
 describeOnEachDatabase('a body', (database) => {
   const service = TestService.of(database);

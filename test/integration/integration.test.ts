@@ -6,8 +6,7 @@ import { createLocalJWKSet, jwtVerify } from 'jose';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { acme, EmbedSite, integrations, SECRET } from '../support/embed-token/site.ts';
 import { decodeAs } from '../support/embed-token/tool.ts';
-import type { TestResponse } from '../support/http.ts';
-import { assertProblem } from '../support/problem.ts';
+import { assertProblem, pointersOf } from '../support/problem.ts';
 
 const { jwt, metabase, superset, lightdash } = integrations;
 
@@ -106,9 +105,6 @@ describeOnEachDatabase('/v1/integrations', (database) => {
   after(() => site.service.end());
 
   const read = (id: string) => site.asAdmin('GET', `/v1/integrations/${id}`);
-  const pointersOf = ({ json }: TestResponse) =>
-    json.errors.map(({ pointer }: { pointer: string }) => pointer);
-
   it('stores an integration of each type, and returns it with its defaults and without its secret', async () => {
     for (const [id, integration] of Object.entries(integrations)) {
       const created = await site.put(id, integration);

@@ -31,3 +31,8 @@ export function assertProblem(response: TestResponse, code: ProblemCode): void {
   assert.equal(response.headers['www-authenticate'] !== undefined, status === 401);
   assert.equal(response.headers.allow !== undefined, status === 405);
 }
+
+/** The pointers of the errors, each once. */
+export function pointersOf({ json }: TestResponse): string[] {
+  return [...new Set<string>(json.errors.map(({ pointer }: { pointer: string }) => pointer))];
+}

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { CALLS_WITH_BODY, type TestResponse } from '../support/http.ts';
+import { CALLS_WITH_BODY } from '../support/http.ts';
+import { pointersOf } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
 
 const KIB = 1024;
@@ -22,10 +23,6 @@ function nested(levels: number): string {
 /** JSON of exactly this many bytes. */
 function propertiesOf(bytes: number): string {
   return `{"a":"${'é'.repeat(100)}${'x'.repeat(bytes - 208)}"}`;
-}
-
-function pointersOf({ json }: TestResponse): string[] {
-  return [...new Set<string>(json.errors.map(({ pointer }: { pointer: string }) => pointer))];
 }
 
 /** A value that is rejected because of the part at `pointer`. */

@@ -7,6 +7,7 @@ import { computeBucket } from '../../src/domain/bucket.ts';
 import { mintApiToken, mintUserGroupToken } from '../../src/domain/token.ts';
 import { describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
+import { pointersOf } from '../support/problem.ts';
 import { type LogEntry, TestService } from '../support/service.ts';
 
 const TOKEN = /^ugt_[0-9A-Za-z]{52}$/;
@@ -145,10 +146,7 @@ describeOnEachDatabase('POST /api/user', (database) => {
           [400, 'invalid_request'],
           `${grace_period_seconds}`,
         );
-        assert.deepEqual(
-          response.json.errors.map(({ pointer }: { pointer: string }) => pointer),
-          ['/grace_period_seconds'],
-        );
+        assert.deepEqual(pointersOf(response), ['/grace_period_seconds']);
         assert.equal(await statusOf(token), 'current');
       }
     });

@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { Problem } from '../../../src/problem.ts';
+
+/** The problem that the code throws. */
+export function problemOf(run: () => unknown): Problem {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+  throw new assert.AssertionError({ message: 'throws no problem' });
+}
