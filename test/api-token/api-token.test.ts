@@ -2,7 +2,7 @@
 // environment.
 
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterEach, before, describe, it } from 'node:test';
 import { permissions } from '../../src/domain/api-token.ts';
 import { limits } from '../../src/domain/field.ts';
 import { copyApiToken } from '../support/api-token.ts';
@@ -22,16 +22,14 @@ interface Issued {
 }
 
 describeOnEachDatabase('/v1/api-tokens', (database) => {
-  let service: TestService;
+  // The default grace period of user group tokens does not apply to API tokens.
+  const service = TestService.of(database, { env: { UGS_DEFAULT_GRACE_PERIOD_SECONDS: '600' } });
   let admin: Issued;
   let start: number;
   before(async () => {
     start = Date.now();
-    // The default grace period of user group tokens does not apply to API tokens.
-    service = await TestService.start(database, { env: { UGS_DEFAULT_GRACE_PERIOD_SECONDS: '600' } });
     admin = await service.apiToken({ permission: 'admin', name: 'admin' });
   });
-  after(() => service.end());
   afterEach(() => {
     service.clockAheadMs = 0;
   });

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { decodeJwt, importSPKI } from 'jose';
 import jsonwebtoken from 'jsonwebtoken';
@@ -43,18 +43,16 @@ async function decodeWithPyJwt(requests: readonly PyJwtRequest[]) {
 }
 
 describe('Verifiers of others', () => {
-  let site: EmbedSite;
+  const site = EmbedSite.of(sqlite);
   let jwksUrl: string;
   let issuer: string;
   before(async () => {
-    site = await EmbedSite.start(sqlite);
     await site.putAll();
     await site.createGroup();
     const { secret: _, ...superset } = integrations.superset;
     await site.put('superset-rs256', { ...superset, settings: { ...superset.settings, algorithm: 'RS256' } });
     ({ jwks_url: jwksUrl, issuer } = (await site.asAdmin('GET', '/v1/signing-keys')).json);
   });
-  after(() => site.service.end());
 
   const pemOf = async (algorithm: string): Promise<string> => {
     const { signing_keys } = (await site.asAdmin('GET', '/v1/signing-keys')).json;

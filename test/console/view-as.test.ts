@@ -1,7 +1,7 @@
 // The console shows what a dashboard is told about a user group, and gives nobody a token by it.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { ConsoleBrowser } from '../support/console.ts';
 import { csrfOf, textOf, unescaped } from '../support/console-page.ts';
@@ -31,18 +31,16 @@ function secretOn({ text }: TestResponse): string {
 
 describeOnEachDatabase('View as a user group', (database) => {
   const path = pathOf(acme.user_group_id);
-  let site: EmbedSite;
+  const site = EmbedSite.of(database);
   let admin: ConsoleBrowser;
   let reader: ConsoleBrowser;
   before(async () => {
-    site = await EmbedSite.start(database);
     await site.putAll();
     await site.createGroup();
     admin = await ConsoleBrowser.signIn(site.service, site.admin);
     const readOnly = await site.service.apiToken({ permission: 'read-only' });
     reader = await ConsoleBrowser.signIn(site.service, readOnly.token);
   });
-  after(() => site.service.end());
 
   async function mint(fields: Record<string, string>, at = path): Promise<TestResponse> {
     return admin.post(at, { csrf: csrfOf(await admin.get(path)), ...fields });

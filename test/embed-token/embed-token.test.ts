@@ -1,7 +1,7 @@
 // Contract: POST /v1/embed-tokens mints tokens that the tools accept, filled only with the values of one user group.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { permissions } from '../../src/domain/api-token.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -14,14 +14,12 @@ const TYPES = Object.keys(integrations) as (keyof typeof integrations)[];
 const acmeId = acme.user_group_id;
 
 describeOnEachDatabase('POST /v1/embed-tokens', (database) => {
-  let site: EmbedSite;
+  const site = EmbedSite.of(database, { env: { UGS_PUBLIC_URL: 'https://groups.example.com/x/' } });
   let userGroupToken: string;
   before(async () => {
-    site = await EmbedSite.start(database, { env: { UGS_PUBLIC_URL: 'https://groups.example.com/x/' } });
     await site.putAll();
     userGroupToken = await site.createGroup();
   });
-  after(() => site.service.end());
 
   it('mints a JWT with exactly the specified claims, which jose verifies with the published keys', async () => {
     const startedAt = Math.floor(site.now / 1_000);

@@ -1,7 +1,7 @@
 // The pages on dashboard tools in `examples/`: their integrations are valid, and mint the tokens that the pages promise.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite } from '../support/embed-token/site.ts';
@@ -25,11 +25,7 @@ function readPage(tool: string) {
 }
 
 describeOnEachDatabase('The page on', (database) => {
-  let site: EmbedSite;
-  before(async () => {
-    site = await EmbedSite.start(database, { env: { UGS_PUBLIC_URL: 'https://groups.example.com' } });
-  });
-  after(() => site.service.end());
+  const site = EmbedSite.of(database, { env: { UGS_PUBLIC_URL: 'https://groups.example.com' } });
 
   /** Does what the page says. Returns the token, after it has minted nothing for a group that lacks the region. */
   async function follow(tool: string) {

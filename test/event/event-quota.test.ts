@@ -1,7 +1,7 @@
 // Contract: one API token cannot fill the disk with the values of its events. Every change still has its event.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { Changes } from '../../src/domain/event/changes.ts';
 import { EventQuota } from '../../src/domain/event/quota.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
@@ -19,12 +19,8 @@ interface GroupChanges {
 }
 
 describeOnEachDatabase('UGS_EVENT_MEBIBYTES_PER_DAY', (database) => {
-  let service: TestService;
-  before(async () => {
-    const env = { UGS_EVENT_MEBIBYTES_PER_DAY: '1', UGS_METRICS_ADDRESS: '127.0.0.1:0' };
-    service = await TestService.start(database, { env });
-  });
-  after(() => service.end());
+  const env = { UGS_EVENT_MEBIBYTES_PER_DAY: '1', UGS_METRICS_ADDRESS: '127.0.0.1:0' };
+  const service = TestService.of(database, { env });
 
   async function createGroups(count: number, token: string): Promise<void> {
     for (let index = 0; index < count; index++) {

@@ -1,7 +1,7 @@
 // The log of requests: with UGS_ACCESS_LOG=on one line per request, which contains nothing that is secret.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { mintApiToken } from '../../src/domain/token.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
@@ -21,15 +21,13 @@ function entriesOf({ logLines }: TestService): Entry[] {
 }
 
 describeOnEachDatabase('the access log', (database) => {
-  let service: TestService;
+  const env = { UGS_ACCESS_LOG: 'on', UGS_TRUSTED_PROXIES: '127.0.0.0/8, ::1' };
+  const service = TestService.of(database, { env });
   let tokenId: number;
   let apiToken: string;
   before(async () => {
-    const env = { UGS_ACCESS_LOG: 'on', UGS_TRUSTED_PROXIES: '127.0.0.0/8, ::1' };
-    service = await TestService.start(database, { env });
     ({ id: tokenId, token: apiToken } = await service.apiToken());
   });
-  after(() => service.end());
 
   /** The only line about a request, without the fields of every line. */
   async function entryOf(requestId: unknown): Promise<Entry> {

@@ -1,7 +1,7 @@
 // Large bodies: their total size in memory is bounded, and stalled bodies are evicted.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../src/domain/field.ts';
 import {
@@ -93,13 +93,11 @@ describe('Admission of large bodies', () => {
 
 describeOnEachDatabase('large bodies', (database) => {
   const STALLED = MAX_BYTES / limits.bodyBytes;
-  let service: TestService;
+  // Threads divide the memory.
+  const service = TestService.of(database, { env: { UGS_THREADS: '1' } });
   before(async () => {
-    // Threads divide the memory.
-    service = await TestService.start(database, { env: { UGS_THREADS: '1' } });
     await service.get({ user_group_id: 'there', name: 'There' });
   });
-  after(() => service.end());
 
   function head(bytes: number | 'chunked', method = 'GET'): string {
     const framing = bytes === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${bytes}`;

@@ -1,7 +1,7 @@
 // Contract: requests that no API token covers are limited per client address, and a valid token is never locked out.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { networkPrefix } from '../../src/http/limits/public-limit.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite, integrations } from '../support/embed-token/site.ts';
@@ -83,19 +83,17 @@ describeOnEachDatabase(
 describeOnEachDatabase(
   'The limit of public requests',
   (database) => {
-    let site: EmbedSite;
+    const site = EmbedSite.of(database, {
+      env: {
+        UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: String(LIMIT),
+        UGS_TRUSTED_PROXIES: '127.0.0.1',
+      },
+    });
     let issuer: string;
     before(async () => {
-      site = await EmbedSite.start(database, {
-        env: {
-          UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: String(LIMIT),
-          UGS_TRUSTED_PROXIES: '127.0.0.1',
-        },
-      });
       await site.put('jwt', integrations.jwt);
       issuer = new URL((await site.asAdmin('GET', '/v1/signing-keys')).json.issuer).pathname;
     });
-    after(() => site.service.end());
 
     const get = (address: string, path: string, headers: Record<string, string> = {}) =>
       site.service.call('GET', path, undefined, {

@@ -1,7 +1,7 @@
 // Contract: integrations are documents under /v1/integrations; what they could leak is refused when they are stored.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { acme, EmbedSite, integrations, SECRET } from '../support/embed-token/site.ts';
@@ -97,12 +97,10 @@ const invalid: [integration: unknown, pointer: string, detail?: RegExp][] = [
 ];
 
 describeOnEachDatabase('/v1/integrations', (database) => {
-  let site: EmbedSite;
+  const site = EmbedSite.of(database);
   before(async () => {
-    site = await EmbedSite.start(database);
     await site.createGroup();
   });
-  after(() => site.service.end());
 
   const read = (id: string) => site.asAdmin('GET', `/v1/integrations/${id}`);
   it('stores an integration of each type, and returns it with its defaults and without its secret', async () => {

@@ -37,11 +37,7 @@ class Verifier {
 }
 
 describeOnEachDatabase('The signing keys', (database) => {
-  let site: EmbedSite;
-  before(async () => {
-    site = await EmbedSite.start(database);
-  });
-  after(() => site.service.end());
+  const site = EmbedSite.of(database);
   beforeEach(async () => {
     site.service.clockAheadMs += 3 * HOUR;
     await site.createGroup({ user_group_id: 'a', name: 'A', properties: { region: 'r' } });

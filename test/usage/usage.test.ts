@@ -1,14 +1,13 @@
 // Contract: GET /v1/usage says how often the tokens of each user group were used, by UTC day or month.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { computeBucket } from '../../src/domain/bucket.ts';
 import { DAY_MS } from '../../src/domain/instant.ts';
 import { dayDate, toDay } from '../../src/domain/usage.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite } from '../support/embed-token/site.ts';
 import { assertProblem } from '../support/problem.ts';
-import type { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
 
 interface Entry {
@@ -29,14 +28,11 @@ const properties = { region: 'EMEA', plan: 'gold', seats: 1 };
 const NONE = { resolves: 0, introspections: 0, forward_authentications: 0, embed_tokens: {} };
 
 describeOnEachDatabase('GET /v1/usage', (database) => {
-  let site: EmbedSite;
-  let service: TestService;
+  const site = EmbedSite.of(database);
+  const { service } = site;
   before(async () => {
-    site = await EmbedSite.start(database);
-    ({ service } = site);
     await site.putAll();
   });
-  after(() => service.end());
 
   const today = () => toDay(Date.now() + service.clockAheadMs);
 

@@ -1,7 +1,7 @@
 // Contract: GET /v1/forward-auth tells a proxy in headers who is viewing, or returns 401.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { permissions } from '../../src/domain/api-token.ts';
 import { MAX_HEADER_BYTES, MAX_VALUES } from '../../src/http/endpoints/user-group/forward-auth.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -9,17 +9,11 @@ import { EmbedSite } from '../support/embed-token/site.ts';
 import type { TestRequest, TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
 import { exchange, exchangeOne } from '../support/raw-connection.ts';
-import type { TestService } from '../support/service.ts';
 import { unresolvableTokens } from '../support/unresolvable-token.ts';
 
 describeOnEachDatabase('GET /v1/forward-auth', (database) => {
-  let site: EmbedSite;
-  let service: TestService;
-  before(async () => {
-    site = await EmbedSite.start(database);
-    ({ service } = site);
-  });
-  after(() => service.end());
+  const site = EmbedSite.of(database);
+  const { service } = site;
 
   const createGroup = (id: string, more: object = {}) =>
     site.createGroup({ user_group_id: id, name: 'Acme', ...more });

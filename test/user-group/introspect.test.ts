@@ -1,7 +1,7 @@
 // Contract: POST /oauth/introspect is RFC 7662, and says the same as resolve.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { permissions } from '../../src/domain/api-token.ts';
@@ -10,19 +10,13 @@ import { problems } from '../../src/http/response/problem.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite, integrations } from '../support/embed-token/site.ts';
 import type { TestRequest, TestResponse } from '../support/http.ts';
-import type { TestService } from '../support/service.ts';
 import { unresolvableTokens } from '../support/unresolvable-token.ts';
 
 const PUBLIC_URL = 'https://groups.example.com';
 
 describeOnEachDatabase('POST /oauth/introspect', (database) => {
-  let site: EmbedSite;
-  let service: TestService;
-  before(async () => {
-    site = await EmbedSite.start(database, { env: { UGS_PUBLIC_URL: PUBLIC_URL } });
-    ({ service } = site);
-  });
-  after(() => service.end());
+  const site = EmbedSite.of(database, { env: { UGS_PUBLIC_URL: PUBLIC_URL } });
+  const { service } = site;
 
   const createGroup = (id: string, more: object = {}) =>
     site.createGroup({ user_group_id: id, name: 'Acme', ...more });

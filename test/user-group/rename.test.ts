@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { computeBucket } from '../../src/domain/bucket.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestRequest, TestResponse } from '../support/http.ts';
@@ -12,12 +12,8 @@ import { TestService } from '../support/service.ts';
 import { SqlConnection } from '../support/sql.ts';
 
 describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database) => {
-  let service: TestService;
-  before(async () => {
-    // Longer than a request: what waits for a lock goes on after it.
-    service = await TestService.start(database, { env: { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '5000' } });
-  });
-  after(() => service.end());
+  // Longer than a request: what waits for a lock goes on after it.
+  const service = TestService.of(database, { env: { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '5000' } });
 
   function rename(from: string, to: string, more: Pick<TestRequest, 'token' | 'headers'> = {}) {
     return service.call('POST', `/v1/user-groups/${from}/rename`, { user_group_id: to }, more);

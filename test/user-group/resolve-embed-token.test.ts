@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite, integrations } from '../support/embed-token/site.ts';
@@ -11,12 +11,10 @@ import { assertProblem } from '../support/problem.ts';
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 describeOnEachDatabase('POST /v1/resolve of an embed token', (database) => {
-  let site: EmbedSite;
+  const site = EmbedSite.of(database);
   before(async () => {
-    site = await EmbedSite.start(database);
     await site.putAll();
   });
-  after(() => site.service.end());
 
   async function mintFor(id: string, more: object = {}): Promise<{ token: string; userGroupToken: string }> {
     const group = {

@@ -1,6 +1,7 @@
 // A service with integrations, for tests of embed tokens.
 
 import assert from 'node:assert/strict';
+import { before } from 'node:test';
 import { userGroupKey } from '../../../src/domain/user-group/user-group.ts';
 import type { DatabaseKind } from '../database.ts';
 import type { TestResponse } from '../http.ts';
@@ -69,11 +70,22 @@ export class EmbedSite {
   admin = '';
   embed = '';
 
+  /** For the tests of a `describe`. */
+  static of(database: DatabaseKind, options: TestServiceOptions = {}): EmbedSite {
+    const site = new EmbedSite(TestService.of(database, options));
+    before(() => site.#createApiTokens());
+    return site;
+  }
+
   static async start(database: DatabaseKind, options: TestServiceOptions = {}): Promise<EmbedSite> {
     const site = new EmbedSite(await TestService.start(database, options));
-    site.admin = (await site.service.apiToken({ permission: 'admin' })).token;
-    site.embed = (await site.service.apiToken({ permission: 'embed' })).token;
+    await site.#createApiTokens();
     return site;
+  }
+
+  async #createApiTokens(): Promise<void> {
+    this.admin = (await this.service.apiToken({ permission: 'admin' })).token;
+    this.embed = (await this.service.apiToken({ permission: 'embed' })).token;
   }
 
   private constructor(service: TestService) {
