@@ -553,13 +553,20 @@ function parseHost(text: string): string {
 
 /** Without a slash at the end, which would be part of every issuer. */
 function parsePublicUrl(text: string): string {
-  const url = text === '' ? null : URL.parse(text);
-  if (
-    text !== '' &&
-    (url === null || !/^https?:$/.test(url.protocol) || url.search + url.hash + url.username !== '')
-  )
-    throw new Error('must be an http or https URL without a user, query or fragment');
+  if (text !== '') parseHttpUrl(text);
   return text.replace(/\/+$/, '');
+}
+
+/** Throws for any other URL. The message does not contain it: it may have a password. */
+export function parseHttpUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.username + url.password + url.search + url.hash === ''
+  )
+    return url;
+  throw new Error('must be an http or https URL without a user, query or fragment');
 }
 
 function parseOrigins(text: string): string[] {

@@ -1,7 +1,7 @@
 // Calls a running service over HTTP, with the API token in UGS_API_TOKEN.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { API_TOKEN_VARIABLE } from '../config.ts';
+import { API_TOKEN_VARIABLE, parseHttpUrl } from '../config.ts';
 import type { Permission } from '../domain/api-token.ts';
 import { type JsonText, parseStrictJson } from '../domain/json/strict-json.ts';
 import type { Violation } from '../problem.ts';
@@ -15,6 +15,7 @@ const MAX_LEVELS = 80;
 export const MAX_MEMBERS = 2_000_000;
 const MAX_RETRIES = 5;
 const MAX_PAUSE_SECONDS = 30;
+const HEADER_TEXT = /^[\x21-\x7e]+$/;
 /** The request was not executed: too many at a time, or a restart. */
 const NOT_EXECUTED = [429, 503];
 
@@ -41,13 +42,15 @@ export class ServiceClient {
 
   /** Throws `UsageError`. */
   constructor(url: string, permission: Permission) {
-    const token = process.env[API_TOKEN_VARIABLE];
+    const token = process.env[API_TOKEN_VARIABLE]?.trim();
     if (!token)
       throw new UsageError(
         `--url requires an API token with the permission ${permission} in ${API_TOKEN_VARIABLE}`,
       );
-    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-      throw new UsageError('--url must be the URL of the service, such as https://groups.example.com');
+    // The error of `fetch` would contain it.
+    if (!HEADER_TEXT.test(token))
+      throw new UsageError(`${API_TOKEN_VARIABLE} must be one API token, without white space`);
+    parseServiceUrl(url);
     this.#url = url.replace(/\/+$/, '');
     this.#token = token;
   }
@@ -124,6 +127,15 @@ export class ServiceClient {
       const reason = cause instanceof Error ? cause.message : message;
       throw new ServiceRefused(`cannot reach ${this.#url}: ${reason}`, { cause: error });
     }
+  }
+}
+
+/** The value of `--url`. Throws `UsageError`. */
+export function parseServiceUrl(text: string): URL {
+  try {
+    return parseHttpUrl(text);
+  } catch (error) {
+    throw new UsageError(`--url ${(error as Error).message}, such as https://groups.example.com`);
   }
 }
 

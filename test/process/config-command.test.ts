@@ -174,4 +174,19 @@ describeOnEachDatabase('config', (kind) => {
     const without = await call(service.url, {});
     assert.match(without.stderr, /requires an API token .* in UGS_API_TOKEN/);
   });
+
+  it('refuses an API token or a URL that it cannot use with 2, and prints neither', async () => {
+    const { token } = site;
+    for (const [url, UGS_API_TOKEN, reason] of [
+      [service.url, `${token}\nsecond-line`, 'UGS_API_TOKEN must be one API token, without white space'],
+      [service.url, '€second-line', 'UGS_API_TOKEN must be one API token, without white space'],
+      ['http://user:second-line@127.0.0.1', token, '--url must be an http or https URL without a user, '],
+      ['http://127.0.0.1/?a=second-line', token, '--url must be an http or https URL without a user, '],
+    ] as const) {
+      const exit = await run(folder, ['config', 'export', '--url', url], { env: { UGS_API_TOKEN } });
+      assert.deepEqual([exit.code, exit.stdout], [2, '']);
+      assert.ok(exit.stderr.startsWith(`user-group-service: ${reason}`), exit.stderr);
+      assert.doesNotMatch(exit.stderr, /second-line/);
+    }
+  });
 });

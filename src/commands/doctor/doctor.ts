@@ -5,6 +5,7 @@ import { readSecretFile } from '../../system/secret-file.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, loadConfig } from '../database-option.ts';
 import { DataError, explainFileError, UsageError } from '../exit-code.ts';
 import { printJson } from '../output.ts';
+import { parseServiceUrl } from '../service-client.ts';
 import { type Check, type CheckResult, failed, ok } from './check.ts';
 import { checkDatabase } from './database-checks.ts';
 import { readEnvironmentFile } from './environment-file.ts';
@@ -45,7 +46,7 @@ export function doctorCommand(): Command {
 }
 
 async function runDoctor(options: DoctorOptions): Promise<void> {
-  const url = parseUrl(options.url);
+  const url = options.url === undefined ? null : parseServiceUrl(options.url);
   const apiToken = readApiToken(options);
   if (options.environmentFile !== undefined)
     Object.assign(process.env, readEnvironmentFile(options.environmentFile));
@@ -87,15 +88,6 @@ function checkConfig(options: DoctorOptions): { result: CheckResult; config: Con
     const remedy = 'correct the setting; "user-group-service serve --help" lists all of them';
     return { result: failed(error.message, remedy), config: null };
   }
-}
-
-function parseUrl(text: string | undefined): URL | null {
-  if (text === undefined) return null;
-  const url = URL.parse(text);
-  if (url !== null && /^https?:$/.test(url.protocol) && !url.search && !url.hash) return url;
-  throw new UsageError(
-    '--url must be an http or https URL without a query, such as https://groups.example.com',
-  );
 }
 
 function parsePid(text: string): number {
