@@ -84,6 +84,27 @@ describeOnEachDatabase('events in the console', (database) => {
     }
   });
 
+  it('names a suspension and a resumption, also one that was imported with other changes', async () => {
+    const { browser, token, workspaceName } = await signIn();
+    await service.get({ user_group_id: 'a', name: 'A' }, { token });
+    for (const action of ['suspend', 'resume'])
+      await service.call('POST', `/v1/user-groups/a/${action}`, {}, { token });
+    await service.put({ user_group_id: 'a', name: 'B' }, { token });
+    const line = { user_group_id: 'a', name: 'C', suspended: true };
+    await service.importGroup(line, { workspace: workspaceName, replaces: true });
+    const rows = rowsOf(await browser.get('/console/user-groups/a/events'));
+    assert.deepEqual(
+      rows.map(({ cells }) => cells.What!.replace(/version .*/, '')),
+      [
+        'User group updated and suspended',
+        'User group updated',
+        'User group resumed',
+        'User group suspended',
+        'User group created',
+      ],
+    );
+  });
+
   it('tells members called "from" and "to" from values before and after', async () => {
     const { browser, token } = await signIn();
     for (const properties of [{ from: 1, to: 2 }, { from: { from: 1 }, to: {} }, {}, null, { to: null }])

@@ -33,9 +33,10 @@ export interface TestServiceOptions {
 // biome-ignore lint/suspicious/noExplicitAny: members differ by line.
 export type LogEntry = any;
 
-interface ImportPlace {
+interface ImportOptions {
   workspace?: string;
   environment?: Environment;
+  replaces?: boolean;
 }
 
 export class TestService implements AsyncDisposable {
@@ -208,17 +209,17 @@ export class TestService implements AsyncDisposable {
   }
 
   /** Imports a group into a workspace, and creates the workspace if necessary. */
-  importGroup(group: object, place?: ImportPlace): Promise<LineResult> {
-    return this.importLine(JSON.stringify(group), place);
+  importGroup(group: object, options?: ImportOptions): Promise<LineResult> {
+    return this.importLine(JSON.stringify(group), options);
   }
 
   async importLine(
     line: string,
-    { workspace = 'default', environment = 'Customer' }: ImportPlace = {},
+    { workspace = 'default', environment = 'Customer', replaces = false }: ImportOptions = {},
   ): Promise<LineResult> {
     const { context } = this.app;
     const { workspaceId } = (await ensureWorkspace(context.store, workspace, context.clock())).workspace;
-    const job = { context, caller: operator(workspaceId, environment), replaces: false };
+    const job = { context, caller: operator(workspaceId, environment), replaces };
     return importLine(job, Buffer.from(line));
   }
 

@@ -2,7 +2,7 @@
 
 import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import { memberChanges } from '../../domain/event/changes.ts';
-import type { Actor, EventTarget, StoredEvent } from '../../domain/event/event.ts';
+import type { Actor, EventTarget, EventType, StoredEvent } from '../../domain/event/event.ts';
 import { actorLabel } from '../../domain/event/filter.ts';
 import type { EventsPage } from '../../operations/event/list.ts';
 import { wordsOf } from '../fields.ts';
@@ -40,22 +40,33 @@ function eventRows(
   more: Readonly<Record<string, (event: StoredEvent) => Html>>,
   userGroupId?: string,
 ): Html {
-  const rows = events.map((event) => [
-    time(event.occurredAt),
-    what(event),
-    ...Object.values(more).map((renderCell) => renderCell(event)),
-    who(event.actor),
-    changesCell(caller, event, userGroupId),
-  ]);
+  const rows = events.map((event) => {
+    const changes = event.changes === null ? null : changeList(memberChanges(event.changes));
+    return [
+      time(event.occurredAt),
+      what(event, changes ?? []),
+      ...Object.values(more).map((renderCell) => renderCell(event)),
+      who(event.actor),
+      changesCell(caller, event, changes, userGroupId),
+    ];
+  });
   return table('Events', ['When', 'What', ...Object.keys(more), 'Who', 'Changes'], rows);
 }
 
-function what({ type, version, requestId }: StoredEvent): Html {
+function what({ type, version, requestId }: StoredEvent, changes: readonly Change[]): Html {
   const details = [
     ...(version === null ? [] : [`version ${version}`]),
     ...(requestId === null ? [] : [`request ${requestId}`]),
   ];
-  return html`${wordsOf(type)}<p class="hint">${details.join(', ')}</p>`;
+  return html`${title(type, changes)}<p class="hint">${details.join(', ')}</p>`;
+}
+
+/** A suspension is an update, but people look for it by its name. */
+function title(type: EventType, changes: readonly Change[]): string {
+  const suspension = changes.find(({ path }) => type === 'user_group.updated' && path[0] === 'suspended');
+  if (suspension === undefined) return wordsOf(type);
+  const done = suspension.to === 'true' ? 'suspended' : 'resumed';
+  return changes.length === 1 ? `User group ${done}` : `User group updated and ${done}`;
 }
 
 function about(caller: Caller, { type, target }: StoredEvent): Html {
@@ -98,14 +109,17 @@ function who(actor: Actor): Insertion {
   return html`${name ?? 'API token'}<p class="hint">API token ${link(eventsBy(id), String(id))}, by ${VIA[via]}</p>`;
 }
 
-function changesCell(caller: Caller, event: StoredEvent, userGroupId = event.target.id): Html {
-  const { type, target, changes, position } = event;
+function changesCell(
+  caller: Caller,
+  { type, target, position }: StoredEvent,
+  changes: readonly Change[] | null,
+  userGroupId = target.id,
+): Html {
   if (changes === null) {
     const isErased = type === 'user_group.created' || type === 'user_group.updated';
     return isErased ? html`<span class="none">removed when the group was deleted</span>` : NO_HTML;
   }
-  const list = changeList(memberChanges(changes));
-  if (target.type !== 'user_group') return changesText(list, type.endsWith('.created'));
+  if (target.type !== 'user_group') return changesText(changes, type.endsWith('.created'));
   const group = pathTo('user-groups', userGroupId);
   const isUpdate = type === 'user_group.updated' && target.id === userGroupId;
   const mayRestore = isUpdate && isPermitted(caller, WRITERS);
@@ -116,5 +130,5 @@ function changesCell(caller: Caller, event: StoredEvent, userGroupId = event.tar
         ? html` ${link(`${restorePath}&${new URLSearchParams({ field: JSON.stringify(change.path) })}`, 'Restore this value')}`
         : ''
     }</span>`;
-  return html`${changesText(list, type.endsWith('.created'), links)}${mayRestore && list.some(isRestorable) ? html`<p class="links">${link(restorePath, 'Undo')}</p>` : ''}`;
+  return html`${changesText(changes, type.endsWith('.created'), links)}${mayRestore && changes.some(isRestorable) ? html`<p class="links">${link(restorePath, 'Undo')}</p>` : ''}`;
 }
