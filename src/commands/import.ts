@@ -14,7 +14,7 @@ import { StoreUnavailable } from '../store/port.ts';
 import { createTemporaryFile, removeOnExit, temporaryPath } from '../system/atomic-file.ts';
 import { DatabaseTarget } from './database-import.ts';
 import { withDatabase, withExistingDatabase } from './database-option.ts';
-import { DataError, explainReadError, ServiceRefused, UsageError } from './exit-code.ts';
+import { DataError, explainFileError, explainReadError, ServiceRefused, UsageError } from './exit-code.ts';
 import type { ImportOne, ImportTarget, StartBatch } from './import-target.ts';
 import { type Line, ndjsonBatches } from './ndjson.ts';
 import { counted, printJson } from './output.ts';
@@ -228,10 +228,15 @@ class Source implements Disposable {
     if (input.size !== null || !isReadAgain) return new Source(file, format, input, null);
     // Lines may have tokens.
     const copy = temporaryPath(join(tmpdir(), 'user-group-service-import'));
-    const removal = removeOnExit([copy]);
-    createTemporaryFile(copy);
-    await pipeline(input.chunks, createWriteStream(copy, { flags: 'r+' }));
-    return new Source(copy, format, null, removal);
+    using removals = new DisposableStack();
+    removals.use(removeOnExit([copy]));
+    try {
+      createTemporaryFile(copy);
+      await pipeline(input.chunks, createWriteStream(copy, { flags: 'r+' }));
+    } catch (error) {
+      explainFileError(error, (message) => new UsageError(`cannot copy the input to ${copy}: ${message}`));
+    }
+    return new Source(copy, format, null, removals.move());
   }
 
   private constructor(path: string, format: Format, opened: Input | null, copy: Disposable | null) {

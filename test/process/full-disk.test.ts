@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { canMount, SmallDisk } from '../../reliability/small-disk.ts';
-import { createApiToken, Folder, run, type Service, serve } from '../support/process.ts';
+import { createApiToken, Folder, PROGRAM, run, type Service, serve } from '../support/process.ts';
 
 const DISK_MEGABYTES = 4;
 const LARGE = 60_000;
@@ -69,6 +69,31 @@ describe('A backup on a full disk', {
     assert.match(stderr, /: cannot write the backup: its disk is full\n$/);
     assert.deepEqual(
       readdirSync(backups).filter((name) => name.startsWith('groups')),
+      [],
+    );
+  });
+});
+
+describe('An import that copies standard input to a full disk', {
+  skip: canMount() ? false : 'no file system may be mounted',
+}, () => {
+  it('fails with 2, names the copy, and leaves no file', async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    const temporary = folder.join('temporary');
+    using _disk = new SmallDisk(temporary, 1);
+    const groups = Array.from({ length: 30_000 }, (_, index) => ({
+      user_group_id: `${index}`,
+      name: 'Group',
+    }));
+    writeFileSync(folder.join('groups'), groups.map((group) => `${JSON.stringify(group)}\n`).join(''));
+    const command = 'exec "$0" "$@" import - --workspace default --update --prune < groups';
+    const args = ['-c', command, process.execPath, PROGRAM];
+    const { code, stderr } = await run(folder, args, { command: 'sh', env: { TMPDIR: temporary } });
+    assert.match(stderr, /^user-group-service: cannot copy the input to \S+: ENOSPC[^\n]+\n$/);
+    assert.equal(code, 2);
+    assert.deepEqual(
+      readdirSync(temporary).filter((name) => name.startsWith('user-group-service')),
       [],
     );
   });
