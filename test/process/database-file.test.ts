@@ -111,6 +111,7 @@ describe('A SQLite file in use by a process', () => {
       assert.deepEqual({ command, code }, { command, code: 69 });
       assert.match(stderr, /^user-group-service: SQLite: EACCES: permission denied[^\n]+\n$/);
     }
+    assert.doesNotMatch((await runAsOtherUser(folder, ['doctor'])).stdout, /does not exist/);
   });
 
   it('is not copied into a directory that belongs to another user, with one line', {

@@ -39,7 +39,7 @@ function checkSecretFiles(config: Config): CheckResult {
 function checkDatabaseFile({ databaseUrl }: Config): CheckResult {
   if (databaseUrl.engine !== 'sqlite') return skipped('the database is PostgreSQL');
   const { path } = databaseUrl;
-  if (!existsSync(path)) return skipped(`${path} does not exist`);
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return skipped(`${path} does not exist`);
   const files = ['', '-wal', '-shm'].map((suffix) => path + suffix).filter((file) => existsSync(file));
   const exposed = files.filter(isExposed);
   if (exposed.length === 0) return ok(`only its owner can read ${path}`);
