@@ -132,7 +132,7 @@ describe('doctor on SQLite', () => {
     const [removed] = await sql(
       'delete from schema_migrations where number = (select max(number) from schema_migrations) returning *',
     );
-    await assertFound('warning', 'schema', /1 migrations are pending/, await doctor(folder));
+    await assertFound('warning', 'schema', /1 migration is pending, from /, await doctor(folder));
     const { number, name } = removed as { number: number; name: string };
     await sql(`insert into schema_migrations values (${number}, '${name}', 0)`);
   });

@@ -74,7 +74,10 @@ async function checkSchema(inspection: Inspection): Promise<CheckResult> {
   if (pending.length === 0) return ok('every migration of this version is applied');
   const remedy =
     'the next start applies them if the user may change the schema; otherwise run "user-group-service migrate" as its owner';
-  return warning(`${pending.length} migrations are pending, from ${pending[0]} on`, remedy);
+  return warning(
+    `${counted(pending.length, 'migration is', 'migrations are')} pending, from ${pending[0]} on`,
+    remedy,
+  );
 }
 
 async function checkKeys(config: Config, inspection: Inspection): Promise<CheckResult> {
