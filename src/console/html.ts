@@ -119,7 +119,7 @@ function tableCell(column: string, cell: Insertion): Html {
 }
 
 /** The text is shown in a fixed-width font, as it is. */
-export function code(text: string): Html {
+export function code(text: string | Html): Html {
   return html`<pre><code>${text}</code></pre>`;
 }
 

@@ -17,6 +17,21 @@ const VISIBLE_TEXT = `(() => {
   return document.querySelector('main').innerText;
 })()`;
 
+/** The words from right to left in each line of code, with the distance of each from the left. */
+const LINES_OF_CODE = `[...document.querySelectorAll('main code')].flatMap((code) => {
+  const words = [];
+  const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode())
+    for (const { 0: word, index } of text.data.matchAll(/[א-ת]+/g)) {
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + word.length);
+      const { left, top } = range.getBoundingClientRect();
+      words.push({ word, left, top: Math.round(top) });
+    }
+  return Object.values(Object.groupBy(words, ({ top }) => top)).map((line) => line.map(({ word, left }) => [word, left]));
+})`;
+
 describe('Values in the console in a browser', { skip: skipsBrowser }, () => {
   let service: TestService;
   let browser: Browser;
@@ -101,6 +116,31 @@ describe('Values in the console in a browser', { skip: skipsBrowser }, () => {
     await page.getByRole('button', { name: 'Review changes' }).click();
     await page.getByRole('heading', { name: 'Review changes' }).waitFor();
     assert.doesNotMatch(await visibleText(page), /two spaces/);
+    await context.close();
+  });
+
+  it('that are written from right to left keep their places beside each other', async () => {
+    const [key, value, member] = ['מפתח', 'ערך', 'איבר'];
+    const properties = { [key]: value, [member]: { [key]: [value] } };
+    const body = { user_group_id: 'rtl', name: value, properties };
+    assert.equal((await service.call('POST', '/v1/user-groups', body)).status, 201);
+    const { context, page } = await open();
+    for (const path of ['', '/events', '/view-as']) {
+      await page.goto(`${GROUPS}/rtl${path}`);
+      const places = await page.evaluate<[string, number][][]>(LINES_OF_CODE);
+      assert.ok(
+        places.flat().some(([word]) => word === key),
+        path,
+      );
+      for (const line of places) {
+        const lefts = line.map(([, left]) => left);
+        assert.deepEqual(
+          lefts,
+          lefts.toSorted((a, b) => a - b),
+          `${path}: ${JSON.stringify(line)}`,
+        );
+      }
+    }
     await context.close();
   });
 

@@ -20,7 +20,7 @@ function pathOf(userGroupId: string): string {
 function blocks({ text }: TestResponse): Record<string, unknown>[] {
   const claims = text.slice(text.search(/<h2( id="embed-tokens")?>(Embed tokens|Claims)/));
   return [...claims.matchAll(/<pre><code>([\s\S]*?)<\/code><\/pre>/g)].map(([, json]) =>
-    JSON.parse(unescaped(json!)),
+    JSON.parse(unescaped(json!.replace(/<[^>]*>/g, ''))),
   );
 }
 

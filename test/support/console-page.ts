@@ -45,7 +45,7 @@ export function actionsOf({ text }: TestResponse): string[] {
 
 const ELEMENTS = new Set(
   (
-    'html head meta title link script noscript body a header nav div span form input button main h1 h2 h3 br p dl dt dd pre code ' +
+    'html head meta title link script noscript body a header nav div span bdi form input button main h1 h2 h3 br p dl dt dd pre code ' +
     'style ul ol li section table caption thead tbody tr th td time details summary label select option datalist textarea fieldset legend strong'
   ).split(' '),
 );

@@ -3,7 +3,6 @@ import { type DataSourceBody, dataSourceBody } from '../../domain/catalogue-body
 import { type Document, documentFields } from '../../domain/document.ts';
 import type { CountedFigures } from '../../domain/figures.ts';
 import { decodeString } from '../../domain/json/json-tree.ts';
-import { prettyJson } from '../../domain/json/pretty-json.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { putDataSource as put } from '../../operations/catalogue/catalogue.ts';
 import { countDataSourceUse, deleteDataSource } from '../../operations/catalogue/use.ts';
@@ -12,8 +11,8 @@ import { DocumentPages, Doubt } from '../document-pages.ts';
 import { areaField, nameField, textField } from '../fields.ts';
 import { countedAt, countedFigures } from '../figures.ts';
 import { jsonMember, textMember } from '../form.ts';
-import { code, type Html, html, idCell, idLink, joined, link, none, pathTo, table } from '../html.ts';
-import { editableJson } from '../json.ts';
+import { type Html, html, idCell, idLink, joined, link, none, pathTo, table } from '../html.ts';
+import { editableJson, jsonBlock } from '../json.ts';
 import { environmentConfig, type PageCall, READERS } from '../page.ts';
 import { pageUrl } from '../pagination.ts';
 import { LIST_PATH } from '../user-group/search-form.ts';
@@ -76,7 +75,7 @@ ${textField({
       ['Number', html`<code>${dataSourceId}</code>`],
       ['Schema', schemaLink(schemaId)],
       ['Name', name],
-      ['Attributes', code(prettyJson(attributes))],
+      ['Attributes', jsonBlock(attributes)],
       ['Reserved for', reservedFor === null ? none('Any user group.') : userGroupLink(reservedFor)],
     ];
   },

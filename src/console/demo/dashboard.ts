@@ -5,6 +5,7 @@ import { demoCustomers } from '../../demo/sample-data.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { barChart, withSeparators } from '../chart.ts';
 import { code, definitions, type Html, html, joined, link, none, pathTo } from '../html.ts';
+import { jsonText } from '../json.ts';
 
 export function dashboardSection(userGroup: UserGroup, dashboard: Dashboard | DashboardError): Html {
   return html`<section aria-labelledby="dashboard"><h2 id="dashboard">Sample dashboard</h2>
@@ -27,10 +28,10 @@ function drawn({ name, mapping }: UserGroup, { dataSource, sql, parameters, rows
   return html`${rows.length === 0 ? none('No orders.') : chart(name, rows)}
 <h3>Why these rows</h3>
 ${definitions([
-  ['Mapping', html`<code>${mapping ?? 'null'}</code>`],
+  ['Mapping', html`<code>${jsonText(mapping ?? 'null')}</code>`],
   ['Data source', html`<code>${dataSource.providedId}</code>`],
   ...Object.entries(parameters).map(
-    ([parameter, value]) => [`:${parameter}`, html`<code>${JSON.stringify(value)}</code>`] as const,
+    ([parameter, value]) => [`:${parameter}`, html`<code>${jsonText(JSON.stringify(value))}</code>`] as const,
   ),
 ])}
 ${code(sql)}

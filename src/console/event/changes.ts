@@ -1,9 +1,9 @@
 // Changes as people read them: each changed field or member with its value before and after.
 
 import { decodeString, JsonObject, type JsonTree, parseTree, treeText } from '../../domain/json/json-tree.ts';
-import { prettyJson } from '../../domain/json/pretty-json.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { code, type Html, html, joined, NO_HTML, table } from '../html.ts';
+import { type Html, html, joined, NO_HTML, table } from '../html.ts';
+import { jsonBlock, jsonText } from '../json.ts';
 
 export interface Change {
   /** The field, and the member of it that changed, if it is an object. */
@@ -93,6 +93,6 @@ function pathText(path: readonly string[]): Html {
 
 function valueText(value: JsonText | undefined): Html {
   if (value === undefined) return html`<span class="none">absent</span>`;
-  if (value.length <= SHORT_CHARACTERS) return html`<code>${value}</code>`;
-  return html`<details><summary><code>${value.slice(0, SHORT_CHARACTERS).toWellFormed()}…</code></summary>${code(prettyJson(value))}</details>`;
+  if (value.length <= SHORT_CHARACTERS) return html`<code>${jsonText(value)}</code>`;
+  return html`<details><summary><code>${jsonText(value.slice(0, SHORT_CHARACTERS).toWellFormed())}…</code></summary>${jsonBlock(value)}</details>`;
 }

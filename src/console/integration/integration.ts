@@ -16,15 +16,14 @@ import {
   secretField as secretSchema,
   storedIntegration,
 } from '../../domain/integration.ts';
-import { prettyJson } from '../../domain/json/pretty-json.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { putIntegration as put } from '../../operations/integration/integration.ts';
 import type { Problem } from '../../problem.ts';
 import { DocumentPages, newPath } from '../document-pages.ts';
 import { areaField, checkField, hidden, textField } from '../fields.ts';
 import { type Form, jsonMember, numberMember, textMember } from '../form.ts';
-import { badge, code, definitions, type Html, html, identifier, idLink, link, pathTo } from '../html.ts';
-import { editableJson } from '../json.ts';
+import { badge, definitions, type Html, html, identifier, idLink, link, pathTo } from '../html.ts';
+import { editableJson, jsonBlock } from '../json.ts';
 import { ADMINS } from '../page.ts';
 
 export const INTEGRATIONS = ['integrations'] as const;
@@ -68,8 +67,8 @@ export const integrationPages = new DocumentPages<IntegrationBody>({
       ['Tokens are valid for', html`${ttlSeconds} seconds`],
       ['Restricted', restrictedBadge(isUnrestricted)],
       ['Secret', document.secret === null ? KEYS_OF_SERVICE : html`stored, and never shown`],
-      ['Settings', code(prettyJson(settings))],
-      ['Claims', code(prettyJson(claims))],
+      ['Settings', jsonBlock(settings)],
+      ['Claims', jsonBlock(claims)],
     ];
   },
   consequences: async (document) => {

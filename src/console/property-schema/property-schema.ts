@@ -1,6 +1,5 @@
 import { isPermitted } from '../../domain/api-token.ts';
 import type { Document } from '../../domain/document.ts';
-import { prettyJson } from '../../domain/json/pretty-json.ts';
 import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
 import { parsePropertySchema, propertySchemaDefinition } from '../../domain/property-schema.ts';
 import { propertySchemaBody } from '../../domain/property-schema-body.ts';
@@ -9,8 +8,8 @@ import { putPropertySchema } from '../../operations/property-schema/put.ts';
 import { areaField, choiceField } from '../fields.ts';
 import { jsonMember, readForm, textMember } from '../form.ts';
 import { formPages, formView } from '../form-pages.ts';
-import { buttonTo, code, definitions, html, NO_HTML, none, pathTo } from '../html.ts';
-import { editableJson } from '../json.ts';
+import { buttonTo, definitions, html, NO_HTML, none, pathTo } from '../html.ts';
+import { editableJson, jsonBlock } from '../json.ts';
 import { modeChoices, modeTexts } from '../mapping-policy/mapping-policy.ts';
 import { withNotice } from '../notice.ts';
 import { ADMINS, type Page, type PageCall, READERS, type View } from '../page.ts';
@@ -137,6 +136,6 @@ function readView(stored: Document | null): View {
   const modeText = `${mode}: ${modeTexts[mode]}`;
   return {
     title: TITLE,
-    main: html`<h1>${TITLE}</h1>${definitions([['Mode', modeText]])}${code(prettyJson(schema))}`,
+    main: html`<h1>${TITLE}</h1>${definitions([['Mode', modeText]])}${jsonBlock(schema)}`,
   };
 }

@@ -1,5 +1,4 @@
 import { isPermitted } from '../../domain/api-token.ts';
-import { prettyJson } from '../../domain/json/pretty-json.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { type UserGroup, valuesLength, versionTag } from '../../domain/user-group/user-group.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
@@ -11,7 +10,6 @@ import { actionForm, submit } from '../fields.ts';
 import {
   type ButtonKind,
   buttonTo,
-  code,
   copyButton,
   definitions,
   type Html,
@@ -22,6 +20,7 @@ import {
   pathTo,
   time,
 } from '../html.ts';
+import { jsonBlock } from '../json.ts';
 import { viewOrMissing } from '../missing.ts';
 import { notice } from '../notice.ts';
 import { environmentConfig, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
@@ -99,7 +98,7 @@ ${identity(call, userGroup, token)}
 <h2>Data sources</h2>
 ${dataSources(userGroup, config)}
 <h2>Properties</h2>
-${properties === null ? none('No properties.') : code(prettyJson(properties))}
+${properties === null ? none('No properties.') : jsonBlock(properties)}
 <h2>Usage</h2>
 ${usage}
 <h2>Last events</h2>
@@ -163,5 +162,5 @@ function dataSources(userGroup: UserGroup, config: EnvironmentConfig): Html {
   }
   return mapping === null
     ? none('No mapping.')
-    : html`<p class="hint">This environment has no catalogue, so the mapping is shown as JSON.</p>${code(prettyJson(mapping))}`;
+    : html`<p class="hint">This environment has no catalogue, so the mapping is shown as JSON.</p>${jsonBlock(mapping)}`;
 }

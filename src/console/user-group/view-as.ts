@@ -11,7 +11,6 @@ import {
   splitMembers,
   treeText,
 } from '../../domain/json/json-tree.ts';
-import { prettyJson } from '../../domain/json/pretty-json.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { embedTokenBody } from '../../http/endpoints/embed-token/create.ts';
@@ -29,20 +28,9 @@ import { dataSourceLink, dataSourceName } from '../catalogue/data-source.ts';
 import { dashboardSection } from '../demo/dashboard.ts';
 import { actionForm, hidden, problemSummary, submit } from '../fields.ts';
 import { jsonMember, readForm, textMember } from '../form.ts';
-import {
-  badge,
-  code,
-  definitions,
-  type Html,
-  html,
-  idLink,
-  link,
-  none,
-  pathTo,
-  table,
-  time,
-} from '../html.ts';
+import { badge, definitions, type Html, html, idLink, link, none, pathTo, table, time } from '../html.ts';
 import { integrationLink } from '../integration/integration.ts';
+import { jsonBlock, jsonText } from '../json.ts';
 import { environmentConfig, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import type { Session } from '../session.ts';
 import { shownOnce } from '../shown-once.ts';
@@ -117,10 +105,10 @@ function dataSources(userGroup: UserGroup, config: EnvironmentConfig): Html {
   const { mapping } = userGroup;
   if (config.catalogue.isEmpty)
     return html`<p class="hint">There is no catalogue: dashboards get the mapping as it is stored.</p>
-${mapping === null ? none('No mapping.') : code(prettyJson(mapping))}`;
+${mapping === null ? none('No mapping.') : jsonBlock(mapping)}`;
   return mappedDataSources(config, userGroup, 'Attributes', (dataSource) => [
     html`${dataSourceLink(dataSource.providedId)}<br><span class="none">${dataSourceName(dataSource)}, number ${dataSource.dataSourceId}</span>`,
-    html`<code>${dataSourceAttributes(dataSource)}</code>`,
+    html`<code>${jsonText(dataSourceAttributes(dataSource))}</code>`,
   ]);
 }
 
@@ -134,7 +122,7 @@ function variables({ properties }: UserGroup): Html {
   if (!(tree instanceof JsonObject) || tree.members.size === 0) return none('No properties.');
   const rows = [...tree.members].map(([key, value]) => [
     html`<code>${decodeString(key)}</code>`,
-    html`<code>${treeText(value)}</code>`,
+    html`<code>${jsonText(treeText(value))}</code>`,
     typeName(value),
   ]);
   return html`<p class="hint">The properties, for queries to bind as parameters: never as text within SQL.</p>
@@ -179,8 +167,8 @@ ${
 }
 
 function claims({ header, payload }: DecodedToken): Html {
-  return html`${code(prettyJson(payload))}
-<details><summary>Header</summary>${code(prettyJson(header))}</details>`;
+  return html`${jsonBlock(payload)}
+<details><summary>Header</summary>${jsonBlock(header)}</details>`;
 }
 
 function mintForm({ providedId }: UserGroup, { integrationId, resources }: Preview, session: Session): Html {

@@ -1,6 +1,5 @@
 // One delivery: its attempts, and what the receiver gets.
 
-import { prettyJson } from '../../domain/json/pretty-json.ts';
 import { type Delivery, type DeliveryState, parseAttempts } from '../../domain/webhook-endpoint/delivery.ts';
 import { documentIdParameter } from '../../http/request/path-parameter.ts';
 import { readDelivery } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
@@ -8,7 +7,6 @@ import { actionForm, wordsOf } from '../fields.ts';
 import {
   absent,
   badge,
-  code,
   copyButton,
   definitions,
   type Html,
@@ -20,6 +18,7 @@ import {
   table,
   time,
 } from '../html.ts';
+import { jsonBlock } from '../json.ts';
 import { ADMINS, type Page } from '../page.ts';
 import type { Session } from '../session.ts';
 
@@ -53,7 +52,7 @@ ${definitions([
 <h2>Attempts</h2>
 ${attemptTable(delivery)}
 <h2>Payload</h2>
-${payload === null ? none('The event is no longer kept.') : code(prettyJson(payload))}`,
+${payload === null ? none('The event is no longer kept.') : jsonBlock(payload)}`,
     };
   },
 };
