@@ -61,8 +61,8 @@ export interface Endpoint<Body, Query> {
   body: BodyType<Body>;
   /** Whether the endpoint honours `If-Match` and `If-None-Match`. */
   isConditional: boolean;
-  /** Accepted media types of the body; application/json if absent. */
-  mediaTypes?: readonly MediaType[];
+  /** Accepted media types of the body. */
+  mediaTypes: readonly MediaType[];
   /** The first query of the handler, if it is known before authentication. Declared as a method, like `handle`. */
   prefetch?(...args: Parameters<FirstQuery<Body>>): ReturnType<FirstQuery<Body>>;
   description: EndpointDescription;
@@ -75,17 +75,18 @@ export interface Endpoint<Body, Query> {
 
 export type AnyEndpoint = Endpoint<unknown, unknown>;
 
-type Defaults = 'access' | 'query' | 'body' | 'isConditional';
+type Defaults = 'access' | 'query' | 'body' | 'mediaTypes' | 'isConditional';
 
 /**
- * Checks the types of body, query and handler against each other. Without `access`, GET reads and other methods write;
- * without the others, a request has none.
+ * Checks the types of body, query and handler against each other. Without `access`, GET reads and other methods write; a
+ * body is JSON without `mediaTypes`; without the others, a request has none.
  */
 export function endpoint<Body = null, Query = null>(
   definition: Omit<Endpoint<Body, Query>, Defaults> & Partial<Pick<Endpoint<Body, Query>, Defaults>>,
 ): AnyEndpoint {
   const access = definition.method === 'GET' ? 'read' : 'write';
-  return { access, query: noQuery, body: noBody, isConditional: false, ...definition };
+  const mediaTypes = ['application/json'] as const;
+  return { access, query: noQuery, body: noBody, mediaTypes, isConditional: false, ...definition };
 }
 
 /**
@@ -114,8 +115,6 @@ function ofTenant(context: Context, tenant: number): Context {
   const { cpu, store } = context;
   return cpu.tenant === tenant ? context : { ...context, cpu: cpu.of(tenant), store: store.of(tenant) };
 }
-
-export const JSON_ONLY = ['application/json'] as const;
 
 export interface EndpointOptions {
   context: Context;
@@ -199,8 +198,8 @@ async function prepareCall(
   });
   const caller = await authorize(context, endpoint, options, { digest, request, reply, prefetch });
   const query = endpoint.query.read(request.url);
+  const { mediaTypes } = endpoint;
   const { isRequired, schema } = endpoint.body;
-  const mediaTypes = endpoint.mediaTypes ?? JSON_ONLY;
   if (isRequired) checkMediaType(request.raw, mediaTypes);
   const isComplete = request.raw.complete;
   // Not `using`, which would cost every request as much as reading a header.

@@ -2,7 +2,7 @@
 
 import type { OpenAPIV3_1 } from 'openapi-types';
 import type { ResponseDescription } from '../description.ts';
-import { type AnyEndpoint, JSON_ONLY } from '../endpoint.ts';
+import type { AnyEndpoint } from '../endpoint.ts';
 import { pathParameters } from '../request/path-parameter.ts';
 import { VIEWER_TOKEN_COOKIE, VIEWER_TOKEN_HEADER } from '../request/viewer-token.ts';
 import type { Schema } from '../schema.ts';
@@ -129,11 +129,10 @@ function requestBody({
     schema: { $ref: `#/components/schemas/${body.name}` },
     examples: description.requests ?? {},
   };
-  const mediaTypes = endpoint.mediaTypes ?? JSON_ONLY;
   return {
     requestBody: {
       required: endpoint.body.isRequired,
-      content: Object.fromEntries(mediaTypes.map((type) => [type, content])),
+      content: Object.fromEntries(endpoint.mediaTypes.map((type) => [type, content])),
     },
   };
 }
