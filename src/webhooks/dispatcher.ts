@@ -47,7 +47,6 @@ export class WebhookDispatcher {
   readonly #lanes = new Map<string, Lane>();
   readonly #retries = new RetryTimers((endpoint) => this.wake(endpoint));
   #isStopping = false;
-  #isAborted = false;
   #timer: NodeJS.Timeout | undefined;
   #pollMs = POLL_MS;
 
@@ -96,7 +95,6 @@ export class WebhookDispatcher {
       endpoints,
       onError,
       isStopping: () => this.#isStopping,
-      isAborted: () => this.#isAborted,
       onIdle: () => this.#lanes.delete(name),
       onRetry: (at) => this.#retries.add(endpoint, at, context.clock()),
     });
@@ -118,7 +116,6 @@ export class WebhookDispatcher {
     for (const slots of [this.#slots, this.#claims]) slots.close();
     const idle = Promise.all([...this.#lanes.values()].map((lane) => lane.idle()));
     await endedWithin(timeoutMs, idle);
-    this.#isAborted = true;
     this.#sender.abort();
     await endedWithin(STORING_MS, idle);
     this.#sender.close();

@@ -41,8 +41,6 @@ interface LaneOptions {
   endpoints: EndpointObserver;
   onError: (error: unknown) => void;
   isStopping: () => boolean;
-  /** Whether running attempts were ended. */
-  isAborted: () => boolean;
   /** Called when nothing is due and no attempt runs. */
   onIdle: () => void;
   /** Called when a failed attempt is stored, with the instant of the next one. */
@@ -160,11 +158,11 @@ export class Lane {
   }
 
   async #attempt(delivery: Delivery, { url, secrets }: DueDeliveries): Promise<void> {
-    const { context, outcomes, observer, isAborted } = this.#options;
+    const { context, sender, outcomes, observer } = this.#options;
     const startedAt = performance.now();
     const outcome = await this.#send(delivery, url, secrets).finally(() => this.#requestEnded());
     // The claim of an aborted attempt expires, and another process takes over.
-    if (isAborted() && outcome?.status == null) return;
+    if (sender.isAborted && outcome?.status == null) return;
     const now = context.clock();
     const isFinal = outcome === null || isGone(outcome);
     const durationMs = Math.round(performance.now() - startedAt);

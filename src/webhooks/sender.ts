@@ -56,6 +56,11 @@ export class WebhookSender {
     return idle.reduce((sum, sockets) => sum + (sockets?.length ?? 0), 0);
   }
 
+  /** Whether running attempts were ended. */
+  get isAborted(): boolean {
+    return this.#isAborted;
+  }
+
   /** When an attempt that starts now has to end (`performance.now()`). */
   deadline(): number {
     return performance.now() + this.#timeoutMs;
