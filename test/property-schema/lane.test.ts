@@ -5,7 +5,7 @@ import { afterEach, describe, it } from 'node:test';
 import { Lane } from '../../src/operations/property-schema/validator/lane.ts';
 import type { Check } from '../../src/operations/property-schema/validator/validator-thread.ts';
 
-const limits = { compileMs: 500, checkMs: 100, heapMb: 64, niceness: 0 };
+const limits = { compileMs: 500, checkMs: 100, niceness: 0 };
 const HOSTILE = 1;
 const OTHER = 2;
 

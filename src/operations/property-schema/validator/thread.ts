@@ -14,8 +14,6 @@ import { cpuMs, Stopwatch, TimeExceeded } from './stopwatch.ts';
 export interface ThreadLimits {
   compileMs: number;
   checkMs: number;
-  /** The thread ends if it needs more. */
-  heapMb: number;
   /** Priority of the thread for the operating system: 0 is normal, 19 the lowest. */
   niceness: number;
 }
@@ -48,10 +46,7 @@ interface KnownSchema {
   check: PropertyCheck | null;
 }
 
-/**
- * A quarter of the heap that a slow thread may have, and half of that of a fast one: patterns can take a thousand times the
- * size of their text.
- */
+/** Half of the heap that a thread may have: patterns can take a thousand times the size of their text. */
 const MAX_KEPT_BYTES = 32_000_000;
 
 const schemas = new Map<number, KnownSchema>();

@@ -6,6 +6,8 @@ import { startThread } from '../../../system/start-thread.ts';
 import { SchemaIds } from './schema-ids.ts';
 import type { ThreadLimits, ValidatorReply, Verdict } from './thread.ts';
 
+/** The thread ends if it needs more. The most expensive schemas within the limits of size and depth need less. */
+const HEAP_MB = 64;
 /** Larger ones take more memory, and save no time. */
 const YOUNG_GENERATION_MB = 8;
 /** How much longer than its limits a check may take that the thread cannot stop. */
@@ -54,7 +56,7 @@ export class ValidatorThread {
     this.#worker = startThread('operations/property-schema/validator/thread', {
       niceness: limits.niceness,
       resourceLimits: {
-        maxOldGenerationSizeMb: limits.heapMb,
+        maxOldGenerationSizeMb: HEAP_MB,
         maxYoungGenerationSizeMb: YOUNG_GENERATION_MB,
       },
     });
