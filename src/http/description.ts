@@ -60,7 +60,7 @@ export interface EndpointDescription {
   text: string;
   /** Valid request bodies. */
   requests?: Examples;
-  /** Responses by status. */
+  /** Responses by status. The lowest is that of a response whose handler sets none. */
   responses: Readonly<Record<number, ResponseDescription>>;
   /** Codes specific to this endpoint, in addition to those that follow from its method, body and parameters. */
   problems?: readonly ProblemCode[];

@@ -67,8 +67,8 @@ export interface Endpoint<Body, Query> {
   prefetch?(...args: Parameters<FirstQuery<Body>>): ReturnType<FirstQuery<Body>>;
   description: EndpointDescription;
   /**
-   * Returns the JSON body, or undefined for none; sets the status unless it is the lowest of the description. Declared as
-   * a method, so that endpoints with different types of body fit into one list.
+   * Returns the JSON body, or undefined for none; may set another status than the lowest of the description. Declared as a
+   * method, so that endpoints with different types of body fit into one list.
    */
   handle(call: Call<Body, Query>): Promise<string | undefined>;
 }
