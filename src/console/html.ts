@@ -86,6 +86,11 @@ export function time(instant: number | null, otherwise = 'never'): Html {
   return html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')} UTC</time>`;
 }
 
+/** The last use of a token, which is recorded to the hour. */
+export function lastUse(instant: number | null): Html {
+  return instant === null ? time(null) : html`${time(instant)}, to the hour`;
+}
+
 export function definitions(rows: readonly (readonly [name: string, value: Insertion])[]): Html {
   return html`<dl>${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }

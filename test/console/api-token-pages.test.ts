@@ -7,6 +7,7 @@ import { assertEscaped, errorOf, MARKUP, openForm, textOf } from '../support/con
 import { describeOnEachDatabase } from '../support/database.ts';
 import { elementsOf } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
+import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 const LIST = '/console/api-tokens';
@@ -135,6 +136,17 @@ describeOnEachDatabase('API tokens in the console', (database) => {
     const cursor = new URLSearchParams(linkOf(page, 'Next page')!.split('?')[1]).get('cursor')!;
     const shared = await browser.get(`${LIST}?${new URLSearchParams({ cursor })}`);
     assert.equal(linkOf(shared, 'First page'), LIST);
+  });
+
+  it('says that the last use is known to the hour', async () => {
+    const { browser, id } = await newWorkspace();
+    for (const action of ['', '/rotate', '/revoke'])
+      await eventually('the last use', async () =>
+        /Last used:? \d{4}-\d\d-\d\d \d\d:00 UTC ?, to the hour/.test(
+          textOf(await browser.get(`${LIST}/${id}${action}`)),
+        ),
+      );
+    assert.match(textOf(await browser.get(LIST)), /the last use is known to the hour/);
   });
 
   it('rotates an API token once per form, with a grace period', async () => {

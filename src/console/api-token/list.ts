@@ -28,7 +28,7 @@ export const listOfApiTokens: Page = {
       title: isRevoked ? 'Revoked API tokens' : 'API tokens',
       main: html`${heading(isRevoked ? 'Revoked API tokens' : 'API tokens', isRevoked ? NO_HTML : buttonTo(NEW_API_TOKEN_PATH, 'New API token', 'primary'))}
 ${notice(query, { revoked: 'Revoked: it is rejected from now on.' })}
-<p class="hint">Of this workspace, for the environment ${caller.environment}; the newest first. ${other}</p>
+<p class="hint">Of this workspace, for the environment ${caller.environment}; the newest first, and the last use is known to the hour. ${other}</p>
 ${await apiTokenTable(call, apiTokens)}
 ${nextPage(pathTo(API_TOKENS), nextCursor, Object.fromEntries(query))}`,
     };

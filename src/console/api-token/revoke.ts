@@ -2,7 +2,7 @@ import { type ApiToken, apiTokenStatus } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
 import { listApiTokens, revokeApiToken } from '../../operations/api-token/api-token.ts';
 import { formPages, formView } from '../form-pages.ts';
-import { html, NO_HTML, pathTo, time } from '../html.ts';
+import { html, lastUse, NO_HTML, pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { ADMINS, type PageCall } from '../page.ts';
 import { API_TOKENS, apiTokenIn, apiTokenName, isOfSession } from './show.ts';
@@ -24,7 +24,7 @@ export const apiTokenRevocation = formPages({
       title: `Revoke API token ${apiTokenName(apiToken)}?`,
       text: html`${isOfSession(call, apiToken) ? OF_SESSION : ''}
 ${(await isLastAdmin(call, apiToken)) ? LAST_ADMIN : ''}
-<p>Whatever uses it (${apiToken.permission}) is rejected from the next request on. This cannot be undone. Last used: ${time(apiToken.lastUsedAt)}.</p>`,
+<p>Whatever uses it (${apiToken.permission}) is rejected from the next request on. This cannot be undone. Last used: ${lastUse(apiToken.lastUsedAt)}.</p>`,
       action: `${path}/revoke`,
       fields: NO_HTML,
       button: 'Revoke',

@@ -7,7 +7,7 @@ import { isSecure } from '../browser.ts';
 import { choiceField } from '../fields.ts';
 import { numberMember, readForm } from '../form.ts';
 import { formPages, formView } from '../form-pages.ts';
-import { type Html, html, pathTo, time } from '../html.ts';
+import { type Html, html, lastUse, pathTo } from '../html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
 import { sessionCookie } from '../session.ts';
 import { confirmationProblem, keptVersionField, versionIn } from '../version.ts';
@@ -70,6 +70,6 @@ function continueSession({ context, session, request, reply }: PageCall, apiToke
 }
 
 function effect(call: PageCall, apiToken: ApiToken): Html {
-  return html`<p>It gets a new text; its number, permission and expiry stay. Whatever uses the present text is rejected once the time below has passed, and a text that an earlier rotation replaced is rejected now. Last used: ${time(apiToken.lastUsedAt)}.</p>
+  return html`<p>It gets a new text; its number, permission and expiry stay. Whatever uses the present text is rejected once the time below has passed, and a text that an earlier rotation replaced is rejected now. Last used: ${lastUse(apiToken.lastUsedAt)}.</p>
 ${isOfSession(call, apiToken) ? html`<p>You are signed in with this API token, and stay signed in with the new text. Other sessions with it end.</p>` : ''}`;
 }

@@ -16,10 +16,10 @@ import {
   html,
   type Insertion,
   idLink,
+  lastUse,
   NO_HTML,
   pathTo,
   table,
-  time,
 } from '../html.ts';
 import { integrationLink } from '../integration/integration.ts';
 import { withNotice } from '../notice.ts';
@@ -100,7 +100,7 @@ async function consequences(
   items: readonly Insertion[],
 ): Promise<Html> {
   return html`<ul>
-<li>Its token was last seen: ${time(lastSeenAt)}${lastSeenAt === null ? '' : ', to the hour'}.</li>
+<li>Its token was last seen: ${lastUse(lastSeenAt)}.</li>
 ${items.map((item) => html`<li>${item}</li>`)}
 </ul>
 ${await integrations(call)}`;
