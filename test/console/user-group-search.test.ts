@@ -49,6 +49,19 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
     });
   }
 
+  it('leads from the former id of a group that was renamed to the group', async () => {
+    await service.call('PUT', '/v1/user-groups/old-17', { name: 'Moved' });
+    await service.call('POST', '/v1/user-groups/old-17/rename', { user_group_id: 'new-17' });
+    const search = async (text: string) => browser.get(`${LIST}?${new URLSearchParams({ search: text })}`);
+    const found = await search('old-17');
+    assert.match(textOf(found), /A user group with the id old-17 was renamed to new-17 \./);
+    assert.equal(linkNamed(found, 'new-17'), `${LIST}/new-17`);
+    for (const text of ['old-1', 'new-17', '\0', 'old-17'.repeat(99)])
+      assert.doesNotMatch(textOf(await search(text)), /was renamed/);
+    await service.call('PUT', '/v1/user-groups/old-17', { name: 'Another' });
+    assert.doesNotMatch(textOf(await search('old-17')), /was renamed/);
+  });
+
   function linkNamed({ text }: TestResponse, name: string): string | undefined {
     return elementsOf(text).find((each) => each.name === 'a' && each.text === name)?.attributes.href;
   }

@@ -1,7 +1,11 @@
 import { isPermitted } from '../../domain/api-token.ts';
+import { userGroupId } from '../../domain/field.ts';
 import { decodeString, treeText } from '../../domain/json/json-tree.ts';
+import { valueCheck } from '../../domain/request-body.ts';
+import type { Rename } from '../../domain/user-group/rename.ts';
 import { type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
-import { listUserGroups } from '../../operations/user-group/list.ts';
+import { findLastRename, newestEnd } from '../../operations/user-group/history.ts';
+import { type Page as ListPage, listUserGroups } from '../../operations/user-group/list.ts';
 import { demoOffer } from '../demo/create.ts';
 import { actionForm } from '../fields.ts';
 import { countedFigures } from '../figures.ts';
@@ -14,20 +18,30 @@ import {
   html,
   type Insertion,
   idCell,
+  identifier,
+  idLink,
   link,
+  NO_HTML,
   pathTo,
   table,
   time,
 } from '../html.ts';
 import { membersOf } from '../json.ts';
 import { notice } from '../notice.ts';
-import { type Page, READERS, WRITERS } from '../page.ts';
+import { type Page, type PageCall, READERS, WRITERS } from '../page.ts';
 import { pageUrl } from '../pagination.ts';
 import { CREATE_PATH } from './create.ts';
 import { EXPORT_PATH } from './export.ts';
 import { FIND_PATH } from './find.ts';
 import { statusBadge } from './group.ts';
-import { listConditions, propertyColumns, readSearch, STATUS, searchForm } from './search-form.ts';
+import {
+  listConditions,
+  propertyColumns,
+  readSearch,
+  type Search,
+  STATUS,
+  searchForm,
+} from './search-form.ts';
 import { pageBounds, progressAfter, progressView, ROWS, statusText, stepIn } from './search-progress.ts';
 import { SELECTION_PATH, selectionButtons } from './selection.ts';
 
@@ -42,11 +56,14 @@ export const list: Page = {
     const isWriter = isPermitted(caller, WRITERS);
     const search = readSearch(query);
     const step = stepIn(call);
-    const page = await listUserGroups(context, caller, {
-      ...listConditions(search),
-      ...pageBounds(query, step),
-      prefersNames: true,
-    });
+    const [page, rename] = await Promise.all([
+      listUserGroups(context, caller, {
+        ...listConditions(search),
+        ...pageBounds(query, step),
+        prefersNames: true,
+      }),
+      step.isContinued || query.has('cursor') ? null : findRename(call, search),
+    ]);
     const columns = propertyColumns(search);
     if (columns.length > 0)
       await context.cpu.turn(page.userGroups.reduce((sum, each) => sum + valuesLength(each), 0));
@@ -60,6 +77,7 @@ ${query.has('token_in_search') ? TOKEN_IN_SEARCH : ''}
 ${searchForm(search)}
 <p id="${STATUS}" class="hidden" role="status">${statusText(progress)}</p>
 <div id="results">
+${renamedText(page, rename)}
 ${isWriter ? actionForm(session, SELECTION_PATH, html`${results(page.userGroups, columns, true)}${selectionButtons}`) : results(page.userGroups, columns, false)}
 <p class="export">${link(pageUrl(EXPORT_PATH, search), 'Export all of this list as CSV')}</p>
 ${progressView(search, progress, total)}
@@ -102,6 +120,23 @@ function results(userGroups: readonly UserGroup[], columns: readonly string[], i
     undefined,
     ROWS,
   );
+}
+
+const idViolation = valueCheck(userGroupId);
+
+/** The last rename of the group whose id is the text of the search. */
+async function findRename({ context, caller }: PageCall, { search }: Search): Promise<Rename | null> {
+  if (idViolation(search) !== null) return null;
+  const rename = await findLastRename(context.store, caller, newestEnd(search));
+  return rename?.direction === 'to' ? rename : null;
+}
+
+/** Empty also if the list has another group with the id. */
+function renamedText({ userGroups }: ListPage, rename: Rename | null): Html {
+  if (rename === null || userGroups.some(({ providedId }) => providedId === rename.providedId))
+    return NO_HTML;
+  const { providedId, otherId } = rename;
+  return html`<p>A user group with the id ${identifier(providedId)} was renamed to ${idLink(pathTo('user-groups', otherId), otherId)}.</p>`;
 }
 
 const SHOWN_CHARACTERS = 40;
