@@ -5,7 +5,6 @@ import { redact } from '../domain/secret.ts';
 import { httpStatus } from '../http/response/problem.ts';
 import { Problem } from '../problem.ts';
 import { lastEvents } from './event/last.ts';
-import { eventTable } from './event/table.ts';
 import { html } from './html.ts';
 import type { PageCall, View } from './page.ts';
 
@@ -36,7 +35,7 @@ async function missingView(call: PageCall, target: EventTarget, noun: string): P
     main: html`<h1>${title}</h1>
 <p>No ${noun} has the id <code>${redact(target.id)}</code>.</p>
 <h2>Last events</h2>
-${await lastEvents(call, target, EVENTS, (page) => eventTable(call.caller, page))}
+${await lastEvents(call, target, EVENTS)}
 <p class="hint">Request ${call.request.id}</p>`,
   };
 }

@@ -46,19 +46,15 @@ export const list: Page = {
   handle: async (call) => ({
     title: 'Events',
     main: html`<h1>Events</h1>
-${await filteredEvents(call, (page) => eventTable(call.caller, page))}`,
+${await filteredEvents(call)}`,
   }),
 };
 
 /**
- * The form of the filter, the page of the list at the cursor in the URL, and a link to the next. `subject` is that of the
- * page, if it has one.
+ * The form of the filter, the page of the list at the cursor in the URL, and a link to the next. `subject` is the user group
+ * of the page, if it has one.
  */
-export async function filteredEvents(
-  call: PageCall,
-  renderTable: (page: EventsPage) => Html,
-  subject?: EventTarget,
-): Promise<Html> {
+export async function filteredEvents(call: PageCall, subject?: EventTarget): Promise<Html> {
   const { context, caller, query, request } = call;
   const filter = readFilter(query);
   const conditions = conditionsOf(filter, subject);
@@ -69,7 +65,7 @@ export async function filteredEvents(
   const actors = [...new Set([...actorLabels(page), ...apiTokens])];
   const path = requestPath(request);
   return html`${filterForm(path, filter, actors, subject?.type)}
-${page.events.length === 0 ? emptyPage(page) : renderTable(page)}
+${page.events.length === 0 ? emptyPage(page) : eventTable(caller, page, subject?.id)}
 ${nextPage(path, page.nextCursor, Object.fromEntries(query), 'Older events')}`;
 }
 

@@ -23,34 +23,23 @@ export function actorLabels({ events }: EventsPage): string[] {
   return [...new Set(events.map(({ actor }) => actorLabel(actor)))];
 }
 
-/** A table of events about different things, in a column that links to each. */
-export function eventTable(caller: Caller, page: EventsPage): Html {
-  return eventRows(caller, page, { About: (event) => about(caller, event) });
-}
-
-/** A table of events that are all about one user group, also under its earlier ids: without the column that names it. */
-export function eventTableOfOne(caller: Caller, page: EventsPage, userGroupId: string): Html {
-  return eventRows(caller, page, {}, userGroupId);
-}
-
-/** `more` has further columns after the second. */
-function eventRows(
-  caller: Caller,
-  { events }: EventsPage,
-  more: Readonly<Record<string, (event: StoredEvent) => Html>>,
-  userGroupId?: string,
-): Html {
+/**
+ * With a column that links to what each event is about, unless all are about one user group, also under its earlier ids:
+ * `userGroupId`.
+ */
+export function eventTable(caller: Caller, { events }: EventsPage, userGroupId?: string): Html {
+  const isOfOne = userGroupId !== undefined;
   const rows = events.map((event) => {
     const changes = event.changes === null ? null : changeList(memberChanges(event.changes));
     return [
       time(event.occurredAt),
       what(event, changes ?? []),
-      ...Object.values(more).map((renderCell) => renderCell(event)),
+      ...(isOfOne ? [] : [about(caller, event)]),
       who(event.actor),
       changesCell(caller, event, changes, userGroupId),
     ];
   });
-  return table('Events', ['When', 'What', ...Object.keys(more), 'Who', 'Changes'], rows);
+  return table('Events', ['When', 'What', ...(isOfOne ? [] : ['About']), 'Who', 'Changes'], rows);
 }
 
 function what({ type, version, requestId }: StoredEvent, changes: readonly Change[]): Html {

@@ -1,8 +1,6 @@
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
-import type { EventsPage } from '../../operations/event/list.ts';
 import { lastEvents } from '../event/last.ts';
 import { filteredEvents } from '../event/list.ts';
-import { eventTableOfOne } from '../event/table.ts';
 import { type Html, html, idLink, pathTo } from '../html.ts';
 import { type Page, type PageCall, READERS } from '../page.ts';
 
@@ -19,12 +17,11 @@ export const events: Page = {
       title: `Events of ${id}`,
       main: html`<h1>Events of a user group</h1>
 <p>${idLink(pathTo('user-groups', id), id)}</p>
-${await filteredEvents(call, (page) => eventTableOfOne(call.caller, page, id), { type: 'user_group', id })}`,
+${await filteredEvents(call, { type: 'user_group', id })}`,
     };
   },
 };
 
 export function lastEventsOfGroup(call: PageCall, id: string, limit: number): Promise<Html> {
-  const renderTable = (page: EventsPage) => eventTableOfOne(call.caller, page, id);
-  return lastEvents(call, { type: 'user_group', id }, limit, renderTable);
+  return lastEvents(call, { type: 'user_group', id }, limit, id);
 }
