@@ -139,7 +139,6 @@ export function addConsole(
   given: Omit<ConsoleOptions, 'assets' | 'names' | 'frames'>,
 ): void {
   const frames = new KnownFrames(new Breadcrumbs(pages));
-  const options = { ...given, names: new WorkspaceNames(), frames };
   app.pathProtocols.set('console', 'console');
   const loaded = lazy(() => Assets.load(FOLDER, files));
   const assets = async () => {
@@ -151,15 +150,14 @@ export function addConsole(
       mark: all.url('mark.svg'),
     };
   };
+  const options = { ...given, names: new WorkspaceNames(), frames, assets };
   app.findFrame = (request) => {
     const session = requestSession(given.context, request);
     return session && frames.find(session, request);
   };
-  app.beforeNotFound.set('console', (request, reply) =>
-    beforeNotFound({ ...options, assets }, request, reply),
-  );
-  addSignIn(app, { ...options, assets });
-  for (const page of pages) addPage(app, { ...options, assets }, page);
+  app.beforeNotFound.set('console', (request, reply) => beforeNotFound(options, request, reply));
+  addSignIn(app, options);
+  for (const page of pages) addPage(app, options, page);
   addActionAddresses(app, options, pages);
   addAssets(app, options, FOLDER, loaded);
   // Only for browsers that open it: for other requests nothing is at this path.
