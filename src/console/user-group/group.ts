@@ -46,7 +46,7 @@ export async function applyToGroup(
   return { location: withNotice(pathTo('user-groups', id), done) };
 }
 
-interface Confirmation extends Pick<FormPages, 'purpose' | 'initial' | 'act'> {
+interface Confirmation extends Pick<FormPages, 'purpose' | 'act'> {
   /** Last part of the path. */
   action: string;
   /** Title without the id, which follows. */
@@ -64,12 +64,11 @@ interface Confirmation extends Pick<FormPages, 'purpose' | 'initial' | 'act'> {
 
 /** An action that breaks something, after a page that says what. */
 export function groupConfirmation({ action, title, ...content }: Confirmation): [Page, Page] {
-  const { purpose, initial = () => ({}), act, effect, ...texts } = content;
+  const { purpose, act, effect, ...texts } = content;
   return formPages({
     path: `/user-groups/:user_group_id/${action}`,
     permissions: WRITERS,
     purpose,
-    initial,
     act,
     view: async (call, form, problem) => {
       const userGroup = await groupIn(call);
