@@ -67,7 +67,7 @@ interface QuickStartToken {
 
 /** Creates it in the environment of the API token that signs in to the console. Returns the path of the page that shows it. */
 async function createDemoData({ context, demoDirectory }: App, { token }: QuickStartToken): Promise<string> {
-  const found = await findActiveApiToken(context, digestOfApiToken(token.reveal())!);
+  const found = await findActiveApiToken(context, digestOfApiToken(token.reveal()));
   // Imported on demand, like the HTTP server.
   const { createDemo, DEMO_PATH } = await import('../demo/create.ts');
   try {
@@ -107,7 +107,7 @@ async function ensureToken(context: Context, file: string, permission: Permissio
 
 async function isValid(context: Context, text: string, permission: Permission): Promise<boolean> {
   const digest = digestOfApiToken(text);
-  return digest !== null && (await findActiveApiToken(context, digest))?.permission === permission;
+  return (await findActiveApiToken(context, digest))?.permission === permission;
 }
 
 /** A notice that a database set for the other commands is ignored. */

@@ -1,10 +1,8 @@
 // The API tokens that a person has signed in with in this browser, to switch between workspaces and environments.
 
-import type { Caller } from '../domain/api-token.ts';
 import { digestOfApiToken } from '../domain/token.ts';
 import { readOwnApiToken } from '../operations/api-token/api-token.ts';
 import { findActiveApiToken } from '../operations/api-token/authenticate.ts';
-import type { Context } from '../operations/context.ts';
 import { isSecure, requestSessions } from './browser.ts';
 import { actionForm, hidden } from './fields.ts';
 import { badge, buttonTo, type Html, heading, html, pathTo, table } from './html.ts';
@@ -25,7 +23,7 @@ export const sessions: Page = {
   handle: async (call) => {
     const rows: (readonly [string, string, string, string, Html])[] = [];
     for (const [slot, { apiToken }] of requestSessions(call.context, call.request)) {
-      const caller = await callerWith(call.context, apiToken.reveal());
+      const caller = await findActiveApiToken(call.context, digestOfApiToken(apiToken.reveal()));
       if (caller === null) continue;
       const { workspaceName } = await readOwnApiToken(call.context, caller);
       const { environment, name, apiTokenId, permission } = caller;
@@ -62,11 +60,6 @@ export const switchSession: Page = {
     return { location: pathTo('user-groups') };
   },
 };
-
-async function callerWith(context: Context, apiToken: string): Promise<Caller | null> {
-  const digest = digestOfApiToken(apiToken);
-  return digest === null ? null : findActiveApiToken(context, digest);
-}
 
 function switchForm({ session }: PageCall, slot: number, to: string): Html {
   return actionForm(

@@ -61,7 +61,7 @@ export const signOut: Page = {
 /** Checks the API token too: otherwise a page that rejects it would lead here and back. */
 async function isSignedIn(context: Context, request: FastifyRequest): Promise<boolean> {
   const digest = digestOfApiToken(requestSession(context, request)?.apiToken.reveal() ?? '');
-  return digest !== null && (await findActiveApiToken(context, digest)) !== null;
+  return (await findActiveApiToken(context, digest)) !== null;
 }
 
 function signInPage(next: string, isAnother: boolean, problem?: Problem) {

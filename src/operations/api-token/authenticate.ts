@@ -46,11 +46,12 @@ export async function authenticate(
   return token;
 }
 
-/** Returns null if no request with this API token would be accepted. */
+/** Returns null if no request with this API token would be accepted. `digest` as for `authenticate`. */
 export async function findActiveApiToken(
   { store, clock }: Pick<Context, 'store' | 'clock'>,
-  digest: TokenDigest,
+  digest: TokenDigest | null,
 ): Promise<FoundApiToken | null> {
+  if (digest === null) return null;
   const token = await store.read({ kind: 'findApiToken', digest });
   return token !== null && authenticates(token, digest, clock()) ? token : null;
 }
