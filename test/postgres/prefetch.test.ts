@@ -12,7 +12,9 @@ import { SqlConnection } from '../support/sql.ts';
 
 /** The message that ends a pipeline. */
 const SYNC = 'S\0\0\0\x04';
-/** The dispatcher looks for webhooks that are due at times of its own. */
+/** The message that executes a statement. */
+const EXECUTE = 'E\0\0\0\x09\0\0\0\0\0';
+/** The dispatcher looks for webhooks that are due at times of its own, alone or in the pipeline of a request. */
 const BACKGROUND = 'find_next_pending_endpoint';
 
 describe('the requests of a known caller', () => {
@@ -46,7 +48,9 @@ describe('the requests of a known caller', () => {
   /** How often requests have waited for a response of the database. */
   function roundTrips(): number {
     const pipelines = sent.split(SYNC).slice(0, -1);
-    return pipelines.filter((pipeline) => !pipeline.includes(BACKGROUND)).length;
+    const isOfRequest = (pipeline: string): boolean =>
+      !pipeline.includes(BACKGROUND) || pipeline.split(EXECUTE).length > 2;
+    return pipelines.filter(isOfRequest).length;
   }
 
   it('look up the API token and the group in one round trip', async () => {
