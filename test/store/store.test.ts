@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Bucket } from '../../src/domain/bucket.ts';
+import { bucketOfTarget, type EventTarget, type NewEvent } from '../../src/domain/event/event.ts';
 import { digestOfImportedToken, digestToken, type TokenDigest } from '../../src/domain/token.ts';
 import {
   listStart,
@@ -135,6 +136,25 @@ describeOnEachDatabase('A store', (kind) => {
       now: CHANGED_AT,
       ...(ifMatch && { precondition: { ifMatch } }),
     };
+  }
+
+  /** Its event is numbered. */
+  function withEvent(command: Command<'updateUserGroup'>, number: number): Command<'updateUserGroup'> {
+    const { workspaceId, environment, providedId } = command.key;
+    const target: EventTarget = { type: 'user_group', id: providedId };
+    const event: NewEvent = {
+      workspaceId,
+      environment,
+      bucket: bucketOfTarget(command.key, target),
+      target,
+      eventId: `evt_${number}`,
+      type: 'user_group.updated',
+      occurredAt: CHANGED_AT,
+      actor: { type: 'service', id: null, name: null, via: 'service' },
+      requestId: null,
+      endpoints: [],
+    };
+    return { ...command, event };
   }
 
   function deletion(
@@ -447,6 +467,39 @@ describeOnEachDatabase('A store', (kind) => {
         deletion(a, [versionTag({ teamId: a.teamId, version: 2 })]),
       ]);
       assert.deepEqual(deleted, ['not_found', 'version_mismatch', 'deleted', 'deleted']);
+    });
+
+    it('updates of one group, each with an event', async () => {
+      const { a, b } = groups;
+      const commands = [update(a, 'First'), update(b, 'New b'), update(a, 'Second'), update(a, 'Third')];
+      const updated = (await store.write(commands.map(withEvent))) as UserGroup[];
+      assert.deepEqual(
+        updated.map(({ name, version }) => [name, version]),
+        [
+          ['First', 2],
+          ['New b', 2],
+          ['Second', 3],
+          ['Third', 4],
+        ],
+      );
+      const { events } = await read({
+        kind: 'listEvents',
+        tenant: a,
+        target: { type: 'user_group', id: a.providedId },
+        order: 'oldest',
+        type: null,
+        after: null,
+        scanLimit: 10,
+        ...NO_LIMITS,
+      });
+      assert.deepEqual(
+        events.map(({ eventId, version }) => [eventId, version]),
+        [
+          ['evt_0', 2],
+          ['evt_2', 3],
+          ['evt_3', 4],
+        ],
+      );
     });
 
     it('rotations and reseals, some of an outdated token', async () => {

@@ -32,7 +32,7 @@ import {
 } from '../../entities.ts';
 import { type EventCandidate, searchRange, selectPage } from '../../event-page.ts';
 import type { Command, EventPage, EventSearch, Query, Recorded, TenantWithEvents } from '../../port.ts';
-import { bigint, Entity, RowShape } from '../../row-shape.ts';
+import { bigint, Entity, integer, RowShape } from '../../row-shape.ts';
 import { type Session, type Statement, statement } from '../client/session.ts';
 import { HORIZON as HORIZON_ON_CITUS } from '../schema/citus.ts';
 import { isSent, numberedRows, sentRows, toArrays } from '../sent-rows.ts';
@@ -60,10 +60,16 @@ function nextPosition(table: string): string {
         and renamed.position >= ${POSITION})) end`;
 }
 
+/** `earlier`: how many events of its target the statement inserts before it. */
+const INSERTED = new RowShape<RecordedEvent & { earlier: number }>({
+  ...RECORDED_EVENT.fields,
+  earlier: integer('earlier'),
+});
+
 export const INSERT = statement('insert_events')`
   insert into events (${EVENT.names})
-  select ${RECORDED_EVENT.names}, ${nextPosition('sent')}
-  from ${sentRows(RECORDED_EVENT)}`;
+  select ${RECORDED_EVENT.names}, ${nextPosition('sent')} + earlier
+  from ${sentRows(INSERTED)}`;
 
 const { bucket, actor, requestId, changes } = RECORDED_EVENT.fields;
 const TOKEN_EVENT = new RowShape({
@@ -290,15 +296,31 @@ interface TokenChange extends Recorded {
   changes?: Changes;
 }
 
-/** Sends its statements before it awaits. Each target occurs once. */
+/** The recordings of one target are in order. Sends its statements before it awaits. */
 export async function record(session: Session, changes: readonly Recording[]): Promise<void> {
   const recordings = withEvents(changes);
   if (recordings.length === 0) return;
   if (session.isDistributed) return recordAt(session, recordings, await nextPositions(session, recordings));
+  const earlier = countEarlier(recordings);
+  const events = storedForms(session, recordings).map((event, index) => ({
+    ...event,
+    earlier: earlier[index]!,
+  }));
   await Promise.all([
-    session.query(INSERT, toArrays(RECORDED_EVENT, storedForms(session, recordings))),
+    session.query(INSERT, toArrays(INSERTED, events)),
     recordDeliveries(session, recordings),
   ]);
+}
+
+/** How many recordings before each one have its target. */
+function countEarlier(recordings: readonly WithEvent<Recording>[]): number[] {
+  const counts = new Map<string, number>();
+  return recordings.map(({ event }) => {
+    const target = EVENT_TARGET.cells(event).join(' ');
+    const count = counts.get(target) ?? 0;
+    counts.set(target, count + 1);
+    return count;
+  });
 }
 
 /** The same as the last step of a transaction: in the round trip of the commit. */
@@ -377,7 +399,8 @@ async function nextPositions(
   const positions = recordings.map(() => firstPosition(transaction, base));
   for (const [ordinal, position] of [...last, ...renamed] as [number, number][])
     positions[ordinal - 1] = Math.max(positions[ordinal - 1]!, position + 1);
-  return positions;
+  const earlier = countEarlier(recordings);
+  return positions.map((position, index) => position + earlier[index]!);
 }
 
 /** The first position of the transaction; from the rows of `CURRENT_TRANSACTION` and `BASE`. */
