@@ -24,7 +24,6 @@ import {
   EVENT_KEY,
   EVENT_TARGET,
   RECORDED_EVENT,
-  type RecordedEvent,
   TENANT,
   TENANT_WITH_EVENTS,
   USER_GROUP,
@@ -32,7 +31,7 @@ import {
 } from '../../entities.ts';
 import { type EventCandidate, searchRange, selectPage } from '../../event-page.ts';
 import type { Command, EventPage, EventSearch, Query, Recorded, TenantWithEvents } from '../../port.ts';
-import { bigint, Entity, integer, RowShape } from '../../row-shape.ts';
+import { bigint, Entity, RowShape } from '../../row-shape.ts';
 import { type Session, type Statement, statement } from '../client/session.ts';
 import { HORIZON as HORIZON_ON_CITUS } from '../schema/citus.ts';
 import { isSent, numberedRows, sentRows, toArrays } from '../sent-rows.ts';
@@ -60,16 +59,11 @@ function nextPosition(table: string): string {
         and renamed.position >= ${POSITION})) end`;
 }
 
-/** `earlier`: how many events of its target the statement inserts before it. */
-const INSERTED = new RowShape<RecordedEvent & { earlier: number }>({
-  ...RECORDED_EVENT.fields,
-  earlier: integer('earlier'),
-});
-
+// Sent are positions among the events of the statement.
 export const INSERT = statement('insert_events')`
   insert into events (${EVENT.names})
-  select ${RECORDED_EVENT.names}, ${nextPosition('sent')} + earlier
-  from ${sentRows(INSERTED)}`;
+  select ${RECORDED_EVENT.names}, ${nextPosition('sent')} + sent.position
+  from ${sentRows(EVENT)}`;
 
 const { bucket, actor, requestId, changes } = RECORDED_EVENT.fields;
 const TOKEN_EVENT = new RowShape({
@@ -301,24 +295,19 @@ export async function record(session: Session, changes: readonly Recording[]): P
   const recordings = withEvents(changes);
   if (recordings.length === 0) return;
   if (session.isDistributed) return recordAt(session, recordings, await nextPositions(session, recordings));
-  const earlier = countEarlier(recordings);
-  const events = storedForms(session, recordings).map((event, index) => ({
-    ...event,
-    earlier: earlier[index]!,
-  }));
   await Promise.all([
-    session.query(INSERT, toArrays(INSERTED, events)),
+    session.query(INSERT, toArrays(EVENT, storedForms(session, recordings, countEarlier(recordings)))),
     recordDeliveries(session, recordings),
   ]);
 }
 
-/** How many recordings before each one have its target. */
+/** How many recordings before each one have its target, or another one of the same id. */
 function countEarlier(recordings: readonly WithEvent<Recording>[]): number[] {
   const counts = new Map<string, number>();
   return recordings.map(({ event }) => {
-    const target = EVENT_TARGET.cells(event).join(' ');
-    const count = counts.get(target) ?? 0;
-    counts.set(target, count + 1);
+    const { id } = event.target;
+    const count = counts.get(id) ?? 0;
+    counts.set(id, count + 1);
     return count;
   });
 }
@@ -414,10 +403,7 @@ export async function recordAt(
   recordings: readonly WithEvent<Recording>[],
   positions: readonly number[],
 ): Promise<void> {
-  const events = storedForms(session, recordings).map((event, index) => ({
-    ...event,
-    position: positions[index]!,
-  }));
+  const events = storedForms(session, recordings, positions);
   const deliveries = plannedDeliveries(
     recordings.map((each, index) => ({ ...each, position: positions[index]! })),
   );
@@ -437,11 +423,16 @@ function plannedDeliveries<Recorded extends { event: NewEvent }>(
   );
 }
 
-function storedForms({ eventQuota }: Session, recordings: readonly WithEvent<Recording>[]): RecordedEvent[] {
-  return recordings.map(({ event, version = null, changes = null }) => ({
+function storedForms(
+  { eventQuota }: Session,
+  recordings: readonly WithEvent<Recording>[],
+  positions: readonly number[],
+): StoredEvent[] {
+  return recordings.map(({ event, version = null, changes = null }, index) => ({
     ...event,
     version,
     changes: eventQuota.storedForm(event, changes),
+    position: positions[index]!,
   }));
 }
 
