@@ -23,6 +23,7 @@ import { SharedClock } from './scheduling/shared-clock.ts';
 import {
   allocateSharedMemory,
   createServing,
+  logSplitBatch,
   type Serving,
   sharedQueueLengths,
   type Thread,
@@ -143,6 +144,7 @@ async function startWith(
       observer,
       signal,
       batches: metrics?.metrics.batches,
+      onSplitBatch: logSplitBatch(log),
       onReducedEvent,
       threads: config.threads,
       queueLengths: sharedQueueLengths(config, thread),

@@ -4,7 +4,7 @@ import { type Config, type DatabaseUrl, urlsOfHosts } from './config.ts';
 import type { Tenant } from './domain/event/event.ts';
 import type { EventQuotaOptions } from './domain/event/quota.ts';
 import { Secret } from './domain/secret.ts';
-import { BatchingStore, type BatchObservers, type QueueLengths } from './store/batching-store.ts';
+import { type BatchingOptions, BatchingStore } from './store/batching-store.ts';
 import type { Inspection } from './store/inspection.ts';
 import { type MigrationObserver, type Migrations, UNOBSERVED } from './store/migration.ts';
 import type { FileStorage, MigratedStore, Store, StoreObserver } from './store/port.ts';
@@ -64,14 +64,12 @@ export interface CommandDatabase extends Pick<Database, 'store' | 'close'> {
   newerVersion: string | null;
 }
 
-interface ThreadOptions {
+interface ThreadOptions extends BatchingOptions {
   observer: StoreObserver;
-  batches?: BatchObservers | undefined;
   /** Called for each event whose values the quota of its environment reduces. */
   onReducedEvent: (tenant: Tenant) => void;
   /** How many threads of this process serve the database. */
   threads: number;
-  queueLengths?: QueueLengths | undefined;
 }
 
 export interface ServingOptions extends ThreadOptions {
@@ -255,18 +253,18 @@ export async function inspectDatabase<Result>(
 function batched(
   store: Store,
   { databaseUrl: { engine }, queueLimit: maxQueued }: Pick<Config, 'databaseUrl' | 'queueLimit'>,
-  { threads = 1, batches, queueLengths }: Partial<ThreadOptions> = {},
+  { threads = 1, ...options }: Partial<ThreadOptions> = {},
 ): BatchingStore {
   if (engine === 'sqlite') {
     const limits = { ...SQLITE_LIMITS, maxQueued };
-    return BatchingStore.of(store, { read: limits, write: limits }, batches, queueLengths);
+    return BatchingStore.of(store, { read: limits, write: limits }, options);
   }
   const ofThreads = threads > 1 && { maxLingerMs: MAX_LINGER_OF_THREADS_MS };
   const read = { ...POSTGRES_LIMITS, ...ofThreads, maxQueued };
   // Each kind is one statement, which locks rows in a fixed order. Transactions with several statements could lock the
   // same rows in different orders and deadlock.
   const write = { ...read, maxLingerMs: POSTGRES_WRITE_LINGER_MS, ...ofThreads, isOfOneKind: true };
-  return BatchingStore.of(store, { read, write }, batches, queueLengths);
+  return BatchingStore.of(store, { read, write }, options);
 }
 
 type PostgresUrl = Extract<DatabaseUrl, { engine: 'postgres' }>;

@@ -80,6 +80,11 @@ export function sharedQueueLengths(
   return { read: reads!, list: lists!, write: writes! };
 }
 
+/** Only the log tells: every item of the batch may have succeeded. */
+export function logSplitBatch(log: Logger): (error: unknown) => void {
+  return (err) => log.error({ err }, 'a batch failed; its items were repeated one at a time');
+}
+
 interface ServingOptions {
   config: Config;
   thread: Thread;

@@ -42,6 +42,8 @@ interface BatcherOptions<Item> {
   /** Names what an item changes: items with the same name never run in two batches at once. */
   changedBy?: (item: Item) => string | undefined;
   observer?: BatchObserver | undefined;
+  /** Called with the cause when a batch is split; its items, repeated one at a time, may all succeed. */
+  onSplit?: ((error: unknown) => void) | undefined;
 }
 
 interface SubmitOptions {
@@ -85,6 +87,7 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   /** undefined if there is only one batch at a time. */
   readonly #changedBy: ((item: Item) => string | undefined) | undefined;
   readonly #observer: BatchObserver | undefined;
+  readonly #onSplit: ((error: unknown) => void) | undefined;
   readonly #queueLengths: ThreadSum | undefined;
   #queue: Entry<Item, Result>[] = [];
   #inFlight = 0;
@@ -103,7 +106,7 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   constructor(
     run: (items: Item[]) => Promise<Result[]> | Result[],
     limits: BatchLimits,
-    { cooldown, countCharacters, changedBy, observer, queueLengths }: BatcherOptions<Item> = {},
+    { cooldown, countCharacters, changedBy, observer, onSplit, queueLengths }: BatcherOptions<Item> = {},
   ) {
     this.#run = run;
     this.limits = limits;
@@ -111,6 +114,7 @@ export class Batcher<Item extends { kind: unknown }, Result> {
     this.#countCharacters = countCharacters;
     this.#changedBy = limits.maxInFlight > 1 ? changedBy : undefined;
     this.#observer = observer;
+    this.#onSplit = onSplit;
     this.#queueLengths = queueLengths;
   }
 
@@ -283,6 +287,7 @@ export class Batcher<Item extends { kind: unknown }, Result> {
       for (const { reject } of batch) reject(error);
       return;
     }
+    this.#onSplit?.(error);
     for (const { item, startBy, resolve, reject } of batch) {
       try {
         if (startBy < performance.now()) throw timedOutInQueue();

@@ -70,6 +70,14 @@ export type Queue = 'read' | 'list' | 'write';
 export type BatchObservers = Record<Queue, BatchObserver>;
 /** Queue length of each thread of a process; absent in a process with one serving thread. */
 export type QueueLengths = Record<Queue, ThreadSum>;
+
+export interface BatchingOptions {
+  batches?: BatchObservers | undefined;
+  queueLengths?: QueueLengths | undefined;
+  /** Called with the cause when a batch failed and its items are repeated one at a time. */
+  onSplitBatch?: (error: unknown) => void;
+}
+
 /** Called with each command of this process; returns what to do once it is committed, or null. */
 export type WriteListener = (command: Command) => (() => void) | null;
 
@@ -90,22 +98,21 @@ export class BatchingStore {
   static of(
     store: Store,
     limits: { read: BatchLimits; write: BatchLimits },
-    observers?: BatchObservers,
-    lengths?: QueueLengths,
+    { batches, queueLengths, onSplitBatch: onSplit }: BatchingOptions = {},
   ): BatchingStore {
     const read = (queries: Query[]) => store.read(queries);
     const cooldown = new ListCooldown();
-    const reads = new Batcher(read, limits.read, { observer: observers?.read, queueLengths: lengths?.read });
-    const lists = new Batcher(
-      read,
-      { ...limits.read, maxBatch: 1 },
-      { cooldown, observer: observers?.list, queueLengths: lengths?.list },
-    );
+    const optionsOf = (queue: Queue) => ({
+      observer: batches?.[queue],
+      queueLengths: queueLengths?.[queue],
+      onSplit,
+    });
+    const reads = new Batcher(read, limits.read, optionsOf('read'));
+    const lists = new Batcher(read, { ...limits.read, maxBatch: 1 }, { ...optionsOf('list'), cooldown });
     const writes = new Batcher((commands: Command[]) => store.write(commands), limits.write, {
+      ...optionsOf('write'),
       countCharacters,
       changedBy,
-      observer: observers?.write,
-      queueLengths: lengths?.write,
     });
     const admission = new Admission(reads, lists, writes, cooldown);
     return new BatchingStore(

@@ -7,7 +7,7 @@ import { KeyRing } from '../domain/key-ring.ts';
 import { createThreadLog } from '../log.ts';
 import type { ThreadMetrics } from '../metrics/metrics.ts';
 import { SharedClock } from '../scheduling/shared-clock.ts';
-import { createServing, type Serving, sharedQueueLengths } from '../serving.ts';
+import { createServing, logSplitBatch, type Serving, sharedQueueLengths } from '../serving.ts';
 import type { StoreObserver } from '../store/port.ts';
 import { endpointsWithDelivery } from '../webhooks/written-deliveries.ts';
 import { callMain, type ThreadStart } from './calls.ts';
@@ -55,6 +55,7 @@ async function open({
     {
       observer: outages(),
       batches: metrics?.batches,
+      onSplitBatch: logSplitBatch(log),
       onReducedEvent: (tenant) => void main.eventReduced(tenant),
       threads: config.threads,
       queueLengths: sharedQueueLengths(config, { number: thread, memory }),

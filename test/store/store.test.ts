@@ -666,13 +666,20 @@ describeOnEachDatabase('A store', (kind) => {
     }
 
     it('the other commands still succeed for their callers', async () => {
-      const batched = BatchingStore.of(store, { read: LIMITS, write: LIMITS });
+      const causes: unknown[] = [];
+      const batched = BatchingStore.of(
+        store,
+        { read: LIMITS, write: LIMITS },
+        { onSplitBatch: (error) => causes.push(error) },
+      );
       const commands = [newGroup(keyOf('x')), { ...newGroup(keyOf('y')), ...bad }, newGroup(keyOf('z'))];
       const results = await Promise.allSettled(commands.map((command) => batched.write(command)));
       assert.deepEqual(
         results.map(({ status }) => status),
         ['fulfilled', 'rejected', 'fulfilled'],
       );
+      assert.equal(causes.length, 1);
+      assert.match(String(causes[0]), /not.null/i);
       const stored = await storedGroups();
       assert.deepEqual(
         stored.map(({ providedId, teamId }) => [providedId, teamId]),

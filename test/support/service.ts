@@ -39,6 +39,8 @@ interface ImportOptions {
   replaces?: boolean;
 }
 
+export const SPLIT_BATCH = 'a batch failed; its items were repeated one at a time';
+
 export class TestService implements AsyncDisposable {
   readonly #env: Record<string, string>;
   #database: TestDatabase | null;
@@ -247,8 +249,11 @@ export class TestService implements AsyncDisposable {
     return events;
   }
 
+  /** Throws if a batch of the store has failed: callers do not notice it. */
   async stop(): Promise<void> {
     await this.app.close();
+    const split = this.logEntries.find(({ msg }) => msg === SPLIT_BATCH);
+    if (split) throw new Error(`${SPLIT_BATCH}: ${JSON.stringify(split.err)}`);
   }
 
   async restart(): Promise<void> {

@@ -1,0 +1,39 @@
+// A batch that fails because of one request is repeated request by request, and the log says so.
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { SPLIT_BATCH, TestService } from '../support/service.ts';
+import { executeSql } from '../support/sql.ts';
+
+/** In most rounds, the updates form one batch. */
+const MAX_ROUNDS = 50;
+const BAD = 'Refused by the database';
+const POSTGRES = `alter table user_groups add constraint refused check (name <> '${BAD}')`;
+const SQLITE = `create trigger refused before update on user_groups when new.name = '${BAD}'
+  begin select raise(abort, 'refused'); end`;
+
+describeOnEachDatabase('A batch with an update that the database refuses', (kind) => {
+  const service = TestService.of(kind);
+
+  it('fails only that update, and is logged with its cause', async () => {
+    const ids = Array.from({ length: 8 }, (_, index) => `group-${index}`);
+    for (const id of ids) await service.get({ user_group_id: id, name: 'Before' });
+    const { database } = service;
+    await executeSql(database, database.url.startsWith('sqlite:') ? SQLITE : POSTGRES);
+    const splits = () => service.logEntries.filter(({ msg }) => msg === SPLIT_BATCH);
+    for (let round = 0; splits().length === 0; round++) {
+      assert.ok(round < MAX_ROUNDS, 'concurrent updates form one batch');
+      const updates = ids.map((id, index) =>
+        service.put({ user_group_id: id, name: index === 3 ? BAD : `Round ${round}` }),
+      );
+      const statuses = (await Promise.all(updates)).map(({ status }) => status);
+      assert.deepEqual(
+        statuses,
+        ids.map((_, index) => (index === 3 ? 500 : 200)),
+      );
+    }
+    assert.match(JSON.stringify(splits()[0]!.err), /refused/);
+    service.logLines.length = 0;
+  });
+});
