@@ -35,7 +35,8 @@ export function exportConfig(
 export function planConfig(file: string, options: ApplyOptions): Promise<void> {
   return withConfigTarget(options, async (target) => {
     const plan = await plannedChanges(target, readConfigFile(file), options);
-    if (plan.changes.length > 0) throw new ChangesPlanned(`${changeCount(plan)}, which config apply makes`);
+    if (plan.changes.length > 0)
+      throw new ChangesPlanned(`${counted(plan.changes.length, 'change')}, which config apply makes`);
   });
 }
 
@@ -46,7 +47,7 @@ export function applyConfig(file: string, options: ApplyOptions): Promise<void> 
     const plan = await plannedChanges(target, config, options);
     if (plan.changes.length === 0) return;
     await target.put(config, { prune, dryRun: false, version: plan.version });
-    if (!options.json) console.log(`Applied ${changeCount(plan)}.`);
+    if (!options.json) console.log(`Applied ${counted(plan.changes.length, 'change')}.`);
   });
 }
 
@@ -61,10 +62,6 @@ async function plannedChanges(
   if (options.json) printJson(objectText(Object.entries(planTexts(plan))));
   else printPlan(plan, prune);
   return plan;
-}
-
-function changeCount({ changes }: ConfigPlan): string {
-  return counted(changes.length, 'change');
 }
 
 function printPlan({ changes, kept }: ConfigPlan, prune: boolean): void {

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { SPLIT_BATCH, TestService } from '../support/service.ts';
+import { SPLIT_BATCH } from '../support/process.ts';
+import { TestService } from '../support/service.ts';
 import { executeSql } from '../support/sql.ts';
 
 /** In most rounds, the updates form one batch. */

@@ -23,6 +23,8 @@ const POLL_MS = 5;
 export const PATIENT = { UGS_POSTGRES_CONNECT_TIMEOUT_MS: String(LIMIT_MS) };
 /** Settings for a rig that sends many requests without a valid API token. */
 export const WITHOUT_FAILURE_LIMIT = { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '0' };
+/** The log message for a batch of the store that failed although its requests may all have succeeded. */
+export const SPLIT_BATCH = 'a batch failed; its items were repeated one at a time';
 /** The commands whose output contains secrets. */
 const PRINTS_SECRETS = /^(?:api-token (?:create|rotate|generate)|key generate|start|export)/;
 
@@ -91,12 +93,11 @@ export class Program implements AsyncDisposable {
     this.#capture('stderr', watch.listener(what));
     this.firstOutput = once(this.#child.stdout!, 'data');
     this.firstOutput.catch(() => {});
-    this.#exit = once(this.#child, 'close').then(([code, signal]) => ({
-      code,
-      signal,
-      stdout: this.stdout,
-      stderr: this.stderr,
-    }));
+    this.#exit = once(this.#child, 'close').then(([code, signal]) => {
+      // Callers do not notice it.
+      if (this.stdout.includes(SPLIT_BATCH)) throw new Error(`in the log of ${what}: ${SPLIT_BATCH}`);
+      return { code, signal, stdout: this.stdout, stderr: this.stderr };
+    });
     this.#exit.catch(() => {});
   }
 

@@ -21,7 +21,7 @@ import { SharedClock } from '../../src/scheduling/shared-clock.ts';
 import type { DatabaseKind, TestDatabase } from './database.ts';
 import { watch } from './exposure.ts';
 import { send, type TestRequest, type TestResponse } from './http.ts';
-import { eventually } from './process.ts';
+import { eventually, SPLIT_BATCH } from './process.ts';
 
 export interface TestServiceOptions {
   /** Settings by their environment variables. */
@@ -38,8 +38,6 @@ interface ImportOptions {
   environment?: Environment;
   replaces?: boolean;
 }
-
-export const SPLIT_BATCH = 'a batch failed; its items were repeated one at a time';
 
 export class TestService implements AsyncDisposable {
   readonly #env: Record<string, string>;
