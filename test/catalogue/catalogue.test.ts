@@ -378,12 +378,18 @@ describeOnEachDatabase('A property schema', (database) => {
     const wrong = await create('wrong', { plan: 'lead' });
     assertProblem(wrong, 'properties_invalid');
     assert.deepEqual(wrong.json.errors, [{ pointer: '/properties/plan', detail: 'must be one of ["gold"]' }]);
+    assert.equal(wrong.json.detail, 'properties/plan must be one of ["gold"].');
     assert.equal((await create('right', { plan: 'gold' })).status, 200);
     const properties = { plan: null };
     assertProblem(await service.put({ user_group_id: 'right', properties }), 'properties_invalid');
     assertProblem(await service.call('PATCH', '/v1/user-groups/right', { properties }), 'properties_invalid');
     assertProblem(await service.call('PUT', '/v1/user-groups/right', { name: 'R' }), 'properties_invalid');
     assert.equal((await service.call('PATCH', '/v1/user-groups/right', { name: 'R' })).status, 200);
+  });
+
+  it('is not enforced while its mode is off', async () => {
+    await put({ type: 'object', required: ['plan'] }, 'off');
+    assert.equal((await create('unchecked', {})).status, 200);
   });
 
   it('is read back exactly, and deleted', async () => {
