@@ -224,7 +224,7 @@ describe('The feed of events on PostgreSQL', () => {
     ];
     await client.query(
       INSERT.sql,
-      [...event, null, 3, change].map((value) => [value]),
+      [...event, null, 3, change, 0].map((value) => [value]),
     );
     await client.query('commit');
     const reader = new Reader(service);

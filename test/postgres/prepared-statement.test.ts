@@ -59,6 +59,7 @@ function eventAbout(target: string): unknown[][] {
     null,
     1,
     null,
+    0,
   ];
   return columns.map((value) => [value]);
 }
