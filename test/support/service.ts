@@ -21,7 +21,7 @@ import { SharedClock } from '../../src/scheduling/shared-clock.ts';
 import type { DatabaseKind, TestDatabase } from './database.ts';
 import { watch } from './exposure.ts';
 import { send, type TestRequest, type TestResponse } from './http.ts';
-import { eventually, SPLIT_BATCH } from './process.ts';
+import { eventually, refuseSplitBatch } from './process.ts';
 
 export interface TestServiceOptions {
   /** Settings by their environment variables. */
@@ -247,11 +247,9 @@ export class TestService implements AsyncDisposable {
     return events;
   }
 
-  /** Throws if a batch of the store has failed: callers do not notice it. */
   async stop(): Promise<void> {
     await this.app.close();
-    const split = this.logEntries.find(({ msg }) => msg === SPLIT_BATCH);
-    if (split) throw new Error(`${SPLIT_BATCH}: ${JSON.stringify(split.err)}`);
+    refuseSplitBatch(this.logLines);
   }
 
   async restart(): Promise<void> {
