@@ -4,7 +4,15 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Bucket } from '../../src/domain/bucket.ts';
-import { bucketOfTarget, type EventTarget, type NewEvent } from '../../src/domain/event/event.ts';
+import type { Document } from '../../src/domain/document.ts';
+import {
+  bucketOfTarget,
+  type EventTarget,
+  type EventType,
+  type NewEvent,
+  type Tenant,
+} from '../../src/domain/event/event.ts';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { digestOfImportedToken, digestToken, type TokenDigest } from '../../src/domain/token.ts';
 import {
   listStart,
@@ -138,23 +146,20 @@ describeOnEachDatabase('A store', (kind) => {
     };
   }
 
-  /** Its event is numbered. */
-  function withEvent(command: Command<'updateUserGroup'>, number: number): Command<'updateUserGroup'> {
-    const { workspaceId, environment, providedId } = command.key;
-    const target: EventTarget = { type: 'user_group', id: providedId };
-    const event: NewEvent = {
+  function eventOf(tenant: Tenant, target: EventTarget, type: EventType, number: number): NewEvent {
+    const { workspaceId, environment } = tenant;
+    return {
       workspaceId,
       environment,
-      bucket: bucketOfTarget(command.key, target),
+      bucket: bucketOfTarget(tenant, target),
       target,
       eventId: `evt_${number}`,
-      type: 'user_group.updated',
+      type,
       occurredAt: CHANGED_AT,
       actor: { type: 'service', id: null, name: null, via: 'service' },
       requestId: null,
       endpoints: [],
     };
-    return { ...command, event };
   }
 
   function deletion(
@@ -168,6 +173,21 @@ describeOnEachDatabase('A store', (kind) => {
       expected: group.sealedToken,
       ...(ifMatch && { precondition: { ifMatch } }),
     };
+  }
+
+  /** The ids and versions of the events of a target, oldest first. */
+  async function eventsOf(tenant: Tenant, target: EventTarget): Promise<[string, number | null][]> {
+    const { events } = await read({
+      kind: 'listEvents',
+      tenant,
+      target,
+      order: 'oldest',
+      type: null,
+      after: null,
+      scanLimit: 10,
+      ...NO_LIMITS,
+    });
+    return events.map(({ eventId, version }) => [eventId, version]);
   }
 
   /** The groups of the workspaces of this test, in the order of their keys. */
@@ -472,7 +492,17 @@ describeOnEachDatabase('A store', (kind) => {
     it('updates of one group, each with an event', async () => {
       const { a, b } = groups;
       const commands = [update(a, 'First'), update(b, 'New b'), update(a, 'Second'), update(a, 'Third')];
-      const updated = (await store.write(commands.map(withEvent))) as UserGroup[];
+      const updated = (await store.write(
+        commands.map((command, index) => ({
+          ...command,
+          event: eventOf(
+            command.key,
+            { type: 'user_group', id: command.key.providedId },
+            'user_group.updated',
+            index,
+          ),
+        })),
+      )) as UserGroup[];
       assert.deepEqual(
         updated.map(({ name, version }) => [name, version]),
         [
@@ -482,24 +512,35 @@ describeOnEachDatabase('A store', (kind) => {
           ['Third', 4],
         ],
       );
-      const { events } = await read({
-        kind: 'listEvents',
-        tenant: a,
-        target: { type: 'user_group', id: a.providedId },
-        order: 'oldest',
-        type: null,
-        after: null,
-        scanLimit: 10,
-        ...NO_LIMITS,
-      });
-      assert.deepEqual(
-        events.map(({ eventId, version }) => [eventId, version]),
-        [
-          ['evt_0', 2],
-          ['evt_2', 3],
-          ['evt_3', 4],
-        ],
+      assert.deepEqual(await eventsOf(a, { type: 'user_group', id: a.providedId }), [
+        ['evt_0', 2],
+        ['evt_2', 3],
+        ['evt_3', 4],
+      ]);
+    });
+
+    it('replacements of one document, each with an event', async () => {
+      const key = { workspaceId, environment: 'Customer', kind: 'property_schema', id: 'default' } as const;
+      const bodies = ['{"n":1}', '{"n":2}', '{"n":3}'] as JsonText[];
+      const results = await store.write(
+        bodies.map((body, index) => ({
+          kind: 'putDocument',
+          key,
+          body,
+          limit: { documents: 1, bytes: 1_000 },
+          now: CHANGED_AT,
+          event: eventOf(key, { type: 'property_schema', id: key.id }, 'property_schema.updated', index),
+        })),
       );
+      assert.deepEqual(
+        (results as { document: Document }[]).map(({ document }) => document.body),
+        bodies,
+      );
+      assert.deepEqual(await eventsOf(key, { type: 'property_schema', id: key.id }), [
+        ['evt_0', 1],
+        ['evt_1', 2],
+        ['evt_2', 3],
+      ]);
     });
 
     it('rotations and reseals, some of an outdated token', async () => {

@@ -59,7 +59,7 @@ function nextPosition(table: string): string {
         and renamed.position >= ${POSITION})) end`;
 }
 
-// Sent are positions among the events of the statement.
+// Sent are positions among the events of the transaction.
 export const INSERT = statement('insert_events')`
   insert into events (${EVENT.names})
   select ${RECORDED_EVENT.names}, ${nextPosition('sent')} + sent.position
@@ -296,18 +296,20 @@ export async function record(session: Session, changes: readonly Recording[]): P
   if (recordings.length === 0) return;
   if (session.isDistributed) return recordAt(session, recordings, await nextPositions(session, recordings));
   await Promise.all([
-    session.query(INSERT, toArrays(EVENT, storedForms(session, recordings, countEarlier(recordings)))),
+    session.query(
+      INSERT,
+      toArrays(EVENT, storedForms(session, recordings, countEarlier(session, recordings))),
+    ),
     recordDeliveries(session, recordings),
   ]);
 }
 
-/** How many recordings before each one have its target, or another one of the same id. */
-function countEarlier(recordings: readonly WithEvent<Recording>[]): number[] {
-  const counts = new Map<string, number>();
+/** How many events of its target, or of another one with the same id, the session recorded before each one. */
+function countEarlier({ eventCounts }: Session, recordings: readonly WithEvent<Recording>[]): number[] {
   return recordings.map(({ event }) => {
     const { id } = event.target;
-    const count = counts.get(id) ?? 0;
-    counts.set(id, count + 1);
+    const count = eventCounts.get(id) ?? 0;
+    eventCounts.set(id, count + 1);
     return count;
   });
 }
@@ -388,7 +390,7 @@ async function nextPositions(
   const positions = recordings.map(() => firstPosition(transaction, base));
   for (const [ordinal, position] of [...last, ...renamed] as [number, number][])
     positions[ordinal - 1] = Math.max(positions[ordinal - 1]!, position + 1);
-  const earlier = countEarlier(recordings);
+  const earlier = countEarlier(session, recordings);
   return positions.map((position, index) => position + earlier[index]!);
 }
 
