@@ -56,7 +56,13 @@ export class EventRetention {
   }
 
   /** Deletes the rows of each environment that are older than the retention. Reports a failure, and throws it. */
-  async run(): Promise<Purged> {
+  run(): Promise<Purged> {
+    const running = this.#run();
+    this.#running = running.catch(() => {});
+    return running;
+  }
+
+  async #run(): Promise<Purged> {
     try {
       const purged = await this.#purge();
       this.#isFailing = false;
@@ -90,11 +96,10 @@ export class EventRetention {
   #schedule(delayMs: number): void {
     if (this.#stopped.signal.aborted) return;
     this.#timer = setTimeout(() => {
-      const next = this.run().then(
-        () => INTERVAL_MS,
-        () => RETRY_MS,
+      void this.run().then(
+        () => this.#schedule(INTERVAL_MS),
+        () => this.#schedule(RETRY_MS),
       );
-      this.#running = next.then((nextMs) => this.#schedule(nextMs));
     }, delayMs).unref();
   }
 }
