@@ -35,8 +35,7 @@ export class DatabaseTarget implements ImportTarget {
     const { propertyValidator, replaces } = this.#settings;
     const workspace = await findWorkspace(store, this.#place.workspace);
     const tenant = workspace && this.#tenant(workspace);
-    const found = tenant && (await store.read({ kind: 'findConfig', tenant }));
-    const rules = new EnvironmentConfig(found?.version ?? 0, found?.documents ?? []);
+    const rules = tenant ? await EnvironmentConfig.read(store, tenant) : EnvironmentConfig.empty;
     const context = { store, propertyValidator };
     const { previewLine } = await import('../operations/user-group/import.ts');
     return async () => (line) => previewLine({ context, tenant, rules, replaces }, line);

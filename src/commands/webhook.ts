@@ -4,6 +4,7 @@ import { timestampOrNull } from '../domain/instant.ts';
 import { type Environment, environments } from '../domain/user-group/user-group.ts';
 import type { WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 import { parseWebhookEndpoint, type WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.ts';
+import { EnvironmentConfig } from '../operations/document/environment-config.ts';
 import { disableEndpoint, giveUpDeliveries } from '../operations/webhook-endpoint/delivery.ts';
 import { workspacePages } from '../operations/workspace/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
@@ -192,10 +193,9 @@ async function matchingEndpoints(
   environment: Environment,
   id: string | undefined,
 ): Promise<FoundEndpoint[]> {
-  const { documents } = await store.read({ kind: 'findConfig', tenant: { workspaceId, environment } });
-  const wanted = documents.filter(
-    (each) => each.kind === 'webhook_endpoint' && (id === undefined || each.id === id),
-  );
+  const config = await EnvironmentConfig.read(store, { workspaceId, environment });
+  const endpoints = [...config.ofKind('webhook_endpoint').values()];
+  const wanted = endpoints.filter((each) => id === undefined || each.id === id);
   return Promise.all(
     wanted.map(async (document) => {
       const key = { workspaceId, environment, endpointId: document.id };

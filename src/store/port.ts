@@ -392,8 +392,12 @@ export interface FileStorage {
 
 export interface Config {
   version: number;
-  documents: readonly Document[];
+  /** The documents of one snapshot, in the order of their keys. Can be read once: as many as a turn should read, at a time. */
+  pages: Iterable<readonly Document[]>;
 }
+
+/** Documents in a page of a configuration: reading and indexing them takes about a millisecond. */
+export const CONFIG_PAGE = 500;
 
 /** Gives at most `limit` events, and none after one with which their changes come to `maxBytes`. */
 export interface EventSearch {

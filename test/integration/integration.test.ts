@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import { createLocalJWKSet, jwtVerify } from 'jose';
+import { EnvironmentConfig } from '../../src/operations/document/environment-config.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { acme, EmbedSite, integrations, SECRET } from '../support/embed-token/site.ts';
 import { decodeAs } from '../support/embed-token/tool.ts';
@@ -214,7 +215,7 @@ describeOnEachDatabase('/v1/integrations', (database) => {
     const events = await site.service.eventsAbout({ type: 'integration', id: 'recorded' });
     const types = events.map(({ type }) => type);
     assert.deepEqual(types, ['integration.created', 'integration.updated', 'integration.deleted']);
-    const { documents } = await store.read({ kind: 'findConfig', tenant });
+    const { documents } = await EnvironmentConfig.read(store, tenant);
     assert.equal(JSON.stringify([events, documents]).includes(SECRET), false);
     const document = documents.find(({ id }) => id === 'metabase')!;
     assert.equal(keyRing.open(document.secret!, document).reveal(), SECRET);

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
+import { EnvironmentConfig } from '../../src/operations/document/environment-config.ts';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import { EmbedSite, integrations } from '../support/embed-token/site.ts';
 import type { TestResponse } from '../support/http.ts';
@@ -213,7 +214,7 @@ describeOnEachDatabase('The signing keys', (database) => {
     const events = await site.service.eventsAbout({ type: 'key_set', id: 'default' });
     assert.equal(events[0]!.type, 'key_set.created');
     assert.ok(events.slice(1).every(({ type }) => type === 'key_set.rotated') && events.length > 3);
-    const { documents } = await store.read({ kind: 'findConfig', tenant });
+    const { documents } = await EnvironmentConfig.read(store, tenant);
     const { body, secret } = documents.find(({ kind }) => kind === 'key_set')!;
     for (const text of [JSON.stringify(events), body, secret!.ciphertext]) {
       assert.doesNotMatch(text, /"(d|p|q|dp|dq|qi|pkcs8)"|PRIVATE/);

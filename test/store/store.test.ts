@@ -30,9 +30,11 @@ import {
 } from '../../src/domain/user-group/user-group.ts';
 import { BatchingStore } from '../../src/store/batching-store.ts';
 import {
+  CONFIG_PAGE,
   type Command,
   type CommandKind,
   type CommandResult,
+  type Config,
   type LeasedIds,
   type Query,
   type QueryKind,
@@ -625,6 +627,36 @@ describeOnEachDatabase('A store', (kind) => {
       assert.equal(await write(reseal(group, expected)), false);
       assert.deepEqual(await storedGroups(), [group]);
     });
+  });
+
+  it('returns the documents of one version, although they change while their pages are read', async () => {
+    const tenant: Tenant = { workspaceId, environment: 'Customer' };
+    const idOf = (index: number) => `source-${String(index).padStart(5, '0')}`;
+    const documents = Array.from(
+      { length: 3 * CONFIG_PAGE },
+      (_, index): Document => ({
+        ...{ ...tenant, kind: 'data_source', id: idOf(index), version: 1, body: '{"n":1}' as JsonText },
+        ...{ secret: null, createdAt: CREATED_AT, updatedAt: CREATED_AT },
+      }),
+    );
+    await write({ kind: 'copyDocuments', documents });
+    const [config] = (await store.read([{ kind: 'findConfig', tenant }])) as [Config];
+    const found: Document[] = [];
+    for (const page of config.pages) {
+      assert.ok(page.length <= CONFIG_PAGE);
+      found.push(...page);
+      for (const document of documents.slice(-2)) {
+        await write({
+          ...{ kind: 'putDocument', key: document, body: `{"n":${found.length}}` as JsonText },
+          ...{ limit: { documents: 10_000, bytes: 1_000_000 }, now: CHANGED_AT },
+        });
+      }
+    }
+    assert.equal(config.version, documents.length);
+    assert.deepEqual(found, documents);
+    const [changed] = (await store.read([{ kind: 'findConfig', tenant }])) as [Config];
+    const bodies = [...changed.pages].flat().map(({ body }) => body);
+    assert.deepEqual(new Set(bodies.slice(-2)), new Set([`{"n":${documents.length}}`]));
   });
 
   it('removes the ids of token keys, but keeps those of keys in use', async () => {

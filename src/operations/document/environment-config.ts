@@ -5,7 +5,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Caller } from '../../domain/api-token.ts';
 import { Catalogue } from '../../domain/catalogue.ts';
 import type { Document, DocumentKind } from '../../domain/document.ts';
-import { type EventType, tenantOf } from '../../domain/event/event.ts';
+import { type EventType, type Tenant, tenantOf } from '../../domain/event/event.ts';
 import { mappingMode } from '../../domain/mapping-policy.ts';
 import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
 import { type PropertySchema, parsePropertySchema } from '../../domain/property-schema.ts';
@@ -19,28 +19,50 @@ import type { BatchingStore } from '../../store/batching-store.ts';
 /** Estimated size of a document without its body. */
 const DOCUMENT_CHARACTERS = 512;
 
+type DocumentsByKind = Map<DocumentKind, Map<string, Document>>;
+
 export class EnvironmentConfig {
   readonly version: number;
-  readonly documents: readonly Document[];
   /** `performance.now()` */
   readonly readAt = performance.now();
   /** Estimated size in memory. */
   readonly characters: number;
-  #byKind: Map<DocumentKind, Map<string, Document>> | null = null;
+  readonly #byKind: DocumentsByKind;
   #endpoints: WebhookEndpoint[] | null = null;
   #catalogue: Catalogue | null = null;
   #mappingMode: PolicyMode | null = null;
   #propertySchema: PropertySchema | null | undefined;
 
-  constructor(version: number, documents: readonly Document[]) {
+  /** Reads one page in each turn of the event loop. */
+  static async read(store: BatchingStore, tenant: Tenant): Promise<EnvironmentConfig> {
+    const { version, pages } = await store.read({ kind: 'findConfig', tenant });
+    const byKind: DocumentsByKind = new Map();
+    let characters = 0;
+    for (const page of pages) {
+      if (characters > 0) await nextTurn();
+      for (const document of page) {
+        const ofKind = byKind.get(document.kind) ?? new Map<string, Document>();
+        byKind.set(document.kind, ofKind.set(document.id, document));
+        characters += document.body.length + DOCUMENT_CHARACTERS;
+      }
+    }
+    return new EnvironmentConfig(version, byKind, characters);
+  }
+
+  private constructor(version: number, byKind: DocumentsByKind, characters: number) {
     this.version = version;
-    this.documents = documents;
-    this.characters = documents.reduce((sum, { body }) => sum + body.length + DOCUMENT_CHARACTERS, 0);
+    this.characters = characters;
+    this.#byKind = byKind;
+  }
+
+  static readonly empty = new EnvironmentConfig(0, new Map(), 0);
+
+  get documents(): Document[] {
+    return [...this.#byKind.values()].flatMap((ofKind) => [...ofKind.values()]);
   }
 
   /** Keyed by id, in the order of ids. */
   ofKind(kind: DocumentKind): ReadonlyMap<string, Document> {
-    this.#byKind ??= indexByKind(this.documents);
     return this.#byKind.get(kind) ?? EMPTY_MAP;
   }
 
@@ -65,24 +87,12 @@ export class EnvironmentConfig {
 
   /** The ids of the webhook endpoints that receive events of this type. */
   endpointsFor(type: EventType): readonly string[] {
-    if (this.documents.length === 0) return NONE;
     this.#endpoints ??= [...this.ofKind('webhook_endpoint').values()].map(parseWebhookEndpoint);
     return this.#endpoints.filter((endpoint) => endpoint.receives(type)).map(({ id }) => id);
   }
 }
 
-function indexByKind(documents: readonly Document[]): Map<DocumentKind, Map<string, Document>> {
-  const byKind = new Map<DocumentKind, Map<string, Document>>();
-  for (const document of documents) {
-    const ofKind = byKind.get(document.kind) ?? new Map<string, Document>();
-    byKind.set(document.kind, ofKind.set(document.id, document));
-  }
-  return byKind;
-}
-
-const NONE: readonly string[] = [];
 const EMPTY_MAP: ReadonlyMap<string, Document> = new Map();
-const EMPTY = new EnvironmentConfig(0, []);
 const MAX_ENVIRONMENTS = 1_000;
 /** Characters of all documents in memory: forty environments whose documents reach every limit. */
 const MAX_CHARACTERS = 256 * 1024 * 1024;
@@ -93,13 +103,11 @@ const MAX_CHARACTERS = 256 * 1024 * 1024;
  */
 const REST_MS_PER_CHARACTER = 25 / 1_000_000;
 const MIN_REST_MS = 1;
-/** Reading more takes milliseconds, and using it for the first time as long. */
-const MAX_CHARACTERS_PER_TURN = 512 * 1024;
 
 interface Loading {
   version: number;
   /** Whether the query has not been sent: it will find this version, and any that a request has seen by then. */
-  isResting: boolean;
+  isWaiting: boolean;
   config: Promise<EnvironmentConfig>;
 }
 
@@ -133,7 +141,7 @@ export class EnvironmentConfigs {
 
   /** The configuration that the caller's request must see, or a newer one; a promise only if it has to be read. */
   of(store: BatchingStore, caller: Caller): EnvironmentConfig | Promise<EnvironmentConfig> {
-    if (caller.configVersion === 0) return EMPTY;
+    if (caller.configVersion === 0) return EnvironmentConfig.empty;
     const name = `${caller.workspaceId}/${caller.environment}`;
     const kept = this.#kept.get(name);
     return kept?.version === caller.configVersion ? kept : this.#loadOnce(store, caller, name);
@@ -144,32 +152,29 @@ export class EnvironmentConfigs {
     const { configVersion: version } = caller;
     if (version === null) return this.#load(store, caller, name);
     const before = this.#loading.get(name);
-    if (before?.version === version || before?.isResting) return before.config;
-    const rested = this.#activity.isShared ? this.#rest(name) : undefined;
-    const config = (rested ?? Promise.resolve())
-      .then(() => this.#load(store, caller, name))
-      .finally(() => {
-        if (this.#loading.get(name) === loading) this.#loading.delete(name);
-      });
-    const loading: Loading = { version, isResting: rested !== undefined, config };
-    void rested?.then(() => {
-      loading.isResting = false;
-    });
+    if (before?.version === version || before?.isWaiting) return before.config;
+    const load = async (): Promise<EnvironmentConfig> => {
+      await before?.config.catch(ignore);
+      if (this.#activity.isShared) await this.#rest(name);
+      loading.isWaiting = false;
+      return this.#load(store, caller, name);
+    };
+    const loading: Loading = { version, isWaiting: true, config: load() };
     this.#loading.set(name, loading);
-    return config;
+    return loading.config.finally(() => {
+      if (this.#loading.get(name) === loading) this.#loading.delete(name);
+    });
   }
 
-  /** Returns undefined if the configuration may be read now. */
-  #rest(name: string): Promise<void> | undefined {
+  async #rest(name: string): Promise<void> {
     const kept = this.#kept.get(name);
-    if (kept === undefined) return undefined;
+    if (kept === undefined) return;
     const restMs = kept.readAt + kept.characters * REST_MS_PER_CHARACTER - performance.now();
-    return restMs < MIN_REST_MS ? undefined : sleep(restMs);
+    if (restMs >= MIN_REST_MS) await sleep(restMs);
   }
 
   async #load(store: BatchingStore, caller: Caller, name: string): Promise<EnvironmentConfig> {
-    const { version, documents } = await store.read({ kind: 'findConfig', tenant: tenantOf(caller) });
-    const config = new EnvironmentConfig(version, documents);
+    const config = await EnvironmentConfig.read(store, tenantOf(caller));
     this.#forget(name);
     this.#kept.set(name, config);
     this.#characters += config.characters;
@@ -179,7 +184,6 @@ export class EnvironmentConfigs {
       if (isWithinLimits || oldest === name) break;
       this.#forget(oldest);
     }
-    if (config.characters > MAX_CHARACTERS_PER_TURN) await nextTurn();
     return config;
   }
 
@@ -188,3 +192,5 @@ export class EnvironmentConfigs {
     this.#kept.delete(name);
   }
 }
+
+function ignore(): void {}

@@ -17,8 +17,7 @@ interface CheckedPage {
 }
 
 export async function* checkUserGroups(store: BatchingStore, tenant: Tenant): AsyncGenerator<CheckedPage> {
-  const { version, documents } = await store.read({ kind: 'findConfig', tenant });
-  const config = new EnvironmentConfig(version, documents);
+  const config = await EnvironmentConfig.read(store, tenant);
   await using propertyValidator = PropertyValidator.forCommand();
   let checked = 0;
   for await (const page of allUserGroupPages(store, tenant)) {

@@ -13,7 +13,7 @@ import {
 import type { Tenant } from '../../domain/event/event.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
 import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
-import type { Command, CommandResult, Config, Query } from '../port.ts';
+import { CONFIG_PAGE, type Command, type CommandResult, type Config, type Query } from '../port.ts';
 import { type Session, statement } from './client/session.ts';
 import { record } from './event/event.ts';
 import { parameters } from './sent-rows.ts';
@@ -68,9 +68,13 @@ export async function findConfigVersion(
 export async function findConfig(session: Session, { tenant }: Query<'findConfig'>): Promise<Config> {
   const values = TENANT.cells(tenant);
   const [row] = await session.query(FIND_VERSION, values);
-  if (row === undefined) return { version: 0, documents: [] };
-  const documents = await session.query(LIST, values);
-  return { version: row[0] as number, documents: DOCUMENT.readAll(documents) };
+  if (row === undefined) return { version: 0, pages: [] };
+  return { version: row[0] as number, pages: readPages(await session.query(LIST, values)) };
+}
+
+function* readPages(rows: readonly (readonly unknown[])[]): Iterable<Document[]> {
+  for (let start = 0; start < rows.length; start += CONFIG_PAGE)
+    yield DOCUMENT.readAll(rows.slice(start, start + CONFIG_PAGE));
 }
 
 export async function findDocument(

@@ -9,15 +9,18 @@ import {
 } from '../../domain/document.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
 import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
-import type { Command, CommandResult, Config, Query } from '../port.ts';
+import { CONFIG_PAGE, type Command, type CommandResult, type Config, type Query } from '../port.ts';
+import type { Cell } from '../row-shape.ts';
 import { record } from './event/event.ts';
 import type { Connection } from './file/connection.ts';
+import { asStoreError } from './file/file.ts';
 import { placeholders } from './placeholders.ts';
 
 const OF_KEY = 'workspace_id = ? and environment = ? and kind = ? and document_id = ?';
 const FIND = `select ${DOCUMENT.names} from documents where ${OF_KEY}`;
 const OF_ENVIRONMENT = `select ${DOCUMENT.names} from documents where workspace_id = ? and environment = ?
   order by kind, document_id`;
+const HAS_SECOND_PAGE = `select 1 from documents where workspace_id = ? and environment = ? limit 1 offset ${CONFIG_PAGE}`;
 const TOTAL = `select count(*), coalesce(sum(octet_length(document_id) + octet_length(body)), 0) from documents
   where workspace_id = ? and environment = ? and kind = ?`;
 const PUT = `insert into documents (${DOCUMENT.names}) values (${placeholders(DOCUMENT)})
@@ -32,19 +35,50 @@ const CONFIG_VERSION = 'select config_version from environments where workspace_
 const INCREMENT = `insert into environments (workspace_id, environment, config_version) values (?, ?, 1)
   on conflict (workspace_id, environment) do update set config_version = config_version + 1`;
 
-export function findConfigVersion(connection: Connection, { tenant }: Query<'findConfigVersion'>): number {
+export function findConfigVersion(
+  connection: Connection,
+  { tenant }: Omit<Query<'findConfigVersion'>, 'kind'>,
+): number {
   const row = connection.get(CONFIG_VERSION, TENANT.cells(tenant));
   return (row?.[0] as number | undefined) ?? 0;
 }
 
-export function findConfig(connection: Connection, { tenant }: Query<'findConfig'>): Config {
-  const cells = TENANT.cells(tenant);
-  const row = connection.get(CONFIG_VERSION, cells);
-  if (row === undefined) return { version: 0, documents: [] };
-  return {
-    version: row[0] as number,
-    documents: DOCUMENT.readAll(connection.all(OF_ENVIRONMENT, cells)),
-  };
+export function findConfig(connection: Connection, query: Query<'findConfig'>): Config {
+  const cells = TENANT.cells(query.tenant);
+  if (connection.get(HAS_SECOND_PAGE, cells) !== undefined) return findLargeConfig(connection, query);
+  const version = findConfigVersion(connection, query);
+  return { version, pages: [DOCUMENT.readAll(connection.all(OF_ENVIRONMENT, cells))] };
+}
+
+/** Reads from a snapshot of its own, because other queries read the newest state between two pages. */
+function findLargeConfig(connection: Connection, query: Query<'findConfig'>): Config {
+  const snapshot = connection.openSnapshot();
+  try {
+    return {
+      version: findConfigVersion(snapshot, query),
+      pages: readPages(snapshot, TENANT.cells(query.tenant)),
+    };
+  } catch (error) {
+    snapshot.close();
+    throw error;
+  }
+}
+
+function* readPages(snapshot: Connection, tenant: readonly Cell[]): Iterable<Document[]> {
+  try {
+    let page: Document[] = [];
+    for (const row of snapshot.iterate(OF_ENVIRONMENT, tenant)) {
+      page.push(DOCUMENT.read(row));
+      if (page.length < CONFIG_PAGE) continue;
+      yield page;
+      page = [];
+    }
+    yield page;
+  } catch (error) {
+    throw asStoreError(error);
+  } finally {
+    snapshot.close();
+  }
 }
 
 export function findDocument(connection: Connection, { key }: Query<'findDocument'>): Document | null {
@@ -85,8 +119,7 @@ export function changeConfig(
   connection: Connection,
   { tenant, version, changes }: Omit<Command<'changeConfig'>, 'kind'>,
 ): CommandResult<'changeConfig'> {
-  if (findConfigVersion(connection, { kind: 'findConfigVersion', tenant }) !== version)
-    return 'version_mismatch';
+  if (findConfigVersion(connection, { tenant }) !== version) return 'version_mismatch';
   for (const { before, after, event } of changes) {
     if (after === null) connection.run(DELETE, DOCUMENT_KEY.cells(before!));
     else connection.run(PUT, DOCUMENT.cells(after));

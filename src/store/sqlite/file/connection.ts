@@ -200,6 +200,13 @@ export class Connection {
     }, this.#file);
   }
 
+  /** Another connection in a transaction, for reads that take several turns of the event loop. */
+  openSnapshot(): Connection {
+    const snapshot = new Connection(this.#file);
+    snapshot.execute('begin');
+    return snapshot;
+  }
+
   close(): void {
     this.#statements.clear();
     if (this.#database.isOpen) this.#database.close();
