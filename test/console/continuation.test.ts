@@ -109,6 +109,7 @@ describeOnEachDatabase('A person in the console', (database) => {
     browser.forgetCookies();
     const asked = await browser.submitFrom(form, `${group}/review`, { name: 'Typed' });
     const { kept_form: kept } = fieldsOf(asked.text, `${group}/review`);
+    assert.doesNotMatch(kept!, /_/, 'cannot have the form of a token');
     const fields = { api_token: service.token };
     for (const [path, kept_form] of [
       [`${group}/save`, kept!],

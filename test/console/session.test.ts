@@ -117,7 +117,7 @@ describeOnEachDatabase('A session of the console', (database) => {
     const [plain] = (await signIn()).headers['set-cookie']!;
     assert.match(
       plain!,
-      /^user_group_console=[\w.-]+; Path=\/console; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+      /^user_group_console=[\w./-]+; Path=\/console; Max-Age=43200; HttpOnly; SameSite=Strict$/,
     );
     assert.ok(!plain!.includes(service.token.slice(9, 25)));
     const [secure] = (await signIn(service.token, {}, { 'x-forwarded-proto': 'https' })).headers[
@@ -125,7 +125,7 @@ describeOnEachDatabase('A session of the console', (database) => {
     ]!;
     assert.match(
       secure!,
-      /^__Host-user_group_console=[\w.-]+; Path=\/; Secure; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+      /^__Host-user_group_console=[\w./-]+; Path=\/; Secure; Max-Age=43200; HttpOnly; SameSite=Strict$/,
     );
     assert.ok(await isSignedIn({ cookie: secure!.split(';')[0]! }));
   });
