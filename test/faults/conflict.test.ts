@@ -20,7 +20,8 @@ describe('A conflict in the database', () => {
   let site: Installation;
   let operator: pg.Client;
   before(async () => {
-    site = await Installation.start({ processes: 2 });
+    // Updates that reach two threads of a process never form one batch.
+    site = await Installation.start({ processes: 2, env: { UGS_THREADS: '1' } });
     operator = await site.operator();
   });
   afterEach(() => {

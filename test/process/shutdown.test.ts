@@ -2,8 +2,10 @@
 // no longer than configured.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { open as openFile } from 'node:fs/promises';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
@@ -113,10 +115,16 @@ describe('Without a terminal', () => {
 
   it('SIGUSR1 opens no inspector for a command', async () => {
     using folder = new Folder();
-    await using program = new Program(folder, ['import', '-', '--workspace', 'a', '--create-workspace']);
-    await sleep(200);
+    const pipe = folder.join('groups');
+    execFileSync('mkfifo', [pipe]);
+    await using program = new Program(folder, ['import', pipe, '--workspace', 'a', '--create-workspace']);
+    // Opened when the program opens it, which then waits for lines.
+    const lines = await openFile(pipe, 'w');
     program.signal('SIGUSR1');
-    assert.doesNotMatch((await program.exit()).stderr, /[Dd]ebugger/);
+    await lines.close();
+    const { code, stderr } = await program.exit();
+    assert.equal(code, 0);
+    assert.doesNotMatch(stderr, /[Dd]ebugger/);
   });
 });
 
