@@ -28,6 +28,8 @@ const DELAY_MS = 1_500;
 const CALLERS = 16;
 /** For all requests to arrive while the database is locked. */
 const LOCKED_MS = 300;
+/** More than Node needs to open its inspector. */
+const INSPECTOR_OPENS_MS = 500;
 /** A repeated signal within this time is a duplicate. */
 const DUPLICATE_SIGNAL_MS = 1_000;
 const APART_MS = 1.1 * DUPLICATE_SIGNAL_MS;
@@ -121,6 +123,7 @@ describe('Without a terminal', () => {
     // Opened when the program opens it, which then waits for lines.
     const lines = await openFile(pipe, 'w');
     program.signal('SIGUSR1');
+    await sleep(INSPECTOR_OPENS_MS);
     await lines.close();
     const { code, stderr } = await program.exit();
     assert.equal(code, 0);
