@@ -186,7 +186,7 @@ describeOnEachDatabase('A store', (kind) => {
       order: 'oldest',
       type: null,
       after: null,
-      scanLimit: 10,
+      scanLimit: 1_000,
       ...NO_LIMITS,
     });
     return events.map(({ eventId, version }) => [eventId, version]);
@@ -521,28 +521,33 @@ describeOnEachDatabase('A store', (kind) => {
       ]);
     });
 
-    it('replacements of one document, each with an event', async () => {
+    it('replacements of one document, each with an event, before those of a later batch', async () => {
       const key = { workspaceId, environment: 'Customer', kind: 'property_schema', id: 'default' } as const;
-      const bodies = ['{"n":1}', '{"n":2}', '{"n":3}'] as JsonText[];
-      const results = await store.write(
-        bodies.map((body, index) => ({
+      const target: EventTarget = { type: 'property_schema', id: key.id };
+      const numbers = Array.from({ length: LIMITS.maxBatch }, (_, index) => index + 1);
+      const puts = numbers.map(
+        (n): Command => ({
           kind: 'putDocument',
           key,
-          body,
+          body: `{"n":${n}}` as JsonText,
           limit: { documents: 1, bytes: 1_000 },
           now: CHANGED_AT,
-          event: eventOf(key, { type: 'property_schema', id: key.id }, 'property_schema.updated', index),
-        })),
+          event: eventOf(key, target, 'property_schema.updated', n),
+        }),
       );
+      const writing = store.write(puts.slice(0, -1));
+      // Other transactions start later and end earlier.
+      for (const name of ['first', 'second', 'third'])
+        await write({ kind: 'renameWorkspace', workspaceId, from: `workspace ${workspaceId}`, to: name });
+      const results = [...(await writing), ...(await store.write(puts.slice(-1)))];
       assert.deepEqual(
         (results as { document: Document }[]).map(({ document }) => document.body),
-        bodies,
+        numbers.map((n) => `{"n":${n}}`),
       );
-      assert.deepEqual(await eventsOf(key, { type: 'property_schema', id: key.id }), [
-        ['evt_0', 1],
-        ['evt_1', 2],
-        ['evt_2', 3],
-      ]);
+      assert.deepEqual(
+        await eventsOf(key, target),
+        numbers.map((n) => [`evt_${n}`, n]),
+      );
     });
 
     it('rotations and reseals, some of an outdated token', async () => {

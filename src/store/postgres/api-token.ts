@@ -3,8 +3,8 @@ import { Changes } from '../../domain/event/changes.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import { API_TOKEN, TENANT } from '../entities.ts';
 import type { ApiTokenRow, Command, CommandResult, Query } from '../port.ts';
+import type { Transaction } from './batch.ts';
 import { type Session, statement } from './client/session.ts';
-import { record } from './event/event.ts';
 import { parameters } from './sent-rows.ts';
 import { lockWorkspaces } from './workspace.ts';
 
@@ -122,6 +122,7 @@ export async function listNewestApiTokens(
 export async function createApiToken(
   session: Session,
   command: Command<'createApiToken'>,
+  { recordings }: Transaction,
 ): Promise<CommandResult<'createApiToken'>> {
   const { apiTokenId, workspaceId, digest, limit, event } = command;
   if (limit !== undefined && (await countActive(session, command)) >= limit) return 'limit_reached';
@@ -134,8 +135,7 @@ export async function createApiToken(
   // The id is unique to this command: a repeated attempt finds the row of an earlier one.
   if (row?.[0] !== apiTokenId) return 'digest_taken';
   // Otherwise an earlier attempt has recorded it.
-  if (inserted.length > 0)
-    await record(session, [{ event, changes: new Changes(null, apiTokenFields(command)) }]);
+  if (inserted.length > 0) recordings.push({ event, changes: new Changes(null, apiTokenFields(command)) });
   return 'created';
 }
 
@@ -159,9 +159,10 @@ async function countActive(
 export async function revokeApiToken(
   session: Session,
   { apiTokenId, now, event }: Command<'revokeApiToken'>,
+  { recordings }: Transaction,
 ): Promise<boolean> {
   const isRevoked = (await session.query(REVOKE, [now, apiTokenId])).length === 1;
-  if (isRevoked) await record(session, [{ event }]);
+  if (isRevoked) recordings.push({ event });
   return isRevoked || (await session.query(EXISTS, [apiTokenId])).length === 1;
 }
 
@@ -169,10 +170,11 @@ export async function revokeApiToken(
 export async function rotateApiToken(
   session: Session,
   { apiTokenId, currentDigest, digest, previousExpiresAt, event }: Command<'rotateApiToken'>,
+  { recordings }: Transaction,
 ): Promise<boolean> {
   const rows = await session.query(ROTATE, [digest, previousExpiresAt, apiTokenId, currentDigest]);
   const isRotated = rows.length === 1;
-  if (isRotated) await record(session, [{ event }]);
+  if (isRotated) recordings.push({ event });
   return isRotated;
 }
 

@@ -205,10 +205,14 @@ function oneOfEach<Item>(items: readonly Item[], listNames: (item: Item) => stri
 
 /** For rare commands: one at a time. They are repeatable unless the table above says otherwise. */
 function singly<Kind extends CommandKind>(
-  execute: (session: Session, command: Command<Kind>) => Promise<CommandResult<Kind>>,
+  execute: (
+    session: Session,
+    command: Command<Kind>,
+    transaction: Transaction,
+  ) => Promise<CommandResult<Kind>>,
 ): Executor<Kind> {
   return {
-    execute: async (session, [command]) => [await execute(session, command!)],
+    execute: async (session, [command], transaction) => [await execute(session, command!, transaction)],
     splitParts: (commands) => commands.map((_, index) => index),
     isRepeatable: true,
   };

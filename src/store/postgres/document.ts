@@ -14,8 +14,8 @@ import type { Tenant } from '../../domain/event/event.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
 import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
 import { CONFIG_PAGE, type Command, type CommandResult, type Config, type Query } from '../port.ts';
+import type { Transaction } from './batch.ts';
 import { type Session, statement } from './client/session.ts';
-import { record } from './event/event.ts';
 import { parameters } from './sent-rows.ts';
 
 const OF_KEY = 'where workspace_id = $1 and environment = $2 and kind = $3 and document_id = $4';
@@ -88,6 +88,7 @@ export async function findDocument(
 export async function putDocument(
   session: Session,
   { key, body, secret, precondition, limit, event, now }: Command<'putDocument'>,
+  { recordings }: Transaction,
 ): Promise<CommandResult<'putDocument'>> {
   await lock(session, key);
   const stored = await find(session, key);
@@ -98,7 +99,7 @@ export async function putDocument(
   if (exceeded !== null) return `${exceeded}_limit_reached`;
   const document = nextVersion(key, stored, { body, secret, now });
   await session.query(PUT, DOCUMENT.cells(document));
-  await record(session, [{ event, version: document.version, changes: documentChanges(stored, document) }]);
+  recordings.push({ event, version: document.version, changes: documentChanges(stored, document) });
   return { created: stored === null, document };
 }
 
@@ -106,13 +107,14 @@ export async function putDocument(
 export async function deleteDocument(
   session: Session,
   { key, precondition, event }: Command<'deleteDocument'>,
+  { recordings }: Transaction,
 ): Promise<CommandResult<'deleteDocument'>> {
   await lock(session, key);
   const stored = await find(session, key);
   if (stored === null) return 'not_found';
   if (!isMetByTag(precondition, documentTag(stored))) return 'version_mismatch';
   await session.query(DELETE, DOCUMENT_KEY.cells(key));
-  await record(session, [{ event }]);
+  recordings.push({ event });
   return 'deleted';
 }
 
@@ -120,6 +122,7 @@ export async function deleteDocument(
 export async function changeConfig(
   session: Session,
   { tenant, version, changes }: Omit<Command<'changeConfig'>, 'kind'>,
+  { recordings }: Transaction,
 ): Promise<CommandResult<'changeConfig'>> {
   await lock(session, tenant);
   if ((await findConfigVersion(session, { kind: 'findConfigVersion', tenant })) !== version + 1)
@@ -131,12 +134,8 @@ export async function changeConfig(
         : session.query(PUT, DOCUMENT.cells(after)),
     ),
   );
-  const recordings = changes.map(({ before, after, event }) => ({
-    event,
-    version: after?.version ?? null,
-    changes: documentChanges(before, after),
-  }));
-  await record(session, recordings);
+  for (const { before, after, event } of changes)
+    recordings.push({ event, version: after?.version ?? null, changes: documentChanges(before, after) });
   return version + 1;
 }
 

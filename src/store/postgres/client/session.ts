@@ -23,8 +23,6 @@ export interface Session {
   /** Whether the tables are distributed over several servers (Citus). */
   readonly isDistributed: boolean;
   readonly eventQuota: EventQuota;
-  /** How many events were recorded, by the id of their target. */
-  readonly eventCounts: Map<string, number>;
   /** The rows, each an array of its columns. Throws `TransientError`. */
   query(statement: Statement, values?: readonly unknown[]): Promise<unknown[][]>;
   /**
@@ -56,7 +54,6 @@ export class PipelinedSession implements Session {
   readonly isAfterConflict: boolean;
   readonly isDistributed: boolean;
   readonly eventQuota: EventQuota;
-  readonly eventCounts = new Map<string, number>();
   readonly #send: (statements: readonly PendingStatement[]) => Promise<unknown[][][]>;
   #pending: PendingQuery[] = [];
   /** How many calls of `pipelined` are collecting queries. */

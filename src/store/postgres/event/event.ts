@@ -59,7 +59,7 @@ function nextPosition(table: string): string {
         and renamed.position >= ${POSITION})) end`;
 }
 
-// Sent are positions among the events of the transaction.
+// Sent are positions among the events of the statement.
 export const INSERT = statement('insert_events')`
   insert into events (${EVENT.names})
   select ${RECORDED_EVENT.names}, ${nextPosition('sent')} + sent.position
@@ -290,31 +290,29 @@ interface TokenChange extends Recorded {
   changes?: Changes;
 }
 
-/** The recordings of one target are in order. Sends its statements before it awaits. */
+/** Has all recordings of a target in the transaction, in order. Sends its statements before it awaits. */
 export async function record(session: Session, changes: readonly Recording[]): Promise<void> {
   const recordings = withEvents(changes);
   if (recordings.length === 0) return;
   if (session.isDistributed) return recordAt(session, recordings, await nextPositions(session, recordings));
   await Promise.all([
-    session.query(
-      INSERT,
-      toArrays(EVENT, storedForms(session, recordings, countEarlier(session, recordings))),
-    ),
+    session.query(INSERT, toArrays(EVENT, storedForms(session, recordings, countEarlier(recordings)))),
     recordDeliveries(session, recordings),
   ]);
 }
 
-/** How many events of its target, or of another one with the same id, the session recorded before each one. */
-function countEarlier({ eventCounts }: Session, recordings: readonly WithEvent<Recording>[]): number[] {
+/** How many recordings before each one have its target, or another one of the same id. */
+function countEarlier(recordings: readonly WithEvent<Recording>[]): number[] {
+  const counts = new Map<string, number>();
   return recordings.map(({ event }) => {
     const { id } = event.target;
-    const count = eventCounts.get(id) ?? 0;
-    eventCounts.set(id, count + 1);
+    const count = counts.get(id) ?? 0;
+    counts.set(id, count + 1);
     return count;
   });
 }
 
-/** The same as the last step of a transaction: in the round trip of the commit. */
+/** The same as the last step of a transaction, for all its recordings: in the round trip of the commit. */
 export async function recordAtCommit(session: Session, recordings: readonly Recording[]): Promise<void> {
   if (recordings.length === 0) return;
   if (session.isDistributed) await record(session, recordings);
@@ -390,7 +388,7 @@ async function nextPositions(
   const positions = recordings.map(() => firstPosition(transaction, base));
   for (const [ordinal, position] of [...last, ...renamed] as [number, number][])
     positions[ordinal - 1] = Math.max(positions[ordinal - 1]!, position + 1);
-  const earlier = countEarlier(session, recordings);
+  const earlier = countEarlier(recordings);
   return positions.map((position, index) => position + earlier[index]!);
 }
 

@@ -3,9 +3,9 @@
 import type { EventKey, StoredEvent } from '../../../domain/event/event.ts';
 import { EVENT, EVENT_KEY } from '../../entities.ts';
 import type { Command, Query } from '../../port.ts';
+import type { Transaction } from '../batch.ts';
 import { type Session, statement } from '../client/session.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
-import { record } from './event.ts';
 
 export const FIND = statement('find_events')`
   select ${EVENT.namesIn('stored')}
@@ -27,7 +27,11 @@ function eventName({ workspaceId, environment, target, position }: EventKey): st
   return JSON.stringify([workspaceId, environment, target.type, target.id, position]);
 }
 
-export async function recordEvent(session: Session, { event }: Command<'recordEvent'>): Promise<null> {
-  await record(session, [{ event }]);
+export async function recordEvent(
+  _: Session,
+  { event }: Command<'recordEvent'>,
+  { recordings }: Transaction,
+): Promise<null> {
+  recordings.push({ event });
   return null;
 }

@@ -7,6 +7,7 @@ import type { UserGroup } from '../../../domain/user-group/user-group.ts';
 import { RENAME, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { Command, CommandResult, Query, UserGroupRename } from '../../port.ts';
 import { renamedUserGroup, renamesAt } from '../../user-group-rename.ts';
+import type { Transaction } from '../batch.ts';
 import { TransientError } from '../client/errors.ts';
 import { type Session, statement } from '../client/session.ts';
 import { changeConfig } from '../document.ts';
@@ -43,6 +44,7 @@ export const FIND_NEXT = statement('find_next_user_group_rename')`
 export async function renameUserGroup(
   session: Session,
   command: UserGroupRename,
+  transaction: Transaction,
 ): Promise<CommandResult<'renameUserGroup'>> {
   const { key, to, config } = command;
   const [, [stored, holder]] = await session.pipelined(() =>
@@ -56,7 +58,8 @@ export async function renameUserGroup(
   if (!isMet(command.precondition, stored)) return 'version_mismatch';
   if (holder !== null) return 'id_taken';
   if (stored.sealedToken.ciphertext !== command.expected.ciphertext) return 'stale';
-  if (config !== null && (await changeConfig(session, config)) === 'version_mismatch') return 'stale';
+  if (config !== null && (await changeConfig(session, config, transaction)) === 'version_mismatch')
+    return 'stale';
   const renamed = renamedUserGroup(stored, command);
   await replace(session, stored, renamed);
   await recordRename(session, command, renamed);
