@@ -392,7 +392,10 @@ export interface FileStorage {
 
 export interface Config {
   version: number;
-  /** The documents of one snapshot, in the order of their keys. Can be read once: as many as a turn should read, at a time. */
+  /**
+   * The documents of one snapshot, which has this version or a newer one, in the order of their keys. Can be read once:
+   * as many as a turn should read, at a time.
+   */
   pages: Iterable<readonly Document[]>;
 }
 

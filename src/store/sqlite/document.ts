@@ -43,28 +43,23 @@ export function findConfigVersion(
   return (row?.[0] as number | undefined) ?? 0;
 }
 
+/** The version is read first: documents that change in between are newer than it, and are read again. */
 export function findConfig(connection: Connection, query: Query<'findConfig'>): Config {
   const cells = TENANT.cells(query.tenant);
-  if (connection.get(HAS_SECOND_PAGE, cells) !== undefined) return findLargeConfig(connection, query);
   const version = findConfigVersion(connection, query);
-  return { version, pages: [DOCUMENT.readAll(connection.all(OF_ENVIRONMENT, cells))] };
+  const isLarge = connection.get(HAS_SECOND_PAGE, cells) !== undefined;
+  const pages = isLarge
+    ? readPages(connection, cells)
+    : [DOCUMENT.readAll(connection.all(OF_ENVIRONMENT, cells))];
+  return { version, pages };
 }
 
-/** Reads from a snapshot of its own, because other queries read the newest state between two pages. */
-function findLargeConfig(connection: Connection, query: Query<'findConfig'>): Config {
-  const snapshot = connection.openSnapshot();
-  try {
-    return {
-      version: findConfigVersion(snapshot, query),
-      pages: readPages(snapshot, TENANT.cells(query.tenant)),
-    };
-  } catch (error) {
-    snapshot.close();
-    throw error;
-  }
-}
-
-function* readPages(snapshot: Connection, tenant: readonly Cell[]): Iterable<Document[]> {
+/**
+ * Reads with one statement on a connection of its own: other queries read the newest state between two pages. The first
+ * page opens the connection, because a batch that fails reads none.
+ */
+function* readPages(connection: Connection, tenant: readonly Cell[]): Iterable<Document[]> {
+  const snapshot = connection.openAnother();
   try {
     let page: Document[] = [];
     for (const row of snapshot.iterate(OF_ENVIRONMENT, tenant)) {

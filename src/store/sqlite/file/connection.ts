@@ -200,11 +200,9 @@ export class Connection {
     }, this.#file);
   }
 
-  /** Another connection in a transaction, for reads that take several turns of the event loop. */
-  openSnapshot(): Connection {
-    const snapshot = new Connection(this.#file);
-    snapshot.execute('begin');
-    return snapshot;
+  /** Another connection to the file, for reads that take several turns of the event loop. Throws `StoreUnavailable`. */
+  openAnother(): Connection {
+    return new Connection(this.#file);
   }
 
   close(): void {

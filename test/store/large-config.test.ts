@@ -1,0 +1,45 @@
+// A configuration of several pages on SQLite is read from a snapshot, which keeps the log: it is open only while pages
+// are read, and the log is emptied after it.
+
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { Document } from '../../src/domain/document.ts';
+import type { Tenant } from '../../src/domain/event/event.ts';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
+import { CONFIG_PAGE, type Query, type Store } from '../../src/store/port.ts';
+import { openServingStore } from '../../src/store/sqlite/store.ts';
+import { Folder } from '../support/process.ts';
+
+const tenant: Tenant = { workspaceId: 1, environment: 'Customer' };
+
+describe('A large configuration (SQLite)', () => {
+  let folder: Folder;
+  let store: Store;
+  beforeEach(async () => {
+    folder = new Folder();
+    store = openServingStore(folder.join('user-groups.db'));
+    const documents = Array.from(
+      { length: CONFIG_PAGE + 1 },
+      (_, index): Document => ({
+        ...{ ...tenant, kind: 'data_source', id: String(index), version: 1, body: '{}' as JsonText },
+        ...{ secret: null, createdAt: 1, updatedAt: 1 },
+      }),
+    );
+    await store.write([{ kind: 'copyDocuments', documents }]);
+  });
+  afterEach(async () => {
+    await store.close();
+    folder[Symbol.dispose]();
+  });
+
+  const logBytes = () => statSync(folder.join('user-groups.db-wal')).size;
+
+  it('keeps no snapshot if another query of its batch fails', async () => {
+    const failing = { kind: 'unknown' } as unknown as Query;
+    assert.throws(() => store.read([{ kind: 'findConfig', tenant }, failing]));
+    await store.write([{ kind: 'ensureWorkspace', workspaceId: 1, name: 'later', now: 1 }]);
+    await store.write([{ kind: 'scrub' }]);
+    assert.equal(logBytes(), 0);
+  });
+});
