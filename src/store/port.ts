@@ -329,8 +329,8 @@ interface Commands {
     };
     result: number | null;
   };
-  /** Overwrites what deleted rows have left in files of the database, where that needs a command. */
-  scrub: { command: object; result: null };
+  /** Overwrites what deleted rows have left in files of the database, where that needs a command; false if a reader prevents it. */
+  scrub: { command: object; result: boolean };
   /** Stores groups of another database unchanged; skips those whose key exists. */
   copyUserGroups: { command: { userGroups: readonly UserGroup[] }; result: null };
   addTokenKeyId: { command: { keyId: string; now: number }; result: null };

@@ -4,13 +4,19 @@
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Document } from '../../src/domain/document.ts';
 import type { Tenant } from '../../src/domain/event/event.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
-import { CONFIG_PAGE, type Query, type Store } from '../../src/store/port.ts';
+import { purgeEvents } from '../../src/operations/event/purge.ts';
+import { BatchingStore } from '../../src/store/batching-store.ts';
+import { CONFIG_PAGE, type Config, type Query, type Store } from '../../src/store/port.ts';
 import { openServingStore } from '../../src/store/sqlite/store.ts';
 import { Folder } from '../support/process.ts';
 
+const LIMITS = { maxBatch: 1, maxInFlight: 1, maxLingerMs: 0, maxQueued: 100 };
+/** Longer than emptying the log waits for a snapshot. */
+const READING_MS = 300;
 const tenant: Tenant = { workspaceId: 1, environment: 'Customer' };
 
 describe('A large configuration (SQLite)', () => {
@@ -41,5 +47,16 @@ describe('A large configuration (SQLite)', () => {
     await store.write([{ kind: 'ensureWorkspace', workspaceId: 1, name: 'later', now: 1 }]);
     await store.write([{ kind: 'scrub' }]);
     assert.equal(logBytes(), 0);
+  });
+
+  it('delays a purge, which then leaves nothing in the log', async () => {
+    const [{ pages }] = (await store.read([{ kind: 'findConfig', tenant }])) as [Config];
+    const reading = (async () => {
+      for (const page of pages) await sleep(READING_MS, page);
+    })();
+    const limits = { read: LIMITS, write: LIMITS };
+    await purgeEvents({ store: BatchingStore.of(store, limits), before: 0, pauseMs: 0 });
+    assert.equal(logBytes(), 0);
+    await reading;
   });
 });

@@ -9,6 +9,10 @@ import type { TenantWithEvents, TenantWithUsage } from '../../store/port.ts';
 
 /** Rows per batch. SQLite deletes as many in a few milliseconds. */
 const BATCH = 200;
+/** Each attempt to empty the log of SQLite delays writes. */
+const MAX_SCRUBS = 10;
+/** Pause between them: the service keeps a snapshot for less time. */
+const SCRUB_PAUSE_MS = 1_000;
 
 interface PurgeOptions {
   store: BatchingStore;
@@ -38,9 +42,16 @@ export async function purgeEvents(options: PurgeOptions): Promise<Purged> {
   }
   for await (const tenant of tenantsWithUsage(store, signal))
     if (tenant.firstDay < toDay(before)) purged.usage += await deleteAll(options, 'deleteOldUsage', tenant);
-  // Values of deleted groups and events leave the files of the database.
-  if (!signal?.aborted) await store.write({ kind: 'scrub' });
+  await scrub(options);
   return purged;
+}
+
+/** Values of deleted groups and events leave the files of the database, unless another program keeps a snapshot. */
+async function scrub({ store, signal }: PurgeOptions): Promise<void> {
+  for (let attempt = 0; attempt < MAX_SCRUBS && !signal?.aborted; attempt++) {
+    if (await store.write({ kind: 'scrub' })) return;
+    await sleep(SCRUB_PAUSE_MS, null, { signal }).catch(() => {});
+  }
 }
 
 /** When the oldest event of all environments occurred; null if there is none. */

@@ -140,7 +140,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   },
   resealToken: { execute: resealTokens, splitParts: together, isRepeatable: true },
   // PostgreSQL removes dead rows by itself.
-  scrub: singly(async () => null),
+  scrub: singly(async () => true),
   gatherStatistics: { execute: gatherStatistics, splitParts: together, isRepeatable: true },
   pingWrite: { execute: pingWrite, splitParts: together, isRepeatable: true },
 };

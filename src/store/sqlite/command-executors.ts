@@ -82,7 +82,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   addTokenKeyId,
   removeTokenKeyIds,
   // After the transaction.
-  scrub: () => null,
+  scrub: () => false,
   // Without statistics SQLite chooses the index that has all columns of the key.
   gatherStatistics: () => null,
   pingWrite,
@@ -98,6 +98,7 @@ export function runCommands(connection: Connection, commands: readonly Command[]
   const results = connection.transaction('immediate', () =>
     commands.map((command) => (executors[command.kind] as Executor<CommandKind>)(connection, command)),
   );
-  if (commands.some(emptiesLog)) connection.truncateLog();
-  return results;
+  if (!commands.some(emptiesLog)) return results;
+  const isEmpty = connection.truncateLog();
+  return results.map((result, index) => (emptiesLog(commands[index]!) ? isEmpty : result));
 }

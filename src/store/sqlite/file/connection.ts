@@ -155,22 +155,24 @@ export class Connection {
     this.#checkpoint('passive');
   }
 
-  /** Moves the log into the database and empties it, unless another connection keeps a snapshot. */
-  truncateLog(): void {
+  /** Moves the log into the database and empties it. Returns false if another connection keeps a snapshot. */
+  truncateLog(): boolean {
     try {
       this.#pragma(`pragma busy_timeout = ${SHORT_BUSY_TIMEOUT_MS}`);
-      this.#checkpoint('truncate');
+      return this.#checkpoint('truncate');
     } finally {
       this.#pragma(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
     }
   }
 
-  #checkpoint(mode: 'passive' | 'truncate'): void {
+  /** Returns whether no other connection prevented it. */
+  #checkpoint(mode: 'passive' | 'truncate'): boolean {
     try {
-      this.#pragma(`pragma wal_checkpoint(${mode})`);
+      return this.#pragma(`pragma wal_checkpoint(${mode})`) === 0;
     } catch (error) {
       // Committed changes stay committed; after any other error, the next checkpoint tries again.
       if (isFailedSync(error)) this.#checkpoints?.onFailedSync(error as Error);
+      return false;
     }
   }
 
