@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, it } from 'node:test';
-import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
+import { ConsoleBrowser, fieldsOf, newWorkspace } from '../support/console.ts';
 import { assertEscaped, errorOf, MARKUP, openForm, textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { elementsOf } from '../support/html.ts';
@@ -26,17 +26,13 @@ function issuedOn(page: TestResponse): string {
 
 describeOnEachDatabase('API tokens in the console', (database) => {
   const service = TestService.of(database);
-  let workspaces = 0;
   afterEach(() => {
     service.clockAheadMs = 0;
   });
 
-  async function newWorkspace() {
-    const workspaceName = `workspace ${workspaces++}`;
-    const { id, token } = await service.apiToken({ permission: 'admin', workspaceName, name: 'mine' });
-    const browser = await ConsoleBrowser.signIn(service, token);
-    const list = async () =>
-      (await service.call('GET', '/v1/api-tokens', undefined, { token })).json.api_tokens;
+  async function newAdmin() {
+    const { workspaceName, id, token, browser, call } = await newWorkspace(service);
+    const list = async () => (await call('GET', '/v1/api-tokens')).json.api_tokens;
     const other = async (permission: 'read-only' | 'read-write' | 'admin' = 'admin') =>
       service.apiToken({ permission, workspaceName, name: `other ${permission}` });
     return { id, token, browser, list, other };
@@ -48,7 +44,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
   }
 
   it('creates an API token, and shows its text once', async () => {
-    const { browser, list } = await newWorkspace();
+    const { browser, list } = await newAdmin();
     const sent = {
       ...(await openForm(browser, NEW)),
       name: 'dashboard server',
@@ -71,7 +67,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
   });
 
   it('creates one API token per form, however often it is sent', async () => {
-    const { browser, list } = await newWorkspace();
+    const { browser, list } = await newAdmin();
     const sent = { ...(await openForm(browser, NEW)), name: 'once', permission: 'embed' };
     const [one, two] = await Promise.all([browser.post(NEW, sent), browser.post(NEW, sent)]);
     assert.deepEqual([one.status, two.status].sort(), [200, 412]);
@@ -87,7 +83,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
   });
 
   it('does not take a text that it has not chosen', async () => {
-    const { browser, list } = await newWorkspace();
+    const { browser, list } = await newAdmin();
     const opened = await openForm(browser, NEW);
     for (const sealed of ['', 'uga_short', opened.sealed!.slice(0, -4), '.', 'a.b.c']) {
       const page = await browser.post(NEW, { ...opened, name: 'x', permission: 'embed', sealed });
@@ -98,7 +94,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
   });
 
   it('shows what a person typed, and the errors of the API beside the fields', async () => {
-    const { browser, list } = await newWorkspace();
+    const { browser, list } = await newAdmin();
     const valid = { name: 'x', permission: 'embed', expires_in_seconds: '' };
     const cases: [fields: Record<string, string>, field: string, error: RegExp][] = [
       [{ name: '' }, 'name', /is required/],
@@ -121,7 +117,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
   });
 
   it('lists API tokens with what they may do and when they were used, page by page', async () => {
-    const { browser, id, other } = await newWorkspace();
+    const { browser, id, other } = await newAdmin();
     for (let number = 0; number < 50; number++) await other('read-only');
     const page = await browser.get(LIST);
     assert.equal(textOf(page).match(/other read-only/g)?.length, 50, 'the newest first');
@@ -138,7 +134,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
   });
 
   it('says that the last use is known to the hour', async () => {
-    const { browser, id } = await newWorkspace();
+    const { browser, id } = await newAdmin();
     await service.writeUsage();
     for (const action of ['', '/rotate', '/revoke'])
       assert.match(
@@ -149,7 +145,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
   });
 
   it('rotates an API token once per form, with a grace period', async () => {
-    const { browser, other } = await newWorkspace();
+    const { browser, other } = await newAdmin();
     const { id, token } = await other('read-only');
     const path = `${LIST}/${id}/rotate`;
     const sent = { ...(await openForm(browser, path)), grace_period_seconds: '3600' };
@@ -171,7 +167,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
   });
 
   it('rotates exactly once if a form is sent twice at the same time', async () => {
-    const { browser, other } = await newWorkspace();
+    const { browser, other } = await newAdmin();
     const { id } = await other();
     const path = `${LIST}/${id}/rotate`;
     const sent = await openForm(browser, path);
@@ -180,7 +176,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
   });
 
   it('stays signed in when it rotates the API token of the session', async () => {
-    const { browser, id, token } = await newWorkspace();
+    const { browser, id, token } = await newAdmin();
     const path = `${LIST}/${id}/rotate`;
     const page = await browser.submit(path, path, { grace_period_seconds: '0' });
     assert.match(textOf(page), /You stay signed in/);
@@ -190,7 +186,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
   });
 
   it('keeps the grace period that a person chose if it is rejected', async () => {
-    const { browser, id } = await newWorkspace();
+    const { browser, id } = await newAdmin();
     const path = `${LIST}/${id}/rotate`;
     const page = await browser.submit(path, path, { grace_period_seconds: 'long' });
     assert.equal(page.status, 400);
@@ -198,7 +194,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
   });
 
   it('says who created an API token, and warns two weeks before it expires', async () => {
-    const { browser } = await newWorkspace();
+    const { browser } = await newAdmin();
     for (const [name, seconds] of [
       ['soon', '86400'],
       ['later', '2592000'],
@@ -216,7 +212,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
   });
 
   it('revokes an API token after a question', async () => {
-    const { browser, other, list } = await newWorkspace();
+    const { browser, other, list } = await newAdmin();
     const { id, token } = await other();
     const path = `${LIST}/${id}/revoke`;
     const question = await browser.get(path);
@@ -237,7 +233,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
   });
 
   it('warns before it revokes the API token of the session, which signs out', async () => {
-    const { browser, id } = await newWorkspace();
+    const { browser, id } = await newAdmin();
     const path = `${LIST}/${id}/revoke`;
     assert.match(
       textOf(await browser.get(path)),
@@ -250,7 +246,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
   });
 
   it('is for administrators only', async () => {
-    const { id, other, list } = await newWorkspace();
+    const { id, other, list } = await newAdmin();
     for (const permission of ['read-only', 'read-write'] as const) {
       const reader = await ConsoleBrowser.signIn(service, (await other(permission)).token);
       const home = await reader.get('/console/user-groups');
@@ -267,14 +263,14 @@ describeOnEachDatabase('API tokens in the console', (database) => {
   });
 
   it('shows nothing of another workspace', async () => {
-    const [one, other] = [await newWorkspace(), await newWorkspace()];
+    const [one, other] = [await newAdmin(), await newAdmin()];
     for (const action of ['', '/rotate', '/revoke'])
       assert.equal((await one.browser.get(`${LIST}/${other.id}${action}`)).status, 404);
     assert.equal((await one.browser.get(`${LIST}/x`)).status, 400);
   });
 
   it('escapes names', async () => {
-    const { browser } = await newWorkspace();
+    const { browser } = await newAdmin();
     const issued = await browser.submit(NEW, NEW, { name: MARKUP, permission: 'admin' });
     assertEscaped(issued);
     assertEscaped(await browser.get(LIST));

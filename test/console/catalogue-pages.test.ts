@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
+import { fieldsOf, newWorkspace } from '../support/console.ts';
 import {
   actionsOf,
   assertEscaped,
@@ -23,22 +23,9 @@ const PROPERTY_SCHEMA = `${CATALOGUE}/property-schema`;
 
 describeOnEachDatabase('The catalogue in the console', (database) => {
   const service = TestService.of(database);
-  let workspaces = 0;
-
-  /** A workspace of its own: an administrator's browser, and the API. */
-  async function newWorkspace() {
-    const workspaceName = `workspace ${workspaces++}`;
-    const { token } = await service.apiToken({ permission: 'admin', workspaceName });
-    const browser = await ConsoleBrowser.signIn(service, token);
-    const call = (method: string, path: string, body?: unknown) =>
-      service.call(method, path, body, { token });
-    const reader = async (permission: 'read-only' | 'read-write' = 'read-only') =>
-      ConsoleBrowser.signIn(service, (await service.apiToken({ permission, workspaceName })).token);
-    return { browser, call, reader };
-  }
 
   it('creates, changes and deletes a schema', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newWorkspace(service);
     const created = await browser.submit(`${SCHEMAS}/-/new`, `${SCHEMAS}/-/new`, {
       id: 'a/b 40',
       name: 'Orders',
@@ -66,7 +53,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   });
 
   it('keeps a default that is the number of a data source', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newWorkspace(service);
     await call('PUT', '/v1/schemas/40', { name: 'Orders', default_data_source: 213 });
     const page = await browser.get(`${SCHEMAS}/40/edit`);
     assert.match(page.text, /name="default_is_number" value="on" checked/);
@@ -80,7 +67,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   });
 
   it('creates and changes a data source, whose attributes stay as they were typed', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newWorkspace(service);
     const attributes = '{"port": 5432.10, "b": 1, "a": 12345678901234567890}';
     const typed = { id: 'acme', schema_id: '40', name: 'Acme', attributes };
     const path = `${DATA_SOURCES}/-/new`;
@@ -110,7 +97,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   });
 
   it('reserves a data source, and shows the error of every other group that is mapped to it', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newWorkspace(service);
     await call('PUT', '/v1/schemas/40', { name: 'Orders' });
     const typed = { schema_id: '40', name: 'Acme', attributes: '' };
     const created = await browser.submit(`${DATA_SOURCES}/-/new`, `${DATA_SOURCES}/-/new`, {
@@ -137,7 +124,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   });
 
   it('says in one sentence what the dashboards of a customer see, where it comes from, and what is wrong', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newWorkspace(service);
     const shown = async (action = '') => textOf(await browser.get(`/console/user-groups/acme${action}`));
     const sentence = async () => {
       const [onPage, asViewed] = await Promise.all([shown(), shown('/view-as')]);
@@ -184,10 +171,9 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   });
 
   it('names the workspace and the environment on every page, in the header and in the title', async () => {
-    const { browser } = await newWorkspace();
+    const { browser, workspaceName: workspace } = await newWorkspace(service);
     for (const path of ['/console/user-groups', CATALOGUE, `${SCHEMAS}/-/new`, '/console/events']) {
       const { text } = await browser.get(path);
-      const workspace = `workspace ${workspaces - 1}`;
       assert.match(
         text,
         new RegExp(`<title>[^<]* · ${workspace}, Customer · User Group Service</title>`),
@@ -198,7 +184,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   });
 
   it('shows what a person typed, and the errors of the API beside the fields', async () => {
-    const { browser } = await newWorkspace();
+    const { browser } = await newWorkspace(service);
     const create = (fields: Record<string, string>) =>
       browser.submit(`${DATA_SOURCES}/-/new`, `${DATA_SOURCES}/-/new`, {
         id: 'acme',
@@ -230,7 +216,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   });
 
   it('does not replace a schema that has the id of a new one', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newWorkspace(service);
     await call('PUT', '/v1/schemas/40', { name: 'Orders' });
     const page = await browser.submit(`${SCHEMAS}/-/new`, `${SCHEMAS}/-/new`, { id: '40', name: 'Typed' });
     assert.equal(page.status, 412);
@@ -240,7 +226,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   });
 
   it('shows the stored version if somebody changed it in between, and keeps what was typed', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newWorkspace(service);
     await call('PUT', '/v1/schemas/40', { name: 'First' });
     const edit = `${SCHEMAS}/40/edit`;
     const opened = await openForm(browser, edit);
@@ -258,7 +244,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   });
 
   it('keeps the fields of a data source that only another person changed', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newWorkspace(service);
     await call('PUT', '/v1/schemas/40', { name: 'Orders' });
     const path = '/v1/data-sources/acme';
     const stored = { schema_id: '40', name: 'First', attributes: { host: 'a' } };
@@ -275,7 +261,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   });
 
   it('keeps its version after an error, so that correcting it does not overwrite another change', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newWorkspace(service);
     await call('PUT', '/v1/schemas/40', { name: 'First' });
     const edit = `${SCHEMAS}/40/edit`;
     const opened = await openForm(browser, edit);
@@ -288,7 +274,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   });
 
   it('says that a schema was deleted in between, and creates it again on request', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newWorkspace(service);
     await call('PUT', '/v1/schemas/40', { name: 'First' });
     const edit = `${SCHEMAS}/40/edit`;
     const opened = await openForm(browser, edit);
@@ -305,7 +291,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   });
 
   it('deletes only the version that the question was about', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newWorkspace(service);
     await call('PUT', '/v1/schemas/40', { name: 'First' });
     const path = `${SCHEMAS}/40/delete`;
     const opened = await openForm(browser, path);
@@ -320,7 +306,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   });
 
   it('says what deleting a data source breaks', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newWorkspace(service);
     await call('PUT', '/v1/data-sources/acme', { schema_id: '40', name: 'Acme' });
     const { json } = await call('GET', '/v1/data-sources/acme');
     const path = `${DATA_SOURCES}/acme/delete`;
@@ -334,7 +320,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   });
 
   it('shows the data sources of a schema', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newWorkspace(service);
     await call('PUT', '/v1/schemas/40', { name: 'Orders' });
     await call('PUT', '/v1/data-sources/acme', { schema_id: '40', name: 'Acme' });
     await call('PUT', '/v1/data-sources/other', { schema_id: '41', name: 'Other' });
@@ -345,7 +331,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   });
 
   it('lists all schemas and data sources, page by page', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newWorkspace(service);
     const ids = Array.from({ length: 51 }, (_, index) => `s${String(index).padStart(2, '0')}`);
     for (const id of ids) await call('PUT', `/v1/schemas/${id}`, { name: id });
     assert.match((await browser.get(CATALOGUE)).text, new RegExp(`href="${SCHEMAS}">All schemas`));
@@ -359,7 +345,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   });
 
   it('changes the mapping policy, and reports a conflict', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newWorkspace(service);
     const opened = await openForm(browser, POLICY);
     assert.equal((await browser.submit(POLICY, POLICY, { mode: 'report' })).status, 303);
     assert.match(textOf(await browser.get(CATALOGUE)), /Mapping policy report/);
@@ -374,7 +360,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   });
 
   it('changes and deletes the property schema', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newWorkspace(service);
     const schema = '{"type": "object", "properties": {"n": {"maximum": 1.50}}}';
     const stored = () => call('GET', '/v1/property-schema');
     const created = await browser.submit(PROPERTY_SCHEMA, PROPERTY_SCHEMA, { schema, mode: 'enforce' });
@@ -392,7 +378,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   });
 
   it('takes a property schema of the largest size, and shows it in the form', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newWorkspace(service);
     const schema = { examples: Array.from({ length: 3_000 }, (_, number) => ({ 'a "b"': number })) };
     const stored = await call('PUT', '/v1/property-schema', { schema, mode: 'off' });
     assert.equal(stored.status, 201, stored.text);
@@ -402,7 +388,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   });
 
   it('shows no forms to readers, and accepts none from them', async () => {
-    const { browser, call, reader } = await newWorkspace();
+    const { browser, call, reader } = await newWorkspace(service);
     await call('PUT', '/v1/schemas/40', { name: 'Orders' });
     await call('PUT', '/v1/data-sources/acme', { schema_id: '40', name: 'Acme', attributes: { host: 'h1' } });
     await call('PUT', '/v1/property-schema', { schema: { type: 'object' }, mode: 'report' });
@@ -430,14 +416,14 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   });
 
   it('shows nothing of another workspace', async () => {
-    const [one, other] = [await newWorkspace(), await newWorkspace()];
+    const [one, other] = [await newWorkspace(service), await newWorkspace(service)];
     await one.call('PUT', '/v1/schemas/40', { name: 'Orders' });
     assert.equal((await other.browser.get(`${SCHEMAS}/40`)).status, 404);
     assert.doesNotMatch(textOf(await other.browser.get(CATALOGUE)), /Orders/);
   });
 
   it('escapes every field', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newWorkspace(service);
     const id = encodeURIComponent(MARKUP);
     const schema = { name: MARKUP, default_data_source: MARKUP };
     assert.equal((await call('PUT', `/v1/schemas/${id}`, schema)).status, 201);

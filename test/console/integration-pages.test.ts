@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { jwtVerify } from 'jose';
-import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
+import { fieldsOf, newWorkspace } from '../support/console.ts';
 import { assertEscaped, errorOf, MARKUP, openForm, textOf, unescaped } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { integrations, SECRET } from '../support/embed-token/site.ts';
@@ -29,30 +29,23 @@ function assertNoSecret({ text }: TestResponse): void {
 
 describeOnEachDatabase('Integrations in the console', (database) => {
   const service = TestService.of(database, { env: { UGS_PUBLIC_URL: 'http://groups.test' } });
-  let workspaces = 0;
 
-  async function newWorkspace() {
-    const workspaceName = `workspace ${workspaces++}`;
-    const { token } = await service.apiToken({ permission: 'admin', workspaceName });
-    const browser = await ConsoleBrowser.signIn(service, token);
-    const call = (method: string, path: string, body?: unknown) =>
-      service.call(method, path, body, { token });
-    const reader = async (permission: 'read-only' | 'read-write' = 'read-only') =>
-      ConsoleBrowser.signIn(service, (await service.apiToken({ permission, workspaceName })).token);
+  async function newSite() {
+    const workspace = await newWorkspace(service);
     const mint = async (integration: string) => {
-      await call('POST', '/v1/user-groups', {
+      await workspace.call('POST', '/v1/user-groups', {
         user_group_id: 'acme',
         name: 'Acme',
         mapping: { 40: 'acme' },
         properties: { region: 'EMEA' },
       });
-      return call('POST', '/v1/embed-tokens', { integration, user_group_id: 'acme' });
+      return workspace.call('POST', '/v1/embed-tokens', { integration, user_group_id: 'acme' });
     };
-    return { browser, call, reader, mint };
+    return { ...workspace, mint };
   }
 
   it('is named without a link for people who may not open its page', async () => {
-    const { call, reader, mint } = await newWorkspace();
+    const { call, reader, mint } = await newSite();
     await call('PUT', '/v1/integrations/metabase', { ...metabase, secret: SECRET });
     await mint('metabase');
     const browser = await reader('read-write');
@@ -69,7 +62,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
   });
 
   it('starts a new one of each type with an example that works', async () => {
-    const { browser, mint } = await newWorkspace();
+    const { browser, mint } = await newSite();
     assert.match((await browser.get(LIST)).text, /href="\/console\/integrations\/-\/types"/);
     const types = await browser.get(`${LIST}/-/types`);
     for (const type of Object.keys(integrations)) {
@@ -91,7 +84,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
   });
 
   it('changes an integration, and keeps its secret unless another one is typed', async () => {
-    const { browser, call, mint } = await newWorkspace();
+    const { browser, call, mint } = await newSite();
     await call('PUT', '/v1/integrations/m', metabase);
     const before = await signatureKeyOf(await mint('m'), [SECRET, OTHER_SECRET]);
     assert.equal(before, SECRET);
@@ -109,7 +102,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
   });
 
   it('has no field for the secret if the tokens are signed with a key of the service', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newSite();
     const { secret: _, ...superset } = integrations.superset;
     const settings = { ...superset.settings, algorithm: 'RS256' };
     const { status } = await call('PUT', '/v1/integrations/s', { ...superset, settings });
@@ -126,7 +119,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
   });
 
   it('shows what a person typed and the errors of the API, but not the secret', async () => {
-    const { browser } = await newWorkspace();
+    const { browser } = await newSite();
     const valid = {
       id: 'm',
       ttl_seconds: '600',
@@ -166,7 +159,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
   });
 
   it('shows the stored version if somebody changed it in between', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newSite();
     await call('PUT', '/v1/integrations/m', integrations.metabase);
     const edit = `${LIST}/m/edit`;
     const opened = await openForm(browser, edit);
@@ -186,7 +179,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
   });
 
   it('deletes after a question', async () => {
-    const { browser, call, mint } = await newWorkspace();
+    const { browser, call, mint } = await newSite();
     await call('PUT', '/v1/integrations/m', { ...integrations.metabase, claims: {}, unrestricted: true });
     const path = `${LIST}/m/delete`;
     assert.match(textOf(await browser.get(path)), /no embed token is issued.*at most 300 seconds.*secret/);
@@ -196,7 +189,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
   });
 
   it('shows the issuer and the keys, and rotates them once per form', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newSite();
     assert.match(textOf(await browser.get(KEYS)), /There are none yet/);
     await call('PUT', '/v1/integrations/cube', integrations.jwt);
     const keys = async () => (await call('GET', '/v1/signing-keys')).json;
@@ -220,7 +213,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
   });
 
   it('shows nothing to others than admins, as the API, and accepts nothing from them', async () => {
-    const { browser, call, reader } = await newWorkspace();
+    const { browser, call, reader } = await newSite();
     await call('PUT', '/v1/integrations/m', integrations.metabase);
     const edit = `${LIST}/m/edit`;
     const opened = await openForm(browser, edit);
@@ -237,7 +230,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
   });
 
   it('escapes every field', async () => {
-    const { browser, call } = await newWorkspace();
+    const { browser, call } = await newSite();
     const id = encodeURIComponent(MARKUP);
     const settings = { audience: MARKUP, properties: [MARKUP] };
     const claims = { [MARKUP]: { constant: MARKUP }, a: { property: MARKUP } };

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
+import { fieldsOf, newWorkspace } from '../support/console.ts';
 import { checkMarkup, textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { elementsOf } from '../support/html.ts';
@@ -13,16 +13,14 @@ const GROUPS = '/console/user-groups';
 
 describeOnEachDatabase('The form of a user group', (database) => {
   const service = TestService.of(database);
-  let workspaces = 0;
 
-  async function newWorkspace() {
-    const { token } = await service.apiToken({ permission: 'admin', workspaceName: `form ${workspaces++}` });
+  async function newForm() {
+    const { browser, ...workspace } = await newWorkspace(service);
     const call = async (method: string, path: string, body?: unknown) => {
-      const response = await service.call(method, path, body, { token });
+      const response = await workspace.call(method, path, body);
       assert.ok(response.status < 300, response.text);
       return response;
     };
-    const browser = await ConsoleBrowser.signIn(service, token);
     const dataSource = (id: string, schema_id: string, more = {}) =>
       call('PUT', `/v1/data-sources/${id}`, { schema_id, name: `Name of ${id}`, attributes: {}, ...more });
     const group = `${GROUPS}/acme`;
@@ -48,7 +46,7 @@ describeOnEachDatabase('The form of a user group', (database) => {
   }
 
   it('offers the data sources of each schema by name, the default first, and none of other user groups', async () => {
-    const { browser, call, dataSource, group, save, stored } = await newWorkspace();
+    const { browser, call, dataSource, group, save, stored } = await newForm();
     for (const id of ['eu', 'us']) await dataSource(`orders-${id}`, '40');
     await call('PUT', '/v1/schemas/40', { name: 'Orders', default_data_source: 'orders-eu' });
     await call('PUT', '/v1/schemas/41', { name: '41' });
@@ -74,7 +72,7 @@ describeOnEachDatabase('The form of a user group', (database) => {
   });
 
   it('is a form for sixty schemas, which folds away those that have their default', async () => {
-    const { browser, call, dataSource, group, save, stored } = await newWorkspace();
+    const { browser, call, dataSource, group, save, stored } = await newForm();
     for (let index = 0; index < 60; index++) {
       await dataSource(`source-${index}`, `${index}`);
       const default_data_source = index === 0 ? null : `source-${index}`;
@@ -98,7 +96,7 @@ describeOnEachDatabase('The form of a user group', (database) => {
   });
 
   it('keeps a reference by number, and shows one that leads nowhere as missing', async () => {
-    const { browser, call, dataSource, group, save, stored } = await newWorkspace();
+    const { browser, call, dataSource, group, save, stored } = await newForm();
     await call('PUT', '/v1/schemas/40', { name: 'Orders' });
     await call('PUT', '/v1/schemas/41', { name: 'Sales' });
     const { json } = await dataSource('orders', '40');
@@ -116,7 +114,7 @@ describeOnEachDatabase('The form of a user group', (database) => {
   });
 
   it('says in the review that a mapping leads nowhere, also without a policy', async () => {
-    const { browser, call, group } = await newWorkspace();
+    const { browser, call, group } = await newForm();
     await call('PUT', '/v1/schemas/40', { name: 'Orders' });
     await call('POST', '/v1/user-groups', { user_group_id: 'acme', name: 'Acme' });
     const review = await browser.submit(`${group}/edit?as=json`, `${group}/review`, {
@@ -130,7 +128,7 @@ describeOnEachDatabase('The form of a user group', (database) => {
   });
 
   it('searches the data sources of a schema that has more than fifty, by id or name', async () => {
-    const { browser, call, dataSource, group, save, stored } = await newWorkspace();
+    const { browser, call, dataSource, group, save, stored } = await newForm();
     await call('PUT', '/v1/schemas/40', { name: 'Orders' });
     for (let index = 0; index < 60; index++) await dataSource(`db-${index}`, '40');
     await call('POST', '/v1/user-groups', { user_group_id: 'acme', name: 'Acme', mapping: { 40: 'db-7' } });
@@ -147,7 +145,7 @@ describeOnEachDatabase('The form of a user group', (database) => {
   });
 
   it('has a row of name, type and value for each property without a schema, and keeps the digits', async () => {
-    const { browser, call, group, save, stored } = await newWorkspace();
+    const { browser, call, group, save, stored } = await newForm();
     const properties =
       '{"plan":"gold","big":9007199254740993,"rate":1.10,"deep":{"a":[1,2]},"on":true,"empty":""}';
     await call(
@@ -189,7 +187,7 @@ describeOnEachDatabase('The form of a user group', (database) => {
   });
 
   it('shows what was typed as JSON, and as a form again', async () => {
-    const { browser, call, group } = await newWorkspace();
+    const { browser, call, group } = await newForm();
     await call('PUT', '/v1/schemas/40', { name: 'Orders' });
     await call('POST', '/v1/user-groups', { user_group_id: 'acme', name: 'Acme', properties: { a: 1 } });
     const form = await browser.get(`${group}/edit`);

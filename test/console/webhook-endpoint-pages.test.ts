@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
+import { fieldsOf, newWorkspace } from '../support/console.ts';
 import { assertEscaped, errorOf, MARKUP, openForm, textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { elementsOf } from '../support/html.ts';
@@ -40,23 +40,18 @@ function isSignedBy(secret: string, { body, headers }: ReceivedWebhook): boolean
 
 describeOnEachDatabase('Webhooks in the console', (database) => {
   const service = TestService.of(database, { env });
-  let workspaces = 0;
   afterEach(() => {
     service.clockAheadMs = 0;
   });
 
-  async function newWorkspace() {
-    const workspaceName = `workspace ${workspaces++}`;
-    const tenant = await Tenant.create(service, workspaceName);
-    const browser = await ConsoleBrowser.signIn(service, tenant.token);
-    const other = async (permission: 'read-only' | 'read-write') =>
-      ConsoleBrowser.signIn(service, (await service.apiToken({ permission, workspaceName })).token);
-    return { tenant, browser, other };
+  async function newTenant() {
+    const { token, browser, reader } = await newWorkspace(service);
+    return { tenant: new Tenant(service, token), browser, reader };
   }
 
   it('creates an endpoint, and shows its secret once', async () => {
     await using receiver = await Receiver.start();
-    const { tenant, browser } = await newWorkspace();
+    const { tenant, browser } = await newTenant();
     const sent = {
       ...(await openForm(browser, NEW)),
       id: 'crm',
@@ -82,7 +77,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
   });
 
   it('changes an endpoint, and keeps its secret', async () => {
-    const { tenant, browser } = await newWorkspace();
+    const { tenant, browser } = await newTenant();
     await tenant.endpoint('crm', ANYWHERE, ['user_group.created']);
     const edit = `${LIST}/crm/edit`;
     const { 'event_types.user_group.created': _, enabled: __, ...sent } = await openForm(browser, edit);
@@ -95,7 +90,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
   });
 
   it('shows what a person typed, and the errors of the API beside the fields', async () => {
-    const { browser } = await newWorkspace();
+    const { browser } = await newTenant();
     const cases: [fields: Record<string, string>, field: string, error: RegExp][] = [
       [{ id: '' }, 'id', /must not be empty/],
       [{ url: '' }, 'url', /is required/],
@@ -117,7 +112,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
   });
 
   it('shows the stored version if somebody changed it in between, and keeps what was typed', async () => {
-    const { tenant, browser } = await newWorkspace();
+    const { tenant, browser } = await newTenant();
     await tenant.endpoint('crm', ANYWHERE);
     const edit = `${LIST}/crm/edit`;
     const opened = await openForm(browser, edit);
@@ -132,7 +127,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
 
   it('rotates the secret once per form; both sign for a day', async () => {
     await using receiver = await Receiver.start();
-    const { tenant, browser } = await newWorkspace();
+    const { tenant, browser } = await newTenant();
     const first = await tenant.endpoint('crm', receiver.url);
     const path = `${LIST}/crm/rotate`;
     const opened = await openForm(browser, path);
@@ -149,7 +144,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
 
   it('sends a test, and shows the delivery', async () => {
     await using receiver = await Receiver.start(respondWith(503));
-    const { tenant, browser } = await newWorkspace();
+    const { tenant, browser } = await newTenant();
     await tenant.endpoint('crm', receiver.url);
     const page = `${LIST}/crm`;
     assert.match(textOf(await browser.get(page)), /Deliveries None yet/);
@@ -165,7 +160,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
 
   it('delivers an event again', async () => {
     await using receiver = await Receiver.start();
-    const { tenant, browser } = await newWorkspace();
+    const { tenant, browser } = await newTenant();
     await tenant.endpoint('crm', receiver.url);
     await tenant.createGroup('acme');
     const { event_id } = await tenant.waitFor('crm', ({ state }) => state === 'delivered');
@@ -185,7 +180,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
 
   it('shows the health of each endpoint: one that fails is not green', async () => {
     await using receiver = await Receiver.start();
-    const { tenant, browser } = await newWorkspace();
+    const { tenant, browser } = await newTenant();
     await tenant.endpoint('works', receiver.url);
     await tenant.createGroup('acme');
     await tenant.waitFor('works', ({ state }) => state === 'delivered');
@@ -201,7 +196,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
 
   it('shows each attempt of a delivery with its status and duration, and the payload', async () => {
     await using receiver = await Receiver.start(respondWith(503));
-    const { tenant, browser } = await newWorkspace();
+    const { tenant, browser } = await newTenant();
     await tenant.endpoint('crm', receiver.url);
     await tenant.createGroup('acme');
     await tenant.waitFor('crm', ({ attempts }) => attempts === 1);
@@ -216,7 +211,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
 
   it('filters deliveries by state', async () => {
     await using receiver = await Receiver.start();
-    const { tenant, browser } = await newWorkspace();
+    const { tenant, browser } = await newTenant();
     await tenant.endpoint('crm', receiver.url);
     await tenant.createGroup('acme');
     await tenant.waitFor('crm', ({ state }) => state === 'delivered');
@@ -227,7 +222,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
 
   it('says that the service has disabled an endpoint, unlike one that a person has disabled', async () => {
     await using receiver = await Receiver.start(respondWith(410));
-    const { tenant, browser } = await newWorkspace();
+    const { tenant, browser } = await newTenant();
     await tenant.endpoint('gone', receiver.url);
     await tenant.call('PUT', `${API}/off`, { url: ANYWHERE, event_types: ['*'], enabled: false });
     await tenant.createGroup('acme');
@@ -247,7 +242,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
 
   it('delivers all that failed since a time again, and nothing else', async () => {
     await using receiver = await Receiver.start(respondWith(410));
-    const { tenant, browser } = await newWorkspace();
+    const { tenant, browser } = await newTenant();
     await tenant.endpoint('crm', receiver.url);
     await tenant.createGroup('acme');
     await tenant.waitFor('crm', ({ state }) => state === 'failed');
@@ -268,7 +263,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
   });
 
   it('refuses to send to a disabled endpoint, and says so on its page', async () => {
-    const { tenant, browser } = await newWorkspace();
+    const { tenant, browser } = await newTenant();
     await tenant.call('PUT', `${API}/crm`, { url: ANYWHERE, event_types: ['*'], enabled: false });
     const page = await browser.submit(`${LIST}/crm`, `${LIST}/crm/test`);
     assert.equal(page.status, 400);
@@ -276,7 +271,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
   });
 
   it('deletes an endpoint after a question', async () => {
-    const { tenant, browser } = await newWorkspace();
+    const { tenant, browser } = await newTenant();
     await tenant.endpoint('crm', ANYWHERE);
     const path = `${LIST}/crm/delete`;
     assert.match(textOf(await browser.get(path)), /no longer delivered to https:\/\/crm\.example\.com/);
@@ -285,7 +280,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
   });
 
   it('is for administrators only', async () => {
-    const { tenant, browser, other } = await newWorkspace();
+    const { tenant, browser, reader: other } = await newTenant();
     await tenant.endpoint('crm', ANYWHERE);
     assert.match((await browser.get(LIST)).text, /<nav[\s\S]*href="\/console\/webhooks"[\s\S]*<\/nav>/);
     const actions = ['edit', 'delete', 'rotate', 'test', 'deliveries/evt_1/redeliver'];
@@ -306,7 +301,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
   });
 
   it('escapes every field', async () => {
-    const { tenant, browser } = await newWorkspace();
+    const { tenant, browser } = await newTenant();
     const id = encodeURIComponent(MARKUP);
     await tenant.endpoint(id, `${ANYWHERE}?${MARKUP.replaceAll(' ', '')}`);
     const page = `${LIST}/${id}`;
@@ -322,7 +317,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
 
   it('lists deliveries page by page', async () => {
     await using receiver = await Receiver.start();
-    const { tenant, browser } = await newWorkspace();
+    const { tenant, browser } = await newTenant();
     await tenant.endpoint('crm', receiver.url);
     for (let number = 0; number < 51; number++) await tenant.createGroup(`group ${number}`);
     const page = await browser.get(`${LIST}/crm`);

@@ -7,6 +7,19 @@ import type { TestService } from './service.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
+let workspaces = 0;
+
+/** A workspace of its own: the API token and the browser of an administrator, the API, and browsers of other people. */
+export async function newWorkspace(service: TestService) {
+  const workspaceName = `workspace ${workspaces++}`;
+  const { id, token } = await service.apiToken({ permission: 'admin', workspaceName, name: 'mine' });
+  const browser = await ConsoleBrowser.signIn(service, token);
+  const call = (method: string, path: string, body?: unknown) => service.call(method, path, body, { token });
+  const reader = async (permission: 'read-only' | 'read-write' = 'read-only') =>
+    ConsoleBrowser.signIn(service, (await service.apiToken({ permission, workspaceName })).token);
+  return { workspaceName, id, token, browser, call, reader };
+}
+
 export class ConsoleBrowser {
   readonly #service: TestService;
   readonly #hasAnyText: boolean;
