@@ -56,6 +56,8 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
     const found = await search('old-17');
     assert.match(textOf(found), /A user group with the id old-17 was renamed to new-17 \./);
     assert.equal(linkNamed(found, 'new-17'), `${LIST}/new-17`);
+    const status = elementsOf(found.text).find(({ attributes }) => attributes.role === 'status');
+    assert.match(status!.text, /^A user group with the id old-17 was renamed to new-17\. Searching…$/);
     for (const text of ['old-1', 'new-17', '\0', 'old-17'.repeat(99)])
       assert.doesNotMatch(textOf(await search(text)), /was renamed/);
     await service.call('PUT', '/v1/user-groups/old-17', { name: 'Another' });

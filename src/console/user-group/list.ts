@@ -21,7 +21,6 @@ import {
   identifier,
   idLink,
   link,
-  NO_HTML,
   pathTo,
   table,
   time,
@@ -68,6 +67,7 @@ export const list: Page = {
     if (columns.length > 0)
       await context.cpu.turn(page.userGroups.reduce((sum, each) => sum + valuesLength(each), 0));
     const progress = progressAfter(step, page);
+    const renamed = notListed(page, rename);
     const total = progress.isDone ? null : ((await countedFigures(call))?.userGroups ?? null);
     return {
       title: 'User groups',
@@ -75,9 +75,9 @@ export const list: Page = {
 ${notice(query, NOTICES)}
 ${query.has('token_in_search') ? TOKEN_IN_SEARCH : ''}
 ${searchForm(search)}
-<p id="${STATUS}" class="hidden" role="status">${statusText(progress)}</p>
+<p id="${STATUS}" class="hidden" role="status">${renamed === null ? '' : html`${renamedText(renamed)} `}${statusText(progress)}</p>
 <div id="results">
-${renamedText(page, rename)}
+${renamed === null ? '' : html`<p>${renamedText(renamed, idLink(pathTo('user-groups', renamed.otherId), renamed.otherId))}</p>`}
 ${isWriter ? actionForm(session, SELECTION_PATH, html`${results(page.userGroups, columns, true)}${selectionButtons}`) : results(page.userGroups, columns, false)}
 <p class="export">${link(pageUrl(EXPORT_PATH, search), 'Export all of this list as CSV')}</p>
 ${progressView(search, progress, total)}
@@ -131,12 +131,13 @@ async function findRename({ context, caller }: PageCall, { search }: Search): Pr
   return rename?.direction === 'to' ? rename : null;
 }
 
-/** Empty also if the list has another group with the id. */
-function renamedText({ userGroups }: ListPage, rename: Rename | null): Html {
-  if (rename === null || userGroups.some(({ providedId }) => providedId === rename.providedId))
-    return NO_HTML;
-  const { providedId, otherId } = rename;
-  return html`<p>A user group with the id ${identifier(providedId)} was renamed to ${idLink(pathTo('user-groups', otherId), otherId)}.</p>`;
+/** null also if the list has another group with the id. */
+function notListed({ userGroups }: ListPage, rename: Rename | null): Rename | null {
+  return userGroups.some(({ providedId }) => providedId === rename?.providedId) ? null : rename;
+}
+
+function renamedText({ providedId, otherId }: Rename, id = identifier(otherId)): Html {
+  return html`A user group with the id ${identifier(providedId)} was renamed to ${id}.`;
 }
 
 const SHOWN_CHARACTERS = 40;
