@@ -90,14 +90,16 @@ document.addEventListener('click', ({ target }) => {
   document.getElementById('search-on')?.focus();
 });
 
-// Times of the person: local, with the zone named. The title has the UTC, which a button shows as text to copy.
+// Times of the person: local, with the zone named. The title has the UTC, which a button shows as text to copy, on every page
+// until it is pressed again.
 const ZONED = new Intl.DateTimeFormat(undefined, {
   ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' },
   ...{ hourCycle: 'h23', timeZoneName: 'short' },
 });
 const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 const UNITS = { year: 31_536_000, month: 2_592_000, day: 86_400, hour: 3_600, minute: 60, second: 1 };
-let isUtc = false;
+const CHOICE = 'times';
+let isUtc = localStorage.getItem(CHOICE) === 'UTC';
 
 function localText(date) {
   const parts = Object.fromEntries(ZONED.formatToParts(date).map(({ type, value }) => [type, value]));
@@ -118,18 +120,17 @@ function showTimes() {
     time.textContent = isUtc ? time.dataset.utc : localText(date);
     time.title = `${relativeText(date)}, ${time.dateTime}`;
   }
-  if (times.length === 0 || document.querySelector('[data-times]')) return;
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.dataset.times = '';
-  button.textContent = 'Times in UTC';
-  button.setAttribute('aria-pressed', 'false');
-  button.addEventListener('click', () => {
-    isUtc = !isUtc;
-    button.setAttribute('aria-pressed', String(isUtc));
-    showTimes();
-  });
-  document.querySelector('main').append(button);
+  timesButton.textContent = isUtc ? 'Show local times' : 'Show times in UTC';
+  if (times.length > 0 && !timesButton.isConnected) document.querySelector('main').append(timesButton);
 }
+
+const timesButton = document.createElement('button');
+timesButton.type = 'button';
+timesButton.dataset.times = '';
+timesButton.addEventListener('click', () => {
+  isUtc = !isUtc;
+  localStorage.setItem(CHOICE, isUtc ? 'UTC' : 'local');
+  showTimes();
+});
 showTimes();
 document.addEventListener('htmx:after:swap', showTimes);

@@ -218,18 +218,26 @@ describe('A support person in a browser', { skip: skipsBrowser }, () => {
     }
   });
 
-  it('reads times of their own zone, and copies them in UTC', async () => {
+  it('reads times of their own zone, or in UTC if asked, on all pages', async () => {
     await service.get({ user_group_id: 'times', name: 'Times' });
     const context = await browser.newContext({ ...DESKTOP, baseURL: service.url, timezoneId: 'Asia/Tokyo' });
     const page = await context.newPage();
     await page.goto('/console/user-groups/times');
     await signIn(page);
     const time = page.locator('dd time').first();
-    await page.getByRole('button', { name: 'Times in UTC' }).waitFor();
+    const button = page.getByRole('button', { name: 'Show times in UTC' });
+    await button.waitFor();
     assert.match((await time.textContent())!, /^\d{4}-\d\d-\d\d \d\d:\d\d GMT\+9$/);
     assert.match((await time.getAttribute('title'))!, /(?:ago|now), \d{4}-\d\d-\d\dT/);
-    await page.getByRole('button', { name: 'Times in UTC' }).click();
+    await button.press('Enter');
     assert.match((await time.textContent())!, / UTC$/);
+    const back = page.getByRole('button', { name: 'Show local times' });
+    assert.ok(await back.evaluate((element) => element === element.ownerDocument.activeElement));
+    await page.reload();
+    await back.waitFor();
+    assert.match((await time.textContent())!, / UTC$/);
+    await back.click();
+    assert.match((await time.textContent())!, / GMT\+9$/);
     await context.close();
   });
 });
