@@ -1,15 +1,19 @@
 // Works without: shows and copies texts on demand, and keeps tokens out of addresses.
 for (const secret of document.querySelectorAll('[data-secret]')) {
-  const button = secret.querySelector('[aria-pressed]');
+  const button = secret.querySelector('button:not([data-copy])');
   const input = secret.querySelector('input');
   button.hidden = false;
   button.addEventListener('click', () => {
     const isHidden = input.type === 'password';
     input.type = isHidden ? 'text' : 'password';
     button.textContent = isHidden ? 'Hide' : 'Show';
-    button.setAttribute('aria-pressed', String(isHidden));
   });
 }
+
+const announcement = document.createElement('p');
+announcement.className = 'hidden';
+announcement.ariaLive = 'polite';
+document.querySelector('main').append(announcement);
 
 // Browsers give access to the clipboard only over HTTPS and on the same machine.
 function showCopyButtons() {
@@ -23,7 +27,11 @@ document.addEventListener('click', async ({ target }) => {
   if (!button) return;
   await navigator.clipboard.writeText(button.dataset.copy);
   button.classList.add('copied');
-  setTimeout(() => button.classList.remove('copied'), 2_000);
+  announcement.textContent = 'Copied';
+  setTimeout(() => {
+    button.classList.remove('copied');
+    announcement.textContent = '';
+  }, 2_000);
 });
 
 // A link of the summary of errors leads to the error; the person wants the field.

@@ -9,7 +9,7 @@ export function shownOnce(label: string, secret: Secret): Html {
   const text = secret.reveal();
   return html`<div class="secret" data-secret><label for="secret">${label}</label>
 <input id="secret" type="password" value="${text}" readonly autocomplete="off" spellcheck="false">
-<button type="button" hidden aria-pressed="false">Show</button>${copyButton(text, label)}</div>
+<button type="button" hidden>Show</button>${copyButton(text, label)}</div>
 <noscript><details><summary>Show</summary><p><code>${text}</code></p></details></noscript>`;
 }
 

@@ -371,6 +371,8 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
       if (javaScriptEnabled) {
         await page.getByRole('button', { name: 'Show' }).click();
         assert.equal(await field.getAttribute('type'), 'text');
+        // A name that changes says it: a state would contradict it.
+        assert.equal(await page.getByRole('button', { name: 'Hide', pressed: true }).count(), 0);
         await page.getByRole('button', { name: 'Hide' }).click();
         assert.equal(await field.getAttribute('type'), 'password');
       } else {

@@ -88,6 +88,7 @@ describe('Values in the console in a browser', { skip: skipsBrowser }, () => {
     await page.goto(GROUPS);
     await page.getByRole('button', { name: `Copy ${LONG}`, exact: true }).click();
     assert.equal(await clipboard(page), LONG);
+    await page.locator('[aria-live="polite"]').getByText('Copied').waitFor({ state: 'attached' });
     await page.getByLabel('Id or name').fill('customer-0');
     await page.getByRole('link', { name: SPACES, exact: true }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: `Copy ${LONG}`, exact: true }).click();
