@@ -31,6 +31,7 @@ import {
   html,
   type Insertion,
   identifier,
+  isolated,
   link,
   NO_HTML,
   pathTo,
@@ -317,7 +318,7 @@ ${problem instanceof Doubt ? checkField({ name: CONFIRMED, label: 'Save it anywa
     const isRefused = isInUse(problem);
     const use = isRefused ? NO_USE : ((await this.#kind.countUse?.(document, call)) ?? NO_USE);
     return formView(call, {
-      title: `Delete ${this.#noun} ${document.id}?`,
+      title: `Delete ${this.#noun} ${isolated(document.id)}?`,
       text: html`${isRefused ? inUse(problem) : confirmationProblem(this.#noun, problem)}
 ${this.#kind.countUse && !isRefused ? html`<p>${useText(use, 'it')}</p>` : ''}
 ${await this.#kind.consequences(document, call)}`,

@@ -2,7 +2,7 @@
 
 import { capitalized } from '../http/description.ts';
 import type { Problem, Violation } from '../problem.ts';
-import { type ButtonKind, buttonTo, type Html, html, joined, NO_HTML } from './html.ts';
+import { type ButtonKind, bdi, buttonTo, type Html, html, joined, NO_HTML, pointerText } from './html.ts';
 import { maskedToken, type Session } from './session.ts';
 
 interface FieldOptions {
@@ -164,10 +164,10 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 
 /** The place as people read it, such as "Properties › plan". */
-function fieldName(pointer: string): string {
+function fieldName(pointer: string): Html {
   const parts = pointer.split('/').slice(1);
   const [first = '', ...others] = parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  return [wordsOf(LABELS[first] ?? first), ...others].join(' › ');
+  return joined([wordsOf(LABELS[first] ?? first), ...others].map(bdi), ' › ');
 }
 
 /** An identifier as people read it, such as "API tokens" for `api-tokens`. */
@@ -199,7 +199,7 @@ function errorText(options: FieldOptions): Html {
   const { name, pointer = `/${name}` } = options;
   const texts = errors.map(({ pointer: at, detail }) => {
     const inside = at.slice(pointer.length);
-    return html`<span id="${errorId(at)}">${inside === '' ? detail : `${inside} ${detail}`}</span>`;
+    return html`<span id="${errorId(at)}">${inside === '' ? '' : html`${pointerText(inside)} `}${detail}</span>`;
   });
   return html`<p class="error" id="${name}-error">${joined(texts, '; ')}</p>`;
 }

@@ -12,6 +12,23 @@ const CUTTABLE = new RegExp(String.raw`^[\x20-\x7e]{${WORD + 1},}$`);
 /** Characters of the end of a long id, which often tells ids apart. */
 const END = 8;
 
+export const BEYOND_ASCII = /[^\0-\x7f]/;
+
+/** A stored value within a sentence: one that runs from right to left does not reorder the words around it. */
+export function bdi(text: string): Html {
+  return BEYOND_ASCII.test(text) ? html`<bdi>${text}</bdi>` : html`${text}`;
+}
+
+/** The same in a text without markup, such as a title or an option. */
+export function isolated(text: string): string {
+  return BEYOND_ASCII.test(text) ? `\u2068${text}\u2069` : text;
+}
+
+/** A JSON Pointer, part by part. */
+export function pointerText(pointer: string): Html {
+  return joined(pointer.split('/').map(bdi), '/');
+}
+
 /** A link to another page of the console. */
 export function link(path: string, text: string): Html {
   return html`<a href="${path}"${LONG_WORD.test(text) ? html` class="long"` : ''}>${text}</a>`;
@@ -91,7 +108,7 @@ export function lastUse(instant: number | null): Html {
   return instant === null ? time(null) : html`${time(instant)}, to the hour`;
 }
 
-export function definitions(rows: readonly (readonly [name: string, value: Insertion])[]): Html {
+export function definitions(rows: readonly (readonly [name: Insertion, value: Insertion])[]): Html {
   return html`<dl>${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 

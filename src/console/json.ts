@@ -4,16 +4,15 @@ import { type JsonObject, type JsonTree, parseTree } from '../domain/json/json-t
 import { prettyJson } from '../domain/json/pretty-json.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { MAX_ENCODED_FIELD_BYTES } from './form.ts';
-import { code, type Html, html } from './html.ts';
+import { BEYOND_ASCII, bdi, code, type Html, html } from './html.ts';
 
 /** One that was cut has no end. */
 const STRING = /("[^"\\]*(?:\\.[^"\\]*)*(?:"|$))/;
-const BEYOND_ASCII = /[^\0-\x7f]/;
 
 /** JSON to read: a string that runs from right to left does not change places with the one beside it. */
 export function jsonText(text: string): Html {
   if (!BEYOND_ASCII.test(text)) return html`${text}`;
-  return html`${text.split(STRING).map((part) => (BEYOND_ASCII.test(part) ? html`<bdi>${part}</bdi>` : html`${part}`))}`;
+  return html`${text.split(STRING).map(bdi)}`;
 }
 
 /** The same with line breaks. */

@@ -3,7 +3,7 @@
 import { type Caller, isPermitted, type Permission } from '../domain/api-token.ts';
 import type { Breadcrumb } from './breadcrumbs.ts';
 import { actionForm, submit } from './fields.ts';
-import { buttonTo, type Html, html, idLink } from './html.ts';
+import { bdi, buttonTo, type Html, html, idLink, isolated } from './html.ts';
 import { ADMINS, READERS, type View } from './page.ts';
 import type { Session } from './session.ts';
 
@@ -45,14 +45,14 @@ export function document(
   { title, main, status = 200 }: View,
   { path, breadcrumbs, signedIn }: Frame,
 ): Html {
-  const place = signedIn === null ? '' : ` · ${signedIn.workspace}, ${signedIn.caller.environment}`;
+  const place = signedIn === null ? '' : ` · ${isolated(signedIn.workspace)}, ${signedIn.caller.environment}`;
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="htmx-config" content='{"includeIndicatorCSS":false,"history":"reload"}'>
-<title>${status >= 400 ? 'Error: ' : ''}${title}${place} · User Group Service</title>
+<title>${status >= 400 ? 'Error: ' : ''}${isolated(title)}${place} · User Group Service</title>
 <link rel="icon" href="${assets.mark}" type="image/svg+xml">
 <link rel="stylesheet" href="${assets.css}">
 <script defer src="${assets.htmx}"></script>
@@ -90,7 +90,7 @@ function account({ caller, session }: SignedIn): Html {
   const number = `number ${caller.apiTokenId}`;
   const name = caller.name ?? `API token ${number}`;
   return html`<button type="button" class="who" popovertarget="account"><span class="name">${name}</span></button>
-<div id="account" popover><p>Signed in with the API token <strong>${name}</strong>, ${number}: ${caller.permission}.</p>
+<div id="account" popover><p>Signed in with the API token <strong>${bdi(name)}</strong>, ${number}: ${caller.permission}.</p>
 <div class="actions">${buttonTo('/console/sessions', 'Switch')} ${actionForm(session, '/console/sign-out', submit('Sign out', 'plain'))}</div></div>`;
 }
 

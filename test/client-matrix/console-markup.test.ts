@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { isolated } from '../../src/console/html.ts';
 import { createDemo } from '../../src/demo/create.ts';
 import { operator } from '../../src/domain/api-token.ts';
 import { joined } from '../support/bad-input/markup.ts';
@@ -173,7 +174,7 @@ describe('The Big List of Naughty Strings in a browser', { skip: skipsBrowser },
     for (const name of some) {
       await service.call('PATCH', '/v1/user-groups/demo-alpenglow', { name });
       await visit('/console/user-groups/demo-alpenglow/view-as');
-      assert.equal(await page.locator('#chart-title').textContent(), `Revenue of ${name} by month`);
+      assert.equal(await page.locator('#chart-title').textContent(), `Revenue of ${isolated(name)} by month`);
     }
   });
 

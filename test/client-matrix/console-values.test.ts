@@ -32,6 +32,35 @@ const LINES_OF_CODE = `[...document.querySelectorAll('main code')].flatMap((code
   return Object.values(Object.groupBy(words, ({ top }) => top)).map((line) => line.map(({ word, left }) => [word, left]));
 })`;
 
+/** A text from right to left, which also overrides the direction of what follows it unless it is isolated. */
+const RIGHT_TO_LEFT = '\u202eمفتاح';
+/**
+ * The pieces of text in which something follows such a text, and would be reordered. A block is a piece of its own, and so
+ * are an element that isolates its text and what is between two characters that isolate.
+ */
+const REORDERED = `(() => {
+  const style = (element) => getComputedStyle(element);
+  const isBlock = (element) => !/^(?:inline|contents)/.test(style(element).display);
+  const ancestor = (node, isMatch) => {
+    let element = node.parentElement;
+    while (!isMatch(element)) element = element.parentElement;
+    return element;
+  };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const texts = [];
+  while (walker.nextNode()) if (!walker.currentNode.parentElement.closest('option, textarea, script')) texts.push(walker.currentNode);
+  const pieces = texts.flatMap((text, index) => {
+    if (!/\\u202e/.test(text.data)) return [];
+    const piece = ancestor(text, (each) => style(each).unicodeBidi === 'isolate' || isBlock(each));
+    const block = ancestor(text, isBlock);
+    const after = texts.slice(index + 1).filter((each) => piece.contains(each) && ancestor(each, isBlock) === block);
+    return [[text, ...after].map(({ data }) => data).join('')];
+  });
+  return [...pieces, ...Array.from(document.querySelectorAll('title, option'), (each) => each.textContent)]
+    .map((piece) => piece.replaceAll(/\\u2068[^\\u2068\\u2069]*\\u2069/g, ''))
+    .filter((piece) => /\\u202e\\p{sc=Arabic}+[^]*[^\\s"\\p{sc=Arabic}\\u202e]/u.test(piece));
+})()`;
+
 describe('Values in the console in a browser', { skip: skipsBrowser }, () => {
   let service: TestService;
   let browser: Browser;
@@ -57,12 +86,15 @@ describe('Values in the console in a browser', { skip: skipsBrowser }, () => {
     await service?.end();
   });
 
-  async function open(javaScriptEnabled = true): Promise<{ context: BrowserContext; page: Page }> {
+  async function open(
+    javaScriptEnabled = true,
+    apiToken = token,
+  ): Promise<{ context: BrowserContext; page: Page }> {
     const context = await browser.newContext({ ...DESKTOP, baseURL: service.url, javaScriptEnabled });
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     const page = await context.newPage();
     await page.goto(GROUPS);
-    await page.getByLabel('API token').fill(token);
+    await page.getByLabel('API token').fill(apiToken);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'User groups', level: 1 }).waitFor();
     return { context, page };
@@ -142,6 +174,75 @@ describe('Values in the console in a browser', { skip: skipsBrowser }, () => {
         );
       }
     }
+    await context.close();
+  });
+
+  it('that are written from right to left do not reorder the text around them', async () => {
+    const id = RIGHT_TO_LEFT;
+    const environment = { workspaceName: id, permission: 'admin', name: id } as const;
+    const { token: admin, id: apiTokenId } = await service.apiToken(environment);
+    const call = async (method: string, path: string, body?: object) => {
+      const { status, text } = await service.call(method, path, body, { token: admin });
+      assert.ok(status < 300, text);
+    };
+    const part = encodeURIComponent(id);
+    const inside = { properties: { [id]: { properties: { [id]: { type: 'integer' } } } } };
+    await call('PUT', '/v1/property-schema', {
+      mode: 'report',
+      schema: { type: 'object', properties: { [id]: inside, two: { enum: [id, 'two'] } } },
+    });
+    for (const schema of [id, 'ב', 'ג']) {
+      const path = encodeURIComponent(schema);
+      await call('PUT', `/v1/schemas/${path}`, { name: `Name of ${id}`, default_data_source: schema });
+      await call('PUT', `/v1/data-sources/${path}`, { schema_id: schema, name: id, attributes: {} });
+    }
+    for (const integration of [id, 'jwt'])
+      await call('PUT', `/v1/integrations/${encodeURIComponent(integration)}`, {
+        type: 'jwt',
+        settings: { audience: 'a', properties: [id] },
+        claims: { [id]: { property: id } },
+      });
+    await call('PUT', `${WEBHOOK_ENDPOINTS}/${part}`, { url: 'https://crm.example.com', event_types: ['*'] });
+    const mapping = { [id]: id, gone: id };
+    const properties = { [id]: { [id]: { [id]: 'one' } }, two: id };
+    await call('POST', '/v1/user-groups', { user_group_id: 'before', name: id, mapping, properties });
+    await call('POST', '/v1/user-groups/before/rename', { user_group_id: id });
+    await call('POST', '/v1/user-groups', { user_group_id: 'whole', name: id });
+    const { context, page } = await open(true, admin);
+    const paths = [
+      ...['', '/user-groups', '/user-groups?search=before', '/user-groups/whole', '/events', '/sessions'],
+      ...['/edit', '/rename', '/rotate', '/suspend', '/delete', '/view-as', '/events', ''].map(
+        (action) => `/user-groups/${part}${action}`,
+      ),
+      ...['/catalogue', `/catalogue/schemas/${part}`, `/catalogue/data-sources/${part}`],
+      ...[`/catalogue/schemas/${part}/delete`, `/catalogue/data-sources/${part}/edit`],
+      ...['/integrations', `/integrations/${part}`, `/integrations/${part}/delete`],
+      ...['/webhooks', `/webhooks/${part}`, `/webhooks/${part}/rotate`, `/webhooks/${part}/redeliver-failed`],
+      ...['/api-tokens', `/api-tokens/${apiTokenId}`, `/api-tokens/${apiTokenId}/revoke`],
+      ...[`/user-groups/missing-${part}`, `/user-groups/-/new`, `/webhooks/${part}/edit`],
+    ];
+    const reordered: Record<string, string[]> = {};
+    const check = async (name: string) => {
+      const found = await page.evaluate<string[]>(REORDERED);
+      if (found.length > 0) reordered[name] = found;
+    };
+    for (const path of paths) {
+      await page.goto(`/console${path}`);
+      await check(path);
+    }
+    await page.goto(`/console/user-groups/${part}/edit`);
+    await page.getByRole('button', { name: 'Edit as JSON' }).click();
+    const json = page.getByLabel('Properties');
+    await json.fill(JSON.stringify({ [id]: { [id]: { [id]: 'two' } } }));
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByRole('heading', { name: 'Review changes' }).waitFor();
+    await check('review');
+    await page.getByRole('button', { name: 'Edit again' }).click();
+    await json.fill(`{"${id}": {"${id}": 1, "${id}": 2}}`);
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByRole('alert').waitFor();
+    await check('rejected');
+    assert.deepEqual(reordered, {});
     await context.close();
   });
 

@@ -7,7 +7,7 @@ import { isSecure } from '../browser.ts';
 import { choiceField } from '../fields.ts';
 import { numberMember, readForm } from '../form.ts';
 import { formPages, formView } from '../form-pages.ts';
-import { type Html, html, lastUse, pathTo } from '../html.ts';
+import { type Html, html, isolated, lastUse, pathTo } from '../html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
 import { sessionCookie } from '../session.ts';
 import { confirmationProblem, keptVersionField, versionIn } from '../version.ts';
@@ -36,7 +36,7 @@ export const apiTokenRotation = formPages({
     const apiToken = await apiTokenIn(call);
     const path = pathTo(API_TOKENS, apiToken.apiTokenId);
     return formView(call, {
-      title: `Rotate API token ${apiTokenName(apiToken)}?`,
+      title: `Rotate API token ${isolated(apiTokenName(apiToken))}?`,
       text: html`${confirmationProblem('API token', problem)}
 ${effect(call, apiToken)}`,
       action: `${path}/rotate`,

@@ -4,7 +4,7 @@ import type { Dashboard, DashboardError } from '../../demo/dashboard.ts';
 import { demoCustomers } from '../../demo/sample-data.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { barChart, withSeparators } from '../chart.ts';
-import { code, definitions, type Html, html, joined, link, none, pathTo } from '../html.ts';
+import { code, definitions, type Html, html, isolated, joined, link, none, pathTo } from '../html.ts';
 import { jsonText } from '../json.ts';
 
 export function dashboardSection(userGroup: UserGroup, dashboard: Dashboard | DashboardError): Html {
@@ -43,7 +43,7 @@ function chart(customer: string, rows: Dashboard['rows']): Html {
   const total = rows.reduce((sum, { revenue }) => sum + revenue, 0);
   return barChart(
     {
-      title: `Revenue of ${customer} by month`,
+      title: `Revenue of ${isolated(customer)} by month`,
       description: `A bar for each month from ${first.month} to ${last.month}; ${withSeparators(total)} in total.`,
       columns: ['Month', 'Revenue'],
     },

@@ -11,6 +11,7 @@ import type { Form } from '../form.ts';
 import { type FormPages, formPages, formView } from '../form-pages.ts';
 import {
   badge,
+  bdi,
   copyButton,
   type Html,
   html,
@@ -53,8 +54,8 @@ interface Confirmation extends Pick<FormPages, 'purpose' | 'act'> {
   title: string;
   heading: string;
   button: string;
-  /** Text beside the link to the group. */
-  name?(userGroup: UserGroup): string;
+  /** Whether the name is beside the link to the group. */
+  hasName?: boolean;
   /** Effect of the action. */
   effect: string;
   /** Further consequences. */
@@ -77,7 +78,7 @@ export function groupConfirmation({ action, title, ...content }: Confirmation): 
       return formView(call, {
         title: `${title} ${providedId}`,
         heading: texts.heading,
-        text: html`<p>${idLink(group, providedId)}${copyButton(providedId, 'id')}${texts.name?.(userGroup) ?? ''}</p>
+        text: html`<p>${idLink(group, providedId)}${copyButton(providedId, 'id')}${texts.hasName ? html` (${bdi(userGroup.name)})` : ''}</p>
 ${confirmationProblem('user group', problem)}
 <p>${effect}</p>
 ${await consequences(call, userGroup, texts.consequences?.(userGroup, call) ?? [])}`,

@@ -11,7 +11,7 @@ import type { Problem, Violation } from '../../problem.ts';
 import { dataSourceName } from '../catalogue/data-source.ts';
 import { areaField, choiceField, hidden, textField } from '../fields.ts';
 import { type Form, parseTypedJson } from '../form.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, isolated } from '../html.ts';
 import { editableJson, membersOf, membersText, membersTextInOrder } from '../json.ts';
 
 interface Input {
@@ -188,7 +188,7 @@ function inputField(
     .filter(({ reservedFor }) => reservedFor === null || reservedFor === userGroupId);
   const options = {
     name,
-    label: title === '' || title === schemaId ? schemaId : `${title} (${schemaId})`,
+    label: title === '' || title === schemaId ? schemaId : `${isolated(title)} (${isolated(schemaId)})`,
     value,
     problem,
     pointer: jsonPointer(['mapping', schemaId]),
@@ -217,7 +217,10 @@ function choicesFor(
     // A reference by number stays one.
     const text = each === current ? value : JSON.stringify(each.providedId);
     const name = dataSourceName(each);
-    return [text, name === each.providedId ? name : `${name} (${each.providedId})`] as const;
+    return [
+      text,
+      name === each.providedId ? name : `${isolated(name)} (${isolated(each.providedId)})`,
+    ] as const;
   });
   const isOffered = value === '' || choices.some(([text]) => text === value);
   return [
@@ -234,8 +237,8 @@ function defaultText(catalogue: Catalogue, schemaId: string, userGroupId: string
     .effective({ providedId: userGroupId ?? '', mapping: null })
     .dataSources.get(schemaId);
   return found === undefined
-    ? `missing: the default ${reference} leads nowhere`
-    : `default: ${dataSourceName(found)}`;
+    ? `missing: the default ${isolated(String(reference))} leads nowhere`
+    : `default: ${isolated(dataSourceName(found))}`;
 }
 
 /** Empty unless dashboards of the group show an error for the schema. */
@@ -250,7 +253,7 @@ function violationText(
   const [unresolved] = effective.unresolved.filter((each) => each.schemaId === schemaId);
   return unresolved === undefined
     ? 'Missing: dashboards get no data source for it.'
-    : `Missing: ${unresolved.reference} does not lead to a data source of this schema for this user group.`;
+    : `Missing: ${isolated(String(unresolved.reference))} does not lead to a data source of this schema for this user group.`;
 }
 
 function parseReference(text: string): Reference | null {

@@ -8,7 +8,7 @@ import { checkPolicies } from '../../operations/user-group/violations.ts';
 import type { Violation } from '../../problem.ts';
 import { type Change, changesTable } from '../event/changes.ts';
 import { actionForm, cancel, submit } from '../fields.ts';
-import { type Html, html, idLink, NO_HTML, none, pathTo } from '../html.ts';
+import { type Html, html, idLink, NO_HTML, none, pathTo, pointerText } from '../html.ts';
 import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { versionField, versionIn } from '../version.ts';
 import { conflictView, editButton } from './conflict.ts';
@@ -109,5 +109,5 @@ async function danglingEntries(
 function violationList(text: string, violations: readonly Violation[]): Html {
   if (violations.length === 0) return NO_HTML;
   return html`<div class="problem"><p>${text}</p>
-<ul>${violations.map(({ pointer, detail }) => html`<li><code>${pointer}</code> ${detail}</li>`)}</ul></div>`;
+<ul>${violations.map(({ pointer, detail }) => html`<li><code>${pointerText(pointer)}</code> ${detail}</li>`)}</ul></div>`;
 }

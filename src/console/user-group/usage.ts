@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../domain/instant.ts';
 import { toDay } from '../../domain/usage.ts';
 import { listUsage, type UsageEntry } from '../../operations/usage/list.ts';
-import { type Html, html, none, table } from '../html.ts';
+import { bdi, type Html, html, joined, none, table } from '../html.ts';
 import { type PageCall, unlessBusy } from '../page.ts';
 
 const DAYS = 14;
@@ -22,12 +22,12 @@ export async function lastUsage({ context, caller }: PageCall, userGroupId: stri
 }
 
 function usageCells({ date, resolves, introspections, forward_authentications, embedTokens }: UsageEntry) {
-  const tokens = [...embedTokens].map(([integration, count]) => `${count} for ${integration}`);
+  const tokens = [...embedTokens].map(([integration, count]) => html`${count} for ${bdi(integration)}`);
   return [
     html`<time datetime="${date}">${date}</time>`,
     resolves,
     introspections,
     forward_authentications,
-    tokens.join(', '),
+    joined(tokens, ', '),
   ];
 }

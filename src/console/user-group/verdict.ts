@@ -5,7 +5,7 @@ import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { integrationsWithoutToken } from '../../operations/user-group/view-as.ts';
 import { violationsOfProperties } from '../../operations/user-group/violations.ts';
-import { badge, type Html, html } from '../html.ts';
+import { badge, bdi, type Html, html, joined } from '../html.ts';
 import { environmentConfig, type PageCall } from '../page.ts';
 
 /** Things of a kind that the sentence names. */
@@ -17,47 +17,48 @@ export async function verdict({ context, caller }: PageCall, userGroup: UserGrou
   const [violations = []] = await violationsOfProperties(context, caller, config, [userGroup]);
   if (violations.length > 0)
     reasons.push(
-      `${violations.length === 1 ? 'a property violates' : 'properties violate'} the property schema`,
+      html`${violations.length === 1 ? 'a property violates' : 'properties violate'} the property schema`,
     );
   const withoutToken = userGroup.suspendedAt === null ? integrationsWithoutToken(config, userGroup) : [];
   if (withoutToken.length > 0)
     reasons.push(
-      `no token can be minted for ${withNouns(withoutToken, 'the integration', 'the integrations')}, because a value is missing or invalid`,
+      html`no token can be minted for ${withNouns(withoutToken, 'the integration', 'the integrations')}, because a value is missing or invalid`,
     );
   if (reasons.length > 0)
-    return html`<p class="verdict">${badge('bad', 'wrong')} Dashboards of this customer: ${reasons.join('; ')}.</p>`;
+    return html`<p class="verdict">${badge('bad', 'wrong')} Dashboards of this customer: ${joined(reasons, '; ')}.</p>`;
   const seen = config.catalogue.isEmpty
-    ? 'get its mapping and properties as they are stored'
+    ? html`get its mapping and properties as they are stored`
     : dataSourcesText(config.catalogue.effective(userGroup));
   return html`<p class="verdict">${badge('good', 'as configured')} Dashboards of this customer ${seen}.</p>`;
 }
 
-function brokenReasons({ catalogue }: EnvironmentConfig, userGroup: UserGroup): string[] {
-  const reasons: string[] = [];
-  if (userGroup.suspendedAt !== null) reasons.push('nothing is shown, because the user group is suspended');
+function brokenReasons({ catalogue }: EnvironmentConfig, userGroup: UserGroup): Html[] {
+  const reasons: Html[] = [];
+  if (userGroup.suspendedAt !== null)
+    reasons.push(html`nothing is shown, because the user group is suspended`);
   if (catalogue.isEmpty) return reasons;
   const effective = catalogue.effective(userGroup);
   const unresolved = effective.unresolved.map(({ schemaId }) => schemaId);
-  if (unresolved.length > 0) reasons.push(`an error is shown for ${named(unresolved)}`);
+  if (unresolved.length > 0) reasons.push(html`an error is shown for ${named(unresolved)}`);
   const unmapped = catalogue.unmapped(effective);
   if (unmapped.length > 0)
-    reasons.push(`${named(unmapped)} ${unmapped.length === 1 ? 'has' : 'have'} no data source`);
+    reasons.push(html`${named(unmapped)} ${unmapped.length === 1 ? 'has' : 'have'} no data source`);
   return reasons;
 }
 
-function dataSourcesText({ dataSources }: EffectiveMapping): string {
+function dataSourcesText({ dataSources }: EffectiveMapping): Html {
   const ids = [...dataSources.values()].map(({ providedId }) => providedId);
   return ids.length === 0
-    ? 'read no data source'
-    : `read ${withNouns(ids, 'the data source', 'the data sources')}`;
+    ? html`read no data source`
+    : html`read ${withNouns(ids, 'the data source', 'the data sources')}`;
 }
 
-function named(schemaIds: readonly string[]): string {
+function named(schemaIds: readonly string[]): Html {
   return withNouns(schemaIds, 'the schema', 'the schemas');
 }
 
-function withNouns(ids: readonly string[], one: string, several: string): string {
+function withNouns(ids: readonly string[], one: string, several: string): Html {
   const others = ids.length - NAMED;
-  const names = ids.slice(0, NAMED).join(', ');
-  return `${ids.length === 1 ? one : several} ${names}${others > 0 ? ` and ${others} more` : ''}`;
+  const names = joined(ids.slice(0, NAMED).map(bdi), ', ');
+  return html`${ids.length === 1 ? one : several} ${names}${others > 0 ? ` and ${others} more` : ''}`;
 }

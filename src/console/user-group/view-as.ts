@@ -28,7 +28,20 @@ import { dataSourceLink, dataSourceName } from '../catalogue/data-source.ts';
 import { dashboardSection } from '../demo/dashboard.ts';
 import { actionForm, hidden, problemSummary, submit } from '../fields.ts';
 import { jsonMember, readForm, textMember } from '../form.ts';
-import { badge, definitions, type Html, html, idLink, link, none, pathTo, table, time } from '../html.ts';
+import {
+  badge,
+  bdi,
+  definitions,
+  type Html,
+  html,
+  idLink,
+  link,
+  none,
+  pathTo,
+  pointerText,
+  table,
+  time,
+} from '../html.ts';
 import { integrationLink } from '../integration/integration.ts';
 import { jsonBlock, jsonText } from '../json.ts';
 import { environmentConfig, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
@@ -107,7 +120,7 @@ function dataSources(userGroup: UserGroup, config: EnvironmentConfig): Html {
     return html`<p class="hint">There is no catalogue: dashboards get the mapping as it is stored.</p>
 ${mapping === null ? none('No mapping.') : jsonBlock(mapping)}`;
   return mappedDataSources(config, userGroup, 'Attributes', (dataSource) => [
-    html`${dataSourceLink(dataSource.providedId)}<br><span class="none">${dataSourceName(dataSource)}, number ${dataSource.dataSourceId}</span>`,
+    html`${dataSourceLink(dataSource.providedId)}<br><span class="none">${bdi(dataSourceName(dataSource))}, number ${dataSource.dataSourceId}</span>`,
     html`<code>${jsonText(dataSourceAttributes(dataSource))}</code>`,
   ]);
 }
@@ -162,7 +175,7 @@ function refusal(problem: Problem): Html {
 ${
   problem.errors.length === 0
     ? html`<p>${problem.message}</p>`
-    : definitions(problem.errors.map(({ pointer, detail }) => [pointer, detail]))
+    : definitions(problem.errors.map(({ pointer, detail }) => [pointerText(pointer), detail]))
 }</div>`;
 }
 

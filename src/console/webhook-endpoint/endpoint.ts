@@ -17,7 +17,7 @@ import {
 import { DocumentPages } from '../document-pages.ts';
 import { actionForm, checkField, choiceField, choicesField, submit, textField } from '../fields.ts';
 import { type Form, textMember } from '../form.ts';
-import { buttonTo, type Html, html, idCell, link, none, pathTo, table, time } from '../html.ts';
+import { bdi, buttonTo, type Html, html, idCell, link, none, pathTo, table, time } from '../html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
 import { nextPage, pageQuery } from '../pagination.ts';
 import { deliveryPath, redeliverForm, responseText, stateBadges, WEBHOOKS } from './delivery.ts';
@@ -93,7 +93,7 @@ ${actionForm(session, pathTo(...WEBHOOKS, id, 'test'), submit('Send a test', 'pl
   },
   consequences: async (document) => {
     const { url } = parseWebhookEndpoint(document);
-    return html`<p>Events are no longer delivered to ${url}. Its secret and its deliveries are deleted, including those that are still pending.</p>`;
+    return html`<p>Events are no longer delivered to ${bdi(url)}. Its secret and its deliveries are deleted, including those that are still pending.</p>`;
   },
 });
 

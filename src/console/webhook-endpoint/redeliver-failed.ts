@@ -3,7 +3,7 @@ import { invalidField } from '../../domain/request-body.ts';
 import { readHealth, redeliverFailed } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { problemSummary, textField } from '../fields.ts';
 import { formPages, formView } from '../form-pages.ts';
-import { html } from '../html.ts';
+import { html, isolated } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { ADMINS } from '../page.ts';
 import { webhookEndpointPages as pages } from './endpoint.ts';
@@ -29,7 +29,7 @@ export const redeliverFailedForm = formPages({
   view: async (call, form, problem) => {
     const { id } = await pages.read(call);
     return formView(call, {
-      title: `Deliver failed webhooks to ${id} again`,
+      title: `Deliver failed webhooks to ${isolated(id)} again`,
       text: html`${problemSummary(problem)}
 <p>Every delivery that was given up is pending again, with all its retries. The receiver gets them as fast as it accepts them: one at a time while it fails.</p>`,
       action: pages.documentPath(id, 'redeliver-failed'),
