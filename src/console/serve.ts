@@ -12,7 +12,7 @@ import type { UnreadResponses } from '../http/limits/response-backpressure.ts';
 import { announcedBytes, discardBody, readBody } from '../http/request/body.ts';
 import { compressedFor } from '../http/response/compressed.ts';
 import { pageHeaders } from '../http/response/page-headers.ts';
-import { httpStatus } from '../http/response/problem.ts';
+import { httpStatus, toProblem } from '../http/response/problem.ts';
 import { authenticate, Unauthenticated } from '../operations/api-token/authenticate.ts';
 import type { Context } from '../operations/context.ts';
 import type { EnvironmentFigures } from '../operations/figures/environment-figures.ts';
@@ -27,6 +27,7 @@ import {
   requestPath,
   requestSession,
 } from './browser.ts';
+import { actionForm, hidden, submit } from './fields.ts';
 import { storeNotice, takeNotice } from './flash.ts';
 import { Form, MAX_FORM_BYTES } from './form.ts';
 import { type Html, html, idInPath } from './html.ts';
@@ -35,7 +36,7 @@ import type { KnownFrames } from './known-frames.ts';
 import { document, type PageAssets, type SignedIn } from './layout.ts';
 import { accessOf, type Download, type Page, type PageCall, type Redirect, type View } from './page.ts';
 import { expiredCookie, isFormFor, isMasked } from './session.ts';
-import { signInView, signInWith } from './sign-in-form.ts';
+import { API_TOKEN, signInView, signInWith } from './sign-in-form.ts';
 import type { WorkspaceNames } from './workspace-names.ts';
 
 /** Most of a token of a user group or of the API, or a JWT: from its first dot, so that the time is linear. */
@@ -62,33 +63,73 @@ export function addPage(app: FastifyInstance, options: ConsoleOptions, page: Pag
     tracked(options, async () => {
       const location = withoutSlash(request);
       if (location !== null) return redirect(reply, location);
-      if (!options.context.store.admits(accessOf(page))) throw overloaded;
       request.params = withIds(request.params as Record<string, string>);
       const query = queryParameters(request);
       if (hasToken(query)) return redirect(reply, TOKEN_IN_ADDRESS);
-      const exchange = { query, request, reply };
-      const signedIn = await findSignedIn(options, request, reply);
-      if (signedIn !== null) return respond(options, page, signedIn, exchange);
-      options.publicLimit?.countPage(request.raw);
-      const isKept = page.retry !== undefined && isFromThisSite(request);
-      return isKept ? continueForm(options, page, exchange) : askToSignIn(request, reply);
+      return serve(options, page, { query, request, reply });
     });
   app.route({ method: page.method, url: `/console${page.path}`, handler, config });
 }
 
-type Exchange = Pick<PageCall, 'query' | 'request' | 'reply'>;
+interface Exchange extends Pick<PageCall, 'query' | 'request' | 'reply'> {
+  /** The form, once it is being received. */
+  received?: Promise<Form>;
+}
+
+type Response = FastifyReply | string | Buffer;
+
+/** If the service is not available, what was typed is kept on the page that says so. */
+async function serve(options: ConsoleOptions, page: Page, exchange: Exchange): Promise<Response> {
+  const { request, reply } = exchange;
+  try {
+    if (!options.context.store.admits(accessOf(page))) throw overloaded;
+    const signedIn = await findSignedIn(options, request, reply);
+    if (signedIn !== null) return await respond(options, page, signedIn, exchange);
+  } catch (error) {
+    if (page.retry !== undefined && isTransient(error)) await keepForm(options, exchange).catch(() => {});
+    throw error;
+  }
+  options.publicLimit?.countPage(request.raw);
+  const isKept = page.retry !== undefined && isFromThisSite(request);
+  return isKept ? continueForm(options, page, exchange) : askToSignIn(request, reply);
+}
+
+function isTransient(error: unknown): boolean {
+  const { code } = toProblem(error);
+  return code === 'rate_limited' || httpStatus(toProblem(error)) === 503;
+}
+
+/** Without the database, which may be why the service is not available. */
+async function keepForm(options: ConsoleOptions, exchange: Exchange): Promise<void> {
+  const { context } = options;
+  const { request } = exchange;
+  const session = requestSession(context, request);
+  if (session === null || !isFromThisSite(request)) return;
+  exchange.received ??= receiveForm(options, request, UNKNOWN_TENANT, MAX_KEPT_BYTES);
+  const form = await exchange.received;
+  if (form.size > MAX_KEPT_BYTES) return;
+  await context.cpu.turn(form.size);
+  const path = requestPath(request);
+  const kept = form.text(KEPT_FORM) || keptForm(context.keyRing, path, form, context.clock());
+  request.keptForm = html`<p>What you typed is kept, for an hour.</p>
+${actionForm(session, path, html`${hidden(KEPT_FORM, kept)}${submit('Show the form again')}`)}`;
+}
 
 async function respond(
   options: ConsoleOptions,
   page: Page,
   signedIn: SignedIn,
   exchange: Exchange,
-): Promise<FastifyReply | string | Buffer> {
+): Promise<Response> {
   admit(options, page, signedIn);
   const { request } = exchange;
-  const form =
-    request.method === 'POST' ? await receiveForm(options, request, signedIn.caller.workspaceId) : Form.empty;
-  if (form.has(KEPT_FORM) && isFromThisSite(request)) return signInAgain(options, page, exchange, form);
+  if (request.method === 'POST')
+    exchange.received = receiveForm(options, request, signedIn.caller.workspaceId);
+  const form = (await exchange.received) ?? Form.empty;
+  if (form.has(KEPT_FORM) && isFromThisSite(request)) {
+    if (form.has(API_TOKEN)) return signInAgain(options, page, exchange, form);
+    return showKept(options, page, signedIn, exchange, form, UNANSWERED);
+  }
   const call = preparePageCall(options, signedIn, exchange, form);
   const isOwn = request.method === 'GET' || isMasked(call.session.csrfToken, form.text('csrf'));
   return sendResult(options, page, call, isOwn ? await perform(page, call) : await showAgain(page, call));
@@ -105,7 +146,7 @@ async function sendResult(
   page: Page,
   call: PageCall,
   result: View | Redirect | Download,
-): Promise<FastifyReply | string | Buffer> {
+): Promise<Response> {
   const { request, reply } = call;
   if ('location' in result) return redirect(reply, storeNotice(call, result.location));
   if ('content' in result) return sendDownload(reply, result);
@@ -123,11 +164,7 @@ function sendDownload(reply: FastifyReply, { fileName, contentType, content }: D
 }
 
 /** A form without a session: asks to sign in, and keeps what was typed. */
-async function continueForm(
-  options: ConsoleOptions,
-  page: Page,
-  exchange: Exchange,
-): Promise<FastifyReply | string | Buffer> {
+async function continueForm(options: ConsoleOptions, page: Page, exchange: Exchange): Promise<Response> {
   const { request, reply } = exchange;
   const form = await receiveForm(options, request, UNKNOWN_TENANT, MAX_KEPT_BYTES);
   if (form.has(KEPT_FORM)) return signInAgain(options, page, exchange, form);
@@ -144,23 +181,34 @@ async function signInAgain(
   page: Page,
   exchange: Exchange,
   sent: Form,
-): Promise<FastifyReply | string | Buffer> {
+): Promise<Response> {
   const { request, reply } = exchange;
-  const { context, assets } = options;
-  const kept = sent.text(KEPT_FORM);
-  await context.cpu.turn(sent.size);
-  const form = openKeptForm(context.keyRing, requestPath(request), kept, context.clock());
   const result = await signInWith(options, { request, reply, form: sent });
   request.frame = null;
   if (result instanceof Problem) {
-    const view = signInAgainView(request, kept, result);
-    return sendView(request, reply, await assets(), view);
+    const view = signInAgainView(request, sent.text(KEPT_FORM), result);
+    return sendView(request, reply, await options.assets(), view);
   }
+  return showKept(options, page, await withFrame(options, request, result), exchange, sent, NOT_DONE);
+}
+
+/** Shows the form that was kept in the one that was sent; `reason` says why it was not done. */
+async function showKept(
+  options: ConsoleOptions,
+  page: Page,
+  signedIn: SignedIn,
+  exchange: Exchange,
+  sent: Form,
+  reason: Problem,
+): Promise<Response> {
+  const { request, reply } = exchange;
+  const { cpu, keyRing, clock } = options.context;
+  await cpu.turn(sent.size);
+  const form = openKeptForm(keyRing, requestPath(request), sent.text(KEPT_FORM), clock());
   if (form === null) return redirect(reply, requestPath(request));
-  const signedIn = await withFrame(options, request, result);
   admit(options, page, signedIn);
   const call = preparePageCall(options, signedIn, exchange, form);
-  return sendResult(options, page, call, { ...(await showAgain(page, call)), status: 200 });
+  return sendResult(options, page, call, { ...(await showAgain(page, call, reason)), status: 200 });
 }
 
 function signInAgainView(request: FastifyRequest, kept: string, problem?: Problem): View {
@@ -169,11 +217,11 @@ function signInAgainView(request: FastifyRequest, kept: string, problem?: Proble
 }
 
 /** Shows a form of an earlier session with what was typed. Throws `origin_not_allowed` if it is of another workspace. */
-async function showAgain(page: Page, call: PageCall): Promise<View> {
+async function showAgain(page: Page, call: PageCall, reason = NOT_DONE): Promise<View> {
   const { form, caller, request } = call;
   const isSafe = isFromThisSite(request) && isFormFor(form.text('csrf'), caller);
   if (page.retry === undefined || !isSafe) throw ANOTHER_SESSION;
-  return { ...(await page.retry(call, NOT_DONE)), status: 403 };
+  return { ...(await page.retry(call, reason)), status: 403 };
 }
 
 const ANOTHER_SESSION = new Problem(
@@ -183,6 +231,10 @@ const ANOTHER_SESSION = new Problem(
 const NOT_DONE = new Problem(
   'origin_not_allowed',
   'You have signed in again since this form was opened, so nothing was done. Check it, and send it again.',
+);
+const UNANSWERED = new Problem(
+  'overloaded',
+  'The service was not available when you sent this form. Check it, and send it again.',
 );
 
 /** Takes linear time for an address that is full of slashes, which needs no session. */

@@ -15,6 +15,9 @@ import { type Html, html, NO_HTML } from './html.ts';
 import { READERS, type View } from './page.ts';
 import { newSession, type Session, SLOTS, sessionCookie } from './session.ts';
 
+/** Name of the field. */
+export const API_TOKEN = 'api_token';
+
 interface SignInForm {
   action: string;
   /** Hidden fields. */
@@ -25,7 +28,7 @@ interface SignInForm {
 
 export function signInView({ action, fields, text = NO_HTML }: SignInForm, problem?: Problem): View {
   const field = textField({
-    name: 'api_token',
+    name: API_TOKEN,
     label: 'API token',
     type: 'password',
     size: 'large',
@@ -57,7 +60,7 @@ export async function signInWith(
   { context, publicLimit }: { context: Context; publicLimit: PublicLimit | null },
   { request, reply, form }: { request: FastifyRequest; reply: FastifyReply; form: Form },
 ): Promise<{ caller: Caller; session: Session } | Problem> {
-  const apiToken = new Secret(form.text('api_token').trim());
+  const apiToken = new Secret(form.text(API_TOKEN).trim());
   try {
     const caller = await authenticate(context, digestOfApiToken(apiToken.reveal()));
     if (!isPermitted(caller, READERS)) throw notForPeople(caller.permission);

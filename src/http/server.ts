@@ -147,6 +147,7 @@ export function createServer({
   app.decorate('beforeNotFound', new Map());
   app.decorateRequest('apiTokenId', null);
   app.decorateRequest('frame', null);
+  app.decorateRequest('keptForm', null);
   app.decorate('findFrame', () => null);
   // Endpoints read the body themselves, for every method; see `body.ts`.
   for (const method of app.supportedMethods)

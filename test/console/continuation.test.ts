@@ -5,9 +5,11 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { checkMarkup, textOf } from '../support/console-page.ts';
-import { describeOnEachDatabase } from '../support/database.ts';
+import { describeOnEachDatabase, postgres } from '../support/database.ts';
+import { FaultProxy } from '../support/faults/proxy.ts';
 import { elementsOf } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
+import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 const GROUPS = '/console/user-groups';
@@ -180,4 +182,33 @@ describeOnEachDatabase('A person in the console', (database) => {
     const signedOut = await browser.get('/console/sessions');
     assert.equal(signedOut.headers.location, '/console/sign-in?next=%2Fconsole%2Fsessions');
   });
+});
+
+it('A person in the console keeps what was typed while the database is unreachable', async () => {
+  const database = await postgres.create();
+  await using proxy = await FaultProxy.start(database.url);
+  await using service = await TestService.start(postgres, { database, env: { DATABASE_URL: proxy.url } });
+  const browser = await ConsoleBrowser.signIn(service);
+  await service.get({ user_group_id: 'acme', name: 'Acme' });
+  const [edit, review] = [`${GROUPS}/acme/edit`, `${GROUPS}/acme/review`];
+  const form = await browser.get(edit);
+  await proxy.refuse();
+  const first = await browser.submitFrom(form, review, { name: 'Typed' });
+  const second = await browser.submitFrom(first, review);
+  for (const refused of [first, second]) {
+    assert.equal(refused.status, 503);
+    assert.match(textOf(refused), /What you typed is kept/);
+    assert.ok(!refused.text.includes('Typed'));
+  }
+  await proxy.accept();
+  const shown = await eventually('the form', async () => {
+    const page = await browser.submitFrom(second, review);
+    return page.status === 503 ? null : page;
+  });
+  assert.match(textOf(shown), /The service was not available when you sent this form/);
+  assert.equal(fieldsOf(shown.text, review).name, 'Typed');
+  const reviewed = await browser.submitFrom(shown, review);
+  await browser.submitFrom(reviewed, `${GROUPS}/acme/save`);
+  const { json } = await service.call('GET', '/v1/user-groups/acme');
+  assert.deepEqual([json.user_group.name, json.user_group.version], ['Typed', 2]);
 });

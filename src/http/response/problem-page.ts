@@ -29,6 +29,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Puts content into the frame of pages for the person who is signed in; null before that is known. */
     frame: Frame | null;
+    /** Brings back what a person had typed into the form of the request; null if nothing was kept. */
+    keptForm: Html | null;
   }
   interface FastifyInstance {
     /** The frame of a request that has none yet, at no cost for the database; null if it is not known. */
@@ -42,7 +44,7 @@ const problemPageHeaders = pageHeadersWith(`'sha256-${hash('sha256', STYLE, 'bas
 export function problemPage(texts: ProblemTexts & { status: number }, request: FastifyRequest): Page {
   const frame = request.frame ?? request.server.findFrame(request);
   const { title, status } = texts;
-  const content = html`<h1>${title}</h1><p>${texts.detail}</p><p class="hint">Request ${texts.requestId}</p>`;
+  const content = html`<h1>${title}</h1><p>${texts.detail}</p>${request.keptForm ?? ''}<p class="hint">Request ${texts.requestId}</p>`;
   if (frame) return { html: frame({ title, status, main: html`${content}${BACK}` }), headers: pageHeaders };
   return { html: withoutFrame(title, content), headers: problemPageHeaders };
 }
