@@ -105,7 +105,8 @@ const REST_MS_PER_CHARACTER = 25 / 1_000_000;
 const MIN_REST_MS = 1;
 
 interface Loading {
-  version: number;
+  /** null if the current one is wanted, whichever it is. */
+  version: number | null;
   /** Whether the query has not been sent: it will find this version, and any that a request has seen by then. */
   isWaiting: boolean;
   config: Promise<EnvironmentConfig>;
@@ -144,20 +145,23 @@ export class EnvironmentConfigs {
     if (caller.configVersion === 0) return EnvironmentConfig.empty;
     const name = `${caller.workspaceId}/${caller.environment}`;
     const kept = this.#kept.get(name);
-    return kept?.version === caller.configVersion ? kept : this.#loadOnce(store, caller, name);
+    return kept?.version === caller.configVersion ? kept : store.inTime(this.#loadOnce(store, caller, name));
   }
 
-  /** Requests that need the same version share a query: after a change of a large environment there may be hundreds. */
+  /**
+   * Requests that need the same version share a query: after a change of a large environment there may be hundreds. It
+   * does not end with the request that sends it.
+   */
   #loadOnce(store: BatchingStore, caller: Caller, name: string): Promise<EnvironmentConfig> {
     const { configVersion: version } = caller;
-    if (version === null) return this.#load(store, caller, name);
     const before = this.#loading.get(name);
-    if (before?.version === version || before?.isWaiting) return before.config;
+    const isSame = version !== null && before?.version === version;
+    if (before?.isWaiting || isSame) return before.config;
     const load = async (): Promise<EnvironmentConfig> => {
       await before?.config.catch(ignore);
       if (this.#activity.isShared) await this.#rest(name);
       loading.isWaiting = false;
-      return this.#load(store, caller, name);
+      return this.#load(store.until(Number.POSITIVE_INFINITY), caller, name);
     };
     const loading: Loading = { version, isWaiting: true, config: load() };
     this.#loading.set(name, loading);

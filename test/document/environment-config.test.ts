@@ -1,0 +1,61 @@
+// Requests that need the configuration of an environment share a query, and the failure of one is not that of the others.
+
+import assert from 'node:assert/strict';
+import { before, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Caller } from '../../src/domain/api-token.ts';
+import type { Document } from '../../src/domain/document.ts';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
+import { EnvironmentConfigs } from '../../src/operations/document/environment-config.ts';
+import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
+import { CONFIG_PAGE, StartedTooLate } from '../../src/store/port.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
+
+const PAGES = 8;
+const CREATIONS = 64;
+
+describeOnEachDatabase('A large configuration', (kind) => {
+  const service = TestService.of(kind);
+  let token = '';
+  let caller: Caller;
+  before(async () => {
+    const workspaceName = 'large';
+    token = (await service.apiToken({ permission: 'admin', workspaceName })).token;
+    const { store } = service.app.context;
+    const { workspaceId } = (await ensureWorkspace(store, workspaceName, 0)).workspace;
+    const documents = Array.from(
+      { length: PAGES * CONFIG_PAGE },
+      (_, index): Document => ({
+        ...{ workspaceId, environment: 'Customer', kind: 'data_source', id: `source-${index}`, version: 1 },
+        body: `{"data_source_id":${index + 1},"schema_id":"40","name":"Large","attributes":{}}` as JsonText,
+        ...{ secret: null, createdAt: 0, updatedAt: 0 },
+      }),
+    );
+    // A transaction must not take too long on a busy machine.
+    for (let start = 0; start < documents.length; start += 100)
+      await store.write({ kind: 'copyDocuments', documents: documents.slice(start, start + 100) });
+    caller = { workspaceId, environment: 'Customer', configVersion: documents.length } as Caller;
+  });
+
+  it('is read for the requests that wait together with one that runs out of time', async () => {
+    const { store } = service.app.context;
+    const configs = new EnvironmentConfigs();
+    const first = configs.of(store, { ...caller, configVersion: 1 });
+    await nextTurn();
+    const late = configs.of(store.until(performance.now()), caller);
+    const others = [configs.of(store, caller), configs.of(store, caller)];
+    await assert.rejects(Promise.resolve(late), StartedTooLate);
+    for (const config of await Promise.all([first, ...others]))
+      assert.equal(config.version, caller.configVersion);
+  });
+
+  it(`can be changed by ${CREATIONS} concurrent creations of one document`, async () => {
+    const body = { name: 'New', default_data_source: null };
+    const creations = Array.from({ length: CREATIONS }, () =>
+      service.call('PUT', '/v1/schemas/new', body, { token }),
+    );
+    const statuses = (await Promise.all(creations)).map(({ status }) => status).toSorted();
+    assert.deepEqual(statuses, [...Array.from({ length: CREATIONS - 1 }, () => 200), 201]);
+  });
+});
