@@ -34,7 +34,7 @@ export function completionCommand(): Command {
     });
 }
 
-/** Every command, and every option that has a choice of values. */
+/** Every command, and every option that has a value; without a choice of values, the shell completes names of files. */
 function listPlaces(command: Command, path = ''): Place[] {
   const below = (name: string) => (path === '' ? name : `${path} ${name}`);
   const options = command.options.filter(({ hidden }) => !hidden);
@@ -44,9 +44,9 @@ function listPlaces(command: Command, path = ''): Place[] {
     ...options.map((option) => ({ text: option.long!, summary: option.description })),
     { text: '--help', summary: 'display help for command' },
   ];
-  const values = options.flatMap(({ long, argChoices }) =>
-    argChoices ? [{ path: below(long!), words: argChoices.map(plainWord) }] : [],
-  );
+  const values = options
+    .filter((option) => option.required || option.optional)
+    .map(({ long, argChoices = [] }) => ({ path: below(long!), words: argChoices.map(plainWord) }));
   return [
     { path, words },
     ...values,
@@ -91,9 +91,9 @@ function bashScript(places: readonly Place[]): string {
   done
   case "\${path:+$path }\${COMP_WORDS[COMP_CWORD-1]}" in
 ${branches(places, 'options', 'words')}
-  esac
-  [ -n "$words" ] || case "$path" in
+    *) case "$path" in
 ${branches(places, 'commands', 'words')}
+    esac ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
@@ -112,9 +112,9 @@ _user_group_service() {
   done
   case "\${place:+$place }\${words[CURRENT-1]}" in
 ${branches(places, 'options', 'list')}
-  esac
-  [ -n "$list" ] || case "$place" in
+    *) case "$place" in
 ${branches(places, 'commands', 'list')}
+    esac ;;
   esac
   compadd -- \${(s: :)list} || _files
 }
@@ -125,8 +125,10 @@ function fishScript(places: readonly Place[]): string {
   const lines = places.flatMap((place) => {
     const [command = '', option] = place.path.split(/ ?--/);
     const condition = quoted(`__user_group_service_at ${quoted(command)}`);
-    if (option !== undefined)
-      return [`complete -c ${NAME} -n ${condition} -l ${option} -x -a ${quotedWords(place)}`];
+    if (option !== undefined) {
+      const value = place.words.length === 0 ? '-r' : `-x -a ${quotedWords(place)}`;
+      return [`complete -c ${NAME} -n ${condition} -l ${option} ${value}`];
+    }
     return place.words.map(({ text, summary }) => {
       const what = text.startsWith('--') ? `-l ${text.slice(2)}` : `-f -a ${quoted(text)}`;
       return `complete -c ${NAME} -n ${condition} ${what} -d ${quoted(summary.split('\n')[0]!)}`;

@@ -67,6 +67,17 @@ for (const shell of ['bash', 'zsh', 'fish'] as const) {
       assert.deepEqual(offers(shell, folder, words), ['read-only', 'read-write', 'resolve']);
     });
 
+    it('offers no option where a value is expected', () => {
+      for (const option of ['--workspace', '--database-url']) {
+        const offered = offers(shell, folder, ['user-group-service', 'api-token', 'create', option, '']);
+        assert.deepEqual(
+          offered.filter((word) => word.startsWith('--')),
+          [],
+          option,
+        );
+      }
+    });
+
     if (shell !== 'zsh') return;
 
     it('works as a file in $fpath, where the Debian package installs it', () => {
