@@ -1,6 +1,7 @@
 // Parses the command line, runs the command and maps errors to exit codes.
 
 import { Command, CommanderError } from 'commander';
+import { refuseEmpty } from './commands/empty-argument.ts';
 import { exitCodeMeanings, exitCodes, isListenError, toExitCode } from './commands/exit-code.ts';
 import { addHelpSection, formatItem } from './commands/help-layout.ts';
 import { escapeControls } from './commands/terminal-text.ts';
@@ -73,7 +74,10 @@ export async function program(names = Object.keys(commands)): Promise<Command> {
     // Commander exits the process by default; the service has to close the database first.
     .exitOverride()
     // The message quotes the arguments, and one of them may be a token passed in place of its id.
-    .configureOutput({ outputError: (text, write) => write(redact(text.replace(/^error: /, ERROR_PREFIX))) });
+    .configureOutput({
+      outputError: (text, write) => write(escapeControls(redact(text.replace(/^error: /, ERROR_PREFIX)))),
+    })
+    .hook('preAction', (_program, action) => refuseEmpty(action));
   for (const each of await Promise.all(names.map((name) => commands[name]!()))) command.addCommand(each);
   addHelpSection(command, 'Exit codes:', codes);
   inheritSettings(command);

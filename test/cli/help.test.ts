@@ -1,11 +1,11 @@
 // Help texts, and errors for unknown commands.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { exitCodes } from '../../src/commands/exit-code.ts';
 import { settings } from '../../src/config.ts';
-import { Folder, run } from '../support/process.ts';
+import { Folder, run, serve } from '../support/process.ts';
 
 const commands = [
   [],
@@ -167,6 +167,58 @@ describe('An unknown command or option', () => {
       assert.match(stderr, /\n\(run with --help for usage\)\n$/);
     });
   }
+});
+
+describe('An error about an argument', () => {
+  const misplaced: string[][] = [
+    [],
+    ['help'],
+    ['api-token', 'revoke'],
+    ['event', 'purge', '--older-than'],
+    ['api-token', 'create', '--workspace', 'acme', '--permission'],
+  ];
+  for (const args of misplaced) {
+    it(`shows its control characters as escapes: ${args.join(' ')}`, async () => {
+      using folder = new Folder();
+      const { code, stdout, stderr } = await run(folder, [...args, 'a\u001b[31mb\u009bc']);
+      assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
+      assert.ok(stderr.includes(String.raw`'a\u001b[31mb\u009bc'`), stderr);
+    });
+  }
+});
+
+describe('An empty path, name or id', () => {
+  const place = ['--workspace', 'acme'];
+  const empty: [string, string[]][] = [
+    ["argument 'file'", ['backup', '']],
+    ["argument 'file'", ['restore', '']],
+    ["argument 'file'", ['export', '', ...place]],
+    ["argument 'file'", ['import', '', ...place]],
+    ["argument 'file'", ['config', 'plan', '', ...place]],
+    ["argument 'id'", ['group', 'show', '', ...place]],
+    ["argument 'new-id'", ['group', 'rename', 'a', '', ...place]],
+    ["argument 'id'", ['webhook', 'disable', '', ...place]],
+    ["option '--data <directory>'", ['start', '--data', '']],
+    ["option '--group <user_group_id>'", ['usage', 'export', '--group', '', ...place]],
+    ["option '--environment-file <file>'", ['doctor', '--environment-file=']],
+  ];
+  for (const [what, args] of empty) {
+    it(`exits with 2 and creates nothing: ${args.join(' ')}`, async () => {
+      using folder = new Folder();
+      const { code, stdout, stderr } = await run(folder, args);
+      assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
+      const message = `user-group-service: ${what} must not be empty\n(run with --help for usage)\n`;
+      assert.equal(stderr, message);
+      assert.deepEqual(readdirSync(folder.path), []);
+    });
+  }
+
+  it('is accepted as the value of a setting that may be empty', async () => {
+    using folder = new Folder();
+    const args = ['--allowed-origins', '', '--public-url='];
+    await using service = await serve(folder, { env: { UGS_ALLOWED_ORIGINS: 'nonsense' }, args });
+    assert.equal((await service.send({ path: '/readyz', token: null })).status, 200);
+  });
 });
 
 describe('A missing command', () => {
