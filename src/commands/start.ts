@@ -8,10 +8,11 @@ import { Secret } from '../domain/secret.ts';
 import { digestOfApiToken } from '../domain/token.ts';
 import { replaceSecretFile } from '../key-ring-source.ts';
 import { createLog } from '../log.ts';
-import { createApiToken } from '../operations/api-token/api-token.ts';
+import { issueApiToken } from '../operations/api-token/api-token.ts';
 import { findActiveApiToken } from '../operations/api-token/authenticate.ts';
 import type { Context } from '../operations/context.ts';
 import type { EventContext } from '../operations/event/event.ts';
+import { ensureWorkspace } from '../operations/workspace/workspace.ts';
 import { Problem } from '../problem.ts';
 import { runsInClone } from '../system/program-file.ts';
 import { explainFileError } from './exit-code.ts';
@@ -47,8 +48,10 @@ export function startCommand(): Command {
       const log = await createLog(config);
       let tokens: Pick<Welcome, 'token' | 'admin'> | undefined;
       const prepare = async (context: Context): Promise<void> => {
-        const token = await quickStartToken(context, join(data, 'api-token'), 'read-write');
-        tokens = { token, admin: await quickStartToken(context, join(data, 'admin-token'), 'admin') };
+        const stored = readToken(join(data, 'api-token'));
+        const storedAdmin = readToken(join(data, 'admin-token'));
+        const token = await ensureToken(context, [stored, storedAdmin], 'read-write');
+        tokens = { token, admin: await ensureToken(context, [storedAdmin, stored], 'admin') };
       };
       const announce = async (app: App): Promise<void> => {
         const { token, admin } = tokens!;
@@ -83,26 +86,51 @@ async function createDemoData({ context, demoDirectory }: App, { token }: QuickS
   }
 }
 
-function quickStartToken(context: Context, file: string, permission: Permission): Promise<QuickStartToken> {
-  return ensureToken(context, file, permission).catch((error) =>
-    explainFileError(error, (message) => new ConfigInvalid(`cannot use ${file}: ${message}`)),
-  );
+interface TokenFile {
+  file: string;
+  /** Empty if there is no file. */
+  text: string;
 }
 
-/** Returns the API token in the file if it is still valid, otherwise a new one. */
-async function ensureToken(context: Context, file: string, permission: Permission): Promise<QuickStartToken> {
-  const stored = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
-  if (await isValid(context, stored, permission)) return { token: new Secret(stored), file, isNew: false };
+function readToken(file: string): TokenFile {
+  try {
+    return { file, text: existsSync(file) ? readFileSync(file, 'utf8').trim() : '' };
+  } catch (error) {
+    return refuseFile(error, file);
+  }
+}
+
+function refuseFile(error: unknown, file: string): never {
+  explainFileError(error, (message) => new ConfigInvalid(`cannot use ${file}: ${message}`));
+}
+
+/** Returns the API token in the first file if it is still valid, otherwise a new one in the workspace of either. */
+async function ensureToken(
+  context: Context,
+  [{ file, text }, other]: readonly [TokenFile, TokenFile],
+  permission: Permission,
+): Promise<QuickStartToken> {
+  if (await isValid(context, text, permission)) return { token: new Secret(text), file, isNew: false };
   const eventContext: EventContext = { ...context, origin: COMMAND_LINE };
-  const { token } = await createApiToken(eventContext, {
-    workspaceName: 'default',
-    environment: 'Customer',
-    permission,
-    name: permission === 'admin' ? 'quick start, admin' : 'quick start',
-    expiresAt: null,
-  });
-  replaceSecretFile(file, token);
+  const name = permission === 'admin' ? 'quick start, admin' : 'quick start';
+  const workspaceId = await findQuickStartWorkspace(context, [text, other.text]);
+  const caller = operator(workspaceId, 'Customer');
+  const { token } = await issueApiToken(eventContext, caller, { permission, name, expiresAt: null }, {});
+  try {
+    replaceSecretFile(file, token);
+  } catch (error) {
+    refuseFile(error, file);
+  }
   return { token, file, isNew: true };
+}
+
+/** The workspace of the stored API tokens, which may be revoked, and whose workspace may have been renamed. */
+async function findQuickStartWorkspace({ store, clock }: Context, texts: readonly string[]): Promise<number> {
+  for (const digest of texts.map(digestOfApiToken)) {
+    const found = digest && (await store.read({ kind: 'findApiToken', digest }));
+    if (found) return found.workspaceId;
+  }
+  return (await ensureWorkspace(store, 'default', clock())).workspace.workspaceId;
 }
 
 async function isValid(context: Context, text: string, permission: Permission): Promise<boolean> {

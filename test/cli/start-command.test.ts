@@ -196,6 +196,36 @@ describe('A second start', () => {
   }
 });
 
+describe('A start after the workspace was renamed', () => {
+  const losses: Record<string, (folder: Folder) => Promise<unknown> | undefined> = {
+    'its API tokens were revoked': async (folder) => {
+      for (const id of ['1', '2']) await run(folder, ['api-token', 'revoke', id]);
+    },
+    'the file of an API token was lost': (folder) => {
+      rmSync(folder.join('data/api-token'));
+      return undefined;
+    },
+  };
+  for (const [loss, lose] of Object.entries(losses)) {
+    it(`creates new API tokens in it, and no other workspace, if ${loss}`, async () => {
+      using folder = new Folder();
+      await using first = await QuickStart.ready(folder);
+      const groupToken = await first.groupToken();
+      await first.end();
+      await run(folder, ['workspace', 'rename', 'default', 'acme']);
+      await lose(folder);
+
+      await using second = await QuickStart.ready(folder);
+      assert.equal(await second.groupToken(), groupToken);
+      const workspaces = JSON.parse((await run(folder, ['workspace', 'list', '--json'])).stdout);
+      assert.deepEqual(
+        workspaces.map(({ name }: { name: string }) => name),
+        ['acme'],
+      );
+    });
+  }
+});
+
 describe('start', () => {
   it('ignores DATABASE_URL, and says so', async () => {
     using folder = new Folder();
