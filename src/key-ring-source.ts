@@ -51,6 +51,12 @@ export function keyFilePath({ databaseUrl, tokenKeys }: RingConfig): string | nu
   return join(dirname(databaseUrl.path), 'token-keys');
 }
 
+/** Whether the first start is still to create the key file. `keyIds`: the keys that the database has. */
+export function isKeyFilePending(config: RingConfig, keyIds: readonly string[]): boolean {
+  const file = keyFilePath(config);
+  return keyIds.length === 0 && file !== null && !existsSync(file);
+}
+
 /** Records in the database that stored tokens may be encrypted with the active key of the ring. */
 export async function registerActiveKey(ring: KeyRing, store: BatchingStore, now: number): Promise<void> {
   await store.write({ kind: 'addTokenKeyId', keyId: ring.activeKeyId, now });

@@ -120,6 +120,13 @@ describe('key list', () => {
       assert.ok(!human.stdout.includes(line.split(':')[1]!), 'prints no key');
   });
 
+  it('lists no key before the first start has created the key file', async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    const { code, stdout, stderr } = await run(folder, ['key', 'list', '--json']);
+    assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: '[]\n', stderr: '' });
+  });
+
   it('counts the tokens in PostgreSQL, too', async () => {
     using folder = new Folder();
     await using database = await postgres.create();

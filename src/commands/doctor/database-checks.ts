@@ -1,9 +1,9 @@
 // Checks the database and whether the key ring fits it. Changes neither.
 
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { Config } from '../../config.ts';
 import { inspectDatabase } from '../../database.ts';
-import { keyFilePath, readKeyRing } from '../../key-ring-source.ts';
+import { isKeyFilePending, keyFilePath, readKeyRing } from '../../key-ring-source.ts';
 import { decryptSample } from '../../operations/database/decrypt-sample.ts';
 import type { Finding, Inspection } from '../../store/inspection.ts';
 import { counted } from '../output.ts';
@@ -82,9 +82,7 @@ async function checkSchema(inspection: Inspection): Promise<CheckResult> {
 
 async function checkKeys(config: Config, inspection: Inspection): Promise<CheckResult> {
   const keyIds = (await inspection.isInitialized()) ? await inspection.registeredKeyIds() : [];
-  const keyFile = keyFilePath(config);
-  if (keyIds.length === 0 && keyFile !== null && !existsSync(keyFile))
-    return ok(`the first start creates ${keyFile}`);
+  if (isKeyFilePending(config, keyIds)) return ok(`the first start creates ${keyFilePath(config)}`);
   const keyRing = readKeyRing(config, keyIds);
   const tokens = await decryptSample(inspection, keyRing, { keyIds, limit: TOKENS_PER_KEY });
   return ok(
