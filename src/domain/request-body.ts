@@ -10,6 +10,7 @@ import {
   jsonPointer,
   parsePointer,
   parseStrictJson,
+  parseStrictJsonInParts,
 } from './json/strict-json.ts';
 import type { SchemaMembers } from './schema-value.ts';
 import { Secret } from './secret.ts';
@@ -47,6 +48,8 @@ export interface BodyType<Body> {
   readonly isIgnored?: true;
   /** `maxMembers` is for files. Throws `invalid_json`, `unknown_field` and `invalid_request`. */
   readonly read: (bytes: Buffer, maxMembers?: number) => Body;
+  /** The same for a large body; yields after each part of about so many characters. Absent if it is read as a whole. */
+  readonly readInParts?: (bytes: Buffer, part: number) => Generator<void, Body>;
 }
 
 interface BodySchema {
@@ -230,9 +233,7 @@ export function bodyType<
   const { additionalProperties: _, ...known } = schema;
   const compiled = compileOnce(known);
   const { name, empty, maxLevels = MAX_LEVELS } = definition;
-  const read = (bytes: Buffer, maxMembers?: number): Body => {
-    if (bytes.length === 0 && empty !== undefined) return empty;
-    const document = parseStrictJson(bytes, maxLevels, maxMembers);
+  const convert = (document: JsonDocument): Body => {
     const check = compiled();
     const isValid = check(document.value);
     const unknown = unknownFields(document.value, definition.fields);
@@ -241,7 +242,18 @@ export function bodyType<
     // The only cast: the value has passed the checks of the schema that its type comes from.
     return definition.convert(document as JsonDocument<SchemaMembers<Fields, Required>>);
   };
-  return { name, schema, isRequired: empty === undefined, read };
+  return {
+    name,
+    schema,
+    isRequired: empty === undefined,
+    read: (bytes, maxMembers) =>
+      bytes.length === 0 && empty !== undefined
+        ? empty
+        : convert(parseStrictJson(bytes, maxLevels, maxMembers)),
+    readInParts: function* (bytes, part) {
+      return convert(yield* parseStrictJsonInParts(bytes, maxLevels, part));
+    },
+  };
 }
 
 const NONE: readonly string[] = [];

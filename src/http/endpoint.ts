@@ -9,7 +9,7 @@ import { type BodyType, noBody } from '../domain/request-body.ts';
 import type { TokenDigest } from '../domain/token.ts';
 import { authenticate } from '../operations/api-token/authenticate.ts';
 import type { Context } from '../operations/context.ts';
-import { type CpuQueue, GRACE_MS, STEP_BYTES } from '../operations/machinery/cpu-queue.ts';
+import { type CpuQueue, GRACE_MS, PART_BYTES, STEP_BYTES } from '../operations/machinery/cpu-queue.ts';
 import { overloaded, permit } from '../operations/refusals.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import type { Access } from '../store/admission.ts';
@@ -218,9 +218,14 @@ async function prepareCall(
       ? ofTenant(context, workspaceId)
       : requestContext(options.context, request, workspaceId);
     const turn =
-      received.parsed === undefined ? handling.cpu.turn(received.bytes.length, GRACE_MS) : undefined;
+      received.parsed === undefined
+        ? handling.cpu.turn(Math.min(received.bytes.length, PART_BYTES), GRACE_MS)
+        : undefined;
     if (turn !== undefined) await turn;
-    const body = parsedBody(endpoint, received);
+    const body =
+      received.bytes.length <= PART_BYTES
+        ? parsedBody(endpoint, received)
+        : await parsedInParts(endpoint, received.bytes, handling.cpu);
     if (reservation !== null) freeBytes(received.bytes);
     const { headers } = request.raw;
     if (!endpoint.isConditional && endpoint.protocol !== 'forward-auth') refusePrecondition(headers);
@@ -263,6 +268,16 @@ function parsedBody({ body }: AnyEndpoint, { bytes, parsed }: ReceivedBody): unk
   if (parsed === undefined) return body.read(bytes);
   if ('error' in parsed) throw parsed.error;
   return parsed.body;
+}
+
+async function parsedInParts({ body }: AnyEndpoint, bytes: Buffer, cpu: CpuQueue): Promise<unknown> {
+  if (body.readInParts === undefined) return body.read(bytes);
+  const parts = body.readInParts(bytes, PART_BYTES);
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done) return value;
+    await cpu.turn(PART_BYTES, GRACE_MS);
+  }
 }
 
 /** Reads and rejects large bodies in turns: a burst of either would block the event loop. */

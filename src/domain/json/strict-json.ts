@@ -32,7 +32,7 @@ const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u
 /**
  * Members of all objects together, and elements of all arrays: more than a valid document can have within the limits of
  * its fields, 64 KiB of properties among them, in which a member takes at least 5 bytes and an element 2. Parsing the
- * members that 256 KiB can have takes 20 to 50 ms, in which no other request is served.
+ * members that 256 KiB can have takes 20 to 50 ms.
  */
 export const MAX_MEMBERS = 14_000;
 export const MAX_ELEMENTS = 34_000;
@@ -44,12 +44,30 @@ const INSIGNIFICANT = /"(?:[^"\\]|\\.)*"|[ \t\r\n]+/g;
  * Throws `invalid_json` with a pointer to the innermost invalid value.
  */
 export function parseStrictJson(bytes: Buffer, maxDepth: number, maxMembers = MAX_MEMBERS): JsonDocument {
+  return newScanner(bytes, maxDepth, maxMembers).scan(Number.POSITIVE_INFINITY)!;
+}
+
+/** The same; yields after each part of about so many characters. */
+export function* parseStrictJsonInParts(
+  bytes: Buffer,
+  maxDepth: number,
+  part: number,
+): Generator<void, JsonDocument> {
+  const scanner = newScanner(bytes, maxDepth, MAX_MEMBERS);
+  for (;;) {
+    const document = scanner.scan(part);
+    if (document !== null) return document;
+    yield;
+  }
+}
+
+function newScanner(bytes: Buffer, maxDepth: number, maxMembers: number): Scanner {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw invalidJson('', 'must not start with a byte order mark');
   }
   const source = bytes.toString('utf8');
   const invalidFrom = isUtf8(bytes) ? Number.POSITIVE_INFINITY : firstReplaced(bytes, source);
-  return new Scanner(source, maxDepth, maxMembers, invalidFrom).scan();
+  return new Scanner(source, maxDepth, maxMembers, invalidFrom);
 }
 
 function invalidJson(pointer: string, detail: string): Problem {
@@ -88,20 +106,29 @@ export function parsePointer(pointer: string): string[] {
   return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
+/** Stands for the value of an array or object that has been opened and whose first element or member is next. */
+const OPENED = Symbol('opened');
+
+/** Keeps the arrays and objects that it is in on a stack of its own, so that it can stop after any value. */
 class Scanner {
   readonly #source: string;
   readonly #maxDepth: number;
   readonly #maxMembers: number;
   /** The index of the first bytes that are not UTF-8; a string that reaches it is rejected. */
   readonly #invalidFrom: number;
+  /** Those that are open, from the outermost to the innermost. */
+  readonly #open: (unknown[] | Record<string, unknown>)[] = [];
+  /** The index or the key of the next value in each of them. */
   readonly #path: (string | number)[] = [];
   readonly #members = new Map<string, JsonText>();
   #position = 0;
-  #depth = 0;
   #memberCount = 0;
   #elementCount = 0;
   /** Escapes and runs of white space so far: a value that does not increase it is compact. */
   #rewrites = 0;
+  /** Where the member of the outermost object starts that is being read, and `#rewrites` there. */
+  #memberStart = 0;
+  #memberRewrites = 0;
 
   constructor(source: string, maxDepth: number, maxMembers: number, invalidFrom: number) {
     this.#source = source;
@@ -110,10 +137,25 @@ class Scanner {
     this.#invalidFrom = invalidFrom;
   }
 
-  scan(): JsonDocument {
+  /** Continues until it has read about so many characters more. Returns the document if it has ended by then. */
+  scan(characters: number): JsonDocument | null {
+    const end = this.#position + characters;
+    if (this.#position === 0) this.#start();
+    while (this.#position <= end) {
+      const value = this.#value();
+      if (value === OPENED) continue;
+      const outermost = this.#close(value);
+      if (outermost !== OPENED) return this.#end(outermost);
+    }
+    return null;
+  }
+
+  #start(): void {
     this.#skipWhiteSpace();
     if (this.#position === this.#source.length) this.#fail('must not be empty');
-    const value = this.#value();
+  }
+
+  #end(value: unknown): JsonDocument {
     this.#skipWhiteSpace();
     if (this.#position < this.#source.length) this.#fail('must end after one JSON value');
     return { value, members: this.#members };
@@ -130,64 +172,88 @@ class Scanner {
     return this.#number();
   }
 
-  #object(): Record<string, unknown> {
+  #object(): unknown {
     this.#enter();
+    if (this.#endsWith(0x7d)) return {};
     const object: Record<string, unknown> = {};
-    if (!this.#endsWith(0x7d)) {
-      do {
-        this.#skipWhiteSpace();
-        if (this.#source.charCodeAt(this.#position) !== 0x22) this.#fail('must have a key in double quotes');
-        const key = this.#string();
-        this.#path.push(key);
-        if (++this.#memberCount > this.#maxMembers)
-          this.#fail(`is one of more than ${this.#maxMembers} members`);
-        if (key === '__proto__') this.#fail('must not be a key');
-        if (Object.hasOwn(object, key)) this.#fail('is a duplicate key');
-        this.#skipWhiteSpace();
-        if (this.#source.charCodeAt(this.#position) !== 0x3a) this.#fail('must be followed by a colon');
-        this.#position++;
-        this.#skipWhiteSpace();
-        object[key] = this.#member(key);
-        this.#path.pop();
-        this.#skipWhiteSpace();
-      } while (this.#continues());
-      if (!this.#endsWith(0x7d)) this.#fail('must have a comma or a closing brace here');
-    }
-    this.#depth--;
-    return object;
+    this.#open.push(object);
+    this.#key(object);
+    return OPENED;
   }
 
-  #member(key: string): unknown {
-    const start = this.#position;
-    const rewrites = this.#rewrites;
-    const value = this.#value();
-    if (this.#depth === 1) {
-      const text = this.#source.slice(start, this.#position);
-      this.#members.set(key, (this.#rewrites === rewrites ? text : compact(text)) as JsonText);
-    }
-    return value;
-  }
-
-  #array(): unknown[] {
+  #array(): unknown {
     this.#enter();
-    const array: unknown[] = [];
-    if (!this.#endsWith(0x5d)) {
-      do {
-        this.#path.push(array.length);
-        if (++this.#elementCount > MAX_ELEMENTS) this.#fail(`is one of more than ${MAX_ELEMENTS} elements`);
-        this.#skipWhiteSpace();
-        array.push(this.#value());
+    if (this.#endsWith(0x5d)) return [];
+    this.#open.push([]);
+    this.#index(0);
+    return OPENED;
+  }
+
+  /**
+   * Adds a value to the innermost array or object, and closes those that end behind it. Returns the outermost value if
+   * that was the last one, and otherwise OPENED.
+   */
+  #close(last: unknown): unknown {
+    let value = last;
+    for (;;) {
+      const container = this.#open[this.#open.length - 1];
+      if (container === undefined) return value;
+      if (Array.isArray(container)) {
+        container.push(value);
         this.#path.pop();
         this.#skipWhiteSpace();
-      } while (this.#continues());
-      if (!this.#endsWith(0x5d)) this.#fail('must have a comma or a closing bracket here');
+        if (this.#continues()) {
+          this.#index(container.length);
+          return OPENED;
+        }
+        if (!this.#endsWith(0x5d)) this.#fail('must have a comma or a closing bracket here');
+      } else {
+        this.#add(container, value);
+        this.#skipWhiteSpace();
+        if (this.#continues()) {
+          this.#key(container);
+          return OPENED;
+        }
+        if (!this.#endsWith(0x7d)) this.#fail('must have a comma or a closing brace here');
+      }
+      this.#open.pop();
+      value = container;
     }
-    this.#depth--;
-    return array;
+  }
+
+  #index(index: number): void {
+    this.#path.push(index);
+    if (++this.#elementCount > MAX_ELEMENTS) this.#fail(`is one of more than ${MAX_ELEMENTS} elements`);
+    this.#skipWhiteSpace();
+  }
+
+  #key(object: Record<string, unknown>): void {
+    this.#skipWhiteSpace();
+    if (this.#source.charCodeAt(this.#position) !== 0x22) this.#fail('must have a key in double quotes');
+    const key = this.#string();
+    this.#path.push(key);
+    if (++this.#memberCount > this.#maxMembers) this.#fail(`is one of more than ${this.#maxMembers} members`);
+    if (key === '__proto__') this.#fail('must not be a key');
+    if (Object.hasOwn(object, key)) this.#fail('is a duplicate key');
+    this.#skipWhiteSpace();
+    if (this.#source.charCodeAt(this.#position) !== 0x3a) this.#fail('must be followed by a colon');
+    this.#position++;
+    this.#skipWhiteSpace();
+    if (this.#open.length > 1) return;
+    this.#memberStart = this.#position;
+    this.#memberRewrites = this.#rewrites;
+  }
+
+  #add(object: Record<string, unknown>, value: unknown): void {
+    const key = this.#path.pop() as string;
+    object[key] = value;
+    if (this.#open.length > 1) return;
+    const text = this.#source.slice(this.#memberStart, this.#position);
+    this.#members.set(key, (this.#rewrites === this.#memberRewrites ? text : compact(text)) as JsonText);
   }
 
   #enter(): void {
-    if (++this.#depth > this.#maxDepth)
+    if (this.#open.length === this.#maxDepth)
       this.#fail(`must not be deeper than ${this.#maxDepth} levels, including the outermost`);
     this.#position++;
     this.#skipWhiteSpace();

@@ -7,8 +7,10 @@ import { TenantActivity } from '../../scheduling/tenant-activity.ts';
 import { StartedTooLate } from '../../store/port.ts';
 import { tooBusy } from '../refusals.ts';
 
-/** The most expensive 64 KiB take 3 to 5 ms. The most expensive body, 256 KiB in a turn of its own, takes 10 to 20 ms. */
+/** The most expensive 64 KiB of stored JSON take 3 to 5 ms. */
 export const TURN_BYTES = 65_536;
+/** Parsing a body stops after so much of it: the most expensive part takes 3 to 5 ms. */
+export const PART_BYTES = 32_768;
 /** Work up to this size does not wait behind larger work. */
 export const SMALL_BYTES = 16_384;
 /** JSON that takes as long as one step of a request with a large body: reading its head, or refusing it. */
@@ -21,12 +23,12 @@ export const STEP_BYTES = 4_096;
 const FREE_TURNS = 32;
 /**
  * In a busy process these turns would take hundreds of milliseconds. They end when they have taken as long as the turn
- * with the large work, which so has at most half of the time, but not before the most expensive body would be parsed.
+ * with the large work, which so has at most half of the time, but not before the most expensive work would be done.
  */
-const FREE_MS = 20;
+const FREE_MS = 5;
 /**
  * Pause of a tenant relative to the turn with its large work, while several tenants are active: such a turn takes up to
- * 20 ms, and a request of another tenant should meet at most one.
+ * 5 ms, and a request of another tenant should meet at most one.
  */
 const REST_FACTOR = 4;
 /** A shorter pause is a turn: timers count whole milliseconds. */

@@ -3,7 +3,11 @@
 import assert from 'node:assert/strict';
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
-import { parseStrictJson } from '../../../src/domain/json/strict-json.ts';
+import {
+  type JsonDocument,
+  parseStrictJson,
+  parseStrictJsonInParts,
+} from '../../../src/domain/json/strict-json.ts';
 import { Problem } from '../../../src/problem.ts';
 import { codePoint } from './code-point.ts';
 
@@ -176,6 +180,22 @@ function tokensOf(source: string): string[] {
 
 // ---- The properties.
 
+function parsedInParts(bytes: Buffer, part: number): JsonDocument {
+  const parts = parseStrictJsonInParts(bytes, LEVELS, part);
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done) return value;
+  }
+}
+
+function outcomeOf(parseIt: () => JsonDocument): unknown {
+  try {
+    return parseIt();
+  } catch (error) {
+    return String(error);
+  }
+}
+
 // JSON.parse returns an integer for 1.00000000000000000001 and for 1e0; neither may pass a check for integers.
 const withoutRounding: Reviver = (_key, value, context) =>
   Number.isInteger(value) && /[.eE]/.test(context?.source ?? '') ? Number.NaN : value;
@@ -195,6 +215,16 @@ interface ParserProperty {
 
 /** Each property holds for every document. */
 export const parserProperties: Readonly<Record<string, ParserProperty>> = {
+  'parses a document in parts of any size like a whole one': {
+    runs: 3_000,
+    property: fc.property(fc.oneof(document, mutated(document)), fc.nat({ max: 12 }), (source, part) => {
+      const bytes = Buffer.from(source);
+      assert.deepEqual(
+        outcomeOf(() => parsedInParts(bytes, part)),
+        outcomeOf(() => parseStrictJson(bytes, LEVELS)),
+      );
+    }),
+  },
   'accepts the documents that JSON.parse accepts, except ambiguous ones': {
     runs: 5_000,
     property: fc.property(fc.oneof(document, mutated(document)), (source) => {
