@@ -44,7 +44,7 @@ const INSIGNIFICANT = /"(?:[^"\\]|\\.)*"|[ \t\r\n]+/g;
  * Throws `invalid_json` with a pointer to the innermost invalid value.
  */
 export function parseStrictJson(bytes: Buffer, maxDepth: number, maxMembers = MAX_MEMBERS): JsonDocument {
-  return newScanner(bytes, maxDepth, maxMembers).scan(Number.POSITIVE_INFINITY)!;
+  return newScanner(bytes, maxDepth, maxMembers).scan(bytes.length)!;
 }
 
 /** The same; yields after each part of about so many characters. */
