@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { isolated } from '../../src/console/html.ts';
 import { joined } from '../support/bad-input/markup.ts';
 import { naughtyStrings } from '../support/bad-input/naughty-string.ts';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
@@ -312,7 +313,7 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
         if (status === 400) continue;
         const page = await browser.get(created.headers.location!);
         const titles = checkMarkup(page, CHART).filter((each) => each.name === 'title');
-        assert.equal(titles.at(-1)!.text, `Revenue of ${name} by month`);
+        assert.equal(titles.at(-1)!.text, `Revenue of ${isolated(name)} by month`);
       }
     });
   }

@@ -291,6 +291,19 @@ describeOnEachDatabase('The configuration', (database) => {
     assert.ok(!text.includes(SECRET));
   });
 
+  it('creates signing keys with the first integration that signs with them, and never again', async () => {
+    const keySets = async () => (await eventTypes()).filter((type) => type === 'key_set.created').length;
+    await applied({ version: 1, integrations: { metabase: { ...metabase, secret: SECRET } } });
+    assert.equal(await keySets(), 0);
+    await applied({ version: 1, schemas: { web: { name: 'Web' } } });
+    assert.equal(await keySets(), 0);
+    await applied({ version: 1, integrations: { cube: jwt } });
+    const { json: keys } = await tenant.call('GET', '/v1/signing-keys');
+    await applied({ version: 1, integrations: { other: jwt } });
+    assert.equal(await keySets(), 1);
+    assert.deepEqual((await tenant.call('GET', '/v1/signing-keys')).json, keys);
+  });
+
   it('names another variable for each secret', async () => {
     const integrations = {
       'a-b': { ...metabase, secret: SECRET },
@@ -310,6 +323,20 @@ describeOnEachDatabase('The configuration', (database) => {
     assert.equal((await applied({ version: 1, schemas: schemas(1_000) })).changes.length, 1_000);
     assertProblem(await apply({ version: 1, schemas: { more: { name: 'More' } } }), 'limit_reached');
     assert.equal((await applied({ version: 1, schemas: {} }, '?prune=true')).changes.length, 1_000);
+  });
+
+  it('is not read as a whole if it has more than 1 MiB', async () => {
+    const attributes = { note: 'x'.repeat(16_000) };
+    const sources = Object.fromEntries(
+      Array.from({ length: 66 }, (_, index) => [`s${index}`, { schema_id: 'web', name: 'S', attributes }]),
+    );
+    const entries = Object.entries(sources);
+    for (let from = 0; from < entries.length; from += 11)
+      await applied({ version: 1, data_sources: Object.fromEntries(entries.slice(from, from + 11)) });
+    assertProblem(await tenant.call('GET', '/v1/config'), 'limit_reached');
+    assert.equal((await tenant.call('DELETE', '/v1/data-sources/s0')).status, 204);
+    assert.equal((await tenant.call('DELETE', '/v1/data-sources/s1')).status, 204);
+    assert.equal(Object.keys((await stored()).config.data_sources).length, 64);
   });
 
   it('may be read and changed with the permission admin only', async () => {

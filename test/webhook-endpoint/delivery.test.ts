@@ -442,6 +442,28 @@ describeOnEachDatabase('A webhook', (database) => {
     assert.deepEqual(await tenant.deliveries('deleted'), []);
   });
 
+  it('is kept when a configuration changes its endpoint, which then counts as healthy, and not when it prunes it', async () => {
+    await using receiver = await Receiver.start(respondWith(500));
+    const tenant = await newTenant();
+    const apply = async (endpoints: object) => {
+      const body = { version: 1, webhook_endpoints: endpoints };
+      const { status, text } = await tenant.call('PUT', '/v1/config?prune=true', body);
+      assert.equal(status, 200, text);
+    };
+    const endpoint = { url: receiver.url, event_types: ['user_group.created'] };
+    await apply({ applied: endpoint });
+    await tenant.createGroup('applied');
+    await tenant.waitFor('applied', ({ attempts }) => attempts === 1);
+    const health = async () => (await tenant.call('GET', `${PATH}/applied/health`)).json.health;
+    await eventually('the failure', async () => (await health()).failing_since !== null);
+    await apply({ applied: { ...endpoint, event_types: ['user_group.created', 'user_group.deleted'] } });
+    assert.equal((await health()).failing_since, null);
+    assert.equal((await tenant.deliveries('applied')).length, 1);
+    await apply({});
+    const rows = await runSql(service.database, "select 1 from deliveries where endpoint_id = 'applied'");
+    assert.deepEqual(rows, []);
+  });
+
   it('is listed with the others of its endpoint, the newest first, page by page', async () => {
     await using receiver = await Receiver.start();
     const tenant = await newTenant();
