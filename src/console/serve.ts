@@ -101,18 +101,21 @@ function isTransient(error: unknown): boolean {
 
 /** Without the database, which may be why the service is not available. */
 async function keepForm(options: ConsoleOptions, exchange: Exchange): Promise<void> {
-  const { context } = options;
   const { request } = exchange;
-  const session = requestSession(context, request);
+  const session = requestSession(options.context, request);
   if (session === null || !isFromThisSite(request)) return;
   exchange.received ??= receiveForm(options, request, UNKNOWN_TENANT, MAX_KEPT_BYTES);
   const form = await exchange.received;
   if (form.size > MAX_KEPT_BYTES) return;
-  await context.cpu.turn(form.size);
-  const path = requestPath(request);
-  const kept = form.text(KEPT_FORM) || keptForm(context.keyRing, path, form, context.clock());
+  const kept = await keptText(options, request, form);
   request.keptForm = html`<p>What you typed is kept, for an hour.</p>
-${actionForm(session, path, html`${hidden(KEPT_FORM, kept)}${submit('Show the form again')}`)}`;
+${actionForm(session, requestPath(request), html`${hidden(KEPT_FORM, kept)}${submit('Show the form again')}`)}`;
+}
+
+/** A form that has a kept one stands for it. */
+async function keptText({ context }: ConsoleOptions, request: FastifyRequest, form: Form): Promise<string> {
+  await context.cpu.turn(form.size);
+  return form.text(KEPT_FORM) || keptForm(context.keyRing, requestPath(request), form, context.clock());
 }
 
 async function respond(
@@ -167,12 +170,9 @@ function sendDownload(reply: FastifyReply, { fileName, contentType, content }: D
 async function continueForm(options: ConsoleOptions, page: Page, exchange: Exchange): Promise<Response> {
   const { request, reply } = exchange;
   const form = await receiveForm(options, request, UNKNOWN_TENANT, MAX_KEPT_BYTES);
-  if (form.has(KEPT_FORM)) return signInAgain(options, page, exchange, form);
-  const { context, assets } = options;
-  await context.cpu.turn(form.size);
-  const kept = keptForm(context.keyRing, requestPath(request), form, context.clock());
-  const view = signInAgainView(request, kept);
-  return sendView(request, reply, await assets(), { ...view, status: 401 });
+  if (form.has(API_TOKEN)) return signInAgain(options, page, exchange, form);
+  const view = signInAgainView(request, await keptText(options, request, form));
+  return sendView(request, reply, await options.assets(), { ...view, status: 401 });
 }
 
 /** Signs in, and shows the form that was kept; nothing is done before the person sends it again. */

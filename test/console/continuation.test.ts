@@ -205,6 +205,13 @@ it('A person in the console keeps what was typed while the database is unreachab
     const page = await browser.submitFrom(second, review);
     return page.status === 503 ? null : page;
   });
+  const signedOut = await ConsoleBrowser.signIn(service);
+  signedOut.forgetCookies();
+  const asked = await signedOut.submitFrom(second, review);
+  assert.equal(asked.status, 401);
+  assert.doesNotMatch(textOf(asked), /not valid/);
+  const signedIn = await signedOut.submitFrom(asked, review, { api_token: service.token });
+  assert.equal(fieldsOf(signedIn.text, review).name, 'Typed');
   assert.match(textOf(shown), /The service was not available when you sent this form/);
   assert.equal(fieldsOf(shown.text, review).name, 'Typed');
   const reviewed = await browser.submitFrom(shown, review);
