@@ -31,7 +31,17 @@ export function pointerText(pointer: string): Html {
 
 /** A link to another page of the console. */
 export function link(path: string, text: string): Html {
-  return html`<a href="${path}"${LONG_WORD.test(text) ? html` class="long"` : ''}>${text}</a>`;
+  return html`<a href="${path}"${wrapping(text)}>${text}</a>`;
+}
+
+/** The attribute of an element whose text may break anywhere; empty if it need not. */
+function wrapping(text: Insertion): Html {
+  return typeof text === 'string' && LONG_WORD.test(text) ? html` class="long"` : NO_HTML;
+}
+
+/** A name, which breaks anywhere if it has a long word. */
+export function breakable(name: string): Html {
+  return LONG_WORD.test(name) ? html`<span class="long">${name}</span>` : html`${name}`;
 }
 
 /** An id, whole for scripts and screen readers; where it has too little room, its middle is not visible. */
@@ -127,7 +137,7 @@ export function table(
   if (rows.length === 0 && ifEmpty !== undefined) return none(ifEmpty);
   return html`<div class="table"><table>
 <caption class="hidden">${caption}</caption>
-<thead><tr>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+<thead><tr>${columns.map((name) => html`<th scope="col"${wrapping(name)}>${name}</th>`)}</tr></thead>
 <tbody${rowsId === undefined ? '' : html` id="${rowsId}"`}>${rows.map(
     (cells) => html`<tr>${cells.map((cell, index) => tableCell(columns[index]!, cell))}</tr>
 `,
@@ -136,8 +146,7 @@ export function table(
 }
 
 function tableCell(column: string, cell: Insertion): Html {
-  const isLong = typeof cell === 'string' && LONG_WORD.test(cell);
-  return html`<td data-label="${column}"${isLong ? html` class="long"` : ''}>${cell}</td>`;
+  return html`<td data-label="${column}"${wrapping(cell)}>${cell}</td>`;
 }
 
 /** The text is shown in a fixed-width font, as it is. */

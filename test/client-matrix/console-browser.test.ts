@@ -17,6 +17,7 @@ import {
   violationsOf,
 } from '../support/browser.ts';
 import { sqlite } from '../support/database.ts';
+import type { TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 
 /** Id of the longest length, without a place to break it. */
@@ -81,6 +82,7 @@ const UGLY_PAGES = {
   'long-events': '/console/events',
   'long-data-source': `/console/catalogue/data-sources/${LONG_ID}`,
   'long-webhooks': '/console/webhooks',
+  'long-api-tokens': '/console/api-tokens',
   'long-webhook': `/console/webhooks/${LONG_ID}`,
 } as const;
 const SCREENS = { desktop: DESKTOP, phone: PHONE } as const satisfies Record<string, BrowserContextOptions>;
@@ -95,6 +97,14 @@ const FIRST_PAINT = `new Promise((resolve) => new PerformanceObserver((list) => 
 const BROKEN_BADGES = `[...document.querySelectorAll('.badge')]
   .filter((badge) => badge.getClientRects().length > 1 || badge.offsetHeight > 2 * parseFloat(getComputedStyle(badge).fontSize))
   .map((badge) => badge.textContent)`;
+
+/** Tables that are scrolled to the side, and controls beyond the edge of the content. */
+const TOO_WIDE = `[
+  ...[...document.querySelectorAll('.table')].filter((table) => table.scrollWidth > table.clientWidth),
+  ...[...document.querySelectorAll('main :is(input, select, textarea, button)')].filter(
+    (control) => control.getBoundingClientRect().right > document.documentElement.clientWidth - 16,
+  ),
+].map((each) => each.outerHTML.slice(0, 200))`;
 
 describe('The console in a browser', { skip: skipsBrowser }, () => {
   let service: TestService;
@@ -310,6 +320,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
       `${name}: one main action`,
     );
     assert.deepEqual(await page.evaluate(BROKEN_BADGES), [], name);
+    assert.deepEqual(await page.evaluate(TOO_WIDE), [], name);
   }
 
   /** The pages that are responses to forms. */
@@ -533,9 +544,10 @@ async function picture(page: Page, name: string): Promise<void> {
 }
 
 function callWith(service: TestService, token: string) {
-  return async (method: string, path: string, body: unknown): Promise<void> => {
-    const { status, text } = await service.call(method, path, body, { token });
-    assert.ok(status < 300, text);
+  return async (method: string, path: string, body: unknown): Promise<TestResponse> => {
+    const response = await service.call(method, path, body, { token });
+    assert.ok(response.status < 300, response.text);
+    return response;
   };
 }
 
@@ -578,8 +590,12 @@ async function fill(service: TestService, token: string): Promise<void> {
 }
 
 /** Long ids without a place to break them, text from right to left, and many schemas. */
-async function fillUgly(service: TestService, token: string): Promise<void> {
-  const call = callWith(service, token);
+async function fillUgly(service: TestService, adminToken: string): Promise<void> {
+  const admin = callWith(service, adminToken);
+  const longName = { permission: 'admin', name: LONG_ID.slice(0, 100) };
+  const { json } = await admin('POST', '/v1/api-tokens', longName);
+  const call = callWith(service, json.api_token.token);
+  await call('POST', '/v1/api-tokens', longName);
   await call('PUT', `/v1/webhook-endpoints/${LONG_ID}`, {
     url: `https://crm.example.com/${'path/'.repeat(40)}`,
     event_types: ['*'],

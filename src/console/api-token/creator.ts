@@ -1,6 +1,6 @@
 import type { ApiToken } from '../../domain/api-token.ts';
 import { listEvents } from '../../operations/event/list.ts';
-import { type Html, html } from '../html.ts';
+import { breakable, type Html, html } from '../html.ts';
 import { type PageCall, unlessBusy } from '../page.ts';
 
 /** The creator of the API token, from its first event, which is kept as long as all events. */
@@ -11,5 +11,5 @@ export async function creatorText({ context, caller }: PageCall, { apiTokenId }:
   const [event] = page.events;
   if (event?.type !== 'api_token.created') return html`<span class="none">not recorded any more</span>`;
   const { type, name, id } = event.actor;
-  return html`${type === 'api_token' ? (name ?? `API token ${id}`) : 'command line'}`;
+  return breakable(type === 'api_token' ? (name ?? `API token ${id}`) : 'command line');
 }

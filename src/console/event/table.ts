@@ -6,7 +6,18 @@ import type { Actor, EventTarget, EventType, StoredEvent } from '../../domain/ev
 import { actorLabel } from '../../domain/event/filter.ts';
 import type { EventsPage } from '../../operations/event/list.ts';
 import { wordsOf } from '../fields.ts';
-import { type Html, html, type Insertion, idCell, link, NO_HTML, pathTo, table, time } from '../html.ts';
+import {
+  breakable,
+  type Html,
+  html,
+  type Insertion,
+  idCell,
+  link,
+  NO_HTML,
+  pathTo,
+  table,
+  time,
+} from '../html.ts';
 import { ADMINS, WRITERS } from '../page.ts';
 import { type Change, changeList, changesText, isRestorable } from './changes.ts';
 import { eventsBy } from './paths.ts';
@@ -95,7 +106,7 @@ function pathOfTarget(caller: Caller, { type, id }: EventTarget): string | null 
 function who(actor: Actor): Insertion {
   const { id, name, via } = actor;
   if (id === null) return actorLabel(actor);
-  return html`${name ?? 'API token'}<p class="hint">API token ${link(eventsBy(id), String(id))}, by ${VIA[via]}</p>`;
+  return html`${breakable(name ?? 'API token')}<p class="hint">API token ${link(eventsBy(id), String(id))}, by ${VIA[via]}</p>`;
 }
 
 function changesCell(

@@ -120,7 +120,7 @@ function dataSources(userGroup: UserGroup, config: EnvironmentConfig): Html {
     return html`<p class="hint">There is no catalogue: dashboards get the mapping as it is stored.</p>
 ${mapping === null ? none('No mapping.') : jsonBlock(mapping)}`;
   return mappedDataSources(config, userGroup, 'Attributes', (dataSource) => [
-    html`${dataSourceLink(dataSource.providedId)}<br><span class="none">${bdi(dataSourceName(dataSource))}, number ${dataSource.dataSourceId}</span>`,
+    html`${dataSourceLink(dataSource.providedId)}<br><span class="none long">${bdi(dataSourceName(dataSource))}, number ${dataSource.dataSourceId}</span>`,
     html`<code>${jsonText(dataSourceAttributes(dataSource))}</code>`,
   ]);
 }
