@@ -275,6 +275,22 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await context.close();
   });
 
+  it('gives each column of changes the room of a word', async () => {
+    const { context, page } = await open();
+    const id = 'changes';
+    await service.call('PUT', `/v1/user-groups/${id}`, { name: LONG_ID }, { token: adminToken });
+    await page.goto(`/console/user-groups/${id}/edit`);
+    await page.getByLabel('Name', { exact: true }).fill('Changed');
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    const rows = (text: string) =>
+      page
+        .getByRole('cell', { name: text, exact: true })
+        .locator('code')
+        .evaluate((element) => element.getClientRects().length);
+    assert.deepEqual([await rows('name'), await rows('"Changed"')], [1, 1]);
+    await context.close();
+  });
+
   it('shows the mark as icon, and nothing from elsewhere', async () => {
     const { context, page } = await open();
     const icon = await page.locator('link[rel=icon]').getAttribute('href');
