@@ -275,6 +275,22 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await context.close();
   });
 
+  it('shows icons and the edge of messages in forced colours', async () => {
+    const { context, page } = await open({ ...PHONE, forcedColors: 'active' });
+    const visible = (selector: string) =>
+      page.evaluate(
+        `(([element]) => getComputedStyle(element, '::before').backgroundColor !== getComputedStyle(document.body).backgroundColor)(document.querySelectorAll('${selector}'))`,
+      );
+    await page.goto('/console/api-tokens/2/revoke');
+    for (const icon of ['.menu', '.who', '.problem', '.trail li + li'])
+      assert.equal(await visible(icon), true, icon);
+    const edge = "getComputedStyle(document.querySelector('.problem')).borderTopWidth";
+    assert.equal(await page.evaluate(edge), '1px');
+    await page.goto('/console/user-groups/acme');
+    assert.equal(await visible('.copy'), true);
+    await context.close();
+  });
+
   it('gives each column of changes the room of a word', async () => {
     const { context, page } = await open();
     const id = 'changes';
