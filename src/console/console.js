@@ -34,6 +34,19 @@ document.addEventListener('click', async ({ target }) => {
   }, 2_000);
 });
 
+// The second click of a double click would send the form again, and its response would hide that of the first one.
+const SAME_CLICK_MS = 2_000;
+let sentAt = Number.NEGATIVE_INFINITY;
+document.addEventListener('submit', (event) => {
+  if (event.target.method !== 'post') return;
+  if (event.timeStamp - sentAt < SAME_CLICK_MS) event.preventDefault();
+  else sentAt = event.timeStamp;
+});
+// A browser may show the same page again, when a person goes back.
+addEventListener('pageshow', () => {
+  sentAt = Number.NEGATIVE_INFINITY;
+});
+
 // A link of the summary of errors leads to the error; the person wants the field.
 document.addEventListener('click', (event) => {
   const link = event.target.closest('.summary a[href^="#"]');

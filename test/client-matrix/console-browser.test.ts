@@ -275,6 +275,27 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await context.close();
   });
 
+  it('sends a form once that is sent by a double click', async () => {
+    const { context, page } = await open();
+    await service.call('PUT', '/v1/user-groups/double', { name: 'Double' }, { token: adminToken });
+    await page.goto('/console/user-groups/double/rotate');
+    await page.getByLabel('Reason').selectOption('routine');
+    const { x, y } = (await page.getByRole('button', { name: 'Rotate' }).boundingBox())!;
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await page.route(/rotate$/, async (route) => {
+      const response = await route.fetch({ maxRedirects: 0 });
+      first.resolve();
+      await second.promise;
+      await route.fulfill({ response }).catch(() => {});
+    });
+    await page.mouse.click(x + 10, y + 10);
+    await first.promise;
+    await page.mouse.click(x + 10, y + 10);
+    second.resolve();
+    await page.getByRole('status').getByText('The token was rotated').waitFor();
+    await context.close();
+  });
+
   it('shows icons and the edge of messages in forced colours', async () => {
     const { context, page } = await open({ ...PHONE, forcedColors: 'active' });
     const visible = (selector: string) =>
