@@ -56,7 +56,9 @@ export function yamlToJson(text: string): JsonText {
     throw new DataError('the file is empty');
   if (more.length > 0) throw new DataError('the file must have one document, and has several');
   const [error] = [...document.errors, ...document.warnings];
-  if (error !== undefined) throw new DataError(`the file is not valid YAML: ${error.message.trim()}`);
+  // Without the line of the file that follows: it may be a secret.
+  if (error !== undefined)
+    throw new DataError(`the file is not valid YAML: ${error.message.split(':\n')[0]}`);
   return new Converter(document).nodeJson(document.contents as ParsedNode, 0);
 }
 

@@ -115,6 +115,10 @@ describeOnEachDatabase('config', (kind) => {
     it(`says what is wrong with a file for ${name}, and changes nothing`, async () => {
       const refused: Record<string, [text: string, expected: RegExp]> = {
         syntax: ['version: 1\nschemas: {', /not valid YAML: .* at line 2/],
+        unclosed: [
+          CONFIG.replace('{ environment: METABASE_SECRET }', `"${SECRET}`),
+          /not valid YAML: Missing .* at line \d+, column \d+$/m,
+        ],
         duplicate: ['version: 1\nschemas:\n  a: {name: A}\n  a: {name: B}', /Map keys must be unique/],
         tag: ['version: 1\nschemas: !!python/object {}', /Unresolved tag/],
         several: ['version: 1\n---\nversion: 1', /has several/],
