@@ -27,7 +27,7 @@ import {
   withDatabase,
   withExistingDatabase,
 } from './database-option.ts';
-import { parseDuration } from './duration.ts';
+import { parseDuration, parseGracePeriod } from './duration.ts';
 import { DataError, NotFound } from './exit-code.ts';
 import { formatInstant, printJsonPages, printResult, printTablePages } from './output.ts';
 import {
@@ -177,9 +177,9 @@ function rotateCommand(): Command {
     .addOption(
       new Option(
         '--grace-period <duration>',
-        'how long the replaced text still works, such as 1h or 7d, at most 30d',
+        'how long the replaced text still works, such as 1h or 7d, at most 30d; 0 for not at all',
       )
-        .argParser((text) => parseDuration(text, '30d'))
+        .argParser(parseGracePeriod)
         .default(0, 'not at all'),
     )
     .addOption(databaseOption())

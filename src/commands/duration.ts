@@ -15,6 +15,11 @@ export function parseDuration(text: string, longest: string): number {
   return ms;
 }
 
+/** Returns milliseconds. */
+export function parseGracePeriod(text: string): number {
+  return text === '0' ? 0 : parseDuration(text, '30d');
+}
+
 /** NaN if it is not one. */
 function durationMs(text: string): number {
   const [, digits = '', unit = ''] = /^(\d{1,9})([mhdwy])$/.exec(text) ?? [];

@@ -25,7 +25,7 @@ import type { BatchingStore } from '../store/batching-store.ts';
 import { commandContext, contextWithKeys } from './command-context.ts';
 import { confirmByTyping } from './confirm.ts';
 import { type DatabaseOptions, withExistingDatabase } from './database-option.ts';
-import { parseDuration } from './duration.ts';
+import { parseGracePeriod } from './duration.ts';
 import { NotFound, UsageError } from './exit-code.ts';
 import {
   formatInstant,
@@ -142,7 +142,7 @@ function rotateCommand(): Command {
     .option(
       '--grace-period <duration>',
       'how long the old token still resolves, such as 1h or 7d, at most 30d; 0 for not at all (default: UGS_DEFAULT_GRACE_PERIOD_SECONDS)',
-      (text) => (text === '0' ? 0 : parseDuration(text, '30d')),
+      parseGracePeriod,
     )
     .addOption(showTokenOption());
   return addPlaceOptions(command, 'the user group').action((id: string, options: RotateOptions) =>

@@ -225,7 +225,7 @@ describe('api-token rotate', () => {
   it('prints the new text once, and until when the replaced one works', async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);
-    const first = await apiToken(folder, 'rotate', '1');
+    const first = await apiToken(folder, 'rotate', '1', '--grace-period', '0');
     assert.deepEqual([first.code, first.stderr], [0, '']);
     assert.match(
       first.stdout,
