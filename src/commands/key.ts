@@ -1,8 +1,14 @@
 import { Command } from 'commander';
-import type { Config } from '../config.ts';
+import { type Config, ConfigInvalid } from '../config.ts';
 import { inspectDatabase } from '../database.ts';
 import { generateKeyLine } from '../domain/key-ring.ts';
-import { isKeyFilePending, loadKeyRing, readKeyRing, registerActiveKey } from '../key-ring-source.ts';
+import {
+  isKeyFilePending,
+  keyFilePath,
+  loadKeyRing,
+  readKeyRing,
+  registerActiveKey,
+} from '../key-ring-source.ts';
 import { reencryptTokens } from '../operations/database/reencrypt.ts';
 import type { Inspection } from '../store/inspection.ts';
 import {
@@ -69,7 +75,10 @@ async function listKeys(config: Config, inspection: Inspection): Promise<ListedK
   const isInitialized = await inspection.isInitialized();
   const registered = isInitialized ? await inspection.registeredKeyIds() : [];
   const tokens = isInitialized ? await inspection.countTokens() : new Map<string, number>();
-  if (isKeyFilePending(config, [...registered, ...tokens.keys()])) return [];
+  if (isKeyFilePending(config, [...registered, ...tokens.keys()]))
+    throw new ConfigInvalid(
+      `the key file ${keyFilePath(config)} does not exist yet: the first start creates it`,
+    );
   const keyRing = readKeyRing(config);
   const ids = new Set([...keyRing.keyIds, ...registered, ...tokens.keys()]);
   return Array.from(ids, (id) => ({
