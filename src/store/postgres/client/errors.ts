@@ -82,6 +82,8 @@ const LOSING_NODE = ['MarkRemoteTransactionFailed', 'CheckRemoteTransactionsHeal
 const NO_CODE = 'XX000';
 /** Lock timeout and statement timeout; the classes insufficient resources and system error. */
 const PASSING = /^(?:55P03|57014|53...|58...)$/;
+/** Violations of a check or not-null constraint: their detail has all values of the row. */
+const REFUSED_ROW = /^235(?:02|14)$/;
 /** Messages of `pg` and pg-pool for their own timeouts. */
 const READ_TIMEOUT = 'Query read timeout';
 const SILENCE = [READ_TIMEOUT, 'Connection terminated due to connection timeout'];
@@ -109,6 +111,8 @@ export function statementError(error: unknown, outlasted: boolean): unknown {
   if (LOST_OTHER.test(code) || hasLostNode) return new TransientError(error, 'unknown', 'good');
   if (CONFLICTS.includes(code)) return new TransientError(error, 'conflict', 'good');
   if (OTHER_SESSION.test(code)) return new TransientError(error, 'refused', 'lost');
+  // The error is logged.
+  if (REFUSED_ROW.test(code)) error.detail = undefined;
   const isTransient = PASSING.test(code) || NEEDS_OPERATOR.test(code);
   return isTransient ? new TransientError(error, 'refused', 'good') : error;
 }
