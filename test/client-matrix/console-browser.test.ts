@@ -18,6 +18,7 @@ import {
 } from '../support/browser.ts';
 import { sqlite } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 /** Id of the longest length, without a place to break it. */
@@ -598,7 +599,7 @@ async function picture(page: Page, name: string): Promise<void> {
 
 function callWith(service: TestService, token: string) {
   return async (method: string, path: string, body: unknown): Promise<TestResponse> => {
-    const response = await service.call(method, path, body, { token });
+    const response = await served(() => service.call(method, path, body, { token }));
     assert.ok(response.status < 300, response.text);
     return response;
   };

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DatabaseKind, describeOnEachDatabase } from '../support/database.ts';
-import { eventually, ServedDatabase, type Service, serve } from '../support/process.ts';
+import { eventually, ServedDatabase, type Service, serve, served } from '../support/process.ts';
 
 const GROUPS = 40;
 const CALLERS = 8;
@@ -30,10 +30,8 @@ class Journal implements AsyncDisposable {
     const tokens = new Map<string, string>();
     for (let number = 0; number < GROUPS; number++) {
       const id = `group-${number}`;
-      const { json } = await site.service.call(site.token, 'GET', '/api/user', {
-        user_group_id: id,
-        name: 'G',
-      });
+      const body = { user_group_id: id, name: 'G' };
+      const { json } = await served(() => site.service.call(site.token, 'GET', '/api/user', body));
       tokens.set(id, json.user_group.token);
     }
     return new Journal(site, tokens);

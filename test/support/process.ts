@@ -256,6 +256,14 @@ export async function eventually<Found>(
   throw new Error(`timed out after ${limitMs} ms waiting for ${what}`);
 }
 
+/** The response to a call that prepares a test, repeated while the service is too busy for it. */
+export function served(call: () => Promise<TestResponse>): Promise<TestResponse> {
+  return eventually('a response other than 503', async () => {
+    const response = await call();
+    return response.status === 503 ? null : response;
+  });
+}
+
 /** Throws if a batch has failed: callers do not notice it. */
 export function refuseSplitBatch(logLines: readonly string[]): void {
   const split = logLines.find((line) => line.includes(SPLIT_BATCH) && !MISSING_TABLE.test(line));
