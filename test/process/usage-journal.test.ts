@@ -26,7 +26,9 @@ class Journal implements AsyncDisposable {
   readonly unanswered: Counts = {};
 
   static async start(database: DatabaseKind): Promise<Journal> {
-    const site = await ServedDatabase.start(database);
+    // Otherwise, the process of a failed test would wait for the service for ever.
+    await using stack = new AsyncDisposableStack();
+    const site = stack.use(await ServedDatabase.start(database));
     const tokens = new Map<string, string>();
     for (let number = 0; number < GROUPS; number++) {
       const id = `group-${number}`;
@@ -34,6 +36,7 @@ class Journal implements AsyncDisposable {
       const { json } = await served(() => site.service.call(site.token, 'GET', '/api/user', body));
       tokens.set(id, json.user_group.token);
     }
+    stack.move();
     return new Journal(site, tokens);
   }
 
