@@ -88,7 +88,7 @@ async function createDemoData({ context, demoDirectory }: App, { token }: QuickS
 
 interface TokenFile {
   file: string;
-  /** Empty if there is no file. */
+  /** Empty without a file. */
   text: string;
 }
 

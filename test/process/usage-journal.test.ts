@@ -26,7 +26,7 @@ class Journal implements AsyncDisposable {
   readonly unanswered: Counts = {};
 
   static async start(database: DatabaseKind): Promise<Journal> {
-    // Otherwise, the process of a failed test would wait for the service for ever.
+    // Otherwise, the process of a failed test would never end.
     await using stack = new AsyncDisposableStack();
     const site = stack.use(await ServedDatabase.start(database));
     const tokens = new Map<string, string>();

@@ -126,7 +126,7 @@ class Scanner {
   #elementCount = 0;
   /** Escapes and runs of white space so far: a value that does not increase it is compact. */
   #rewrites = 0;
-  /** Where the member of the outermost object starts that is being read, and `#rewrites` there. */
+  /** Start of the member of the outermost object that is being read, and `#rewrites` there. */
   #memberStart = 0;
   #memberRewrites = 0;
 
