@@ -217,15 +217,13 @@ async function prepareCall(
     const handling = isComplete
       ? ofTenant(context, workspaceId)
       : requestContext(options.context, request, workspaceId);
-    const turn =
-      received.parsed === undefined
-        ? handling.cpu.turn(Math.min(received.bytes.length, PART_BYTES), GRACE_MS)
-        : undefined;
+    const { readInParts } = endpoint.body;
+    const parts = received.bytes.length > PART_BYTES ? readInParts?.(received.bytes, PART_BYTES) : undefined;
+    const bytes = parts === undefined ? received.bytes.length : PART_BYTES;
+    const turn = received.parsed === undefined ? handling.cpu.turn(bytes, GRACE_MS) : undefined;
     if (turn !== undefined) await turn;
     const body =
-      received.bytes.length <= PART_BYTES
-        ? parsedBody(endpoint, received)
-        : await parsedInParts(endpoint, received.bytes, handling.cpu);
+      parts === undefined ? parsedBody(endpoint, received) : await parsedInParts(parts, handling.cpu);
     if (reservation !== null) freeBytes(received.bytes);
     const { headers } = request.raw;
     if (!endpoint.isConditional && endpoint.protocol !== 'forward-auth') refusePrecondition(headers);
@@ -270,9 +268,7 @@ function parsedBody({ body }: AnyEndpoint, { bytes, parsed }: ReceivedBody): unk
   return parsed.body;
 }
 
-async function parsedInParts({ body }: AnyEndpoint, bytes: Buffer, cpu: CpuQueue): Promise<unknown> {
-  if (body.readInParts === undefined) return body.read(bytes);
-  const parts = body.readInParts(bytes, PART_BYTES);
+async function parsedInParts(parts: Generator<void, unknown>, cpu: CpuQueue): Promise<unknown> {
   for (;;) {
     const { done, value } = parts.next();
     if (done) return value;
