@@ -45,7 +45,10 @@ export function removeOnExit(paths: readonly string[]): Disposable {
   });
 }
 
-/** Links the finished file to its final name; the temporary name remains. Throws `FileExists` if the name is taken. */
+/**
+ * Links the finished file to its final name and removes the temporary one at once: a database that a kill leaves with
+ * both would not be served. Throws `FileExists` if the name is taken.
+ */
 export function linkIntoPlace(unfinished: string, path: string): void {
   fsyncPath(unfinished);
   try {
@@ -54,6 +57,7 @@ export function linkIntoPlace(unfinished: string, path: string): void {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     throw new FileExists(path, { cause: error });
   }
+  rmSync(unfinished);
   fsyncPath(dirname(path));
 }
 

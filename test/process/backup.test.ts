@@ -28,6 +28,7 @@ import {
   run,
   type Service,
   serve,
+  served,
 } from '../support/process.ts';
 
 const CONNECTIONS = 8;
@@ -252,7 +253,7 @@ class CreateLoad {
       while (!this.#ended) {
         const id = `group-${this.#next++}`;
         const body = { user_group_id: id, name: id, properties: { text: 'x'.repeat(500) } };
-        const { status, json } = await service.call(token, 'GET', '/api/user', body);
+        const { status, json } = await served(() => service.call(token, 'GET', '/api/user', body));
         assert.equal(status, 200);
         this.tokens.set(id, json.user_group.token);
       }
@@ -268,6 +269,6 @@ class CreateLoad {
 }
 
 async function assertToken(service: Service, token: string, id: string, expected: string): Promise<void> {
-  const { json } = await service.call(token, 'GET', '/api/user', { user_group_id: id });
+  const { json } = await served(() => service.call(token, 'GET', '/api/user', { user_group_id: id }));
   assert.equal(json.user_group?.token, expected, id);
 }

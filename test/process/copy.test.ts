@@ -26,6 +26,7 @@ import {
   run,
   type Service,
   serve,
+  served,
 } from '../support/process.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
 import { Receiver, respondWith } from '../support/webhooks/receiver.ts';
@@ -457,14 +458,14 @@ class Caller {
 
   async create(service: Service, id: string): Promise<void> {
     const body = { user_group_id: id, name: `Name of ${id}`, mapping: { 40: id } };
-    const response = await service.call(this.#token, 'GET', '/api/user', body);
+    const response = await served(() => service.call(this.#token, 'GET', '/api/user', body));
     assert.equal(response.json.new_user_group, true);
     this.#groups.set(id, groupOf(response, null));
   }
 
   async update(service: Service, id: string): Promise<void> {
     const body = `{"user_group_id":${JSON.stringify(id)},"properties":{"b":1.10,"a":9007199254740993,"c":"\\u0000"}}`;
-    const response = await service.call(this.#token, 'PUT', '/api/user', body);
+    const response = await served(() => service.call(this.#token, 'PUT', '/api/user', body));
     assert.equal(response.status, 200);
     this.#groups.set(id, groupOf(response, this.#groups.get(id)!.retiring));
   }
@@ -472,7 +473,7 @@ class Caller {
   async #rotate(service: Service, id: string): Promise<void> {
     const { token } = this.#groups.get(id)!;
     const body = { current_token: token, grace_period_seconds: GRACE_SECONDS };
-    const response = await service.call(this.#token, 'POST', '/api/user', body);
+    const response = await served(() => service.call(this.#token, 'POST', '/api/user', body));
     assert.equal(response.status, 200);
     const { json } = await service.call(this.#token, 'POST', '/v1/resolve', { token });
     assert.equal(json.token.status, 'retiring');
@@ -490,7 +491,7 @@ class Caller {
   }
 
   async #assertUnchanged(service: Service, id: string, { retiring, ...group }: Group): Promise<void> {
-    const found = await service.call(this.#token, 'GET', '/api/user', { user_group_id: id });
+    const found = await served(() => service.call(this.#token, 'GET', '/api/user', { user_group_id: id }));
     assert.equal(found.json.new_user_group, false);
     assert.deepEqual(groupOf(found, null), { ...group, retiring: null });
     await this.#assertResolves(service, id, group.token, { status: 'current', expires_at: null });
@@ -500,7 +501,7 @@ class Caller {
   }
 
   async #assertResolves(service: Service, id: string, token: string, status: object): Promise<void> {
-    const { json } = await service.call(this.#token, 'POST', '/v1/resolve', { token });
+    const { json } = await served(() => service.call(this.#token, 'POST', '/v1/resolve', { token }));
     assert.deepEqual(json.token, status);
     assert.equal(json.user_group.provided_id, id);
     assert.deepEqual(json.user_group.mapping, { 40: id });

@@ -6,7 +6,16 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { postgres } from '../support/database.ts';
-import { createApiToken, eventually, Folder, Program, run, type Service, serve } from '../support/process.ts';
+import {
+  createApiToken,
+  eventually,
+  Folder,
+  Program,
+  run,
+  type Service,
+  serve,
+  served,
+} from '../support/process.ts';
 
 const CONNECTIONS = 6;
 const MANY_GROUPS = 6_000;
@@ -50,13 +59,15 @@ async function inSteps<Item>(items: readonly Item[], call: (item: Item) => Promi
 }
 
 async function groupToken(service: Service, token: string, id: string): Promise<string> {
-  const { status, json } = await service.call(token, 'GET', '/api/user', { user_group_id: id, name: 'G' });
+  const body = { user_group_id: id, name: 'G' };
+  const { status, json } = await served(() => service.call(token, 'GET', '/api/user', body));
   assert.equal(status, 200);
   return json.user_group.token;
 }
 
 async function rotate(service: Service, token: string, current: string): Promise<string> {
-  const { status, json } = await service.call(token, 'POST', '/api/user', { current_token: current });
+  const body = { current_token: current };
+  const { status, json } = await served(() => service.call(token, 'POST', '/api/user', body));
   assert.equal(status, 200);
   return json.user_group.token;
 }

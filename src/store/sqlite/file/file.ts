@@ -6,8 +6,10 @@ import {
   constants,
   existsSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readSync,
   realpathSync,
   rmSync,
@@ -70,9 +72,18 @@ export function requireRegularFile(path: string): void {
 
 /** Each hard link would have its own lock and log (https://sqlite.org/howtocorrupt.html, 2.4). */
 function refuseHardLink(path: string): void {
-  if (statSync(path).nlink <= 1) return;
+  const { nlink, dev, ino } = statSync(path);
+  if (nlink <= 1) return;
+  // Usually beside it, such as the name that a backup leaves if it is killed at its last step.
+  const other = readdirSync(dirname(path))
+    .map((name) => join(dirname(path), name))
+    .find((name) => {
+      const stat = lstatSync(name, { throwIfNoEntry: false });
+      return stat?.dev === dev && stat.ino === ino && name !== join(path);
+    });
   throw new StoreUnavailable(
-    `SQLite: ${path} has another name too, a hard link, by which another process could serve it: take one of them away`,
+    `SQLite: ${path} has another name too, a hard link ${other ?? 'in another directory'}, by which ` +
+      'another process could serve it: remove one of them',
   );
 }
 
