@@ -273,6 +273,9 @@ describe('A database that cannot be opened makes serve exit with 69 and one line
   it('if the PostgreSQL server refuses the connection, without the password', () =>
     assertUnavailable('postgres://user:hunter2@127.0.0.1:1/groups'));
   it('if its directory cannot be created', () => assertUnavailable('sqlite:file/groups.db'));
+  // Node's recursive mkdir never ends there.
+  it('if its directory cannot be created because the file system has no new names', () =>
+    assertUnavailable('sqlite:/proc/new/directory/groups.db'));
   it('if it is a directory', () => assertUnavailable('sqlite:directory'));
   it('if it is a file of another format', () => assertUnavailable('sqlite:file'));
 

@@ -98,12 +98,18 @@ function makeEmpty(path: string): void {
 
 /**
  * SQLite syncs the directory of its file, so that the file's name survives a power cut. New parent directories are
- * synced here.
+ * synced here. Not `mkdirSync` with `recursive`, which never returns if a file system, such as /proc, accepts no names.
  */
 function makeDirectory(path: string): void {
-  const first = mkdirSync(path, { recursive: true, mode: 0o700 });
-  if (first === undefined) return;
-  for (let made = path; made !== dirname(first); made = dirname(made)) syncDirectory(dirname(made));
+  if (existsSync(path)) return;
+  makeDirectory(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process was faster.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  syncDirectory(dirname(path));
 }
 
 function syncDirectory(path: string): void {
