@@ -14,7 +14,12 @@ import type { ConnectWriter, WriterConnection } from './store/sqlite/adapter.ts'
 
 export { SchemaTooNew } from './store/migration.ts';
 export type { ConnectionCounts, ServerUnfit } from './store/postgres/adapter.ts';
-export type { AlreadyServed, BackupInvalid, WriterConnection } from './store/sqlite/adapter.ts';
+export type {
+  AlreadyServed,
+  BackupInvalid,
+  BackupUnwritable,
+  WriterConnection,
+} from './store/sqlite/adapter.ts';
 
 /** Loads an adapter. A process needs one of them, and each takes longer to load than a short command to run. */
 export const loadSqlite = () => import('./store/sqlite/adapter.ts');

@@ -2,7 +2,7 @@
 
 import { CommanderError } from 'commander';
 import { AddressInUse, ConfigInvalid } from '../config.ts';
-import type { AlreadyServed, BackupInvalid, ServerUnfit } from '../database.ts';
+import type { AlreadyServed, BackupInvalid, BackupUnwritable, ServerUnfit } from '../database.ts';
 import type { BootstrapApiTokenUnusable } from '../operations/api-token/bootstrap.ts';
 import type { DatabasesDiffer } from '../operations/database/copy.ts';
 import type { StoredTokenUnreadable } from '../operations/database/open-stored-token.ts';
@@ -27,7 +27,8 @@ export const exitCodes = {
 export const exitCodeMeanings: Record<keyof typeof exitCodes, string> = {
   ok: 'success',
   failed: 'internal error (a bug); the message has the details',
-  usage: 'unknown command or option, or an invalid argument; or config plan found changes',
+  usage:
+    'unknown command or option, an invalid argument, or a file that cannot be read or written; or config plan found changes',
   notFound: 'database, file, workspace, API token or user group not found',
   data: 'the file of a configuration was refused, import refused lines or too many deletions, check found violations, a workspace is not empty, an API token is not active, source and target of a copy differ, the file to restore is not a backup, or a check of doctor failed; the message has the details',
   unavailable: 'database or service unavailable: it cannot be opened, does not respond or refuses the call',
@@ -79,6 +80,7 @@ export function explainReadError(error: unknown, file: string): never {
 type NamedError =
   | AlreadyServed
   | BackupInvalid
+  | BackupUnwritable
   | BootstrapApiTokenUnusable
   | DatabasesDiffer
   | OtherKeyInUse
@@ -89,6 +91,7 @@ type NamedError =
 const codesByName: Record<NamedError['name'], number> = {
   AlreadyServed: exitCodes.busy,
   BackupInvalid: exitCodes.data,
+  BackupUnwritable: exitCodes.usage,
   BootstrapApiTokenUnusable: exitCodes.config,
   DatabasesDiffer: exitCodes.data,
   OtherKeyInUse: exitCodes.config,

@@ -192,7 +192,7 @@ describe('backup', () => {
     assert.equal(readFileSync(folder.join('mine'), 'utf8'), 'mine');
   });
 
-  it('is refused with 2 for PostgreSQL, with 3 without a database, and with 69 if the file cannot be created', async () => {
+  it('is refused with 2 for PostgreSQL or if the file cannot be created, and with 3 without a database', async () => {
     using folder = new Folder();
     const database = await postgres.create();
     await assertRefused(await run(folder, ['backup', 'b'], { env: database.env }), 2, /pg_dump/);
@@ -206,8 +206,8 @@ describe('backup', () => {
     await createApiToken(folder);
     await assertRefused(
       await run(folder, ['backup', 'nowhere/b']),
-      69,
-      /: cannot create nowhere\/b: ENOENT: no such/,
+      2,
+      /: cannot write nowhere\/b: ENOENT: no such/,
     );
   });
 

@@ -122,15 +122,15 @@ describe('A SQLite file in use by a process', () => {
     mkdirSync(folder.join('closed'), { mode: 0o700 });
     for (const file of ['', 'data', ...globSync('data/*', { cwd: folder.path })])
       chownSync(folder.join(file), OTHER_USER, OTHER_USER);
-    for (const [expected, ...command] of [
-      [69, 'backup', 'closed/file'],
-      [2, 'export', 'closed/file', '--workspace', 'default'],
-      [2, 'usage', 'export', 'closed/file', '--workspace', 'default'],
-      [2, 'config', 'export', 'closed/file', '--workspace', 'default'],
-    ] as const) {
+    for (const command of [
+      ['backup', 'closed/file'],
+      ['export', 'closed/file', '--workspace', 'default'],
+      ['usage', 'export', 'closed/file', '--workspace', 'default'],
+      ['config', 'export', 'closed/file', '--workspace', 'default'],
+    ]) {
       const { code, stderr } = await runAsOtherUser(folder, command);
-      assert.deepEqual({ command, code }, { command, code: expected });
-      assert.match(stderr, /^user-group-service: cannot (write|create) closed\/file: EACCES[^\n]+\n$/);
+      assert.deepEqual({ command, code }, { command, code: 2 });
+      assert.match(stderr, /^user-group-service: cannot write closed\/file: EACCES[^\n]+\n$/);
     }
   });
 

@@ -58,15 +58,15 @@ describe('Readiness on a full disk (SQLite)', {
 describe('A backup on a full disk', {
   skip: canMount() ? false : 'no file system may be mounted',
 }, () => {
-  it('fails with 69, names the disk that is full, and leaves no file', async () => {
+  it('fails with 2, names the file and the reason, and leaves no file', async () => {
     using folder = new Folder();
     await createApiToken(folder);
     const backups = folder.join('backups');
     using _disk = new SmallDisk(backups, 1);
     fill(backups, 0);
     const { code, stdout, stderr } = await run(folder, ['backup', 'backups/groups.backup']);
-    assert.deepEqual([code, stdout], [69, '']);
-    assert.match(stderr, /: cannot write the backup: its disk is full\n$/);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /: cannot write backups\/groups\.backup: the disk is full\n$/);
     assert.deepEqual(
       readdirSync(backups).filter((name) => name.startsWith('groups')),
       [],

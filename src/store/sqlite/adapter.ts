@@ -2,7 +2,7 @@
 
 export { type AlreadyServed, lockForServing } from './file/lock.ts';
 export { measureStorage, recordBackup } from './file/storage.ts';
-export { backupFile } from './schema/backup.ts';
+export { type BackupUnwritable, backupFile } from './schema/backup.ts';
 export { inspectFile } from './schema/inspect.ts';
 export { migrations } from './schema/migrate.ts';
 export { type BackupInvalid, restoreFile } from './schema/restore.ts';

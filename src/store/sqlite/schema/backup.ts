@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import {
   createTemporaryFile,
+  FileExists,
   linkIntoPlace,
   refuseExistingFile,
   removeOnExit,
@@ -19,10 +20,19 @@ const BUSY_TIMEOUT_MS = 5_000;
 const NO_SUCH_TABLE = 1;
 const FULL = 13;
 
+/** The file of the backup cannot be written. */
+export class BackupUnwritable extends Error {
+  override readonly name = 'BackupUnwritable';
+
+  constructor(file: string, cause: unknown, reason = (cause as Error).message) {
+    super(`cannot write ${file}: ${reason}`, { cause });
+  }
+}
+
 /**
  * Copies the database at `path` to the new file `to`, which appears only once it is complete, checked and synced;
  * returns the number of its user groups. Changes nothing in the database, not even its schema. Throws
- * `FileExists` and `StoreUnavailable`.
+ * `FileExists`, `BackupUnwritable` and `StoreUnavailable`.
  */
 export async function backupFile(
   path: string,
@@ -34,32 +44,32 @@ export async function backupFile(
   // Absolute, because SQLite treats a path that begins with "file:" as a URI.
   const unfinished = temporaryPath(resolve(to));
   using _removal = removeOnExit(['', '-journal', '-wal', '-shm'].map((suffix) => unfinished + suffix));
-  createUnfinished(unfinished, to);
-  await copyPages(resolve(path), unfinished, onProgress);
+  write(to, () => createTemporaryFile(unfinished));
+  await copyPages(resolve(path), { unfinished, to }, onProgress);
   const userGroups = guard(() => check(unfinished));
-  guard(() => linkIntoPlace(unfinished, to));
+  write(to, () => linkIntoPlace(unfinished, to));
   return userGroups;
 }
 
-/** The error names the backup, because the database is not the file that fails. Throws `StoreUnavailable`. */
-function createUnfinished(unfinished: string, to: string): void {
+/** Throws `FileExists` and `BackupUnwritable`. */
+function write(to: string, work: () => void): void {
   try {
-    createTemporaryFile(unfinished);
+    work();
   } catch (error) {
-    throw new StoreUnavailable(`cannot create ${to}: ${(error as Error).message}`, { cause: error });
+    throw error instanceof FileExists ? error : new BackupUnwritable(to, error);
   }
 }
 
 async function copyPages(
   path: string,
-  to: string,
+  { unfinished, to }: { unfinished: string; to: string },
   onProgress: (pages: number, total: number) => void,
 ): Promise<void> {
   using database = guard(() => new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS }));
   try {
     // One snapshot for all steps: without it, each commit of the service would restart the backup.
     database.exec('begin; select 1 from user_groups limit 1');
-    const pages = await backup(database, to, {
+    const pages = await backup(database, unfinished, {
       rate: PAGES_A_STEP,
       progress: ({ totalPages, remainingPages }) => onProgress(totalPages - remainingPages, totalPages),
     });
@@ -68,8 +78,7 @@ async function copyPages(
   } catch (error) {
     const code = sqliteErrorCode(error);
     // Reading needs no space: the disk of the backup is full, not that of the database.
-    if (code === FULL)
-      throw new StoreUnavailable('cannot write the backup: its disk is full', { cause: error });
+    if (code === FULL) throw new BackupUnwritable(to, error, 'the disk is full');
     throw code === NO_SUCH_TABLE ? noUserGroups(path) : asStoreError(error);
   }
 }
