@@ -212,9 +212,7 @@ export class BatchingStore {
       tenant: this.#tenant,
     });
     const committed = this.#batchers.onWrite?.(command as Command);
-    if (committed) written.then(committed, ignore);
+    if (committed) written.then(committed, () => {});
     return written as Promise<CommandResult<Kind>>;
   }
 }
-
-function ignore(): void {}

@@ -158,7 +158,7 @@ export class EnvironmentConfigs {
     const isSame = version !== null && before?.version === version;
     if (before?.isWaiting || isSame) return before.config;
     const load = async (): Promise<EnvironmentConfig> => {
-      await before?.config.catch(ignore);
+      await before?.config.catch(() => {});
       if (this.#activity.isShared) await this.#rest(name);
       loading.isWaiting = false;
       return this.#load(store.until(Number.POSITIVE_INFINITY), caller, name);
@@ -196,5 +196,3 @@ export class EnvironmentConfigs {
     this.#kept.delete(name);
   }
 }
-
-function ignore(): void {}
