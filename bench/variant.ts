@@ -6,10 +6,6 @@
 import { parseArgs } from 'node:util';
 import { readConfig } from '../src/config.ts';
 import { userGroupKey } from '../src/domain/user-group/user-group.ts';
-import { BodyAdmission } from '../src/http/limits/body-admission.ts';
-import { InFlight } from '../src/http/limits/in-flight.ts';
-import { UnreadResponses } from '../src/http/limits/response-backpressure.ts';
-import { Prefetcher } from '../src/http/prefetch.ts';
 import { addRoutes } from '../src/http/routes.ts';
 import { createServer } from '../src/http/server.ts';
 import { loadKeyRing } from '../src/key-ring-source.ts';
@@ -19,6 +15,7 @@ import { BatchingStore } from '../src/store/batching-store.ts';
 import type { Command, Query, Store } from '../src/store/port.ts';
 import { openPostgresStore } from '../src/store/postgres/store.ts';
 import { openServingStore } from '../src/store/sqlite/store.ts';
+import { unlimitedRoutes } from '../test/support/route-options.ts';
 
 const { values } = parseArgs({
   options: {
@@ -41,17 +38,7 @@ const context = createContext({
   via: 'api',
 });
 const server = createServer({ config, log: await createLog(config), phase: () => 'serving' });
-const options = {
-  context,
-  limit: null,
-  running: new InFlight(),
-  bodies: new BodyAdmission(),
-  unread: new UnreadResponses(),
-  prefetcher: new Prefetcher(),
-  publicLimit: null,
-  isReady: async () => {},
-};
-addRoutes(server, options);
+addRoutes(server, unlimitedRoutes(context));
 
 await server.listen({ host: config.host, port: config.port });
 

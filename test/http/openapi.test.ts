@@ -9,12 +9,8 @@ import { permissions } from '../../src/domain/api-token.ts';
 import { eventTypes } from '../../src/domain/event/event.ts';
 import { environments } from '../../src/domain/user-group/user-group.ts';
 import { mintWebhookSecrets, webhookHeaders } from '../../src/domain/webhook-endpoint/webhook-signature.ts';
-import { BodyAdmission } from '../../src/http/limits/body-admission.ts';
-import { InFlight } from '../../src/http/limits/in-flight.ts';
-import { UnreadResponses } from '../../src/http/limits/response-backpressure.ts';
 import { componentSchemas } from '../../src/http/openapi/component-schemas.ts';
 import { openApi } from '../../src/http/openapi/document.ts';
-import { Prefetcher } from '../../src/http/prefetch.ts';
 import { problems } from '../../src/http/response/problem.ts';
 import * as surface from '../../src/http/routes.ts';
 import type { Schema } from '../../src/http/schema.ts';
@@ -26,6 +22,7 @@ import { EXISTING, EXISTING_ENDPOINT, errorRequests, requestOf } from '../suppor
 import { integrations } from '../support/embed-token/site.ts';
 import { send, type TestRequest, type TestResponse } from '../support/http.ts';
 import { causes } from '../support/problem-cause.ts';
+import { unlimitedRoutes } from '../support/route-options.ts';
 import { TestService } from '../support/service.ts';
 
 const { addRoutes, endpoints } = surface;
@@ -45,16 +42,7 @@ function routesOfService(): Set<string> {
     const [each] = [method].flat();
     if (each !== 'HEAD') routes.add(`${each} ${path}`);
   });
-  addRoutes(app, {
-    context: {} as Context,
-    limit: null,
-    running: new InFlight(),
-    bodies: new BodyAdmission(),
-    unread: new UnreadResponses(),
-    prefetcher: new Prefetcher(),
-    publicLimit: null,
-    isReady: async () => {},
-  });
+  addRoutes(app, unlimitedRoutes({} as Context));
   return routes;
 }
 
