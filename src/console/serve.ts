@@ -66,12 +66,14 @@ export function addPage(app: FastifyInstance, options: ConsoleOptions, page: Pag
       request.params = withIds(request.params as Record<string, string>);
       const query = queryParameters(request);
       if (hasToken(query)) return redirect(reply, TOKEN_IN_ADDRESS);
-      return serve(options, page, { query, request, reply });
+      return serve({ options, page, query, request, reply });
     });
   app.route({ method: page.method, url: `/console${page.path}`, handler, config });
 }
 
 interface Exchange extends Pick<PageCall, 'query' | 'request' | 'reply'> {
+  options: ConsoleOptions;
+  page: Page;
   /** The form, once it is being received. */
   received?: Promise<Form>;
 }
@@ -79,19 +81,19 @@ interface Exchange extends Pick<PageCall, 'query' | 'request' | 'reply'> {
 type Response = FastifyReply | string | Buffer;
 
 /** If the service is not available, what was typed is kept on the page that says so. */
-async function serve(options: ConsoleOptions, page: Page, exchange: Exchange): Promise<Response> {
-  const { request, reply } = exchange;
+async function serve(exchange: Exchange): Promise<Response> {
+  const { options, page, request, reply } = exchange;
   try {
     if (!options.context.store.admits(accessOf(page))) throw overloaded;
     const signedIn = await findSignedIn(options, request, reply);
-    if (signedIn !== null) return await respond(options, page, signedIn, exchange);
+    if (signedIn !== null) return await respond(exchange, signedIn);
   } catch (error) {
-    if (page.retry !== undefined && isTransient(error)) await keepForm(options, exchange).catch(() => {});
+    if (page.retry !== undefined && isTransient(error)) await keepForm(exchange).catch(() => {});
     throw error;
   }
   options.publicLimit?.countPage(request.raw);
   const isKept = page.retry !== undefined && isFromThisSite(request);
-  return isKept ? continueForm(options, page, exchange) : askToSignIn(request, reply);
+  return isKept ? continueForm(exchange) : askToSignIn(request, reply);
 }
 
 function isTransient(error: unknown): boolean {
@@ -100,57 +102,50 @@ function isTransient(error: unknown): boolean {
 }
 
 /** Without the database, which may be why the service is not available. */
-async function keepForm(options: ConsoleOptions, exchange: Exchange): Promise<void> {
-  const { request } = exchange;
+async function keepForm(exchange: Exchange): Promise<void> {
+  const { options, request } = exchange;
   const session = requestSession(options.context, request);
   if (session === null || !isFromThisSite(request)) return;
   exchange.received ??= receiveForm(options, request, UNKNOWN_TENANT, MAX_KEPT_BYTES);
   const form = await exchange.received;
   if (form.size > MAX_KEPT_BYTES) return;
-  const kept = await keptText(options, request, form);
+  const kept = await keptText(exchange, form);
   request.keptForm = html`<p>What you typed is kept, for an hour.</p>
 ${actionForm(session, requestPath(request), html`${hidden(KEPT_FORM, kept)}${submit('Show the form again')}`)}`;
 }
 
 /** A form that has a kept one stands for it. */
-async function keptText({ context }: ConsoleOptions, request: FastifyRequest, form: Form): Promise<string> {
+async function keptText({ options: { context }, request }: Exchange, form: Form): Promise<string> {
   await context.cpu.turn(form.size);
   return form.text(KEPT_FORM) || keptForm(context.keyRing, requestPath(request), form, context.clock());
 }
 
-async function respond(
-  options: ConsoleOptions,
-  page: Page,
-  signedIn: SignedIn,
-  exchange: Exchange,
-): Promise<Response> {
-  admit(options, page, signedIn);
-  const { request } = exchange;
+async function respond(exchange: Exchange, signedIn: SignedIn): Promise<Response> {
+  const { options, page, request } = exchange;
+  admit(exchange, signedIn);
   if (request.method === 'POST')
     exchange.received = receiveForm(options, request, signedIn.caller.workspaceId);
   const form = (await exchange.received) ?? Form.empty;
   if (form.has(KEPT_FORM) && isFromThisSite(request)) {
-    if (form.has(API_TOKEN)) return signInAgain(options, page, exchange, form);
-    return showKept(options, page, signedIn, exchange, form, UNANSWERED);
+    if (form.has(API_TOKEN)) return signInAgain(exchange, form);
+    return showKept(exchange, signedIn, form, UNANSWERED);
   }
-  const call = preparePageCall(options, signedIn, exchange, form);
+  const call = preparePageCall(exchange, signedIn, form);
   const isOwn = request.method === 'GET' || isMasked(call.session.csrfToken, form.text('csrf'));
-  return sendResult(options, page, call, isOwn ? await perform(page, call) : await showAgain(page, call));
+  return sendResult(exchange, call, isOwn ? await perform(page, call) : await showAgain(page, call));
 }
 
-function admit({ context, unread }: ConsoleOptions, page: Page, { caller }: SignedIn): void {
+function admit({ options: { context, unread }, page }: Exchange, { caller }: SignedIn): void {
   context.activity.seen(caller.workspaceId);
   unread.admit(caller.workspaceId, accessOf(page));
   permit(caller, page.permissions.length > 0 ? page.permissions : ['admin'], page.purpose);
 }
 
 async function sendResult(
-  options: ConsoleOptions,
-  page: Page,
+  { options, page, request, reply }: Exchange,
   call: PageCall,
   result: View | Redirect | Download,
 ): Promise<Response> {
-  const { request, reply } = call;
   if ('location' in result) return redirect(reply, storeNotice(call, result.location));
   if ('content' in result) return sendDownload(reply, result);
   const text = sendView(request, reply, await options.assets(), result);
@@ -167,48 +162,41 @@ function sendDownload(reply: FastifyReply, { fileName, contentType, content }: D
 }
 
 /** A form without a session: asks to sign in, and keeps what was typed. */
-async function continueForm(options: ConsoleOptions, page: Page, exchange: Exchange): Promise<Response> {
-  const { request, reply } = exchange;
+async function continueForm(exchange: Exchange): Promise<Response> {
+  const { options, request, reply } = exchange;
   const form = await receiveForm(options, request, UNKNOWN_TENANT, MAX_KEPT_BYTES);
-  if (form.has(API_TOKEN)) return signInAgain(options, page, exchange, form);
-  const view = signInAgainView(request, await keptText(options, request, form));
+  if (form.has(API_TOKEN)) return signInAgain(exchange, form);
+  const view = signInAgainView(request, await keptText(exchange, form));
   return sendView(request, reply, await options.assets(), { ...view, status: 401 });
 }
 
 /** Signs in, and shows the form that was kept; nothing is done before the person sends it again. */
-async function signInAgain(
-  options: ConsoleOptions,
-  page: Page,
-  exchange: Exchange,
-  sent: Form,
-): Promise<Response> {
-  const { request, reply } = exchange;
+async function signInAgain(exchange: Exchange, sent: Form): Promise<Response> {
+  const { options, request, reply } = exchange;
   const result = await signInWith(options, { request, reply, form: sent });
   request.frame = null;
   if (result instanceof Problem) {
     const view = signInAgainView(request, sent.text(KEPT_FORM), result);
     return sendView(request, reply, await options.assets(), view);
   }
-  return showKept(options, page, await withFrame(options, request, result), exchange, sent, NOT_DONE);
+  return showKept(exchange, await withFrame(options, request, result), sent, NOT_DONE);
 }
 
 /** Shows the form that was kept in the one that was sent; `reason` says why it was not done. */
 async function showKept(
-  options: ConsoleOptions,
-  page: Page,
-  signedIn: SignedIn,
   exchange: Exchange,
+  signedIn: SignedIn,
   sent: Form,
   reason: Problem,
 ): Promise<Response> {
-  const { request, reply } = exchange;
+  const { options, page, request, reply } = exchange;
   const { cpu, keyRing, clock } = options.context;
   await cpu.turn(sent.size);
   const form = openKeptForm(keyRing, requestPath(request), sent.text(KEPT_FORM), clock());
   if (form === null) return redirect(reply, requestPath(request));
-  admit(options, page, signedIn);
-  const call = preparePageCall(options, signedIn, exchange, form);
-  return sendResult(options, page, call, { ...(await showAgain(page, call, reason)), status: 200 });
+  admit(exchange, signedIn);
+  const call = preparePageCall(exchange, signedIn, form);
+  return sendResult(exchange, call, { ...(await showAgain(page, call, reason)), status: 200 });
 }
 
 function signInAgainView(request: FastifyRequest, kept: string, problem?: Problem): View {
@@ -310,9 +298,8 @@ async function withFrame(
 }
 
 function preparePageCall(
-  options: ConsoleOptions,
-  { caller, session }: Pick<SignedIn, 'caller' | 'session'>,
-  { query, request, reply }: Exchange,
+  { options, query, request, reply }: Exchange,
+  { caller, session }: SignedIn,
   form: Form,
 ): PageCall {
   const bounded = requestContext(options.context, request, caller.workspaceId);
