@@ -1,6 +1,6 @@
 // JSON on pages and in forms. Numbers keep their digits.
 
-import { type JsonObject, type JsonTree, parseTree } from '../domain/json/json-tree.ts';
+import { type JsonObject, type JsonTree, parseTree, treeText } from '../domain/json/json-tree.ts';
 import { prettyJson } from '../domain/json/pretty-json.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { MAX_ENCODED_FIELD_BYTES } from './form.ts';
@@ -35,6 +35,13 @@ export function membersOf(object: JsonText | null): ReadonlyMap<string, JsonTree
 /** The object with these members, whose keys include their quotes. */
 export function membersText(members: Iterable<readonly [key: string, value: string]>): JsonText {
   return `{${Array.from(members, ([key, value]) => `${key}:${value}`).join(',')}}` as JsonText;
+}
+
+/** The text for a field with the members of a stored object that have no field of their own. */
+export function otherText(stored: JsonText | null, others: ReadonlyMap<string, JsonTree>): string {
+  // An empty object is not the same as none.
+  if (stored === null || (others.size === 0 && stored !== '{}')) return '';
+  return editableJson(membersText(Array.from(others, ([key, value]) => [key, treeText(value)])));
 }
 
 /** The object with these members: first those that `stored` has, in its order. */

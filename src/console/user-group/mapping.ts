@@ -12,7 +12,7 @@ import { dataSourceName } from '../catalogue/data-source.ts';
 import { areaField, choiceField, hidden, textField } from '../fields.ts';
 import { type Form, parseTypedJson } from '../form.ts';
 import { type Html, html, isolated } from '../html.ts';
-import { editableJson, membersOf, membersText, membersTextInOrder } from '../json.ts';
+import { membersOf, membersTextInOrder, otherText } from '../json.ts';
 
 interface Input {
   schemaId: string;
@@ -60,9 +60,7 @@ export function typedMapping(
     const value = isSearched ? searchedText(config.catalogue, text) : text;
     return { schemaId, stored: text, value, isSearched };
   });
-  if (mapping === null || (stored.size === 0 && mapping !== '{}')) return { inputs, other: '' };
-  const rest = [...stored].map(([key, value]) => [key, treeText(value)] as const);
-  return { inputs, other: editableJson(membersText(rest)) };
+  return { inputs, other: otherText(mapping, stored) };
 }
 
 export function readMapping(form: Form): TypedMapping {

@@ -16,7 +16,7 @@ import { Problem, type Violation } from '../../problem.ts';
 import { areaField, choiceField, hidden, textField } from '../fields.ts';
 import { type Form, parseTypedJson } from '../form.ts';
 import { type Html, html, table } from '../html.ts';
-import { editableJson, membersOf, membersText, membersTextInOrder } from '../json.ts';
+import { editableJson, membersOf, membersTextInOrder, otherText } from '../json.ts';
 
 /** `choice` has texts of JSON as its values; `json` is for a stored value that the other kinds cannot show unchanged. */
 const kinds = ['text', 'number', 'choice', 'json'] as const;
@@ -285,12 +285,6 @@ function typedInput(key: string, kind: Kind, value: string, definition: Definiti
   const { label = key, hint = '', choices = [] } = definition ?? {};
   const isShown = kind !== 'choice' || value === '' || choices.includes(value);
   return { key, kind: isShown ? kind : 'json', value, label, hint, choices };
-}
-
-function otherText(properties: JsonText | null, other: ReadonlyMap<string, JsonTree>): string {
-  // An empty object is not the same as none.
-  if (properties === null || (other.size === 0 && properties !== '{}')) return '';
-  return editableJson(membersText([...other].map(([key, value]) => [key, treeText(value)])));
 }
 
 /** The text of JSON; null if the member is absent or not valid. */

@@ -7,7 +7,6 @@ import {
   decodeString,
   JsonObject,
   type JsonTree,
-  parseTree,
   splitMembers,
   treeText,
 } from '../../domain/json/json-tree.ts';
@@ -43,7 +42,7 @@ import {
   time,
 } from '../html.ts';
 import { integrationLink } from '../integration/integration.ts';
-import { jsonBlock, jsonText } from '../json.ts';
+import { jsonBlock, jsonText, membersOf } from '../json.ts';
 import { environmentConfig, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import type { Session } from '../session.ts';
 import { shownOnce } from '../shown-once.ts';
@@ -131,9 +130,9 @@ function dataSourceAttributes({ json }: DataSource): JsonText {
 
 /** The first level of the properties. */
 function variables({ properties }: UserGroup): Html {
-  const tree = properties === null ? null : parseTree(properties);
-  if (!(tree instanceof JsonObject) || tree.members.size === 0) return none('No properties.');
-  const rows = [...tree.members].map(([key, value]) => [
+  const members = membersOf(properties);
+  if (members.size === 0) return none('No properties.');
+  const rows = Array.from(members, ([key, value]) => [
     html`<code>${decodeString(key)}</code>`,
     html`<code>${jsonText(treeText(value))}</code>`,
     typeName(value),
