@@ -1,11 +1,11 @@
 import type { ApiToken } from '../../domain/api-token.ts';
 import { listNewestApiTokens } from '../../operations/api-token/api-token.ts';
-import { buttonTo, type Html, heading, html, idLink, link, NO_HTML, pathTo, table, time } from '../html.ts';
+import { buttonTo, type Html, heading, html, link, NO_HTML, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
 import { nextPage, pageQuery, pageUrl } from '../pagination.ts';
 import { creatorText } from './creator.ts';
-import { API_TOKENS, apiTokenName, expiryText, NEW_API_TOKEN_PATH, statusBadge } from './show.ts';
+import { API_TOKENS, apiTokenLink, expiryText, NEW_API_TOKEN_PATH, statusBadge } from './show.ts';
 
 /** Query parameter of the list of revoked ones. */
 const REVOKED = 'revoked';
@@ -41,7 +41,7 @@ async function apiTokenTable(call: PageCall, apiTokens: readonly ApiToken[]): Pr
     'API tokens',
     ['Name', 'Number', 'Permission', 'Status', 'Created by', 'Last used', 'Expires'],
     apiTokens.map((apiToken, index) => [
-      idLink(pathTo(API_TOKENS, apiToken.apiTokenId), apiTokenName(apiToken)),
+      apiTokenLink(apiToken),
       apiToken.apiTokenId,
       apiToken.permission,
       statusBadge(call, apiToken),

@@ -15,6 +15,7 @@ import {
   type Html,
   heading,
   html,
+  idLink,
   lastUse,
   link,
   NO_HTML,
@@ -63,6 +64,10 @@ export function apiTokenIn({ context, caller, request }: PageCall): Promise<ApiT
 
 export function apiTokenName({ name, apiTokenId }: ApiToken): string {
   return name ?? `number ${apiTokenId}`;
+}
+
+export function apiTokenLink(apiToken: ApiToken): Html {
+  return idLink(pathTo(API_TOKENS, apiToken.apiTokenId), apiTokenName(apiToken));
 }
 
 export function isOfSession({ caller }: PageCall, { apiTokenId }: ApiToken): boolean {

@@ -5,7 +5,7 @@ import { limits } from '../../domain/field.ts';
 import { DAY_MS } from '../../domain/instant.ts';
 import { listApiTokens } from '../../operations/api-token/api-token.ts';
 import { findHealth } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
-import { API_TOKENS, apiTokenName, expiresSoon } from '../api-token/show.ts';
+import { API_TOKENS, apiTokenLink, expiresSoon } from '../api-token/show.ts';
 import { badge, type Html, html, idLink, link, NO_HTML, none, pathTo, time } from '../html.ts';
 import { environmentConfig, type PageCall, unlessBusy } from '../page.ts';
 import { WEBHOOKS } from '../webhook-endpoint/delivery.ts';
@@ -63,10 +63,6 @@ function expiring(apiToken: ApiToken): Html {
 
 function unused(apiToken: ApiToken): Html {
   return html`${badge('neutral', 'never used')} API token ${apiTokenLink(apiToken)}, created ${time(apiToken.createdAt)}`;
-}
-
-function apiTokenLink(apiToken: ApiToken): Html {
-  return idLink(pathTo(API_TOKENS, apiToken.apiTokenId), apiTokenName(apiToken));
 }
 
 function named(items: readonly Html[]): Html[] {
