@@ -30,6 +30,11 @@ interface FieldSchema {
   readonly [keyword: string]: unknown;
 }
 
+/** A number that the service assigns. */
+export const assignedNumber = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
+
+const instant = { type: 'string', format: 'date-time' } as const;
+
 const text = { type: 'string', minLength: 1, maxLength: limits.textCodePoints } as const;
 
 // Patterns are published, so every regex engine must interpret them alike, with or without JavaScript's flag u: no
@@ -127,20 +132,18 @@ export const apiTokenGracePeriodSeconds = {
   description: 'How long the replaced text still authenticates. 0: rejected from the next request on.',
 } as const satisfies FieldSchema;
 
-export const apiTokenPageLimit = {
-  type: 'integer',
-  minimum: 1,
-  maximum: limits.pageApiTokens,
-  default: 50,
-  description: 'Maximum number of API tokens per page.',
-} as const satisfies FieldSchema;
-
 export const pageLimit = {
   type: 'integer',
   minimum: 1,
   maximum: limits.pageGroups,
   default: 50,
   description: `Maximum number of user groups per page. A page ends early after ${limits.pageBytes / 1024 ** 2} MiB of mappings and properties.`,
+} as const satisfies FieldSchema;
+
+export const apiTokenPageLimit = {
+  ...pageLimit,
+  maximum: limits.pageApiTokens,
+  description: 'Maximum number of API tokens per page.',
 } as const satisfies FieldSchema;
 
 export const cursor = {
@@ -184,8 +187,7 @@ export const neverSeen = {
 } as const satisfies FieldSchema;
 
 export const createdSince = {
-  type: 'string',
-  format: 'date-time',
+  ...instant,
   description: 'Only user groups that were created at this instant (RFC 3339) or later.',
 } as const satisfies FieldSchema;
 
@@ -197,33 +199,27 @@ export const invalid = {
 } as const satisfies FieldSchema;
 
 export const seenBefore = {
-  type: 'string',
-  format: 'date-time',
+  ...instant,
   description: 'Only user groups whose `last_seen_at` is before this instant (RFC 3339) or null.',
 } as const satisfies FieldSchema;
 
 export const eventActor = {
-  type: 'integer',
-  minimum: 1,
-  maximum: Number.MAX_SAFE_INTEGER,
+  ...assignedNumber,
   description: 'Only events by the API token with this id.',
 } as const satisfies FieldSchema;
 
 export const redeliverSince = {
-  type: 'string',
-  format: 'date-time',
+  ...instant,
   description: 'Events from this instant (RFC 3339) on.',
 } as const satisfies FieldSchema;
 
 export const eventSince = {
-  type: 'string',
-  format: 'date-time',
+  ...instant,
   description: 'Only events from this instant (RFC 3339) on.',
 } as const satisfies FieldSchema;
 
 export const eventUntil = {
-  type: 'string',
-  format: 'date-time',
+  ...instant,
   description: 'Only events before this instant (RFC 3339).',
 } as const satisfies FieldSchema;
 

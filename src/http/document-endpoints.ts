@@ -20,6 +20,8 @@ import { noQuery, type QueryType, queryType } from './request/query.ts';
 import { setDocumentTag } from './response/entity-tag.ts';
 import { objectSchema, pageSchema, type Schema, successSchema, timestampSchema } from './schema.ts';
 
+type Action = 'put' | 'read' | 'list' | 'remove';
+
 interface DocumentKindApi<Body> extends DocumentOperations<Body> {
   definition: DocumentDefinition;
   /** Part of paths, such as `webhook-endpoints`. */
@@ -36,19 +38,12 @@ interface DocumentKindApi<Body> extends DocumentOperations<Body> {
   fields: Readonly<Record<string, Schema>>;
   example: Readonly<Record<string, unknown>>;
   requests: Readonly<Record<string, Example>>;
-  texts: Readonly<Record<'put' | 'read' | 'list' | 'remove', string>>;
+  texts: Readonly<Record<Action, string>>;
   /** Descriptions of `force`; absent if user groups do not use documents of this kind. */
   force?: { put?: string; remove: string };
   /** Name of the secret that the response to a create shows. */
   secretSchema?: Schema;
   exampleSecret?: string;
-}
-
-interface DocumentEndpoints {
-  put: AnyEndpoint;
-  read: AnyEndpoint;
-  list: AnyEndpoint;
-  remove: AnyEndpoint;
 }
 
 /** Writes the fields of a document as they are stored; an absent one has its default. */
@@ -88,6 +83,13 @@ export function documentSchema({
   });
 }
 
+/** Members that every example has. */
+export const asCreated = {
+  version: 1,
+  created_at: '2026-03-02T09:30:00.000Z',
+  updated_at: '2026-03-02T09:30:00.000Z',
+};
+
 export const pageParameters = {
   limit: { ...field.pageLimit, description: 'Maximum number of entries per page.' },
   cursor: field.cursor,
@@ -105,7 +107,7 @@ function forceQuery(description: string | undefined): QueryType<boolean | null> 
   return queryType({ parameters: { force }, convert: ({ force = false }) => force });
 }
 
-export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEndpoints {
+export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): Record<Action, AnyEndpoint> {
   const { definition, collection, name, tag, idParameter } = kind;
   const member = definition.kind;
   const members = `${member}s`;

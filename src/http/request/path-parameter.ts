@@ -1,7 +1,7 @@
 // Parameters in the path of a URL, percent-encoded.
 
 import type { FastifyRequest } from 'fastify';
-import { userGroupId } from '../../domain/field.ts';
+import { assignedNumber, userGroupId } from '../../domain/field.ts';
 import { valueCheck } from '../../domain/request-body.ts';
 import { Problem } from '../../problem.ts';
 
@@ -13,7 +13,7 @@ export const pathParameters = {
     example: 'acme-7',
   },
   api_token_id: {
-    schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+    schema: assignedNumber,
     description: 'Number of the API token.',
     example: 7,
   },

@@ -1,6 +1,7 @@
 // API tokens in responses: members, schema and example.
 
 import { type ApiToken, apiTokenStatus, permissions, previousTextUntil } from '../../../domain/api-token.ts';
+import { assignedNumber } from '../../../domain/field.ts';
 import { timestamp, timestampOrNull } from '../../../domain/instant.ts';
 import type { Secret } from '../../../domain/secret.ts';
 import { environments } from '../../../domain/user-group/user-group.ts';
@@ -65,9 +66,7 @@ const schemas = {
 } as const satisfies Record<string, Schema>;
 
 const api_token_id = {
-  type: 'integer',
-  minimum: 1,
-  maximum: Number.MAX_SAFE_INTEGER,
+  ...assignedNumber,
   description: 'Number of the API token. Not a secret; never reused.',
 } as const satisfies Schema;
 

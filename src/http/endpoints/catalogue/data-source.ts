@@ -1,14 +1,13 @@
 import { dataSourceDefinition, dataSourceFields } from '../../../domain/catalogue.ts';
 import { dataSourceBody } from '../../../domain/catalogue-body.ts';
+import { assignedNumber } from '../../../domain/field.ts';
 import { putDataSource } from '../../../operations/catalogue/catalogue.ts';
 import { deleteDataSource } from '../../../operations/catalogue/use.ts';
-import { documentEndpoints } from '../../document-endpoints.ts';
+import { asCreated, documentEndpoints } from '../../document-endpoints.ts';
 import type { Schema } from '../../schema.ts';
 
 export const dataSourceIdSchema = {
-  type: 'integer',
-  minimum: 1,
-  maximum: Number.MAX_SAFE_INTEGER,
+  ...assignedNumber,
   description: "The service's own number of the data source. Never changes and is never reused.",
 } as const satisfies Schema;
 
@@ -19,9 +18,7 @@ const example = {
   name: 'Orders of Acme',
   attributes: { host: 'db-7.internal', database: 'acme', secret_name: 'prod/acme/orders' },
   user_group_id: 'acme-7',
-  version: 1,
-  created_at: '2026-03-02T09:30:00.000Z',
-  updated_at: '2026-03-02T09:30:00.000Z',
+  ...asCreated,
 };
 
 const { schema_id, name, attributes, user_group_id } = example;

@@ -2,15 +2,13 @@ import { schemaDefinition, schemaFields } from '../../../domain/catalogue.ts';
 import { schemaBody } from '../../../domain/catalogue-body.ts';
 import { putSchema } from '../../../operations/catalogue/catalogue.ts';
 import { deleteSchema } from '../../../operations/catalogue/use.ts';
-import { documentEndpoints } from '../../document-endpoints.ts';
+import { asCreated, documentEndpoints } from '../../document-endpoints.ts';
 
 const example = {
   schema_id: '40',
   name: 'Orders',
   default_data_source: null,
-  version: 1,
-  created_at: '2026-03-02T09:30:00.000Z',
-  updated_at: '2026-03-02T09:30:00.000Z',
+  ...asCreated,
 };
 
 export const schemas = documentEndpoints({

@@ -18,10 +18,7 @@ export const eventParameters = {
       '`newest`: the newest event first, until `next_cursor` is null. `oldest`: the feed, the oldest event first; `next_cursor` is never null.',
   },
   limit: {
-    type: 'integer',
-    minimum: 1,
-    maximum: field.limits.pageGroups,
-    default: 50,
+    ...field.pageLimit,
     description: `Maximum number of events per page. A page ends early after ${field.limits.pageBytes / 1024 ** 2} MiB.`,
   },
   cursor: {

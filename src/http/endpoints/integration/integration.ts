@@ -8,7 +8,7 @@ import {
 import { integrationDefinition, integrationFields } from '../../../domain/integration.ts';
 import { putIntegration } from '../../../operations/integration/integration.ts';
 import { capitalized, listText } from '../../description.ts';
-import { documentEndpoints } from '../../document-endpoints.ts';
+import { asCreated, documentEndpoints } from '../../document-endpoints.ts';
 
 const settingsTexts = embedTokenTypes.map(
   ([
@@ -51,9 +51,7 @@ export const integrations = documentEndpoints({
     integration_id: 'metabase',
     ...publicMembers(integrationExamples.metabase),
     unrestricted: false,
-    version: 1,
-    created_at: '2026-03-02T09:30:00.000Z',
-    updated_at: '2026-03-02T09:30:00.000Z',
+    ...asCreated,
   },
   requests: Object.fromEntries(
     Object.values(integrationExamples).map((value) => [

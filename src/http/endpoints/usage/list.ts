@@ -42,13 +42,7 @@ const query = queryType({
       ...field.userGroupId,
       description: 'Only user groups and periods with embed tokens of the integration with this id.',
     },
-    limit: {
-      type: 'integer',
-      minimum: 1,
-      maximum: field.limits.pageGroups,
-      default: 100,
-      description: 'Maximum number of entries per page.',
-    },
+    limit: { ...field.pageLimit, default: 100, description: 'Maximum number of entries per page.' },
     cursor: {
       ...field.cursor,
       description: 'The `next_cursor` of the previous page, for the same parameters.',

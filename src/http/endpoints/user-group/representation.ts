@@ -56,9 +56,7 @@ export function respondWithGroup(
 }
 
 export const teamIdSchema = {
-  type: 'integer',
-  minimum: 1,
-  maximum: Number.MAX_SAFE_INTEGER,
+  ...field.assignedNumber,
   description:
     "The service's own number of the user group. Never changes, is never reused, need not be stored.",
 } as const satisfies Schema;

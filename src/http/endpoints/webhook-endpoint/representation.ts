@@ -11,7 +11,7 @@ import {
 } from '../../../domain/webhook-endpoint/delivery.ts';
 import { webhookEndpointDefinition } from '../../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { webhookEndpointFields } from '../../../domain/webhook-endpoint/webhook-endpoint-body.ts';
-import { documentSchema } from '../../document-endpoints.ts';
+import { asCreated, documentSchema } from '../../document-endpoints.ts';
 import { type Json, jsonArray, jsonObject, type Members } from '../../json.ts';
 import { pathParameters } from '../../request/path-parameter.ts';
 import { objectSchema, type Schema, timestampOrNullSchema, timestampSchema, titled } from '../../schema.ts';
@@ -38,9 +38,7 @@ export const example = {
   url: 'https://crm.example.com/webhooks/user-groups',
   event_types: ['user_group.created', 'user_group.deleted'],
   enabled: true,
-  version: 1,
-  created_at: '2026-03-02T09:30:00.000Z',
-  updated_at: '2026-03-02T09:30:00.000Z',
+  ...asCreated,
 };
 
 export function deliveryJson(delivery: Delivery): Json {
