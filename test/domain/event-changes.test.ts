@@ -46,6 +46,17 @@ describe('Changes of an event', () => {
     assert.deepEqual(published(changes.within(60)), { properties: { truncated: true } });
   });
 
+  it('name the members of a new field even if no value fits', () => {
+    const changes = new Changes(null, {
+      mapping: jsonText({}),
+      properties: jsonText({ a: 'x'.repeat(500) }),
+    });
+    assert.deepEqual(published(changes.within(200)), {
+      mapping: { to: {} },
+      properties: { a: { truncated: true } },
+    });
+  });
+
   it('distinguish a truncated field from a member with the name truncated', () => {
     const changes = new Changes({ properties: jsonText({}) }, { properties: jsonText({ truncated: true }) });
     assert.deepEqual(published(changes.within(1_000)), { properties: { truncated: { to: true } } });

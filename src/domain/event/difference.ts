@@ -53,7 +53,10 @@ export function truncated({ field, member }: Pick<Difference, 'field' | 'member'
   return { field, member, from: undefined, to: undefined, isTruncated: true };
 }
 
-/** `{field: text}` and `{field: {member: text}}`, without differences that have no text. */
+/**
+ * `{field: text}` and `{field: {member: text}}`, without differences that have no text. Members replace the text of their
+ * field: that of a new field of which every member is omitted is an empty object.
+ */
 export function objectOfFields(
   differences: readonly Difference[],
   pickText: (difference: Difference) => JsonText | undefined,
@@ -66,7 +69,8 @@ export function objectOfFields(
       if (text !== undefined) fields.set(field, text);
       continue;
     }
-    const members = (fields.get(field) ?? []) as string[];
+    const known = fields.get(field);
+    const members = Array.isArray(known) ? known : [];
     if (text !== undefined) members.push(`${member}:${text}`);
     fields.set(field, members);
   }
