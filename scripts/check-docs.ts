@@ -4,11 +4,11 @@
 
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { openApi } from '../src/http/openapi/document.ts';
 import { problems } from '../src/http/response/problem.ts';
 import * as surface from '../src/http/routes.ts';
 import type { Schema } from '../src/http/schema.ts';
 import { clientTypes } from './client-types.ts';
+import { openApi } from './openapi/document.ts';
 import { llmsIndex, reference } from './reference.ts';
 
 const OPENAPI = 'docs/openapi.json';

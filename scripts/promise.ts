@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { exitCodes } from '../src/commands/exit-code.ts';
 import { type Setting, settings } from '../src/config.ts';
 import { eventTypes } from '../src/domain/event/event.ts';
-import { openApi } from '../src/http/openapi/document.ts';
 import { problems } from '../src/http/response/problem.ts';
 import * as surface from '../src/http/routes.ts';
 import { Folder } from '../test/support/process.ts';
+import { openApi } from './openapi/document.ts';
 import { commandLine, type Leaf, leaves, metricDescriptions } from './reference.ts';
 
 const FOLDER = 'scripts/promise';

@@ -7,7 +7,7 @@ import { exitCodeMeanings, exitCodes } from '../src/commands/exit-code.ts';
 import { type Setting, settings } from '../src/config.ts';
 import { algorithmsWithSecret, embedTokenTypes } from '../src/domain/embed-token/mint.ts';
 import { eventTypes } from '../src/domain/event/event.ts';
-import { problemDescriptions } from '../src/http/openapi/error-docs.ts';
+import { problemDescriptions } from '../src/http/docs/error-docs.ts';
 import { problems } from '../src/http/response/problem.ts';
 import { program } from '../src/main.ts';
 import { Metrics } from '../src/metrics/metrics.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
-import { openApi } from '../../src/http/openapi/document.ts';
+import { openApi } from '../../scripts/openapi/document.ts';
 import * as surface from '../../src/http/routes.ts';
 import { ApiDescription } from '../../test/support/api-description.ts';
 import { describeOnEachDatabase, sqlite } from '../../test/support/database.ts';

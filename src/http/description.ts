@@ -1,4 +1,4 @@
-// The description that an endpoint gives of itself. The document is built in `openapi/`.
+// The description that an endpoint gives of itself. The document is built in `scripts/openapi/`.
 
 import type { ProblemCode } from '../problem.ts';
 import type { ResponseHeader } from './response/response-header.ts';

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { openApi } from '../../scripts/openapi/document.ts';
 import { configFileSchema } from '../../src/domain/config.ts';
-import { openApi } from '../../src/http/openapi/document.ts';
-import { problemDescriptions } from '../../src/http/openapi/error-docs.ts';
+import { problemDescriptions } from '../../src/http/docs/error-docs.ts';
 import { problems } from '../../src/http/response/problem.ts';
 import * as surface from '../../src/http/routes.ts';
 import type { ProblemCode } from '../../src/problem.ts';

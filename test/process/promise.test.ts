@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { OpenAPIV3_1 } from 'openapi-types';
+import { openApi } from '../../scripts/openapi/document.ts';
 import {
   currentNames,
   findBrokenPromises,
@@ -13,7 +14,6 @@ import {
   findMissingNames,
   releasedPromise,
 } from '../../scripts/promise.ts';
-import { openApi } from '../../src/http/openapi/document.ts';
 import * as surface from '../../src/http/routes.ts';
 import { Folder } from '../support/process.ts';
 

@@ -1,9 +1,9 @@
 // /errors: every error code, under the anchor that the `type` of a problem links to.
 
 import type { ProblemCode } from '../../problem.ts';
-import { problemDescriptions } from '../openapi/error-docs.ts';
 import { type Html, html, joined } from '../response/html.ts';
 import { problems } from '../response/problem.ts';
+import { problemDescriptions } from './error-docs.ts';
 
 const introduction = html`
 <h1>Errors</h1>

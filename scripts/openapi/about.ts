@@ -1,7 +1,7 @@
 // The introduction of the API description, in CommonMark.
 
 import type { OpenAPIV3_1 } from 'openapi-types';
-import { limits } from '../../domain/field.ts';
+import { limits } from '../../src/domain/field.ts';
 
 export const about = `
 A **user group** is one of your customers, identified by your own id: the \`user_group_id\`. The service issues each a token, which your backend renders into the page with the embedded dashboard; the server of that dashboard resolves the token to learn who is viewing. A user group can have a \`mapping\` to data sources, and \`properties\` that dashboards read as variables.

@@ -1,11 +1,11 @@
 // Operations as OpenAPI objects.
 
 import type { OpenAPIV3_1 } from 'openapi-types';
-import type { ResponseDescription } from '../description.ts';
-import type { AnyEndpoint } from '../endpoint.ts';
-import { pathParameters } from '../request/path-parameter.ts';
-import { VIEWER_TOKEN_COOKIE, VIEWER_TOKEN_HEADER } from '../request/viewer-token.ts';
-import type { Schema } from '../schema.ts';
+import type { ResponseDescription } from '../../src/http/description.ts';
+import type { AnyEndpoint } from '../../src/http/endpoint.ts';
+import { pathParameters } from '../../src/http/request/path-parameter.ts';
+import { VIEWER_TOKEN_COOKIE, VIEWER_TOKEN_HEADER } from '../../src/http/request/viewer-token.ts';
+import type { Schema } from '../../src/http/schema.ts';
 import type { authentications } from './about.ts';
 import { schemaObject } from './component-schemas.ts';
 import { errorReferences, headerReferences, RATE_LIMIT_HEADERS } from './error-responses.ts';

@@ -2,12 +2,12 @@
 // references.
 
 import type { OpenAPIV3_1 } from 'openapi-types';
-import type { Problem, ProblemCode } from '../../problem.ts';
-import type { Protocol } from '../protocol.ts';
-import { oauthErrors, problemBody, problems } from '../response/problem.ts';
-import { EXAMPLE_REQUEST_ID, type ResponseHeader } from '../response/response-header.ts';
-import { type NamedSchema, objectSchema } from '../schema.ts';
-import { problemDescriptions } from './error-docs.ts';
+import { problemDescriptions } from '../../src/http/docs/error-docs.ts';
+import type { Protocol } from '../../src/http/protocol.ts';
+import { oauthErrors, problemBody, problems } from '../../src/http/response/problem.ts';
+import { EXAMPLE_REQUEST_ID, type ResponseHeader } from '../../src/http/response/response-header.ts';
+import { type NamedSchema, objectSchema } from '../../src/http/schema.ts';
+import type { Problem, ProblemCode } from '../../src/problem.ts';
 import { type Operation, possibleProblemCodes } from './operation.ts';
 
 const SHARED = '#/components/responses/';

@@ -1,9 +1,9 @@
 // The API description: OpenAPI 3.1, derived from the endpoints and from the schemas that validate requests.
 
 import type { OpenAPIV3_1 } from 'openapi-types';
-import { readVersion } from '../../version.ts';
-import { tags } from '../description.ts';
-import { responseHeaders } from '../response/response-header.ts';
+import { tags } from '../../src/http/description.ts';
+import { responseHeaders } from '../../src/http/response/response-header.ts';
+import { readVersion } from '../../src/version.ts';
 import { about, authentications } from './about.ts';
 import { componentSchemas } from './component-schemas.ts';
 import { errorResponses, oauthProblemSchema, problemExamples, problemSchema } from './error-responses.ts';

@@ -1,13 +1,13 @@
 // An OpenAPI operation: an endpoint, public or not, at its path.
 
-import { type Permission, permissions } from '../../domain/api-token.ts';
-import type { ProblemCode } from '../../problem.ts';
-import type { EndpointDescription } from '../description.ts';
-import type { AnyEndpoint } from '../endpoint.ts';
-import type { PublicEndpoint } from '../public-endpoint.ts';
-import { problems } from '../response/problem.ts';
-import type { NamedSchema } from '../schema.ts';
-import { problemDescriptions } from './error-docs.ts';
+import { type Permission, permissions } from '../../src/domain/api-token.ts';
+import type { EndpointDescription } from '../../src/http/description.ts';
+import { problemDescriptions } from '../../src/http/docs/error-docs.ts';
+import type { AnyEndpoint } from '../../src/http/endpoint.ts';
+import type { PublicEndpoint } from '../../src/http/public-endpoint.ts';
+import { problems } from '../../src/http/response/problem.ts';
+import type { NamedSchema } from '../../src/http/schema.ts';
+import type { ProblemCode } from '../../src/problem.ts';
 
 export interface ApiSurface {
   endpoints: readonly AnyEndpoint[];

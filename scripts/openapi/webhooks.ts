@@ -1,8 +1,8 @@
 // The requests that the service sends to webhook endpoints: one for each type of event.
 
 import type { OpenAPIV3_1 } from 'openapi-types';
-import { type EventType, eventTypes } from '../../domain/event/event.ts';
-import { capitalized } from '../description.ts';
+import { type EventType, eventTypes } from '../../src/domain/event/event.ts';
+import { capitalized } from '../../src/http/description.ts';
 
 type Parameter = OpenAPIV3_1.ParameterObject;
 

@@ -2,7 +2,7 @@
 // gets a name in the generated code, and a value of several types is a choice between schemas of one type.
 
 import type { OpenAPIV3 } from 'openapi-types';
-import type { NamedSchema, Schema } from '../schema.ts';
+import type { NamedSchema, Schema } from '../../src/http/schema.ts';
 
 type SchemaObject = OpenAPIV3.SchemaObject;
 type Components = Record<string, SchemaObject>;
