@@ -261,6 +261,17 @@ describeOnEachDatabase('The configuration', (database) => {
     await applied({ ...body, config_version: (await stored()).config_version });
   });
 
+  it('keeps its version in calls that change nothing', async () => {
+    const { config_version } = await applied(whole);
+    const { name } = whole.schemas.web;
+    assert.equal((await tenant.call('PUT', '/v1/schemas/web', { name })).status, 200);
+    assertProblem(await tenant.call('DELETE', '/v1/schemas/unknown'), 'not_found');
+    const stale = { token: tenant.token, headers: { 'if-match': '"0-1"' } };
+    assertProblem(await service.call('DELETE', '/v1/schemas/web', undefined, stale), 'version_mismatch');
+    assert.equal((await stored()).config_version, config_version);
+    await applied({ version: 1, schemas: { new: { name: 'New' } }, config_version });
+  });
+
   it('is changed by one of several concurrent calls with the same version', async () => {
     await applied(whole);
     const responses = await Promise.all(

@@ -1,5 +1,5 @@
-// Documents. Every change increments the version of the environment's configuration, which locks its row: changes of
-// one environment are serialized.
+// Documents. Every command locks the row of the environment, so changes of one environment are serialized. What changes
+// documents increments the version of its configuration.
 
 import {
   type Document,
@@ -15,7 +15,7 @@ import { isMetByTag } from '../../domain/precondition.ts';
 import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
 import { CONFIG_PAGE, type Command, type CommandResult, type Config, type Query } from '../port.ts';
 import type { Transaction } from './batch.ts';
-import { type Session, statement } from './client/session.ts';
+import { type Session, type Statement, statement } from './client/session.ts';
 import { parameters } from './sent-rows.ts';
 
 const OF_KEY = 'where workspace_id = $1 and environment = $2 and kind = $3 and document_id = $4';
@@ -52,9 +52,13 @@ export const RESEAL = statement('reseal_document')`
 export const FIND_VERSION = statement('find_config_version')`
   select config_version from environments where workspace_id = $1 and environment = $2`;
 
+/** A no-op update locks the row of an environment that has one. */
+export const LOCK = statement('lock_environment')`
+  insert into environments (workspace_id, environment, config_version) values ($1, $2, 0)
+  on conflict (workspace_id, environment) do update set config_version = environments.config_version`;
+
 export const INCREMENT = statement('increment_config_version')`
-  insert into environments (workspace_id, environment, config_version) values ($1, $2, 1)
-  on conflict (workspace_id, environment) do update set config_version = environments.config_version + 1`;
+  update environments set config_version = config_version + 1 where workspace_id = $1 and environment = $2`;
 
 export async function findConfigVersion(
   session: Session,
@@ -98,7 +102,7 @@ export async function putDocument(
   const exceeded = exceededLimit({ ...key, body }, stored, await readTotal(session, key), limit);
   if (exceeded !== null) return `${exceeded}_limit_reached`;
   const document = nextVersion(key, stored, { body, secret, now });
-  await session.query(PUT, DOCUMENT.cells(document));
+  await change(session, key, [[PUT, DOCUMENT.cells(document)]]);
   recordings.push({ event, version: document.version, changes: documentChanges(stored, document) });
   return { created: stored === null, document };
 }
@@ -113,7 +117,7 @@ export async function deleteDocument(
   const stored = await find(session, key);
   if (stored === null) return 'not_found';
   if (!isMetByTag(precondition, documentTag(stored))) return 'version_mismatch';
-  await session.query(DELETE, DOCUMENT_KEY.cells(key));
+  await change(session, key, [[DELETE, DOCUMENT_KEY.cells(key)]]);
   recordings.push({ event });
   return 'deleted';
 }
@@ -125,13 +129,13 @@ export async function changeConfig(
   { recordings }: Transaction,
 ): Promise<CommandResult<'changeConfig'>> {
   await lock(session, tenant);
-  if ((await findConfigVersion(session, { kind: 'findConfigVersion', tenant })) !== version + 1)
+  if ((await findConfigVersion(session, { kind: 'findConfigVersion', tenant })) !== version)
     return 'version_mismatch';
-  await Promise.all(
+  await change(
+    session,
+    tenant,
     changes.map(({ before, after }) =>
-      after === null
-        ? session.query(DELETE, DOCUMENT_KEY.cells(before!))
-        : session.query(PUT, DOCUMENT.cells(after)),
+      after === null ? [DELETE, DOCUMENT_KEY.cells(before!)] : [PUT, DOCUMENT.cells(after)],
     ),
   );
   for (const { before, after, event } of changes)
@@ -146,7 +150,9 @@ export async function resealDocument(
 ): Promise<boolean> {
   await lock(session, key);
   const values = [secret.keyId, secret.ciphertext, expected.keyId, expected.ciphertext];
-  return (await session.query(RESEAL, [...DOCUMENT_KEY.cells(key), ...values])).length === 1;
+  const isResealed = (await session.query(RESEAL, [...DOCUMENT_KEY.cells(key), ...values])).length === 1;
+  if (isResealed) await session.query(INCREMENT, TENANT.cells(key));
+  return isResealed;
 }
 
 /** Runs in a transaction. */
@@ -156,14 +162,23 @@ export async function copyDocuments(
 ): Promise<null> {
   for (const document of documents) {
     await lock(session, document);
-    await session.query(COPY, DOCUMENT.cells(document));
+    await change(session, document, [[COPY, DOCUMENT.cells(document)]]);
   }
   return null;
 }
 
-/** Increments the version even if nothing changes in the end: only documents that are kept under it are read again. */
 async function lock(session: Session, tenant: Tenant): Promise<void> {
-  await session.query(INCREMENT, TENANT.cells(tenant));
+  await session.query(LOCK, TENANT.cells(tenant));
+}
+
+/** The environment must be locked. */
+async function change(
+  session: Session,
+  tenant: Tenant,
+  changes: readonly (readonly [statement: Statement, values: readonly unknown[]])[],
+): Promise<void> {
+  const all = [...changes, [INCREMENT, TENANT.cells(tenant)] as const];
+  await session.pipelined(() => Promise.all(all.map((each) => session.query(...each))));
 }
 
 async function find(session: Session, key: DocumentKey): Promise<Document | null> {
