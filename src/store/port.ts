@@ -417,6 +417,8 @@ export interface EventSearch {
   /** Reads at most this many events of any type. */
   scanLimit: number;
   maxBytes: number;
+  /** Whether the feed goes to its end while transactions are running: only if none of them records events. */
+  readsToEnd?: boolean;
 }
 
 export interface EventPage {

@@ -378,6 +378,26 @@ for (const [source, target] of [
   });
 }
 
+it('A copy from PostgreSQL has every event while a transaction of another database is running', async () => {
+  using folder = new Folder();
+  await using source = await postgres.create();
+  await using other = await postgres.create();
+  const settings = { UGS_TOKEN_KEYS: generateKeyLine().reveal() };
+  const sourceEnv = { ...settings, DATABASE_URL: source.url };
+  const { token } = await createApiToken(folder, [], { env: sourceEnv });
+  await using transaction = await SqlConnection.open(other.url);
+  await transaction.query('begin');
+  await transaction.query('select pg_current_xact_id()');
+  {
+    await using service = await serve(folder, { env: sourceEnv });
+    await service.call(token, 'POST', '/v1/user-groups', { user_group_id: 'a', name: 'A' });
+  }
+  const databases = { SOURCE_DATABASE_URL: source.url, TARGET_DATABASE_URL: 'sqlite:new/user-groups.db' };
+  const { code, stdout } = await run(folder, ['copy', '--json'], { env: { ...settings, ...databases } });
+  assert.equal(code, 0);
+  assert.equal(JSON.parse(stdout).events.count, 2);
+});
+
 const PENDING = 8;
 const HISTORY = '/v1/user-groups/renamed/events';
 

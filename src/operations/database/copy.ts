@@ -196,6 +196,8 @@ const eventTable: Table<StoredEvent> = {
         limit: limit - events.length,
         scanLimit: limit,
         maxBytes: PAGE_BYTES,
+        // A transaction of any other database of the server would hold the feed up.
+        readsToEnd: true,
       });
       events.push(...page.events);
       if (isEnd) tenant = await store.read({ kind: 'findNextTenant', after: tenant });

@@ -441,14 +441,15 @@ function withEvents<Change extends Recorded>(changes: readonly Change[]): WithEv
 }
 
 export async function listEvents(session: Session, search: EventSearch): Promise<EventPage> {
-  const { tenant, target, order, type } = search;
+  const { tenant, target, order, type, readsToEnd } = search;
   const cells = TENANT.cells(tenant);
   if (target === null) {
     const start = search.after ?? (order === 'newest' ? LAST : START);
     const { scan, list } = order === 'newest' ? FEED_NEWEST : FEED_OLDEST;
     const from = [...cells, start.position, start.eventId];
     // In a statement of its own: on Citus, workers have other transaction ids.
-    const bounds = order === 'newest' ? from : [...from, await horizon(session)];
+    const end = async () => (readsToEnd ? LAST.position : await horizon(session));
+    const bounds = order === 'newest' ? from : [...from, await end()];
     return page(session, search, { sql: scan, values: bounds }, (last, positions) =>
       session.query(list, [...from, last.position, last.eventId, positions, type]),
     );
