@@ -264,6 +264,13 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     assert.ok(Math.max(...(await storedBytes('bounded'))) <= 16_384);
   });
 
+  it('names the only property of a new group if its value does not fit', async () => {
+    const { token } = await newWorkspace();
+    await service.get({ user_group_id: 'only', name: 'O', properties: { a: 'x'.repeat(20_000) } }, { token });
+    const [created] = await historyOf(token, 'only');
+    assert.deepEqual(created!.changes, { name: { to: 'O' }, properties: { a: { truncated: true } } });
+  });
+
   it('names a field whose changed members are too many to name', async () => {
     const { token } = await newWorkspace();
     const properties = Object.fromEntries(
@@ -405,7 +412,8 @@ describeOnEachDatabase('GET /v1/events', (database) => {
       ['api_token.created'],
     );
     assert.deepEqual(await list(token, { target: 'user_group:a', type: 'user_group.deleted' }), []);
-    assert.deepEqual(await list(token, { target: 'user_group:none' }), []);
+    for (const id of ['none', 'none\0'])
+      assert.deepEqual(await list(token, { target: `user_group:${id}` }), []);
   });
 
   it('filters by actor, time, changed field and type of target, in both orders, and counts a page by what it returns', async () => {
