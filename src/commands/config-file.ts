@@ -6,10 +6,12 @@ import { dirname, resolve } from 'node:path';
 import {
   type Alias,
   Document,
+  type ErrorCode,
   isAlias,
   isMap,
   isScalar,
   isSeq,
+  LineCounter,
   type ParsedNode,
   parseAllDocuments,
   type ScalarTag,
@@ -29,6 +31,13 @@ import {
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { DataError, explainReadError } from './exit-code.ts';
 
+/** Reasons for the errors whose messages quote the file: it may be a secret. */
+const QUOTING_ERRORS: Partial<Record<ErrorCode, string>> = {
+  BAD_DIRECTIVE: 'Unknown directive',
+  BAD_DQ_ESCAPE: 'Invalid escape sequence',
+  TAG_RESOLVE_FAILED: 'Unresolved tag',
+  UNEXPECTED_TOKEN: 'Unexpected text',
+};
 /** Larger than the documents of an environment may be together. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_LEVELS = 64;
@@ -50,26 +59,41 @@ export function readConfigFile(path: string): JsonText {
 
 /** The same document as JSON. JSON is YAML, so both are read alike. Throws `DataError`. */
 export function yamlToJson(text: string): JsonText {
-  const documents = parseAllDocuments(text, { schema: 'core', version: '1.2', prettyErrors: true });
+  const lineCounter = new LineCounter();
+  const documents = parseAllDocuments(text, {
+    schema: 'core',
+    version: '1.2',
+    lineCounter,
+    // A pretty error ends with the line, which may be a secret.
+    prettyErrors: false,
+  });
   const [document, ...more] = documents;
   if (document === undefined || !('contents' in document) || document.contents === null)
     throw new DataError('the file is empty');
   if (more.length > 0) throw new DataError('the file must have one document, and has several');
   const [error] = [...document.errors, ...document.warnings];
-  // Without the line of the file that follows: it may be a secret.
-  if (error !== undefined)
-    throw new DataError(`the file is not valid YAML: ${error.message.split(':\n')[0]}`);
-  return new Converter(document).nodeJson(document.contents as ParsedNode, 0);
+  if (error !== undefined) {
+    const { code, message, pos } = error;
+    throw notYaml(QUOTING_ERRORS[code] ?? message, lineCounter, pos[0]);
+  }
+  return new Converter(document, lineCounter).nodeJson(document.contents as ParsedNode, 0);
+}
+
+function notYaml(reason: string, lines: LineCounter, offset: number): DataError {
+  const { line, col } = lines.linePos(offset);
+  return new DataError(`the file is not valid YAML: ${reason} at line ${line}, column ${col}`);
 }
 
 class Converter {
   readonly #document: Document.Parsed;
+  readonly #lines: LineCounter;
   readonly #resolved = new Map<Alias.Parsed, ParsedNode>();
   /** Aliases can make a small file large. */
   #bytes = 0;
 
-  constructor(document: Document.Parsed) {
+  constructor(document: Document.Parsed, lines: LineCounter) {
     this.#document = document;
+    this.#lines = lines;
   }
 
   nodeJson(node: ParsedNode | null, level: number): JsonText {
@@ -88,7 +112,8 @@ class Converter {
 
   /** Resolving searches the whole document. */
   #resolve(alias: Alias.Parsed): ParsedNode {
-    const resolved = this.#resolved.get(alias) ?? (alias.resolve(this.#document) as ParsedNode);
+    const resolved = this.#resolved.get(alias) ?? (alias.resolve(this.#document) as ParsedNode | undefined);
+    if (resolved === undefined) throw notYaml('Unresolved alias', this.#lines, alias.range[0]);
     this.#resolved.set(alias, resolved);
     return resolved;
   }

@@ -140,6 +140,21 @@ describe('A configuration file', () => {
     );
   });
 
+  const unquoted: Record<string, [text: string, refusal: RegExp]> = {
+    'a tag': ['version: 1\nsecret: !hunter2 x', /: Unresolved tag at line 2, column 9$/],
+    'a tag without a suffix': ['secret: !hunter2! x', /: Unresolved tag at line 1, column 9$/],
+    'a block scalar': ['secret: |hunter2', /: Unexpected text at line 1, column 10$/],
+    'a directive': ['%hunter2\n---\nversion: 1', /: Unknown directive at line 1, column 1$/],
+    'an escape sequence': ['secret: "\\uhunter2"', /: Invalid escape sequence at line 1, column 10$/],
+    'an alias': ['secret: *hunter2', /: Unresolved alias at line 1, column 9$/],
+  };
+  for (const [what, [text, refusal]] of Object.entries(unquoted)) {
+    it(`with a secret that reads as ${what} is refused with its position, without its text`, () => {
+      const refused = (error: Error) => refusal.test(error.message) && !error.message.includes('hunt');
+      assert.throws(() => yamlToJson(text), refused);
+    });
+  }
+
   it('that aliases would make huge is refused, quickly', () => {
     const levels = Array.from(
       { length: 30 },
