@@ -11,7 +11,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
   ['src/domain/', ['src/problem.ts']],
   ['src/scheduling/', []],
   ['src/store/sqlite/', ['src/store/', 'src/scheduling/', 'src/domain/', 'src/system/']],
-  ['src/store/postgres/', ['src/store/', 'src/scheduling/', 'src/domain/']],
+  ['src/store/postgres/', ['src/store/', 'src/scheduling/', 'src/domain/', 'src/system/']],
   ['src/store/', ['src/scheduling/', 'src/domain/', 'src/system/']],
   ['src/operations/', ['src/store/', 'src/scheduling/', 'src/domain/', 'src/problem.ts', 'src/system/']],
   ['src/webhooks/', ['src/operations/', 'src/store/', 'src/scheduling/', 'src/domain/']],

@@ -5,6 +5,7 @@ import { API_TOKEN_VARIABLE, parseHttpUrl } from '../config.ts';
 import type { Permission } from '../domain/api-token.ts';
 import { type JsonText, parseStrictJson } from '../domain/json/strict-json.ts';
 import type { Violation } from '../problem.ts';
+import { errorMessage } from '../system/error-message.ts';
 import { ServiceRefused, UsageError } from './exit-code.ts';
 import { ServiceObject } from './service-object.ts';
 
@@ -123,9 +124,11 @@ export class ServiceClient {
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
     } catch (error) {
-      const { message, cause } = error as Error;
-      const reason = cause instanceof Error ? cause.message : message;
-      throw new ServiceRefused(`cannot reach ${this.#url}: ${reason}`, { cause: error });
+      const reason = errorMessage((error as Error).cause ?? error);
+      throw new ServiceRefused(
+        `cannot reach ${this.#url}: ${reason}; check the URL, and that the service is running`,
+        { cause: error },
+      );
     }
   }
 }

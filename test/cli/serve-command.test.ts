@@ -271,15 +271,24 @@ describe('An invalid flag of serve', () => {
 
 describe('A database that cannot be opened makes serve exit with 69 and one line', () => {
   it('if the PostgreSQL server refuses the connection, without the password', () =>
-    assertUnavailable('postgres://user:hunter2@127.0.0.1:1/groups'));
+    assertUnavailable(
+      'postgres://user:hunter2@127.0.0.1:1/groups',
+      /: connect ECONNREFUSED 127\.0\.0\.1:1; check that the server is running, and its address in the URL of the database$/m,
+    ));
+  it('if the name of the PostgreSQL server is unknown', () =>
+    assertUnavailable('postgres://user:hunter2@name.invalid/groups', /ENOTFOUND name\.invalid; check /));
   it('if its directory cannot be created', () => assertUnavailable('sqlite:file/groups.db'));
   // Node's recursive mkdir never ends there.
   it('if its directory cannot be created because the file system has no new names', () =>
     assertUnavailable('sqlite:/proc/new/directory/groups.db'));
   it('if it is a directory', () => assertUnavailable('sqlite:directory'));
-  it('if it is a file of another format', () => assertUnavailable('sqlite:file'));
+  it('if it is a file of another format', () =>
+    assertUnavailable(
+      'sqlite:file',
+      /: file is not a database: if \S+\/file is another kind of file, name that of the database; otherwise restore a backup$/m,
+    ));
 
-  async function assertUnavailable(url: string): Promise<void> {
+  async function assertUnavailable(url: string, names = /: /): Promise<void> {
     using folder = new Folder();
     mkdirSync(folder.join('directory'));
     writeFileSync(folder.join('file'), 'This is not a database. '.repeat(100));
@@ -287,6 +296,7 @@ describe('A database that cannot be opened makes serve exit with 69 and one line
     await using program = new Program(folder, ['serve'], { env });
     const { code, stdout, stderr } = await program.exit(REFUSAL_LIMIT_MS);
     assert.match(stderr, ONE_LINE);
+    assert.match(stderr, names);
     assert.doesNotMatch(stderr, /hunter2/);
     assert.deepEqual({ code, stdout }, { code: 69, stdout: '' });
   }

@@ -174,7 +174,10 @@ describeOnEachDatabase('config', (kind) => {
     assert.equal(refused.code, 69);
     const unreachable = await call('http://127.0.0.1:65500', { UGS_API_TOKEN: 'uga_wrong' });
     assert.equal(unreachable.code, 69);
-    assert.match(unreachable.stderr, /cannot reach http:\/\/127\.0\.0\.1:65500: .*ECONNREFUSED/);
+    assert.match(
+      unreachable.stderr,
+      /cannot reach http:\/\/127\.0\.0\.1:65500: .*ECONNREFUSED.*; check the URL, and that the service is running$/m,
+    );
     const without = await call(service.url, {});
     assert.match(without.stderr, /requires an API token .* in UGS_API_TOKEN/);
   });

@@ -1,5 +1,7 @@
 // The result of a check: what was found, and if that is not as it should be, what to do.
 
+import { errorMessage } from '../../system/error-message.ts';
+
 export type CheckResult =
   | { status: 'ok' | 'skipped'; message: string }
   | { status: 'warning' | 'failed'; message: string; remedy: string };
@@ -34,6 +36,6 @@ export async function attempt(
   try {
     return { name, ...(await check()) };
   } catch (error) {
-    return { name, ...failed((error as Error).message, remedy) };
+    return { name, ...failed(errorMessage(error), remedy) };
   }
 }

@@ -2,6 +2,7 @@
 // the connection, or all connections, are lost.
 
 import pg from 'pg';
+import { errorMessage } from '../../../system/error-message.ts';
 import { StoreUnavailable } from '../../port.ts';
 
 /**
@@ -18,7 +19,7 @@ export class TransientError extends StoreUnavailable {
   readonly connection: 'good' | 'lost' | 'all lost';
 
   constructor(cause: unknown, outcome: Outcome, connection: TransientError['connection']) {
-    super(`PostgreSQL: ${errorMessage(cause)}`, { cause });
+    super(`PostgreSQL: ${errorMessage(cause)}${remedyFor(cause)}`, { cause });
     this.outcome = outcome;
     this.connection = connection;
   }
@@ -57,6 +58,16 @@ export class NoFreeConnection extends Error {
   override readonly name = 'NoFreeConnection';
 }
 
+/** No server answers at the address, or the name has none. */
+const NOT_REACHED = new Set([
+  'ECONNREFUSED',
+  'ENOENT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
 const CONFLICTS = ['40001', '40P01'];
 const READ_ONLY = '25006';
 /** Wrong user or password, missing database, schema or table, insufficient privilege. */
@@ -134,8 +145,7 @@ export function errorBeforeCommit(error: unknown): unknown {
   return new TransientError(error.cause, 'refused', error.connection);
 }
 
-function errorMessage(error: unknown): string {
-  // For a name with several addresses, Node throws one AggregateError without a message.
-  const { message, code } = error as { message?: string; code?: string };
-  return message || code || String(error);
+function remedyFor(error: unknown): string {
+  if (!NOT_REACHED.has((error as { code?: string }).code ?? '')) return '';
+  return '; check that the server is running, and its address in the URL of the database';
 }

@@ -26,8 +26,13 @@ import { StoreUnavailable } from '../../port.ts';
  */
 const FILE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 15, 26]);
 
-/** Read-only, cannot open. SQLite's messages do not name the file. */
-const NOT_WRITABLE_CODES: ReadonlySet<number | null> = new Set([8, 14]);
+/** By primary result code. SQLite's messages do not name the file. */
+const REMEDIES: Partial<Record<number, (path: string) => string>> = {
+  8: makeWritable,
+  11: (path) => `keep a copy of ${path} and restore a backup`,
+  14: makeWritable,
+  26: (path) => `if ${path} is another kind of file, name that of the database; otherwise restore a backup`,
+};
 
 const CHUNK_BYTES = 262_144;
 /** Bytes that a disk must accept to count as writable: several changes of the largest size. */
@@ -190,7 +195,7 @@ function writeScratch(path: string): void {
   }
 }
 
-/** Runs `work`; a failure of the file becomes `StoreUnavailable`, which names `path` if SQLite could not write there. */
+/** Runs `work`; a failure of the file at `path` becomes `StoreUnavailable`. */
 export function guard<Result>(work: () => Result, path?: string): Result {
   try {
     return work();
@@ -204,12 +209,13 @@ export function asStoreError(error: unknown, path?: string): unknown {
   const code = sqliteErrorCode(error);
   const isFileError = code === null ? error instanceof Error && 'syscall' in error : FILE_CODES.has(code);
   if (!isFileError) return error;
-  const remedy = path !== undefined && NOT_WRITABLE_CODES.has(code) ? makeWritable(path) : '';
-  return new StoreUnavailable(`SQLite: ${(error as Error).message}${remedy}`, { cause: error });
+  const remedy = path === undefined ? undefined : REMEDIES[code ?? 0]?.(path);
+  const message = [(error as Error).message, remedy].filter(Boolean).join(': ');
+  return new StoreUnavailable(`SQLite: ${message}`, { cause: error });
 }
 
 function makeWritable(path: string): string {
-  return `: ${path}, its -wal and -shm files and their directory must be writable for this user, on a disk that is not mounted read-only`;
+  return `${path}, its -wal and -shm files and their directory must be writable for this user, on a disk that is not mounted read-only`;
 }
 
 /** Whether the cause of a `StoreUnavailable` is a sync that failed. */

@@ -65,7 +65,7 @@ async function copyPages(
   { unfinished, to }: { unfinished: string; to: string },
   onProgress: (pages: number, total: number) => void,
 ): Promise<void> {
-  using database = guard(() => new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS }));
+  using database = guard(() => new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS }), path);
   try {
     // One snapshot for all steps: without it, each commit of the service would restart the backup.
     database.exec('begin; select 1 from user_groups limit 1');
@@ -79,7 +79,7 @@ async function copyPages(
     const code = sqliteErrorCode(error);
     // Reading needs no space: the disk of the backup is full, not that of the database.
     if (code === FULL) throw new BackupUnwritable(to, error, 'the disk is full');
-    throw code === NO_SUCH_TABLE ? noUserGroups(path) : asStoreError(error);
+    throw code === NO_SUCH_TABLE ? noUserGroups(path) : asStoreError(error, path);
   }
 }
 

@@ -119,7 +119,8 @@ function findCorruption(copy: SqliteInspection): string | null {
   try {
     return copy.findCorruption();
   } catch (error) {
-    // SQLite refuses to read a file whose header is damaged.
-    return (error as Error).message;
+    // SQLite refuses to read a file whose header is damaged. The error names the copy, its cause does not.
+    const { cause = error } = error as Error;
+    return (cause as Error).message;
   }
 }
