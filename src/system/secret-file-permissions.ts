@@ -16,6 +16,10 @@ export function findExposedFiles(files: readonly string[]): string[] {
 /** Checks only files that our user owns, as ssh does: a file of another owner has to be readable for others. */
 export function isExposed(file: string): boolean {
   if (resolve(file).startsWith(CONTAINER_SECRETS)) return false;
-  const stat = statSync(file, { throwIfNoEntry: false });
-  return stat !== undefined && stat.uid === process.getuid?.() && (stat.mode & 0o077) !== 0;
+  return statSync(file, { throwIfNoEntry: false })?.uid === process.getuid?.() && !isPrivate(file);
+}
+
+/** Whether only the owner can read or write the file, whoever that is. */
+export function isPrivate(file: string): boolean {
+  return ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) === 0;
 }

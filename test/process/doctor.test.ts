@@ -2,7 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { before, describe, it } from 'node:test';
 import { canMount, SmallDisk } from '../../reliability/small-disk.ts';
 import { generateKeyLine } from '../../src/domain/key-ring.ts';
@@ -159,6 +168,35 @@ describe('doctor on SQLite', () => {
     ] as const) {
       chmodSync(folder.join(file), 0o644);
       await assertFound(status, name, new RegExp(`other users can .* ${file}`), await doctor(folder));
+      chmodSync(folder.join(file), 0o600);
+    }
+  });
+
+  it('does not say who can read files of another user', {
+    skip: process.getuid?.() !== 0 && 'only root can change the owner of files',
+  }, async () => {
+    const files = ['data/token-keys', DATABASE];
+    const messages = async () => {
+      const checks = checksOf(await doctor(folder)).filter(({ name }) => / files?$/.test(name));
+      return checks.slice(0, 2).map(({ status, message }) => `${status} ${message}`);
+    };
+    assert.deepEqual(
+      await messages(),
+      files.map((file) => `ok only the owner can read ${file}`),
+    );
+    for (const file of files) {
+      chmodSync(folder.join(file), 0o644);
+      chownSync(folder.join(file), 65_534, 65_534);
+    }
+    assert.deepEqual(
+      await messages(),
+      files.map(
+        (file) =>
+          `ok other users can read no file of this user; not checked, because it belongs to another user or to a container engine: ${file}`,
+      ),
+    );
+    for (const file of files) {
+      chownSync(folder.join(file), 0, 0);
       chmodSync(folder.join(file), 0o600);
     }
   });

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config } from '../../config.ts';
 import { keyFilePath } from '../../key-ring-source.ts';
-import { isExposed } from '../../system/secret-file-permissions.ts';
+import { isExposed, isPrivate } from '../../system/secret-file-permissions.ts';
 import { attempt, type Check, type CheckResult, failed, ok, skipped, warning } from './check.ts';
 
 const MEGABYTE = 1_000_000;
@@ -27,13 +27,18 @@ export async function checkMachine(config: Config, pid: number | null): Promise<
 
 function checkSecretFiles(config: Config): CheckResult {
   const files = [...config.secretFiles, keyFilePath(config) ?? []].flat().filter((file) => existsSync(file));
+  if (files.length === 0) return ok('no secret is read from a file');
   const exposed = files.filter(isExposed);
-  if (exposed.length === 0)
-    return ok(
-      files.length === 0 ? 'no secret is read from a file' : `only their owner can read ${files.join(', ')}`,
-    );
+  if (exposed.length === 0) return ok(readersOf(files));
   const message = `other users can read ${exposed.join(', ')}`;
   return failed(message, `run chmod 600 ${exposed.join(' ')}, and replace secrets that may be known`);
+}
+
+/** Who can read these files, of which none is exposed. */
+function readersOf(files: readonly string[]): string {
+  const foreign = files.filter((file) => !isPrivate(file)).join(', ');
+  if (foreign === '') return `only the owner can read ${files.join(', ')}`;
+  return `other users can read no file of this user; not checked, because it belongs to another user or to a container engine: ${foreign}`;
 }
 
 function checkDatabaseFile({ databaseUrl }: Config): CheckResult {
@@ -42,7 +47,7 @@ function checkDatabaseFile({ databaseUrl }: Config): CheckResult {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return skipped(`${path} does not exist`);
   const files = ['', '-wal', '-shm'].map((suffix) => path + suffix).filter((file) => existsSync(file));
   const exposed = files.filter(isExposed);
-  if (exposed.length === 0) return ok(`only its owner can read ${path}`);
+  if (exposed.length === 0) return ok(readersOf(files));
   const message = `other users can access ${exposed.join(', ')}`;
   return warning(message, `run chmod 600 ${exposed.join(' ')}`);
 }
