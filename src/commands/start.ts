@@ -124,12 +124,14 @@ async function ensureToken(
   return { token, file, isNew: true };
 }
 
-/** The workspace of the stored API tokens, which may be revoked, and whose workspace may have been renamed. */
+/** The workspace of the stored API tokens, which may be revoked; without them the only one, which may have been renamed. */
 async function findQuickStartWorkspace({ store, clock }: Context, texts: readonly string[]): Promise<number> {
   for (const digest of texts.map(digestOfApiToken)) {
     const found = digest && (await store.read({ kind: 'findApiToken', digest }));
     if (found) return found.workspaceId;
   }
+  const [first, another] = await store.read({ kind: 'listWorkspaces', after: null, limit: 2 });
+  if (first !== undefined && another === undefined) return first.workspaceId;
   return (await ensureWorkspace(store, 'default', clock())).workspace.workspaceId;
 }
 

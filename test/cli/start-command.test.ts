@@ -205,6 +205,10 @@ describe('A start after the workspace was renamed', () => {
       rmSync(folder.join('data/api-token'));
       return undefined;
     },
+    'the files of both API tokens were lost': (folder) => {
+      for (const file of ['api-token', 'admin-token']) rmSync(folder.join('data', file));
+      return undefined;
+    },
   };
   for (const [loss, lose] of Object.entries(losses)) {
     it(`creates new API tokens in it, and no other workspace, if ${loss}`, async () => {
