@@ -70,286 +70,252 @@ export interface StoreObserver {
   available(): void;
 }
 
+/** Each query as a function: what it takes, and its result. */
 interface Queries {
   /** null if there is none. */
-  findApiToken: { query: { digest: TokenDigest }; result: FoundApiToken | null };
+  findApiToken(query: { digest: TokenDigest }): FoundApiToken | null;
   /** Searches every workspace. */
-  findApiTokenById: { query: { apiTokenId: number }; result: ApiToken | null };
-  findUserGroup: { query: { key: UserGroupKey }; result: UserGroup | null };
+  findApiTokenById(query: { apiTokenId: number }): ApiToken | null;
+  findUserGroup(query: { key: UserGroupKey }): UserGroup | null;
   /** The group whose current or last replaced token has this digest; null if there is none. */
-  findUserGroupByToken: { query: { address: TokenAddress }; result: UserGroup | null };
+  findUserGroupByToken(query: { address: TokenAddress }): UserGroup | null;
   /** The same if it is a group of the tenant, is not suspended, and the token is valid at this instant; otherwise null. */
-  resolveToken: { query: { address: TokenAddress; tenant: Tenant; now: number }; result: UserGroup | null };
+  resolveToken(query: { address: TokenAddress; tenant: Tenant; now: number }): UserGroup | null;
   /** The two lookups by the marked digest of a token that encodes no bucket, or another one than that of its group. */
-  findUserGroupByImportedToken: { query: { digest: TokenDigest }; result: UserGroup | null };
-  resolveImportedToken: {
-    query: { digest: TokenDigest; tenant: Tenant; now: number };
-    result: UserGroup | null;
-  };
+  findUserGroupByImportedToken(query: { digest: TokenDigest }): UserGroup | null;
+  resolveImportedToken(query: { digest: TokenDigest; tenant: Tenant; now: number }): UserGroup | null;
   /** The bucket of the group that has the imported token; null if there is none. */
-  findImportedToken: { query: { digest: TokenDigest }; result: Bucket | null };
+  findImportedToken(query: { digest: TokenDigest }): Bucket | null;
   /** In the order of their ids; of the installation, or of one workspace and environment. */
-  listApiTokens: { query: { tenant: Tenant | null; after: number; limit: number }; result: ApiTokenRow[] };
+  listApiTokens(query: { tenant: Tenant | null; after: number; limit: number }): ApiTokenRow[];
   /** Those that are revoked, or those that are not, before this id; the newest first. */
-  listNewestApiTokens: {
-    query: { tenant: Tenant; before: number; isRevoked: boolean; limit: number };
-    result: ApiToken[];
-  };
-  findWorkspace: { query: { name: string }; result: Workspace | null };
+  listNewestApiTokens(query: {
+    tenant: Tenant;
+    before: number;
+    isRevoked: boolean;
+    limit: number;
+  }): ApiToken[];
+  findWorkspace(query: { name: string }): Workspace | null;
   /** Workspaces in the order of their names after `after`, from the first if it is null. */
-  listWorkspaces: { query: { after: string | null; limit: number }; result: Workspace[] };
+  listWorkspaces(query: { after: string | null; limit: number }): Workspace[];
   /** The ids of the keys that stored tokens may be encrypted with. */
-  listTokenKeyIds: { query: object; result: string[] };
+  listTokenKeyIds(query: object): string[];
   /** All groups in key order, after `after`; from the first if it is null. */
-  scanUserGroups: { query: { after: UserGroupKey | null; limit: number }; result: UserGroup[] };
+  scanUserGroups(query: { after: UserGroupKey | null; limit: number }): UserGroup[];
   /** A page of one list, from a position in its order; `isEnd` if no more follow in this order. */
-  listUserGroups: { query: UserGroupSearch; result: { userGroups: UserGroup[]; isEnd: boolean } };
+  listUserGroups(query: UserGroupSearch): { userGroups: UserGroup[]; isEnd: boolean };
   /** The same with only what a filter needs; `isEnd` if no more follow in this order. */
-  listUserGroupSummaries: {
-    query: UserGroupSummarySearch;
-    result: { summaries: UserGroupSummary[]; isEnd: boolean };
-  };
+  listUserGroupSummaries(query: UserGroupSummarySearch): { summaries: UserGroupSummary[]; isEnd: boolean };
   /** Groups that may have a text in their id or name: databases fold the case of ASCII characters only. */
-  searchUserGroups: { query: UserGroupTextSearch; result: UserGroupCandidates };
+  searchUserGroups(query: UserGroupTextSearch): UserGroupCandidates;
   /** The group of each key; null if there is none. */
-  findUserGroups: { query: { keys: readonly UserGroupKey[] }; result: (UserGroup | null)[] };
+  findUserGroups(query: { keys: readonly UserGroupKey[] }): (UserGroup | null)[];
   /** The installation, or one workspace and environment. */
-  countUserGroups: {
-    query: { tenant: Tenant | null };
-    result: number;
-  };
+  countUserGroups(query: { tenant: Tenant | null }): number;
   /** The documents of one environment, with the version that every change of one increments. */
-  findConfig: { query: { tenant: Tenant }; result: Config };
-  findConfigVersion: { query: { tenant: Tenant }; result: number };
-  findDocument: { query: { key: DocumentKey }; result: Document | null };
+  findConfig(query: { tenant: Tenant }): Config;
+  findConfigVersion(query: { tenant: Tenant }): number;
+  findDocument(query: { key: DocumentKey }): Document | null;
   /** All documents in key order, after `after`; from the first if it is null. */
-  scanDocuments: { query: { after: DocumentKey | null; limit: number }; result: Document[] };
+  scanDocuments(query: { after: DocumentKey | null; limit: number }): Document[];
   /** A page of one feed or history. */
-  listEvents: { query: EventSearch; result: EventPage };
-  findEvent: { query: { key: EventKey }; result: StoredEvent | null };
+  listEvents(query: EventSearch): EventPage;
+  findEvent(query: { key: EventKey }): StoredEvent | null;
   /** Whether the target has more events than this. */
-  hasMoreEvents: { query: { tenant: Tenant; target: EventTarget; than: number }; result: boolean };
+  hasMoreEvents(query: { tenant: Tenant; target: EventTarget; than: number }): boolean;
   /** The last rename of a group from or to the id before this position; null if there is none. */
-  findLastRename: { query: { key: UserGroupKey; before: number }; result: Rename | null };
+  findLastRename(query: { key: UserGroupKey; before: number }): Rename | null;
   /** The first rename of a group from or to the id at this position or a later one; null if there is none. */
-  findNextRename: { query: { key: UserGroupKey; from: number }; result: Rename | null };
+  findNextRename(query: { key: UserGroupKey; from: number }): Rename | null;
   /** All renames in the order of environments and positions, after `after`; from the first if it is null. */
-  scanRenames: { query: { after: Rename | null; limit: number }; result: Rename[] };
-  findDelivery: { query: { endpoint: WebhookEndpointKey; eventId: string }; result: Delivery | null };
+  scanRenames(query: { after: Rename | null; limit: number }): Rename[];
+  findDelivery(query: { endpoint: WebhookEndpointKey; eventId: string }): Delivery | null;
   /** Deliveries to one webhook endpoint, the newest first, before the event `before`. */
-  listDeliveries: { query: DeliverySearch; result: Delivery[] };
+  listDeliveries(query: DeliverySearch): Delivery[];
   /** All deliveries in key order, after `after`; from the first if it is null. */
-  scanDeliveries: { query: { after: DeliveryKey | null; limit: number }; result: Delivery[] };
+  scanDeliveries(query: { after: DeliveryKey | null; limit: number }): Delivery[];
   /** All endpoints whose last delivery did not succeed, in key order, after `after`; from the first if it is null. */
-  scanFailingEndpoints: {
-    query: { after: WebhookEndpointKey | null; limit: number };
-    result: FailingEndpoint[];
-  };
+  scanFailingEndpoints(query: { after: WebhookEndpointKey | null; limit: number }): FailingEndpoint[];
   /** The first webhook endpoint after `after` that has pending deliveries, and when its first one is due; or null. */
-  findPendingEndpoint: { query: { after: EndpointPosition }; result: PendingEndpoint | null };
+  findPendingEndpoint(query: { after: EndpointPosition }): PendingEndpoint | null;
   /** Counts at most `atMost`. */
-  countPendingDeliveries: { query: { atMost: number }; result: number };
+  countPendingDeliveries(query: { atMost: number }): number;
   /** Counts at most `atMost` pending deliveries. */
-  findEndpointHealth: { query: { endpoint: WebhookEndpointKey; atMost: number }; result: EndpointHealth };
+  findEndpointHealth(query: { endpoint: WebhookEndpointKey; atMost: number }): EndpointHealth;
   /** Counts of one day, in the order of user groups, after the group `after`. */
-  listUsageOfDay: { query: { tenant: Tenant; day: Day; after: string; limit: number }; result: UsageCount[] };
+  listUsageOfDay(query: { tenant: Tenant; day: Day; after: string; limit: number }): UsageCount[];
   /** Counts of one user group, in the order of days, from `from` to `to`. */
-  listUsageOfUserGroup: {
-    query: { key: UserGroupKey; from: Day; to: Day; limit: number };
-    result: UsageCount[];
-  };
+  listUsageOfUserGroup(query: { key: UserGroupKey; from: Day; to: Day; limit: number }): UsageCount[];
   /** All counts in the order of `USAGE_POSITION`, after `after`; from the first if it is null. */
-  scanUsage: { query: { after: UsagePosition | null; limit: number }; result: UsageCount[] };
+  scanUsage(query: { after: UsagePosition | null; limit: number }): UsageCount[];
   /** The first environment after `after` that has usage; null if there is none. */
-  findNextTenantWithUsage: { query: { after: Tenant | null }; result: TenantWithUsage | null };
+  findNextTenantWithUsage(query: { after: Tenant | null }): TenantWithUsage | null;
   /** What was counted of the environment; null if nothing was. */
-  findFigures: { query: { tenant: Tenant }; result: StoredFigures | null };
+  findFigures(query: { tenant: Tenant }): StoredFigures | null;
   /** The first environment after `after` that has events; null if there is none. */
-  findNextTenant: { query: { after: Tenant | null }; result: TenantWithEvents | null };
+  findNextTenant(query: { after: Tenant | null }): TenantWithEvents | null;
   /** The number of the schema. Fails if the database does not respond. */
-  ping: { query: object; result: number };
+  ping(query: object): number;
 }
 
+/** The same for commands. */
 interface Commands {
   /**
    * Creates the group if its key is free; otherwise returns the existing one. `unsettled` if neither worked, because the
    * group was deleted at that moment or the database has lost the lease of its id: no id of the lease may be used again.
    */
-  createUserGroup: {
-    command: NewUserGroup;
-    result: { created: boolean; userGroup: UserGroup } | 'unsettled';
-  };
+  createUserGroup(command: NewUserGroup): { created: boolean; userGroup: UserGroup } | 'unsettled';
   /** The same with an existing token; `token_taken` if it is another group's current or last replaced token. */
-  importUserGroup: {
-    command: ImportedUserGroup;
-    result: { created: boolean; userGroup: UserGroup } | 'token_taken' | 'workspace_not_found' | 'unsettled';
-  };
-  updateUserGroup: { command: UserGroupUpdate; result: UserGroup | 'not_found' | 'version_mismatch' };
+  importUserGroup(
+    command: ImportedUserGroup,
+  ): { created: boolean; userGroup: UserGroup } | 'token_taken' | 'workspace_not_found' | 'unsettled';
+  updateUserGroup(command: UserGroupUpdate): UserGroup | 'not_found' | 'version_mismatch';
   /** `stale` if its stored token is not `expected` any more. */
-  deleteUserGroup: {
-    command: UserGroupDeletion;
-    result: 'deleted' | 'not_found' | 'version_mismatch' | 'stale';
-  };
+  deleteUserGroup(command: UserGroupDeletion): 'deleted' | 'not_found' | 'version_mismatch' | 'stale';
   /**
    * Gives the group the key `to`. `stale` if its stored token is not `expected` any more, or the configuration has changed
    * that the command changes with it.
    */
-  renameUserGroup: {
-    command: UserGroupRename;
-    result: UserGroup | 'not_found' | 'version_mismatch' | 'id_taken' | 'stale';
-  };
+  renameUserGroup(
+    command: UserGroupRename,
+  ): UserGroup | 'not_found' | 'version_mismatch' | 'id_taken' | 'stale';
   /** Replaces the token if it is still the current one and the precondition is met; otherwise null. */
-  rotateToken: { command: TokenRotation; result: UserGroup | null };
+  rotateToken(command: TokenRotation): UserGroup | null;
   /** Stores the same token under another key if its ciphertext is still `expected`; returns whether it was. */
-  resealToken: {
-    command: { key: UserGroupKey; expected: SealedToken; sealedToken: SealedToken };
-    result: boolean;
-  };
+  resealToken(command: { key: UserGroupKey; expected: SealedToken; sealedToken: SealedToken }): boolean;
   /** Reserves `count` consecutive ids. */
-  leaseIds: { command: { sequence: IdSequence; count: number }; result: LeasedIds };
+  leaseIds(command: { sequence: IdSequence; count: number }): LeasedIds;
   /** Creates the workspace unless the name exists; returns it. */
-  ensureWorkspace: {
-    command: { workspaceId: number; name: string; now: number };
-    result: { created: boolean; workspace: Workspace };
+  ensureWorkspace(command: { workspaceId: number; name: string; now: number }): {
+    created: boolean;
+    workspace: Workspace;
   };
   /** Renames the workspace if its name is still `from`. */
-  renameWorkspace: {
-    command: { workspaceId: number; from: string; to: string };
-    result: 'renamed' | 'not_found' | 'name_taken';
-  };
+  renameWorkspace(command: {
+    workspaceId: number;
+    from: string;
+    to: string;
+  }): 'renamed' | 'not_found' | 'name_taken';
   /**
    * Deletes the workspace and its API tokens if it has no user groups, every API token ended before `endedBefore`, and
    * its events and its usage were deleted.
    * Nothing can be created in it concurrently: API tokens and imports lock the workspace.
    */
-  deleteWorkspace: {
-    command: { workspaceId: number; endedBefore: number };
-    result: 'deleted' | 'not_found' | 'has_user_groups' | 'has_api_tokens' | 'has_history';
-  };
+  deleteWorkspace(command: {
+    workspaceId: number;
+    endedBefore: number;
+  }): 'deleted' | 'not_found' | 'has_user_groups' | 'has_api_tokens' | 'has_history';
   /**
    * Creates nothing if the workspace does not exist, if another API token has the digest, or if `limit` others of its
    * workspace and environment are active.
    */
-  createApiToken: {
-    command: ApiToken & { limit?: number } & Recorded;
-    result: 'created' | 'workspace_not_found' | 'digest_taken' | 'limit_reached';
-  };
+  createApiToken(
+    command: ApiToken & { limit?: number } & Recorded,
+  ): 'created' | 'workspace_not_found' | 'digest_taken' | 'limit_reached';
   /** Returns whether the token exists; revoking a revoked one keeps the first time, and is no event. */
-  revokeApiToken: { command: { apiTokenId: number; now: number } & Recorded; result: boolean };
+  revokeApiToken(command: { apiTokenId: number; now: number } & Recorded): boolean;
   /** Replaces the text if it is still the current one and the token is not revoked; returns whether it was. */
-  rotateApiToken: { command: ApiTokenRotation; result: boolean };
+  rotateApiToken(command: ApiTokenRotation): boolean;
   /** Creates or replaces the document, unless it exceeds a limit of its kind. */
-  putDocument: {
-    command: DocumentReplacement;
-    result:
-      | { created: boolean; document: Document }
-      | 'version_mismatch'
-      | `${keyof DocumentTotal}_limit_reached`;
-  };
-  deleteDocument: {
-    command: { key: DocumentKey; precondition?: Precondition | undefined } & Recorded;
-    result: 'deleted' | 'not_found' | 'version_mismatch';
-  };
+  putDocument(
+    command: DocumentReplacement,
+  ): { created: boolean; document: Document } | 'version_mismatch' | `${keyof DocumentTotal}_limit_reached`;
+  deleteDocument(
+    command: { key: DocumentKey; precondition?: Precondition | undefined } & Recorded,
+  ): 'deleted' | 'not_found' | 'version_mismatch';
   /** Makes all changes, or none if the configuration of the environment has another version. Returns the new version. */
-  changeConfig: {
-    command: { tenant: Tenant; version: number; changes: readonly DocumentChange[] };
-    result: number | 'version_mismatch';
-  };
+  changeConfig(command: {
+    tenant: Tenant;
+    version: number;
+    changes: readonly DocumentChange[];
+  }): number | 'version_mismatch';
   /** Stores the same secret under another key if its ciphertext is still `expected`; returns whether it was. */
-  resealDocument: {
-    command: { key: DocumentKey; expected: SealedToken; secret: SealedToken };
-    result: boolean;
-  };
+  resealDocument(command: { key: DocumentKey; expected: SealedToken; secret: SealedToken }): boolean;
   /** Stores documents of another database unchanged; skips those whose key exists. */
-  copyDocuments: { command: { documents: readonly Document[] }; result: null };
+  copyDocuments(command: { documents: readonly Document[] }): null;
   /** Stores events of another database, whose order is kept. */
-  copyEvents: { command: { events: readonly StoredEvent[] }; result: null };
+  copyEvents(command: { events: readonly StoredEvent[] }): null;
   /** Stores deliveries of copied events; skips those whose key exists. */
-  copyDeliveries: { command: { deliveries: readonly Delivery[] }; result: null };
+  copyDeliveries(command: { deliveries: readonly Delivery[] }): null;
   /** When tokens were last used. Does not change the version of a group. */
-  markSeen: { command: { userGroups: readonly SeenUserGroup[]; at: number }; result: null };
-  markApiTokensUsed: { command: { apiTokenIds: readonly number[]; at: number }; result: null };
+  markSeen(command: { userGroups: readonly SeenUserGroup[]; at: number }): null;
+  markApiTokensUsed(command: { apiTokenIds: readonly number[]; at: number }): null;
   /** Adds each count to the stored one. Not repeatable. */
-  addUsage: { command: { counts: readonly UsageCount[] }; result: null };
+  addUsage(command: { counts: readonly UsageCount[] }): null;
   /** Stores counts of another database unchanged; skips those that exist. */
-  copyUsage: { command: { counts: readonly UsageCount[] }; result: null };
+  copyUsage(command: { counts: readonly UsageCount[] }): null;
   /** Deletes up to `limit` counts of days before this one; returns their number. */
-  deleteOldUsage: { command: { tenant: Tenant; before: Day; limit: number }; result: number };
+  deleteOldUsage(command: { tenant: Tenant; before: Day; limit: number }): number;
   /** Stores when another process may count, and what was counted, if the former is still `expected`; returns whether it was. */
-  putFigures: {
-    command: {
-      tenant: Tenant;
-      expected: number | null;
-      countingUntil: number;
-      counted: NewFigures | null;
-    };
-    result: boolean;
-  };
+  putFigures(command: {
+    tenant: Tenant;
+    expected: number | null;
+    countingUntil: number;
+    counted: NewFigures | null;
+  }): boolean;
   /** Records an event that changes nothing. */
-  recordEvent: { command: { event: NewEvent }; result: null };
+  recordEvent(command: { event: NewEvent }): null;
   /** Takes up to `limit` due deliveries, the first due first: until `until` no other process does. */
-  claimDeliveries: { command: DeliveryClaim; result: ClaimedDeliveries };
-  finishAttempts: { command: { attempts: readonly FinishedAttempt[] }; result: null };
+  claimDeliveries(command: DeliveryClaim): ClaimedDeliveries;
+  finishAttempts(command: { attempts: readonly FinishedAttempt[] }): null;
   /** Makes a delivery pending again, with all its attempts; returns whether it exists. */
-  retryDelivery: { command: { endpoint: WebhookEndpointKey; eventId: string; now: number }; result: boolean };
+  retryDelivery(command: { endpoint: WebhookEndpointKey; eventId: string; now: number }): boolean;
   /**
    * Makes the failed ones among up to `limit` deliveries pending again, with all their attempts: those of the first events
    * after the id `after`.
    */
-  retryFailedDeliveries: {
-    command: { endpoint: WebhookEndpointKey; after: string; now: number; limit: number };
-    result: RetriedDeliveries;
-  };
+  retryFailedDeliveries(command: {
+    endpoint: WebhookEndpointKey;
+    after: string;
+    now: number;
+    limit: number;
+  }): RetriedDeliveries;
   /** Gives up up to `limit` pending deliveries; returns their number. */
-  cancelDeliveries: {
-    command: { endpoint: WebhookEndpointKey; error: string; limit: number };
-    result: number;
-  };
+  cancelDeliveries(command: { endpoint: WebhookEndpointKey; error: string; limit: number }): number;
   /** Deletes up to `limit` deliveries to the endpoint; returns their number. */
-  deleteDeliveries: { command: { endpoint: WebhookEndpointKey; limit: number }; result: number };
+  deleteDeliveries(command: { endpoint: WebhookEndpointKey; limit: number }): number;
   /** Keeps the time of an earlier failure; null: the endpoint has succeeded. Returns the stored time. */
-  setFailingSince: { command: { endpoint: WebhookEndpointKey; since: number | null }; result: number | null };
+  setFailingSince(command: { endpoint: WebhookEndpointKey; since: number | null }): number | null;
   /** Stores renames of another database unchanged; skips those whose key exists. */
-  copyRenames: { command: { renames: readonly Rename[] }; result: null };
+  copyRenames(command: { renames: readonly Rename[] }): null;
   /** Deletes those of the `limit` oldest events that occurred before this instant, and earlier renames; returns their number. */
-  deleteOldEvents: { command: { tenant: Tenant; before: number; limit: number }; result: number };
+  deleteOldEvents(command: { tenant: Tenant; before: number; limit: number }): number;
   /** Deletes up to `limit` finished deliveries that were created before this instant; returns their number. */
-  deleteOldDeliveries: { command: { tenant: Tenant; before: number; limit: number }; result: number };
+  deleteOldDeliveries(command: { tenant: Tenant; before: number; limit: number }): number;
   /**
    * Removes the changes from up to `limit` of the next `scanLimit` events of the target in the range. Returns the position
    * of the last event that has none now; null if the range has no event.
    */
-  eraseChanges: {
+  eraseChanges(
     command: Tenant & {
       bucket: Bucket;
       target: EventTarget;
       range: PositionRange;
       limit: number;
       scanLimit: number;
-    };
-    result: number | null;
-  };
+    },
+  ): number | null;
   /** Overwrites what deleted rows have left in files of the database, where that needs a command; false if a reader prevents it. */
-  scrub: { command: object; result: boolean };
+  scrub(command: object): boolean;
   /** Stores groups of another database unchanged; skips those whose key exists. */
-  copyUserGroups: { command: { userGroups: readonly UserGroup[] }; result: null };
-  addTokenKeyId: { command: { keyId: string; now: number }; result: null };
+  copyUserGroups(command: { userGroups: readonly UserGroup[] }): null;
+  addTokenKeyId(command: { keyId: string; now: number }): null;
   /** Removes the ids of keys that no stored token uses. */
-  removeTokenKeyIds: { command: { keep: string }; result: null };
+  removeTokenKeyIds(command: { keep: string }): null;
   /** After many rows were added without leasing ids, for a database whose plans depend on statistics. */
-  gatherStatistics: { command: object; result: null };
+  gatherStatistics(command: object): null;
   /** Fails if the database does not accept writes; `disk_full` if it accepts only small ones. */
-  pingWrite: { command: object; result: null | 'disk_full' };
+  pingWrite(command: object): null | 'disk_full';
 }
 
 export type Query<Kind extends keyof Queries = keyof Queries> = {
-  [K in Kind]: { kind: K } & Queries[K]['query'];
+  [K in Kind]: { kind: K } & Parameters<Queries[K]>[0];
 }[Kind];
-export type QueryResult<Kind extends keyof Queries = keyof Queries> = Queries[Kind]['result'];
+export type QueryResult<Kind extends keyof Queries = keyof Queries> = ReturnType<Queries[Kind]>;
 export type Command<Kind extends keyof Commands = keyof Commands> = {
-  [K in Kind]: { kind: K } & Commands[K]['command'];
+  [K in Kind]: { kind: K } & Parameters<Commands[K]>[0];
 }[Kind];
-export type CommandResult<Kind extends keyof Commands = keyof Commands> = Commands[Kind]['result'];
+export type CommandResult<Kind extends keyof Commands = keyof Commands> = ReturnType<Commands[Kind]>;
 export type QueryKind = keyof Queries;
 export type CommandKind = keyof Commands;
 
