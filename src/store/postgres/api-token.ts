@@ -3,8 +3,8 @@ import { Changes } from '../../domain/event/changes.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import { API_TOKEN, TENANT } from '../entities.ts';
 import type { ApiTokenRow, Command, CommandResult, Query } from '../port.ts';
-import type { Transaction } from './batch.ts';
 import { type Session, statement } from './client/session.ts';
+import type { Transaction } from './executor.ts';
 import { parameters } from './sent-rows.ts';
 import { lockWorkspaces } from './workspace.ts';
 

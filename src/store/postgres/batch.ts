@@ -1,16 +1,5 @@
 // Splits a batch into statements (by kind of query, or by part) and reassembles the results.
 
-import type { UserGroup } from '../../domain/user-group/user-group.ts';
-import type { Recording } from './event/event.ts';
-
-/** State that the parts of one transaction share. */
-export interface Transaction {
-  /** The user groups that earlier parts have changed, and thereby locked, by key. */
-  locked: Map<string, UserGroup>;
-  /** The events of the changes, recorded at the end. */
-  recordings: Recording[];
-}
-
 /** The indexes of each distinct value, in order of first occurrence. */
 export function groupIndexes<Value>(values: readonly Value[]): Map<Value, number[]> {
   const indexes = new Map<Value, number[]>();

@@ -4,13 +4,14 @@
 import { keyToString, type UserGroupKey } from '../../domain/user-group/user-group.ts';
 import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../port.ts';
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
-import { groupIndexes, scatter, type Transaction } from './batch.ts';
+import { groupIndexes, scatter } from './batch.ts';
 import type { ConnectionPool } from './client/pool.ts';
 import type { Session } from './client/session.ts';
 import { changeConfig, copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
 import { copyEvents } from './event/copy.ts';
 import { deleteOldEvents, eraseChanges, recordAtCommit } from './event/event.ts';
 import { recordEvent } from './event/single-event.ts';
+import type { CommandBatchExecutor, CommandExecutor, Transaction } from './executor.ts';
 import { putFigures } from './figures.ts';
 import { gatherStatistics } from './gather-statistics.ts';
 import { leaseIds } from './lease-ids.ts';
@@ -40,11 +41,7 @@ import {
 import { deleteWorkspace, ensureWorkspace, renameWorkspace } from './workspace.ts';
 
 interface Executor<Kind extends CommandKind> {
-  execute: (
-    session: Session,
-    commands: readonly Command<Kind>[],
-    transaction: Transaction,
-  ) => Promise<CommandResult<Kind>[]>;
+  execute: CommandBatchExecutor<Kind>;
   /** The part of each command, from 0. */
   splitParts: (commands: readonly Command<Kind>[]) => number[];
   /**
@@ -204,13 +201,7 @@ function oneOfEach<Item>(items: readonly Item[], listNames: (item: Item) => stri
 }
 
 /** For rare commands: one at a time. They are repeatable unless the table above says otherwise. */
-function singly<Kind extends CommandKind>(
-  execute: (
-    session: Session,
-    command: Command<Kind>,
-    transaction: Transaction,
-  ) => Promise<CommandResult<Kind>>,
-): Executor<Kind> {
+function singly<Kind extends CommandKind>(execute: CommandExecutor<Kind>): Executor<Kind> {
   return {
     execute: async (session, [command], transaction) => [await execute(session, command!, transaction)],
     splitParts: (commands) => commands.map((_, index) => index),

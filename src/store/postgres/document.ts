@@ -14,8 +14,8 @@ import type { Tenant } from '../../domain/event/event.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
 import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
 import { CONFIG_PAGE, type Command, type CommandResult, type Config, type Query } from '../port.ts';
-import type { Transaction } from './batch.ts';
 import { type Session, type Statement, statement } from './client/session.ts';
+import type { Transaction } from './executor.ts';
 import { parameters } from './sent-rows.ts';
 
 const OF_KEY = 'where workspace_id = $1 and environment = $2 and kind = $3 and document_id = $4';

@@ -9,6 +9,7 @@ import type { Session } from './client/session.ts';
 import { findConfig, findConfigVersion, findDocument } from './document.ts';
 import { findNextTenant, hasMoreEvents, listEvents } from './event/event.ts';
 import { findEvents } from './event/single-event.ts';
+import type { QueryBatchExecutor, QueryExecutor } from './executor.ts';
 import { findFigures } from './figures.ts';
 import { ping } from './ping.ts';
 import { scan } from './scan.ts';
@@ -30,12 +31,7 @@ import {
 } from './webhook-endpoint/delivery.ts';
 import { findWorkspace, listWorkspaces } from './workspace.ts';
 
-type Executor<Kind extends QueryKind> = (
-  session: Session,
-  queries: readonly Query<Kind>[],
-) => Promise<QueryResult<Kind>[]>;
-
-const executors: { [Kind in QueryKind]: Executor<Kind> } = {
+const executors: { [Kind in QueryKind]: QueryBatchExecutor<Kind> } = {
   findApiToken: findApiTokens,
   findApiTokenById: singly(findApiTokenById),
   findUserGroup: findByKey,
@@ -91,7 +87,7 @@ export async function runQueries(pool: ConnectionPool, queries: readonly Query[]
   const results: QueryResult[] = new Array(queries.length);
   const kinds = [...groupIndexes(queries.map(({ kind }) => kind))];
   const runKind = async (session: Session, kind: QueryKind, places: readonly number[]): Promise<void> => {
-    const execute = executors[kind] as Executor<QueryKind>;
+    const execute = executors[kind] as QueryBatchExecutor<QueryKind>;
     const ofKind = places.map((place) => queries[place]!);
     scatter(results, places, await execute(session, ofKind));
   };
@@ -101,9 +97,7 @@ export async function runQueries(pool: ConnectionPool, queries: readonly Query[]
   return results;
 }
 
-function singly<Kind extends QueryKind>(
-  execute: (session: Session, query: Query<Kind>) => Promise<QueryResult<Kind>>,
-): Executor<Kind> {
+function singly<Kind extends QueryKind>(execute: QueryExecutor<Kind>): QueryBatchExecutor<Kind> {
   return async (session, queries) => {
     const results: QueryResult<Kind>[] = [];
     for (const query of queries) results.push(await execute(session, query));
@@ -114,7 +108,7 @@ function singly<Kind extends QueryKind>(
 /** For queries without parameters: all of them share one result. */
 function once<Kind extends QueryKind>(
   execute: (session: Session) => Promise<QueryResult<Kind>>,
-): Executor<Kind> {
+): QueryBatchExecutor<Kind> {
   return async (session, queries) => {
     const result = await execute(session);
     return queries.map(() => result);

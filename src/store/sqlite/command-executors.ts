@@ -6,6 +6,7 @@ import { changeConfig, copyDocuments, deleteDocument, putDocument, resealDocumen
 import { copyEvents } from './event/copy.ts';
 import { deleteOldEvents, eraseChanges } from './event/event.ts';
 import { recordEvent } from './event/single-event.ts';
+import type { CommandExecutor } from './executor.ts';
 import { putFigures } from './figures.ts';
 import type { Connection } from './file/connection.ts';
 import { leaseIds } from './lease-ids.ts';
@@ -33,12 +34,7 @@ import {
 } from './webhook-endpoint/delivery.ts';
 import { deleteWorkspace, ensureWorkspace, renameWorkspace } from './workspace.ts';
 
-type Executor<Kind extends CommandKind> = (
-  connection: Connection,
-  command: Command<Kind>,
-) => CommandResult<Kind>;
-
-const executors: { [Kind in CommandKind]: Executor<Kind> } = {
+const executors: { [Kind in CommandKind]: CommandExecutor<Kind> } = {
   createUserGroup,
   importUserGroup,
   updateUserGroup,
@@ -96,7 +92,7 @@ export function emptiesLog({ kind }: Command): boolean {
 export function runCommands(connection: Connection, commands: readonly Command[]): CommandResult[] {
   // Immediate: a deferred transaction that reads before it writes fails if another one has written in between.
   const results = connection.transaction('immediate', () =>
-    commands.map((command) => (executors[command.kind] as Executor<CommandKind>)(connection, command)),
+    commands.map((command) => (executors[command.kind] as CommandExecutor<CommandKind>)(connection, command)),
   );
   if (!commands.some(emptiesLog)) return results;
   const isEmpty = connection.truncateLog();

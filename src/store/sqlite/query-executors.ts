@@ -8,6 +8,7 @@ import { findApiToken, findApiTokenById, listApiTokens, listNewestApiTokens } fr
 import { findConfig, findConfigVersion, findDocument } from './document.ts';
 import { findNextTenant, hasMoreEvents, listEvents } from './event/event.ts';
 import { findEvent } from './event/single-event.ts';
+import type { QueryExecutor } from './executor.ts';
 import { findFigures } from './figures.ts';
 import type { Connection } from './file/connection.ts';
 import { ping } from './ping.ts';
@@ -37,9 +38,7 @@ import {
 } from './webhook-endpoint/delivery.ts';
 import { findWorkspace, listWorkspaces } from './workspace.ts';
 
-type Executor<Kind extends QueryKind> = (connection: Connection, query: Query<Kind>) => QueryResult<Kind>;
-
-const executors: { [Kind in QueryKind]: Executor<Kind> } = {
+const executors: { [Kind in QueryKind]: QueryExecutor<Kind> } = {
   findApiToken,
   findApiTokenById,
   findUserGroup: (connection, { key }) => findByKey(connection, key),
@@ -120,5 +119,5 @@ function findOnce(
 }
 
 function execute(connection: Connection, query: Query): QueryResult {
-  return (executors[query.kind] as Executor<QueryKind>)(connection, query);
+  return (executors[query.kind] as QueryExecutor<QueryKind>)(connection, query);
 }

@@ -33,6 +33,7 @@ import { type EventCandidate, searchRange, selectPage } from '../../event-page.t
 import type { Command, EventPage, EventSearch, Query, Recorded, TenantWithEvents } from '../../port.ts';
 import { bigint, Entity, RowShape } from '../../row-shape.ts';
 import { type Session, type Statement, statement } from '../client/session.ts';
+import type { Recording } from '../executor.ts';
 import { HORIZON as HORIZON_ON_CITUS } from '../schema/citus.ts';
 import { isSent, numberedRows, sentRows, toArrays } from '../sent-rows.ts';
 
@@ -275,12 +276,6 @@ export const ERASE_EACH = statement('erase_each_event_changes')`
   update events set changes = null
   where bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5
     and position > $6 and position <= $7 and changes is not null`;
-
-/** A change that was made; recorded if it has an event. */
-export interface Recording extends Recorded {
-  version?: number | null;
-  changes?: Changes | null;
-}
 
 type WithEvent<Change> = Change & { event: NewEvent };
 

@@ -3,8 +3,8 @@
 import type { EventKey, StoredEvent } from '../../../domain/event/event.ts';
 import { EVENT, EVENT_KEY } from '../../entities.ts';
 import type { Command, Query } from '../../port.ts';
-import type { Transaction } from '../batch.ts';
 import { type Session, statement } from '../client/session.ts';
+import type { Transaction } from '../executor.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 
 export const FIND = statement('find_events')`
