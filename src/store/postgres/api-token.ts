@@ -2,9 +2,8 @@ import { type ApiToken, apiTokenFields, type FoundApiToken } from '../../domain/
 import { Changes } from '../../domain/event/changes.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import { API_TOKEN, TENANT } from '../entities.ts';
-import type { ApiTokenRow, Command, CommandResult, Query } from '../port.ts';
 import { type Session, statement } from './client/session.ts';
-import type { Transaction } from './executor.ts';
+import type { CommandExecutor, QueryBatchExecutor, QueryExecutor } from './executor.ts';
 import { parameters } from './sent-rows.ts';
 import { lockWorkspaces } from './workspace.ts';
 
@@ -66,10 +65,7 @@ export const MARK_USED = statement('mark_api_tokens_used')`
   where api_token_id = any ($2::bigint[]) and (last_used_at is null or last_used_at < $1)`;
 
 /** A batch has few different API tokens: each one is looked up once. */
-export async function findApiTokens(
-  session: Session,
-  queries: readonly Query<'findApiToken'>[],
-): Promise<(FoundApiToken | null)[]> {
+export const findApiTokens: QueryBatchExecutor<'findApiToken'> = async (session, queries) => {
   const digests = [...new Set(queries.map(({ digest }) => digest))];
   const found = new Map<TokenDigest, FoundApiToken>();
   for (const row of await session.query(FIND, [digests])) {
@@ -84,46 +80,32 @@ export async function findApiTokens(
     found.set(apiToken.previousDigest!, apiToken);
   }
   return queries.map(({ digest }) => found.get(digest) ?? null);
-}
+};
 
 function toFound(row: readonly unknown[]): FoundApiToken {
   return { ...API_TOKEN.read(row), configVersion: row.at(-1) as number };
 }
 
-export async function findApiTokenById(
-  session: Session,
-  { apiTokenId }: Query<'findApiTokenById'>,
-): Promise<ApiToken | null> {
+export const findApiTokenById: QueryExecutor<'findApiTokenById'> = async (session, { apiTokenId }) => {
   const [row] = await session.query(FIND_BY_ID, [apiTokenId]);
   return API_TOKEN.readOrNull(row);
-}
+};
 
-export async function listApiTokens(
-  session: Session,
-  { tenant, after, limit }: Query<'listApiTokens'>,
-): Promise<ApiTokenRow[]> {
+export const listApiTokens: QueryExecutor<'listApiTokens'> = async (session, { tenant, after, limit }) => {
   const rows =
     tenant === null
       ? await session.query(LIST, [after, limit])
       : await session.query(LIST_OF, [...TENANT.cells(tenant), after, limit]);
   return rows.map((row) => ({ ...API_TOKEN.read(row), workspaceName: row.at(-1) as string }));
-}
+};
 
-export async function listNewestApiTokens(
-  session: Session,
-  { tenant, before, isRevoked, limit }: Query<'listNewestApiTokens'>,
-): Promise<ApiToken[]> {
-  return API_TOKEN.readAll(
-    await session.query(LIST_NEWEST, [...TENANT.cells(tenant), before, isRevoked, limit]),
-  );
-}
+export const listNewestApiTokens: QueryExecutor<'listNewestApiTokens'> = async (
+  session,
+  { tenant, before, isRevoked, limit },
+) => API_TOKEN.readAll(await session.query(LIST_NEWEST, [...TENANT.cells(tenant), before, isRevoked, limit]));
 
 /** Runs in a transaction. */
-export async function createApiToken(
-  session: Session,
-  command: Command<'createApiToken'>,
-  { recordings }: Transaction,
-): Promise<CommandResult<'createApiToken'>> {
+export const createApiToken: CommandExecutor<'createApiToken'> = async (session, command, { recordings }) => {
   const { apiTokenId, workspaceId, digest, limit, event } = command;
   if (limit !== undefined && (await countActive(session, command)) >= limit) return 'limit_reached';
   const [found, inserted, [row]] = await Promise.all([
@@ -137,7 +119,7 @@ export async function createApiToken(
   // Otherwise an earlier attempt has recorded it.
   if (inserted.length > 0) recordings.push({ event, changes: new Changes(null, apiTokenFields(command)) });
   return 'created';
-}
+};
 
 /**
  * Without the token itself, which an earlier attempt may have created. Locks the workspace until the end of the
@@ -156,32 +138,32 @@ async function countActive(
 }
 
 /** Runs in a transaction. */
-export async function revokeApiToken(
-  session: Session,
-  { apiTokenId, now, event }: Command<'revokeApiToken'>,
-  { recordings }: Transaction,
-): Promise<boolean> {
+export const revokeApiToken: CommandExecutor<'revokeApiToken'> = async (
+  session,
+  { apiTokenId, now, event },
+  { recordings },
+) => {
   const isRevoked = (await session.query(REVOKE, [now, apiTokenId])).length === 1;
   if (isRevoked) recordings.push({ event });
   return isRevoked || (await session.query(EXISTS, [apiTokenId])).length === 1;
-}
+};
 
 /** Runs in a transaction. */
-export async function rotateApiToken(
-  session: Session,
-  { apiTokenId, currentDigest, digest, previousExpiresAt, event }: Command<'rotateApiToken'>,
-  { recordings }: Transaction,
-): Promise<boolean> {
+export const rotateApiToken: CommandExecutor<'rotateApiToken'> = async (
+  session,
+  { apiTokenId, currentDigest, digest, previousExpiresAt, event },
+  { recordings },
+) => {
   const rows = await session.query(ROTATE, [digest, previousExpiresAt, apiTokenId, currentDigest]);
   const isRotated = rows.length === 1;
   if (isRotated) recordings.push({ event });
   return isRotated;
-}
+};
 
-export async function markApiTokensUsed(
-  session: Session,
-  { apiTokenIds, at }: Command<'markApiTokensUsed'>,
-): Promise<null> {
+export const markApiTokensUsed: CommandExecutor<'markApiTokensUsed'> = async (
+  session,
+  { apiTokenIds, at },
+) => {
   await session.query(MARK_USED, [at, apiTokenIds.toSorted((a, b) => a - b)]);
   return null;
-}
+};

@@ -13,9 +13,9 @@ import {
 import type { Tenant } from '../../domain/event/event.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
 import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
-import { CONFIG_PAGE, type Command, type CommandResult, type Config, type Query } from '../port.ts';
+import { CONFIG_PAGE, type Command, type CommandResult } from '../port.ts';
 import { type Session, type Statement, statement } from './client/session.ts';
-import type { Transaction } from './executor.ts';
+import type { CommandExecutor, QueryExecutor, Transaction } from './executor.ts';
 import { parameters } from './sent-rows.ts';
 
 const OF_KEY = 'where workspace_id = $1 and environment = $2 and kind = $3 and document_id = $4';
@@ -60,40 +60,32 @@ export const LOCK = statement('lock_environment')`
 export const INCREMENT = statement('increment_config_version')`
   update environments set config_version = config_version + 1 where workspace_id = $1 and environment = $2`;
 
-export async function findConfigVersion(
-  session: Session,
-  { tenant }: Query<'findConfigVersion'>,
-): Promise<number> {
+export const findConfigVersion: QueryExecutor<'findConfigVersion'> = async (session, { tenant }) => {
   const [row] = await session.query(FIND_VERSION, TENANT.cells(tenant));
   return (row?.[0] as number | undefined) ?? 0;
-}
+};
 
 /** The version is read first: documents that change in between are newer than it, and are read again. */
-export async function findConfig(session: Session, { tenant }: Query<'findConfig'>): Promise<Config> {
+export const findConfig: QueryExecutor<'findConfig'> = async (session, { tenant }) => {
   const values = TENANT.cells(tenant);
   const [row] = await session.query(FIND_VERSION, values);
   if (row === undefined) return { version: 0, pages: [] };
   return { version: row[0] as number, pages: readPages(await session.query(LIST, values)) };
-}
+};
 
 function* readPages(rows: readonly (readonly unknown[])[]): Iterable<Document[]> {
   for (let start = 0; start < rows.length; start += CONFIG_PAGE)
     yield DOCUMENT.readAll(rows.slice(start, start + CONFIG_PAGE));
 }
 
-export async function findDocument(
-  session: Session,
-  { key }: Query<'findDocument'>,
-): Promise<Document | null> {
-  return find(session, key);
-}
+export const findDocument: QueryExecutor<'findDocument'> = async (session, { key }) => find(session, key);
 
 /** Runs in a transaction. */
-export async function putDocument(
-  session: Session,
-  { key, body, secret, precondition, limit, event, now }: Command<'putDocument'>,
-  { recordings }: Transaction,
-): Promise<CommandResult<'putDocument'>> {
+export const putDocument: CommandExecutor<'putDocument'> = async (
+  session,
+  { key, body, secret, precondition, limit, event, now },
+  { recordings },
+) => {
   await lock(session, key);
   const stored = await find(session, key);
   if (!isMetByTag(precondition, stored && documentTag(stored))) return 'version_mismatch';
@@ -105,14 +97,14 @@ export async function putDocument(
   await change(session, key, [[PUT, DOCUMENT.cells(document)]]);
   recordings.push({ event, version: document.version, changes: documentChanges(stored, document) });
   return { created: stored === null, document };
-}
+};
 
 /** Runs in a transaction. */
-export async function deleteDocument(
-  session: Session,
-  { key, precondition, event }: Command<'deleteDocument'>,
-  { recordings }: Transaction,
-): Promise<CommandResult<'deleteDocument'>> {
+export const deleteDocument: CommandExecutor<'deleteDocument'> = async (
+  session,
+  { key, precondition, event },
+  { recordings },
+) => {
   await lock(session, key);
   const stored = await find(session, key);
   if (stored === null) return 'not_found';
@@ -120,7 +112,7 @@ export async function deleteDocument(
   await change(session, key, [[DELETE, DOCUMENT_KEY.cells(key)]]);
   recordings.push({ event });
   return 'deleted';
-}
+};
 
 /** Runs in a transaction. */
 export async function changeConfig(
@@ -144,28 +136,25 @@ export async function changeConfig(
 }
 
 /** Runs in a transaction. */
-export async function resealDocument(
-  session: Session,
-  { key, expected, secret }: Command<'resealDocument'>,
-): Promise<boolean> {
+export const resealDocument: CommandExecutor<'resealDocument'> = async (
+  session,
+  { key, expected, secret },
+) => {
   await lock(session, key);
   const values = [secret.keyId, secret.ciphertext, expected.keyId, expected.ciphertext];
   const isResealed = (await session.query(RESEAL, [...DOCUMENT_KEY.cells(key), ...values])).length === 1;
   if (isResealed) await session.query(INCREMENT, TENANT.cells(key));
   return isResealed;
-}
+};
 
 /** Runs in a transaction. */
-export async function copyDocuments(
-  session: Session,
-  { documents }: Command<'copyDocuments'>,
-): Promise<null> {
+export const copyDocuments: CommandExecutor<'copyDocuments'> = async (session, { documents }) => {
   for (const document of documents) {
     await lock(session, document);
     await change(session, document, [[COPY, DOCUMENT.cells(document)]]);
   }
   return null;
-}
+};
 
 async function lock(session: Session, tenant: Tenant): Promise<void> {
   await session.query(LOCK, TENANT.cells(tenant));

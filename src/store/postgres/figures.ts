@@ -1,8 +1,8 @@
 // Figures about an environment.
 
 import { STORED_FIGURES, TENANT } from '../entities.ts';
-import type { Command, Query, StoredFigures } from '../port.ts';
-import { type Session, statement } from './client/session.ts';
+import { statement } from './client/session.ts';
+import type { CommandExecutor, QueryExecutor } from './executor.ts';
 
 const OF_TENANT = 'workspace_id = $1 and environment = $2';
 
@@ -18,20 +18,17 @@ export const UPDATE = statement('update_figures')`
   set counting_until = $3, counted_at = coalesce($4, counted_at), figures = coalesce($5, figures)
   where ${OF_TENANT} and counting_until = $6 returning workspace_id`;
 
-export async function findFigures(
-  session: Session,
-  { tenant }: Query<'findFigures'>,
-): Promise<StoredFigures | null> {
+export const findFigures: QueryExecutor<'findFigures'> = async (session, { tenant }) => {
   const [row] = await session.query(FIND, TENANT.cells(tenant));
   return STORED_FIGURES.readOrNull(row);
-}
+};
 
-export async function putFigures(
-  session: Session,
-  { tenant, expected, countingUntil, counted }: Command<'putFigures'>,
-): Promise<boolean> {
+export const putFigures: CommandExecutor<'putFigures'> = async (
+  session,
+  { tenant, expected, countingUntil, counted },
+) => {
   const key = [...TENANT.cells(tenant), countingUntil];
   if (expected === null) return (await session.query(START, key)).length === 1;
   const { countedAt = null, figures = null } = counted ?? {};
   return (await session.query(UPDATE, [...key, countedAt, figures, expected])).length === 1;
-}
+};

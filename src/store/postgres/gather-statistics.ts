@@ -4,8 +4,8 @@
 
 import type { Command, CommandResult, LeasedIds } from '../port.ts';
 import type { ConnectionPool } from './client/pool.ts';
-import type { Session } from './client/session.ts';
 import { statement } from './client/session.ts';
+import type { CommandBatchExecutor } from './executor.ts';
 
 export const ANALYZE = statement('analyze_user_groups')`analyze user_groups`;
 
@@ -26,13 +26,10 @@ export async function keepPlansFitting(
   await pool.run((session) => session.query(ANALYZE)).catch(() => {});
 }
 
-export async function gatherStatistics(
-  session: Session,
-  commands: readonly Command<'gatherStatistics'>[],
-): Promise<null[]> {
+export const gatherStatistics: CommandBatchExecutor<'gatherStatistics'> = async (session, commands) => {
   await session.query(ANALYZE);
   return commands.map(() => null);
-}
+};
 
 /**
  * Not for the first lease: for an almost empty table PostgreSQL would plan sequential scans, which lock rows in another

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Command, IdSequence, LeasedIds } from '../port.ts';
-import { type Session, statement } from './client/session.ts';
+import type { IdSequence } from '../port.ts';
+import { statement } from './client/session.ts';
+import type { CommandBatchExecutor } from './executor.ts';
 
 export const LEASE = statement('lease_ids')`
   update id_blocks set next = id_blocks.next + sent.count
@@ -14,10 +15,7 @@ export const NAME = statement('name_lease')`insert into id_leases (lease) values
  * Leases of one sequence are one block, dealt out in their order. Each attempt has a name of its own, which exists
  * exactly as long as its blocks do: both statements travel in one pipeline, so they are one transaction.
  */
-export async function leaseIds(
-  session: Session,
-  commands: readonly Command<'leaseIds'>[],
-): Promise<LeasedIds[]> {
+export const leaseIds: CommandBatchExecutor<'leaseIds'> = async (session, commands) => {
   const counts = new Map<IdSequence, number>();
   for (const { sequence, count } of commands) counts.set(sequence, (counts.get(sequence) ?? 0) + count);
   const sequences = [...counts.keys()].sort();
@@ -34,4 +32,4 @@ export async function leaseIds(
     next.set(sequence, first + count);
     return { first, lease };
   });
-}
+};

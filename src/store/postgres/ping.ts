@@ -1,5 +1,5 @@
-import type { Command } from '../port.ts';
 import { type Session, statement } from './client/session.ts';
+import type { CommandBatchExecutor } from './executor.ts';
 
 export const READ = statement('ping')`select coalesce(max(number), 0) from schema_migrations`;
 
@@ -12,10 +12,7 @@ export async function ping(session: Session): Promise<number> {
   return row![0] as number;
 }
 
-export async function pingWrite(
-  session: Session,
-  commands: readonly Command<'pingWrite'>[],
-): Promise<null[]> {
+export const pingWrite: CommandBatchExecutor<'pingWrite'> = async (session, commands) => {
   await session.query(WRITE);
   return commands.map(() => null);
-}
+};

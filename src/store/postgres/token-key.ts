@@ -1,5 +1,5 @@
-import type { Command } from '../port.ts';
 import { type Session, statement } from './client/session.ts';
+import type { CommandExecutor } from './executor.ts';
 
 export const LIST = statement('list_token_keys')`select key_id from token_keys order by key_id`;
 
@@ -18,18 +18,12 @@ export async function listTokenKeyIds(session: Session): Promise<string[]> {
   return (await session.query(LIST)).map(([keyId]) => keyId as string);
 }
 
-export async function addTokenKeyId(
-  session: Session,
-  { keyId, now }: Command<'addTokenKeyId'>,
-): Promise<null> {
+export const addTokenKeyId: CommandExecutor<'addTokenKeyId'> = async (session, { keyId, now }) => {
   await session.query(ADD, [keyId, now]);
   return null;
-}
+};
 
-export async function removeTokenKeyIds(
-  session: Session,
-  { keep }: Command<'removeTokenKeyIds'>,
-): Promise<null> {
+export const removeTokenKeyIds: CommandExecutor<'removeTokenKeyIds'> = async (session, { keep }) => {
   const [ofTokens, ofDocuments] = [
     await session.query(LIST_IN_USE),
     await session.query(LIST_IN_USE_BY_DOCUMENTS),
@@ -37,4 +31,4 @@ export async function removeTokenKeyIds(
   const inUse = [...ofTokens, ...ofDocuments].map(([keyId]) => keyId as string);
   await session.query(KEEP, [[keep, ...inUse]]);
   return null;
-}
+};

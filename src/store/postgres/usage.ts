@@ -2,9 +2,9 @@
 
 import type { UsageCount } from '../../domain/usage.ts';
 import { TENANT, TENANT_WITH_USAGE, USAGE_COUNT } from '../entities.ts';
-import type { Command, Query, TenantWithUsage } from '../port.ts';
 import { RowShape } from '../row-shape.ts';
-import { type Session, statement } from './client/session.ts';
+import { statement } from './client/session.ts';
+import type { CommandExecutor, QueryExecutor } from './executor.ts';
 import { isSent, sentRows, toArrays } from './sent-rows.ts';
 
 const { count: _, ...keyFields } = USAGE_COUNT.fields;
@@ -42,49 +42,47 @@ export const FIND_OLD = statement('find_old_usage')`
 export const DELETE = statement('delete_usage')`
   delete from usage_counts as stored using ${sentRows(KEY)} where ${isSent(KEY)}`;
 
-export async function addUsage(session: Session, { counts }: Command<'addUsage'>): Promise<null> {
+export const addUsage: CommandExecutor<'addUsage'> = async (session, { counts }) => {
   await session.query(ADD, toArrays(USAGE_COUNT, sumByKey(counts)));
   return null;
-}
+};
 
-export async function copyUsage(session: Session, { counts }: Command<'copyUsage'>): Promise<null> {
+export const copyUsage: CommandExecutor<'copyUsage'> = async (session, { counts }) => {
   await session.query(COPY, toArrays(USAGE_COUNT, counts));
   return null;
-}
+};
 
-export async function listUsageOfDay(
-  session: Session,
-  { tenant, day, after, limit }: Query<'listUsageOfDay'>,
-): Promise<UsageCount[]> {
-  return USAGE_COUNT.readAll(await session.query(OF_DAY, [...TENANT.cells(tenant), day, after, limit]));
-}
+export const listUsageOfDay: QueryExecutor<'listUsageOfDay'> = async (
+  session,
+  { tenant, day, after, limit },
+) => USAGE_COUNT.readAll(await session.query(OF_DAY, [...TENANT.cells(tenant), day, after, limit]));
 
-export async function listUsageOfUserGroup(
-  session: Session,
-  { key, from, to, limit }: Query<'listUsageOfUserGroup'>,
-): Promise<UsageCount[]> {
+export const listUsageOfUserGroup: QueryExecutor<'listUsageOfUserGroup'> = async (
+  session,
+  { key, from, to, limit },
+) => {
   const { bucket, providedId } = key;
   const values = [bucket, ...TENANT.cells(key), providedId, from, to, limit];
   return USAGE_COUNT.readAll(await session.query(OF_USER_GROUP, values));
-}
+};
 
-export async function findNextTenantWithUsage(
-  session: Session,
-  { after }: Query<'findNextTenantWithUsage'>,
-): Promise<TenantWithUsage | null> {
+export const findNextTenantWithUsage: QueryExecutor<'findNextTenantWithUsage'> = async (
+  session,
+  { after },
+) => {
   const [row] = await session.query(NEXT_TENANT, TENANT.cellsAfter(after));
   return TENANT_WITH_USAGE.readOrNull(row);
-}
+};
 
 /** Runs in a transaction. */
-export async function deleteOldUsage(
-  session: Session,
-  { tenant, before, limit }: Command<'deleteOldUsage'>,
-): Promise<number> {
+export const deleteOldUsage: CommandExecutor<'deleteOldUsage'> = async (
+  session,
+  { tenant, before, limit },
+) => {
   const old = USAGE_COUNT.readAll(await session.query(FIND_OLD, [...TENANT.cells(tenant), before, limit]));
   if (old.length > 0) await session.query(DELETE, toArrays(KEY, old));
   return old.length;
-}
+};
 
 /** Each key once, which ADD requires, and in the order of keys, so that two processes do not deadlock. */
 function sumByKey(counts: readonly UsageCount[]): UsageCount[] {

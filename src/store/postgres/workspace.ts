@@ -1,7 +1,7 @@
 import { WORKSPACE, WORKSPACE_TABLES } from '../entities.ts';
-import type { Command, CommandResult, Query, Workspace } from '../port.ts';
 import { TransientError } from './client/errors.ts';
 import { type Session, statement } from './client/session.ts';
+import type { CommandExecutor, QueryExecutor } from './executor.ts';
 import { parameters } from './sent-rows.ts';
 
 export const LIST = statement('list_workspaces')`
@@ -40,26 +40,20 @@ export const DELETE = statement('delete_workspace')`delete from workspaces where
 
 const UNIQUE_VIOLATION = '23505';
 
-export async function findWorkspace(
-  session: Session,
-  { name }: Query<'findWorkspace'>,
-): Promise<Workspace | null> {
+export const findWorkspace: QueryExecutor<'findWorkspace'> = async (session, { name }) => {
   const [row] = await session.query(FIND, [name]);
   return WORKSPACE.readOrNull(row);
-}
+};
 
-export async function listWorkspaces(
-  session: Session,
-  { after, limit }: Query<'listWorkspaces'>,
-): Promise<Workspace[]> {
+export const listWorkspaces: QueryExecutor<'listWorkspaces'> = async (session, { after, limit }) => {
   // Names are never empty.
   return WORKSPACE.readAll(await session.query(LIST, [after ?? '', limit]));
-}
+};
 
-export async function ensureWorkspace(
-  session: Session,
-  { workspaceId, name, now }: Command<'ensureWorkspace'>,
-): Promise<CommandResult<'ensureWorkspace'>> {
+export const ensureWorkspace: CommandExecutor<'ensureWorkspace'> = async (
+  session,
+  { workspaceId, name, now },
+) => {
   await session.query(INSERT, WORKSPACE.cells({ workspaceId, name, createdAt: now }));
   const [row] = await session.query(FIND, [name]);
   if (row === undefined) {
@@ -72,7 +66,7 @@ export async function ensureWorkspace(
   const workspace = WORKSPACE.read(row);
   // The id is unique to this command.
   return { created: workspace.workspaceId === workspaceId, workspace };
-}
+};
 
 /** Runs in a transaction. Returns the ids that exist; these workspaces cannot be deleted before its end. */
 export async function lockWorkspaces(
@@ -84,15 +78,15 @@ export async function lockWorkspaces(
 }
 
 /** Runs in a transaction. */
-export async function renameWorkspace(
-  session: Session,
-  { workspaceId, from, to }: Command<'renameWorkspace'>,
-): Promise<CommandResult<'renameWorkspace'>> {
+export const renameWorkspace: CommandExecutor<'renameWorkspace'> = async (
+  session,
+  { workspaceId, from, to },
+) => {
   const holder = await findWorkspace(session, { kind: 'findWorkspace', name: to });
   if (holder !== null && holder.workspaceId !== workspaceId) return 'name_taken';
   const renamed = await session.query(RENAME, [to, workspaceId, from]).catch(retryIfTaken);
   return renamed.length === 1 ? 'renamed' : 'not_found';
-}
+};
 
 /** Another transaction took the name after the lookup: the next attempt finds it. */
 function retryIfTaken(error: unknown): never {
@@ -101,10 +95,10 @@ function retryIfTaken(error: unknown): never {
 }
 
 /** Runs in a transaction. Separate statements, so that each check sees what was committed before the lock was acquired. */
-export async function deleteWorkspace(
-  session: Session,
-  { workspaceId, endedBefore }: Command<'deleteWorkspace'>,
-): Promise<CommandResult<'deleteWorkspace'>> {
+export const deleteWorkspace: CommandExecutor<'deleteWorkspace'> = async (
+  session,
+  { workspaceId, endedBefore },
+) => {
   const found = await lockWorkspaces(session, [workspaceId]);
   if (found.size === 0) return 'not_found';
   if ((await session.query(FIND_USER_GROUP, [workspaceId])).length > 0) return 'has_user_groups';
@@ -114,4 +108,4 @@ export async function deleteWorkspace(
   for (const statement of DELETE_CONTENT) await session.query(statement, [workspaceId]);
   await session.query(DELETE, [workspaceId]);
   return 'deleted';
-}
+};

@@ -1,8 +1,8 @@
-import { type ApiToken, apiTokenFields, type FoundApiToken } from '../../domain/api-token.ts';
+import { type ApiToken, apiTokenFields } from '../../domain/api-token.ts';
 import { Changes } from '../../domain/event/changes.ts';
 import { API_TOKEN } from '../entities.ts';
-import type { ApiTokenRow, Command, CommandResult, Query } from '../port.ts';
 import { record } from './event/event.ts';
+import type { CommandExecutor, QueryExecutor } from './executor.ts';
 import type { Connection } from './file/connection.ts';
 import { placeholders } from './placeholders.ts';
 
@@ -32,78 +32,59 @@ const ROTATE = `update api_tokens set digest = ?, previous_digest = digest, prev
 const MARK_USED = `update api_tokens set last_used_at = ?1
   where api_token_id = ?2 and (last_used_at is null or last_used_at < ?1)`;
 
-export function findApiToken(
-  connection: Connection,
-  { digest }: Query<'findApiToken'>,
-): FoundApiToken | null {
+export const findApiToken: QueryExecutor<'findApiToken'> = (connection, { digest }) => {
   const row = connection.get(FIND, [digest]) ?? connection.get(FIND_PREVIOUS, [digest]);
   return row === undefined ? null : { ...API_TOKEN.read(row), configVersion: row.at(-1) as number };
-}
+};
 
-export function findApiTokenById(
-  connection: Connection,
-  { apiTokenId }: Query<'findApiTokenById'>,
-): ApiToken | null {
-  return API_TOKEN.readOrNull(connection.get(FIND_BY_ID, [apiTokenId]));
-}
+export const findApiTokenById: QueryExecutor<'findApiTokenById'> = (connection, { apiTokenId }) =>
+  API_TOKEN.readOrNull(connection.get(FIND_BY_ID, [apiTokenId]));
 
-export function listApiTokens(
-  connection: Connection,
-  { tenant, after, limit }: Query<'listApiTokens'>,
-): ApiTokenRow[] {
+export const listApiTokens: QueryExecutor<'listApiTokens'> = (connection, { tenant, after, limit }) => {
   const rows =
     tenant === null
       ? connection.all(LIST, [after, limit])
       : connection.all(LIST_OF, [tenant.workspaceId, tenant.environment, after, limit]);
   return rows.map((row) => ({ ...API_TOKEN.read(row), workspaceName: row.at(-1) as string }));
-}
+};
 
-export function listNewestApiTokens(
-  connection: Connection,
-  { tenant, before, isRevoked, limit }: Query<'listNewestApiTokens'>,
-): ApiToken[] {
+export const listNewestApiTokens: QueryExecutor<'listNewestApiTokens'> = (
+  connection,
+  { tenant, before, isRevoked, limit },
+) => {
   const values = [tenant.workspaceId, tenant.environment, before, Number(isRevoked), limit];
   return API_TOKEN.readAll(connection.all(LIST_NEWEST, values));
-}
+};
 
-export function createApiToken(
-  connection: Connection,
-  command: Command<'createApiToken'>,
-): CommandResult<'createApiToken'> {
+export const createApiToken: CommandExecutor<'createApiToken'> = (connection, command) => {
   const { workspaceId, limit, event } = command;
   if (connection.get(WORKSPACE_EXISTS, [workspaceId]) === undefined) return 'workspace_not_found';
   if (limit !== undefined && countActive(connection, command) >= limit) return 'limit_reached';
   if (connection.run(CREATE, API_TOKEN.cells(command)) === 0) return 'digest_taken';
   record(connection, event, null, () => new Changes(null, apiTokenFields(command)));
   return 'created';
-}
+};
 
 function countActive(connection: Connection, { workspaceId, environment, createdAt }: ApiToken): number {
   return (connection.get(COUNT_ACTIVE, [workspaceId, environment, createdAt]) as [number])[0];
 }
 
-export function revokeApiToken(
-  connection: Connection,
-  { apiTokenId, now, event }: Command<'revokeApiToken'>,
-): boolean {
+export const revokeApiToken: CommandExecutor<'revokeApiToken'> = (connection, { apiTokenId, now, event }) => {
   const isRevoked = connection.run(REVOKE, [now, apiTokenId]) === 1;
   if (isRevoked) record(connection, event, null);
   return isRevoked || connection.get(EXISTS, [apiTokenId]) !== undefined;
-}
+};
 
-export function rotateApiToken(
-  connection: Connection,
-  { apiTokenId, currentDigest, digest, previousExpiresAt, event }: Command<'rotateApiToken'>,
-): boolean {
+export const rotateApiToken: CommandExecutor<'rotateApiToken'> = (
+  connection,
+  { apiTokenId, currentDigest, digest, previousExpiresAt, event },
+) => {
   const isRotated = connection.run(ROTATE, [digest, previousExpiresAt, apiTokenId, currentDigest]) === 1;
   if (isRotated) record(connection, event, null);
   return isRotated;
-}
+};
 
-export function markApiTokensUsed(
-  connection: Connection,
-  { apiTokenIds, at }: Command<'markApiTokensUsed'>,
-): null {
+export const markApiTokensUsed: CommandExecutor<'markApiTokensUsed'> = (connection, { apiTokenIds, at }) => {
   for (const apiTokenId of apiTokenIds) connection.run(MARK_USED, [at, apiTokenId]);
   return null;
-}
+};

@@ -9,9 +9,10 @@ import {
 } from '../../domain/document.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
 import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
-import { CONFIG_PAGE, type Command, type CommandResult, type Config, type Query } from '../port.ts';
+import { CONFIG_PAGE, type Command, type CommandResult, type Query } from '../port.ts';
 import type { Cell } from '../row-shape.ts';
 import { record } from './event/event.ts';
+import type { CommandExecutor, QueryExecutor } from './executor.ts';
 import type { Connection } from './file/connection.ts';
 import { asStoreError } from './file/file.ts';
 import { placeholders } from './placeholders.ts';
@@ -44,7 +45,7 @@ export function findConfigVersion(
 }
 
 /** The version is read first: documents that change in between are newer than it, and are read again. */
-export function findConfig(connection: Connection, query: Query<'findConfig'>): Config {
+export const findConfig: QueryExecutor<'findConfig'> = (connection, query) => {
   const cells = TENANT.cells(query.tenant);
   const version = findConfigVersion(connection, query);
   const isLarge = connection.get(HAS_SECOND_PAGE, cells) !== undefined;
@@ -52,7 +53,7 @@ export function findConfig(connection: Connection, query: Query<'findConfig'>): 
     ? readPages(connection, cells)
     : [DOCUMENT.readAll(connection.all(OF_ENVIRONMENT, cells))];
   return { version, pages };
-}
+};
 
 /**
  * Reads with one statement on a connection of its own: other queries read the newest state between two pages. The first
@@ -76,14 +77,12 @@ function* readPages(connection: Connection, tenant: readonly Cell[]): Iterable<D
   }
 }
 
-export function findDocument(connection: Connection, { key }: Query<'findDocument'>): Document | null {
-  return find(connection, key);
-}
+export const findDocument: QueryExecutor<'findDocument'> = (connection, { key }) => find(connection, key);
 
-export function putDocument(
-  connection: Connection,
-  { key, body, secret, precondition, limit, event, now }: Command<'putDocument'>,
-): CommandResult<'putDocument'> {
+export const putDocument: CommandExecutor<'putDocument'> = (
+  connection,
+  { key, body, secret, precondition, limit, event, now },
+) => {
   const stored = find(connection, key);
   if (!isMetByTag(precondition, stored && documentTag(stored))) return 'version_mismatch';
   const isUnchanged = stored !== null && stored.body === body && secret === undefined;
@@ -95,12 +94,12 @@ export function putDocument(
   connection.run(INCREMENT, TENANT.cells(key));
   record(connection, event, document.version, () => documentChanges(stored, document));
   return { created: stored === null, document };
-}
+};
 
-export function deleteDocument(
-  connection: Connection,
-  { key, precondition, event }: Command<'deleteDocument'>,
-): CommandResult<'deleteDocument'> {
+export const deleteDocument: CommandExecutor<'deleteDocument'> = (
+  connection,
+  { key, precondition, event },
+) => {
   const stored = find(connection, key);
   if (stored === null) return 'not_found';
   if (!isMetByTag(precondition, documentTag(stored))) return 'version_mismatch';
@@ -108,7 +107,7 @@ export function deleteDocument(
   connection.run(INCREMENT, TENANT.cells(key));
   record(connection, event, null);
   return 'deleted';
-}
+};
 
 export function changeConfig(
   connection: Connection,
@@ -124,10 +123,7 @@ export function changeConfig(
   return version + 1;
 }
 
-export function resealDocument(
-  connection: Connection,
-  { key, expected, secret }: Command<'resealDocument'>,
-): boolean {
+export const resealDocument: CommandExecutor<'resealDocument'> = (connection, { key, expected, secret }) => {
   const values = [
     secret.keyId,
     secret.ciphertext,
@@ -138,15 +134,15 @@ export function resealDocument(
   const isResealed = connection.run(RESEAL, values) === 1;
   if (isResealed) connection.run(INCREMENT, TENANT.cells(key));
   return isResealed;
-}
+};
 
-export function copyDocuments(connection: Connection, { documents }: Command<'copyDocuments'>): null {
+export const copyDocuments: CommandExecutor<'copyDocuments'> = (connection, { documents }) => {
   for (const document of documents) {
     connection.run(COPY, DOCUMENT.cells(document));
     connection.run(INCREMENT, TENANT.cells(document));
   }
   return null;
-}
+};
 
 function find(connection: Connection, key: DocumentKey): Document | null {
   return DOCUMENT.readOrNull(connection.get(FIND, DOCUMENT_KEY.cells(key)));

@@ -1,8 +1,7 @@
 // Figures about an environment.
 
 import { STORED_FIGURES, TENANT } from '../entities.ts';
-import type { Command, Query, StoredFigures } from '../port.ts';
-import type { Connection } from './file/connection.ts';
+import type { CommandExecutor, QueryExecutor } from './executor.ts';
 
 const OF_TENANT = 'workspace_id = ? and environment = ?';
 const FIND = `select ${STORED_FIGURES.names} from environment_figures where ${OF_TENANT}`;
@@ -12,16 +11,15 @@ const UPDATE = `update environment_figures
   set counting_until = ?, counted_at = coalesce(?, counted_at), figures = coalesce(?, figures)
   where ${OF_TENANT} and counting_until = ?`;
 
-export function findFigures(connection: Connection, { tenant }: Query<'findFigures'>): StoredFigures | null {
-  return STORED_FIGURES.readOrNull(connection.get(FIND, TENANT.cells(tenant)));
-}
+export const findFigures: QueryExecutor<'findFigures'> = (connection, { tenant }) =>
+  STORED_FIGURES.readOrNull(connection.get(FIND, TENANT.cells(tenant)));
 
-export function putFigures(
-  connection: Connection,
-  { tenant, expected, countingUntil, counted }: Command<'putFigures'>,
-): boolean {
+export const putFigures: CommandExecutor<'putFigures'> = (
+  connection,
+  { tenant, expected, countingUntil, counted },
+) => {
   const key = TENANT.cells(tenant);
   if (expected === null) return connection.run(START, [...key, countingUntil]) === 1;
   const { countedAt = null, figures = null } = counted ?? {};
   return connection.run(UPDATE, [countingUntil, countedAt, figures, ...key, expected]) === 1;
-}
+};

@@ -1,4 +1,4 @@
-import type { Command } from '../port.ts';
+import type { CommandExecutor } from './executor.ts';
 import type { Connection } from './file/connection.ts';
 
 const LIST = 'select key_id from token_keys order by key_id';
@@ -11,12 +11,12 @@ export function listTokenKeyIds(connection: Connection): string[] {
   return connection.all(LIST).map(([keyId]) => keyId as string);
 }
 
-export function addTokenKeyId(connection: Connection, { keyId, now }: Command<'addTokenKeyId'>): null {
+export const addTokenKeyId: CommandExecutor<'addTokenKeyId'> = (connection, { keyId, now }) => {
   connection.run(ADD, [keyId, now]);
   return null;
-}
+};
 
-export function removeTokenKeyIds(connection: Connection, { keep }: Command<'removeTokenKeyIds'>): null {
+export const removeTokenKeyIds: CommandExecutor<'removeTokenKeyIds'> = (connection, { keep }) => {
   connection.run(KEEP, [keep]);
   return null;
-}
+};

@@ -1,9 +1,7 @@
 // Counts of the use of tokens.
 
-import type { UsageCount } from '../../domain/usage.ts';
 import { TENANT, TENANT_WITH_USAGE, USAGE_COUNT } from '../entities.ts';
-import type { Command, Query, TenantWithUsage } from '../port.ts';
-import type { Connection } from './file/connection.ts';
+import type { CommandExecutor, QueryExecutor } from './executor.ts';
 import { nextKey } from './next-key.ts';
 import { placeholders } from './placeholders.ts';
 
@@ -25,42 +23,27 @@ const findNext = nextKey(
     order by workspace_id, environment, day limit 1`,
 );
 
-export function addUsage(connection: Connection, { counts }: Command<'addUsage'>): null {
+export const addUsage: CommandExecutor<'addUsage'> = (connection, { counts }) => {
   for (const count of counts) connection.run(ADD, USAGE_COUNT.cells(count));
   return null;
-}
+};
 
-export function copyUsage(connection: Connection, { counts }: Command<'copyUsage'>): null {
+export const copyUsage: CommandExecutor<'copyUsage'> = (connection, { counts }) => {
   for (const count of counts) connection.run(COPY, USAGE_COUNT.cells(count));
   return null;
-}
+};
 
-export function listUsageOfDay(
-  connection: Connection,
-  { tenant, day, after, limit }: Query<'listUsageOfDay'>,
-): UsageCount[] {
-  return USAGE_COUNT.readAll(connection.all(OF_DAY, [...TENANT.cells(tenant), day, after, limit]));
-}
+export const listUsageOfDay: QueryExecutor<'listUsageOfDay'> = (connection, { tenant, day, after, limit }) =>
+  USAGE_COUNT.readAll(connection.all(OF_DAY, [...TENANT.cells(tenant), day, after, limit]));
 
-export function listUsageOfUserGroup(
-  connection: Connection,
-  { key, from, to, limit }: Query<'listUsageOfUserGroup'>,
-): UsageCount[] {
-  return USAGE_COUNT.readAll(
-    connection.all(OF_USER_GROUP, [...TENANT.cells(key), key.providedId, from, to, limit]),
-  );
-}
+export const listUsageOfUserGroup: QueryExecutor<'listUsageOfUserGroup'> = (
+  connection,
+  { key, from, to, limit },
+) =>
+  USAGE_COUNT.readAll(connection.all(OF_USER_GROUP, [...TENANT.cells(key), key.providedId, from, to, limit]));
 
-export function findNextTenantWithUsage(
-  connection: Connection,
-  { after }: Query<'findNextTenantWithUsage'>,
-): TenantWithUsage | null {
-  return TENANT_WITH_USAGE.readOrNull(findNext(connection, TENANT.cellsAfter(after)));
-}
+export const findNextTenantWithUsage: QueryExecutor<'findNextTenantWithUsage'> = (connection, { after }) =>
+  TENANT_WITH_USAGE.readOrNull(findNext(connection, TENANT.cellsAfter(after)));
 
-export function deleteOldUsage(
-  connection: Connection,
-  { tenant, before, limit }: Command<'deleteOldUsage'>,
-): number {
-  return connection.run(DELETE_OLD, [...TENANT.cells(tenant), before, limit]);
-}
+export const deleteOldUsage: CommandExecutor<'deleteOldUsage'> = (connection, { tenant, before, limit }) =>
+  connection.run(DELETE_OLD, [...TENANT.cells(tenant), before, limit]);

@@ -1,5 +1,6 @@
 import { WORKSPACE, WORKSPACE_TABLES } from '../entities.ts';
-import type { Command, CommandResult, Query, Workspace } from '../port.ts';
+import type { Workspace } from '../port.ts';
+import type { CommandExecutor, QueryExecutor } from './executor.ts';
 import type { Connection } from './file/connection.ts';
 import { placeholders } from './placeholders.ts';
 
@@ -19,39 +20,36 @@ export function findWorkspace(connection: Connection, { name }: { name: string }
   return WORKSPACE.readOrNull(connection.get(FIND, [name]));
 }
 
-export function listWorkspaces(
-  connection: Connection,
-  { after, limit }: Query<'listWorkspaces'>,
-): Workspace[] {
+export const listWorkspaces: QueryExecutor<'listWorkspaces'> = (connection, { after, limit }) => {
   // No name is empty.
   return WORKSPACE.readAll(connection.all(LIST, [after ?? '', limit]));
-}
+};
 
 export function hasWorkspace(connection: Connection, workspaceId: number): boolean {
   return connection.get(EXISTS, [workspaceId]) !== undefined;
 }
 
-export function ensureWorkspace(
-  connection: Connection,
-  { workspaceId, name, now }: Command<'ensureWorkspace'>,
-): CommandResult<'ensureWorkspace'> {
+export const ensureWorkspace: CommandExecutor<'ensureWorkspace'> = (
+  connection,
+  { workspaceId, name, now },
+) => {
   const created = connection.run(CREATE, WORKSPACE.cells({ workspaceId, name, createdAt: now })) === 1;
   return { created, workspace: findWorkspace(connection, { name })! };
-}
+};
 
-export function renameWorkspace(
-  connection: Connection,
-  { workspaceId, from, to }: Command<'renameWorkspace'>,
-): CommandResult<'renameWorkspace'> {
+export const renameWorkspace: CommandExecutor<'renameWorkspace'> = (
+  connection,
+  { workspaceId, from, to },
+) => {
   const holder = findWorkspace(connection, { name: to });
   if (holder !== null && holder.workspaceId !== workspaceId) return 'name_taken';
   return connection.run(RENAME, [to, workspaceId, from]) === 1 ? 'renamed' : 'not_found';
-}
+};
 
-export function deleteWorkspace(
-  connection: Connection,
-  { workspaceId, endedBefore }: Command<'deleteWorkspace'>,
-): CommandResult<'deleteWorkspace'> {
+export const deleteWorkspace: CommandExecutor<'deleteWorkspace'> = (
+  connection,
+  { workspaceId, endedBefore },
+) => {
   if (!hasWorkspace(connection, workspaceId)) return 'not_found';
   if (connection.get(HAS_USER_GROUP, [workspaceId]) !== undefined) return 'has_user_groups';
   if (connection.get(HAS_API_TOKEN, [workspaceId, endedBefore]) !== undefined) return 'has_api_tokens';
@@ -61,4 +59,4 @@ export function deleteWorkspace(
     connection.run(`delete from ${table} where workspace_id = ?`, [workspaceId]);
   connection.run(DELETE, [workspaceId]);
   return 'deleted';
-}
+};

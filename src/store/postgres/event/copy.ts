@@ -1,6 +1,6 @@
 import { EVENT } from '../../entities.ts';
-import type { Command } from '../../port.ts';
-import { type Session, statement } from '../client/session.ts';
+import { statement } from '../client/session.ts';
+import type { CommandExecutor } from '../executor.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
 import { POSITIONS } from './event.ts';
 
@@ -14,9 +14,9 @@ export const RAISE_BASE = statement('raise_event_position_base')`
   update event_positions set base = $1 where base < $1`;
 
 /** Runs in a transaction. Positions are unchanged, so that cursors of readers stay valid. */
-export async function copyEvents(session: Session, { events }: Command<'copyEvents'>): Promise<null> {
+export const copyEvents: CommandExecutor<'copyEvents'> = async (session, { events }) => {
   await session.query(COPY, toArrays(EVENT, events));
   const last = Math.max(...events.map(({ position }) => position));
   await session.query(RAISE_BASE, [Math.floor(last / POSITIONS) + 1]);
   return null;
-}
+};

@@ -30,10 +30,10 @@ import {
   USER_GROUP_KEY,
 } from '../../entities.ts';
 import { type EventCandidate, searchRange, selectPage } from '../../event-page.ts';
-import type { Command, EventPage, EventSearch, Query, Recorded, TenantWithEvents } from '../../port.ts';
+import type { EventPage, EventSearch, Recorded } from '../../port.ts';
 import { bigint, Entity, RowShape } from '../../row-shape.ts';
 import { type Session, type Statement, statement } from '../client/session.ts';
-import type { Recording } from '../executor.ts';
+import type { CommandExecutor, QueryExecutor, Recording } from '../executor.ts';
 import { HORIZON as HORIZON_ON_CITUS } from '../schema/citus.ts';
 import { isSent, numberedRows, sentRows, toArrays } from '../sent-rows.ts';
 
@@ -435,7 +435,7 @@ function withEvents<Change extends Recorded>(changes: readonly Change[]): WithEv
   return changes.filter((change): change is WithEvent<Change> => change.event !== undefined);
 }
 
-export async function listEvents(session: Session, search: EventSearch): Promise<EventPage> {
+export const listEvents: QueryExecutor<'listEvents'> = async (session, search) => {
   const { tenant, target, order, type, readsToEnd } = search;
   const cells = TENANT.cells(tenant);
   if (target === null) {
@@ -455,7 +455,7 @@ export async function listEvents(session: Session, search: EventSearch): Promise
   return page(session, search, { sql: scan, values: [...key, after, upTo] }, (_, positions) =>
     session.query(list, [...key, positions]),
   );
-}
+};
 
 const LAST: EventPosition = { position: Number.MAX_SAFE_INTEGER, eventId: '~' };
 
@@ -485,19 +485,16 @@ function toCandidate(row: readonly unknown[]): EventCandidate {
   return { position, eventId, type, bytes };
 }
 
-export async function findNextTenant(
-  session: Session,
-  { after }: Query<'findNextTenant'>,
-): Promise<TenantWithEvents | null> {
+export const findNextTenant: QueryExecutor<'findNextTenant'> = async (session, { after }) => {
   const [row] = await session.query(NEXT_TENANT, TENANT.cellsAfter(after));
   return TENANT_WITH_EVENTS.readOrNull(row);
-}
+};
 
 /** Runs in a transaction. */
-export async function deleteOldEvents(
-  session: Session,
-  { tenant, before, limit }: Command<'deleteOldEvents'>,
-): Promise<number> {
+export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = async (
+  session,
+  { tenant, before, limit },
+) => {
   const found = await session.query(FIND_OLD, [...TENANT.cells(tenant), limit]);
   const old = OLD_EVENT.readAll(found).filter(({ occurredAt }) => occurredAt < before);
   if (old.length === 0) return 0;
@@ -510,7 +507,7 @@ export async function deleteOldEvents(
     ]),
   );
   return old.length;
-}
+};
 
 /** Erases the changes after `erasedTo`. */
 export async function eraseLastChanges(
@@ -521,10 +518,10 @@ export async function eraseLastChanges(
   await session.query(ERASE, toArrays(ERASED, targets));
 }
 
-export async function eraseChanges(
-  session: Session,
-  { bucket, workspaceId, environment, target, range, limit, scanLimit }: Command<'eraseChanges'>,
-): Promise<number | null> {
+export const eraseChanges: CommandExecutor<'eraseChanges'> = async (
+  session,
+  { bucket, workspaceId, environment, target, range, limit, scanLimit },
+) => {
   const values = [bucket, workspaceId, environment, target.type, target.id, range.after];
   const next = [...values, range.upTo, scanLimit];
   const found = await session.query(FIND_ERASABLE, [...next, limit]);
@@ -532,12 +529,9 @@ export async function eraseChanges(
   const [last] = (scanned || found.slice(-1))[0] as [number | null];
   if (found.length > 0) await session.query(ERASE_EACH, [...values, last]);
   return last;
-}
+};
 
-export async function hasMoreEvents(
-  session: Session,
-  { tenant, target, than }: Query<'hasMoreEvents'>,
-): Promise<boolean> {
+export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = async (session, { tenant, target, than }) => {
   const key = [
     tenant.workspaceId,
     tenant.environment,
@@ -546,4 +540,4 @@ export async function hasMoreEvents(
     target.id,
   ];
   return (await session.query(HAS_MORE, [...key, than])).length > 0;
-}
+};

@@ -1,6 +1,6 @@
 import { USER_GROUP } from '../../entities.ts';
-import type { Command } from '../../port.ts';
-import { type Session, statement } from '../client/session.ts';
+import { statement } from '../client/session.ts';
+import type { CommandExecutor } from '../executor.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
 import { addImportedTokens, heldImportedTokens } from './imported-token.ts';
 
@@ -9,11 +9,8 @@ export const COPY = statement('copy_user_groups')`
   select ${USER_GROUP.names} from ${sentRows(USER_GROUP)}
   on conflict (bucket, workspace_id, environment, provided_id) do nothing`;
 
-export async function copyUserGroups(
-  session: Session,
-  { userGroups }: Command<'copyUserGroups'>,
-): Promise<null> {
+export const copyUserGroups: CommandExecutor<'copyUserGroups'> = async (session, { userGroups }) => {
   await session.query(COPY, toArrays(USER_GROUP, userGroups));
   await addImportedTokens(session, userGroups.flatMap(heldImportedTokens));
   return null;
-}
+};

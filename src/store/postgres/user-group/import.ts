@@ -4,6 +4,7 @@
 import type { TokenDigest } from '../../../domain/token.ts';
 import type { CommandResult, ImportedUserGroup } from '../../port.ts';
 import type { Session } from '../client/session.ts';
+import type { CommandBatchExecutor } from '../executor.ts';
 import { lockWorkspaces } from '../workspace.ts';
 import { createUserGroups } from './create.ts';
 import { addImportedTokens, forgetImportedTokens } from './imported-token.ts';
@@ -12,10 +13,7 @@ import { findByKey, findByToken } from './user-group.ts';
 type Result = CommandResult<'importUserGroup'>;
 
 /** Runs in a transaction. Keys and tokens must be distinct. */
-export async function importUserGroups(
-  session: Session,
-  commands: readonly ImportedUserGroup[],
-): Promise<Result[]> {
+export const importUserGroups: CommandBatchExecutor<'importUserGroup'> = async (session, commands) => {
   const claims = commands.flatMap(({ claim, key }) =>
     claim === null ? [] : [{ digest: claim, bucket: key.bucket }],
   );
@@ -46,7 +44,7 @@ export async function importUserGroups(
   function rest(): ImportedUserGroup[] {
     return commands.filter((command) => !results.has(command));
   }
-}
+};
 
 /** The commands whose token was issued here and belongs to another group. */
 async function issuedTo(

@@ -1,6 +1,6 @@
 import { toUserGroupSummary, USER_GROUP_SUMMARY } from '../../entities.ts';
-import type { QueryResult, UserGroupSummarySearch } from '../../port.ts';
-import { type Session, statement } from '../client/session.ts';
+import { statement } from '../client/session.ts';
+import type { QueryExecutor } from '../executor.ts';
 import { countFitting, FROM_ID, FROM_NAME, searchBounds } from './list.ts';
 
 export const SUMMARIZE_FROM_ID = statement('summarize_user_groups_by_id')`
@@ -8,13 +8,10 @@ export const SUMMARIZE_FROM_ID = statement('summarize_user_groups_by_id')`
 export const SUMMARIZE_FROM_NAME = statement('summarize_user_groups_by_name')`
   select ${USER_GROUP_SUMMARY.names}, case when $7 then mapping end, case when $8 then properties end ${FROM_NAME}`;
 
-export async function listUserGroupSummaries(
-  session: Session,
-  search: UserGroupSummarySearch,
-): Promise<QueryResult<'listUserGroupSummaries'>> {
+export const listUserGroupSummaries: QueryExecutor<'listUserGroupSummaries'> = async (session, search) => {
   const statement = search.from.order === 'id' ? SUMMARIZE_FROM_ID : SUMMARIZE_FROM_NAME;
   const { withMappings, withProperties } = search;
   const limit = withMappings || withProperties ? await countFitting(session, search) : search.limit;
   const rows = await session.query(statement, [...searchBounds(search), limit, withMappings, withProperties]);
   return { summaries: rows.map(toUserGroupSummary), isEnd: rows.length < limit };
-}
+};

@@ -3,8 +3,9 @@
 
 import { prefixUpperBound } from '../../../domain/user-group/cursor.ts';
 import { TENANT, toUserGroups, USER_GROUP, USER_GROUP_BYTES } from '../../entities.ts';
-import type { QueryResult, UserGroupSearch } from '../../port.ts';
+import type { UserGroupSearch } from '../../port.ts';
 import { type Session, statement } from '../client/session.ts';
+import type { QueryExecutor } from '../executor.ts';
 
 export const FROM_ID = `from user_groups
   where workspace_id = $1 and environment = $2 and provided_id <= $3 and provided_id >= $4
@@ -18,16 +19,13 @@ export const LIST_FROM_ID = statement('list_user_groups_by_id')`select ${USER_GR
 export const SIZES_FROM_NAME = statement('size_user_groups_by_name')`select ${USER_GROUP_BYTES} ${FROM_NAME}`;
 export const LIST_FROM_NAME = statement('list_user_groups_by_name')`select ${USER_GROUP.names} ${FROM_NAME}`;
 
-export async function listUserGroups(
-  session: Session,
-  search: UserGroupSearch,
-): Promise<QueryResult<'listUserGroups'>> {
+export const listUserGroups: QueryExecutor<'listUserGroups'> = async (session, search) => {
   const groups = search.from.order === 'id' ? LIST_FROM_ID : LIST_FROM_NAME;
   const fitting = await countFitting(session, search);
   const rows = await session.query(groups, [...searchBounds(search), fitting]);
   // Not judged by the sizes: groups may have been created or deleted since.
   return { userGroups: toUserGroups(rows), isEnd: rows.length < fitting };
-}
+};
 
 /** The parameters of a list but the limit. */
 export function searchBounds({ list, from }: UserGroupSearch): unknown[] {

@@ -1,7 +1,8 @@
 import { USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
-import type { Command, SeenUserGroup } from '../../port.ts';
+import type { SeenUserGroup } from '../../port.ts';
 import { RowShape } from '../../row-shape.ts';
-import { type Session, statement } from '../client/session.ts';
+import { statement } from '../client/session.ts';
+import type { CommandExecutor } from '../executor.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 import { byKey } from './user-group.ts';
 
@@ -14,7 +15,7 @@ export const MARK = statement('mark_user_groups_seen')`
     and (stored.last_seen_at is null or stored.last_seen_at < $6)`;
 
 /** In the key order that every process uses. */
-export async function markSeen(session: Session, { userGroups, at }: Command<'markSeen'>): Promise<null> {
+export const markSeen: CommandExecutor<'markSeen'> = async (session, { userGroups, at }) => {
   await session.query(MARK, [...toArrays(SEEN, userGroups.toSorted(byKey)), at]);
   return null;
-}
+};

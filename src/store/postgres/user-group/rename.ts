@@ -5,13 +5,13 @@ import { isMet } from '../../../domain/precondition.ts';
 import { type Rename, renameChanges } from '../../../domain/user-group/rename.ts';
 import type { UserGroup } from '../../../domain/user-group/user-group.ts';
 import { RENAME, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
-import type { Command, CommandResult, Query, UserGroupRename } from '../../port.ts';
+import type { UserGroupRename } from '../../port.ts';
 import { renamedUserGroup, renamesAt } from '../../user-group-rename.ts';
 import { TransientError } from '../client/errors.ts';
 import { type Session, statement } from '../client/session.ts';
 import { changeConfig } from '../document.ts';
 import { nextPositionOfAll, recordAt } from '../event/event.ts';
-import type { Transaction } from '../executor.ts';
+import type { CommandExecutor, QueryExecutor } from '../executor.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
 import { heldImportedTokens, moveImportedTokens } from './imported-token.ts';
 import { findByKey, lockUserGroups } from './user-group.ts';
@@ -41,11 +41,7 @@ export const FIND_NEXT = statement('find_next_user_group_rename')`
   order by position limit 1`;
 
 /** Runs in a transaction. */
-export async function renameUserGroup(
-  session: Session,
-  command: UserGroupRename,
-  transaction: Transaction,
-): Promise<CommandResult<'renameUserGroup'>> {
+export const renameUserGroup: CommandExecutor<'renameUserGroup'> = async (session, command, transaction) => {
   const { key, to, config } = command;
   const [, [stored, holder]] = await session.pipelined(() =>
     Promise.all([
@@ -64,7 +60,7 @@ export async function renameUserGroup(
   await replace(session, stored, renamed);
   await recordRename(session, command, renamed);
   return renamed;
-}
+};
 
 async function replace(session: Session, stored: UserGroup, renamed: UserGroup): Promise<void> {
   // In the order of a rotation: the group, then its tokens.
@@ -100,23 +96,17 @@ async function addRenames(session: Session, renames: readonly Rename[]): Promise
   await session.query(ADD, toArrays(RENAME, renames));
 }
 
-export async function findLastRename(
-  session: Session,
-  { key, before }: Query<'findLastRename'>,
-): Promise<Rename | null> {
+export const findLastRename: QueryExecutor<'findLastRename'> = async (session, { key, before }) => {
   const [row] = await session.query(FIND_LAST, [...USER_GROUP_KEY.cells(key), before]);
   return RENAME.readOrNull(row);
-}
+};
 
-export async function findNextRename(
-  session: Session,
-  { key, from }: Query<'findNextRename'>,
-): Promise<Rename | null> {
+export const findNextRename: QueryExecutor<'findNextRename'> = async (session, { key, from }) => {
   const [row] = await session.query(FIND_NEXT, [...USER_GROUP_KEY.cells(key), from]);
   return RENAME.readOrNull(row);
-}
+};
 
-export async function copyRenames(session: Session, { renames }: Command<'copyRenames'>): Promise<null> {
+export const copyRenames: CommandExecutor<'copyRenames'> = async (session, { renames }) => {
   await addRenames(session, renames);
   return null;
-}
+};

@@ -2,13 +2,13 @@
 // it lost.
 
 import { isImported, type TokenDigest } from '../../../domain/token.ts';
-import type { UserGroup } from '../../../domain/user-group/user-group.ts';
 import { toUserGroups, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { Command, TokenRotation } from '../../port.ts';
 import { RowShape, text } from '../../row-shape.ts';
 import { firstOfEach } from '../batch.ts';
-import { type Session, statement } from '../client/session.ts';
+import { statement } from '../client/session.ts';
 import { record, recordForTokens } from '../event/event.ts';
+import type { CommandBatchExecutor } from '../executor.ts';
 import { MEETS_PRECONDITION, PRECONDITION } from '../precondition.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 import { forgetImportedTokens } from './imported-token.ts';
@@ -65,10 +65,7 @@ export function forgottenBy(commands: readonly TokenRotation[]): TokenDigest[] {
     .filter(isImported);
 }
 
-export async function rotateTokens(
-  session: Session,
-  commands: readonly TokenRotation[],
-): Promise<(UserGroup | null)[]> {
+export const rotateTokens: CommandBatchExecutor<'rotateToken'> = async (session, commands) => {
   // The first of several rotations of one token wins.
   const sorted = firstOfEach(commands, ({ currentDigest }) => currentDigest).sort(
     (a, b) => a.bucket - b.bucket || (a.currentDigest < b.currentDigest ? -1 : 1),
@@ -92,14 +89,11 @@ export async function rotateTokens(
     forgottenBy(commands.filter(({ tokenDigest }) => rotated.has(tokenDigest))),
   );
   return commands.map(({ tokenDigest }) => rotated.get(tokenDigest) ?? null);
-}
+};
 
-export async function resealTokens(
-  session: Session,
-  commands: readonly Command<'resealToken'>[],
-): Promise<boolean[]> {
+export const resealTokens: CommandBatchExecutor<'resealToken'> = async (session, commands) => {
   const sorted = firstOfEach(commands, ({ expected }) => expected.ciphertext).sort(byKey);
   const rows = await session.query(RESEAL, toArrays(RESEALED, sorted));
   const resealed = new Set(rows.map(([ciphertext]) => ciphertext));
   return commands.map(({ sealedToken }) => resealed.has(sealedToken.ciphertext));
-}
+};

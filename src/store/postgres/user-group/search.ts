@@ -3,8 +3,9 @@
 
 import { LAST_NAME } from '../../../domain/user-group/cursor.ts';
 import { TENANT, toUserGroupSummary, USER_GROUP_SUMMARY } from '../../entities.ts';
-import type { NamePosition, QueryResult, UserGroupTextSearch } from '../../port.ts';
-import { type Session, statement } from '../client/session.ts';
+import type { NamePosition } from '../../port.ts';
+import { statement } from '../client/session.ts';
+import type { QueryExecutor } from '../executor.ts';
 
 const TENANT_GROUPS = 'from user_groups where workspace_id = $1 and environment = $2';
 const RANGE = `${TENANT_GROUPS} and (name, provided_id) >= ($3, $4)`;
@@ -24,10 +25,10 @@ export const SEARCH = statement('search_user_groups')`
 export const SUMMARIZE = statement('summarize_found_user_groups')`
   select ${USER_GROUP_SUMMARY.names}, null, null ${TENANT_GROUPS} and provided_id = any($3)`;
 
-export async function searchUserGroups(
-  session: Session,
-  { tenant, from, text, scanLimit, limit }: UserGroupTextSearch,
-): Promise<QueryResult<'searchUserGroups'>> {
+export const searchUserGroups: QueryExecutor<'searchUserGroups'> = async (
+  session,
+  { tenant, from, text, scanLimit, limit },
+) => {
   const start = [...TENANT.cells(tenant), from.name, from.providedId];
   const [row] = await session.query(FIND_END, [...start, scanLimit - 1]);
   const end = row === undefined ? null : placeIn(row);
@@ -45,7 +46,7 @@ export async function searchUserGroups(
   if (last !== null && last === end) return { summaries, scanned: scanLimit, last };
   const [count] = await session.query(COUNT, [...start, ...bound(last)]);
   return { summaries, scanned: count![0] as number, last };
-}
+};
 
 function placeIn([name, providedId]: readonly unknown[]): NamePosition {
   return { name: name as string, providedId: providedId as string };

@@ -15,6 +15,7 @@ import type { Query } from '../../port.ts';
 import { bigint, RowShape, text } from '../../row-shape.ts';
 import { TransientError } from '../client/errors.ts';
 import { type Session, type Statement, statement } from '../client/session.ts';
+import type { QueryExecutor } from '../executor.ts';
 import { isSent, numberedRows, sentRows, toArrays } from '../sent-rows.ts';
 
 const { bucket, tokenDigest } = USER_GROUP.fields;
@@ -159,15 +160,12 @@ async function findByDigest(
   return inOrder(queries, await session.query(statement, toArrays(CURRENT_TOKEN, addresses)), toUserGroup);
 }
 
-export async function countUserGroups(
-  session: Session,
-  { tenant }: Query<'countUserGroups'>,
-): Promise<number> {
+export const countUserGroups: QueryExecutor<'countUserGroups'> = async (session, { tenant }) => {
   const [row] = await (tenant === null
     ? session.query(COUNT)
     : session.query(COUNT_OF, TENANT.cells(tenant)));
   return row?.[0] as number;
-}
+};
 
 export function columnsOfKeys(items: readonly { key: UserGroupKey }[]): unknown[][] {
   return toArrays(

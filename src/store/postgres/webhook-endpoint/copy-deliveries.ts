@@ -1,6 +1,6 @@
 import { DELIVERY } from '../../entities.ts';
-import type { Command } from '../../port.ts';
-import { type Session, statement } from '../client/session.ts';
+import { statement } from '../client/session.ts';
+import type { CommandExecutor } from '../executor.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
 
 export const COPY = statement('copy_deliveries')`
@@ -8,10 +8,7 @@ export const COPY = statement('copy_deliveries')`
   select ${DELIVERY.names} from ${sentRows(DELIVERY)}
   on conflict (bucket, workspace_id, environment, endpoint_id, event_id) do nothing`;
 
-export async function copyDeliveries(
-  session: Session,
-  { deliveries }: Command<'copyDeliveries'>,
-): Promise<null> {
+export const copyDeliveries: CommandExecutor<'copyDeliveries'> = async (session, { deliveries }) => {
   await session.query(COPY, toArrays(DELIVERY, deliveries));
   return null;
-}
+};

@@ -1,8 +1,8 @@
 import { firstEventIdAt } from '../../../domain/event/event.ts';
 import type { DeliveryKey } from '../../../domain/webhook-endpoint/delivery.ts';
 import { DELIVERY_KEY, TENANT } from '../../entities.ts';
-import type { Command } from '../../port.ts';
-import { type Session, statement } from '../client/session.ts';
+import { statement } from '../client/session.ts';
+import type { CommandExecutor } from '../executor.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 
 // The ids of events sort by time: with the endpoint, the index leads to the oldest deliveries.
@@ -19,10 +19,10 @@ export const DELETE = statement('delete_old_deliveries')`
   delete from deliveries as stored
   using ${sentRows(DELIVERY_KEY)} where ${isSent(DELIVERY_KEY)}`;
 
-export async function deleteOldDeliveries(
-  session: Session,
-  { tenant, before, limit }: Command<'deleteOldDeliveries'>,
-): Promise<number> {
+export const deleteOldDeliveries: CommandExecutor<'deleteOldDeliveries'> = async (
+  session,
+  { tenant, before, limit },
+) => {
   const cells = TENANT.cells(tenant);
   const old: DeliveryKey[] = [];
   for (let endpoint: unknown = ''; old.length < limit; ) {
@@ -35,4 +35,4 @@ export async function deleteOldDeliveries(
   }
   if (old.length > 0) await session.query(DELETE, toArrays(DELIVERY_KEY, old));
   return old.length;
-}
+};

@@ -1,10 +1,6 @@
 // Webhook deliveries. They are created together with their event (event.ts).
 
-import type {
-  Delivery,
-  FinishedAttempt,
-  WebhookEndpointKey,
-} from '../../../domain/webhook-endpoint/delivery.ts';
+import type { FinishedAttempt, WebhookEndpointKey } from '../../../domain/webhook-endpoint/delivery.ts';
 import {
   DELIVERY,
   DELIVERY_KEY,
@@ -12,17 +8,10 @@ import {
   FAILING_ENDPOINT,
   WEBHOOK_ENDPOINT_KEY,
 } from '../../entities.ts';
-import type {
-  ClaimedDeliveries,
-  Command,
-  EndpointHealth,
-  PendingEndpoint,
-  Query,
-  RetriedDeliveries,
-} from '../../port.ts';
 import { NEWEST_DELIVERIES } from '../../port.ts';
 import { bigint, RowShape, text } from '../../row-shape.ts';
 import { type Session, statement } from '../client/session.ts';
+import type { CommandExecutor, QueryExecutor } from '../executor.ts';
 import { isSent, parameters, sentRows, toArrays } from '../sent-rows.ts';
 
 const SELECT = `select ${DELIVERY.names} from deliveries
@@ -124,35 +113,28 @@ export const CLEAR_FAILING = statement('clear_failing_since')`
 /** Sorts after every event id. */
 const LAST_ID = '~';
 
-export async function listDeliveries(
-  session: Session,
-  { endpoint, before, limit }: Query<'listDeliveries'>,
-): Promise<Delivery[]> {
-  return DELIVERY.readAll(
+export const listDeliveries: QueryExecutor<'listDeliveries'> = async (session, { endpoint, before, limit }) =>
+  DELIVERY.readAll(
     await session.query(LIST, [...ENDPOINT_POSITION.cells(endpoint), before ?? LAST_ID, limit]),
   );
-}
 
-export async function findPendingEndpoint(
-  session: Session,
-  { after }: Query<'findPendingEndpoint'>,
-): Promise<PendingEndpoint | null> {
+export const findPendingEndpoint: QueryExecutor<'findPendingEndpoint'> = async (session, { after }) => {
   const [row] = await session.query(NEXT_PENDING, ENDPOINT_POSITION.cells(after));
   return row === undefined ? null : { endpoint: WEBHOOK_ENDPOINT_KEY.read(row), dueAt: row[3] as number };
-}
+};
 
-export async function countPendingDeliveries(
-  session: Session,
-  { atMost }: Query<'countPendingDeliveries'>,
-): Promise<number> {
+export const countPendingDeliveries: QueryExecutor<'countPendingDeliveries'> = async (
+  session,
+  { atMost },
+) => {
   const [row] = await session.query(COUNT_PENDING, [atMost]);
   return row![0] as number;
-}
+};
 
-export async function findEndpointHealth(
-  session: Session,
-  { endpoint, atMost }: Query<'findEndpointHealth'>,
-): Promise<EndpointHealth> {
+export const findEndpointHealth: QueryExecutor<'findEndpointHealth'> = async (
+  session,
+  { endpoint, atMost },
+) => {
   const position = ENDPOINT_POSITION.cells(endpoint);
   const [pending] = await session.query(COUNT_PENDING_OF, [...position, atMost]);
   const [delivered] = await session.query(LAST_DELIVERED, position);
@@ -161,21 +143,18 @@ export async function findEndpointHealth(
     lastDeliveredAt: delivered![0] as number | null,
     failingSince: await findFailingSince(session, endpoint),
   };
-}
+};
 
-export async function findDelivery(
-  session: Session,
-  { endpoint, eventId }: Query<'findDelivery'>,
-): Promise<Delivery | null> {
+export const findDelivery: QueryExecutor<'findDelivery'> = async (session, { endpoint, eventId }) => {
   const [row] = await session.query(FIND_ONE, [...ENDPOINT_POSITION.cells(endpoint), eventId]);
   return DELIVERY.readOrNull(row);
-}
+};
 
 /** Another process may claim the same deliveries: a claim changes only those that are still due at the same time. */
-export async function claimDeliveries(
-  session: Session,
-  { endpoint, now, until, limit }: Command<'claimDeliveries'>,
-): Promise<ClaimedDeliveries> {
+export const claimDeliveries: CommandExecutor<'claimDeliveries'> = async (
+  session,
+  { endpoint, now, until, limit },
+) => {
   const [rows, failingSince] = await session.pipelined(() =>
     Promise.all([
       session.query(FIND_DUE, [...ENDPOINT_POSITION.cells(endpoint), now, limit]),
@@ -188,64 +167,55 @@ export async function claimDeliveries(
   const eventIds = new Set(claimed.map(([eventId]) => eventId));
   const deliveries = due.filter(({ eventId }) => eventIds.has(eventId));
   return { deliveries: deliveries.map((each) => ({ ...each, nextAttemptAt: until })), failingSince };
-}
+};
 
-export async function finishAttempts(
-  session: Session,
-  { attempts }: Command<'finishAttempts'>,
-): Promise<null> {
+export const finishAttempts: CommandExecutor<'finishAttempts'> = async (session, { attempts }) => {
   await session.query(FINISH, toArrays(FINISHED, attempts));
   return null;
-}
+};
 
-export async function retryDelivery(
-  session: Session,
-  { endpoint, eventId, now }: Command<'retryDelivery'>,
-): Promise<boolean> {
+export const retryDelivery: CommandExecutor<'retryDelivery'> = async (
+  session,
+  { endpoint, eventId, now },
+) => {
   const found = await session.query(FIND_ONE, [...ENDPOINT_POSITION.cells(endpoint), eventId]);
   const values = [...toKeyArrays(found), now];
   return found.length > 0 && (await session.query(RETRY, values)).length === 1;
-}
+};
 
-export async function retryFailedDeliveries(
-  session: Session,
-  { endpoint, after, now, limit }: Command<'retryFailedDeliveries'>,
-): Promise<RetriedDeliveries> {
+export const retryFailedDeliveries: CommandExecutor<'retryFailedDeliveries'> = async (
+  session,
+  { endpoint, after, now, limit },
+) => {
   const found = await session.query(FIND_AFTER, [...ENDPOINT_POSITION.cells(endpoint), after, limit]);
   const deliveries = DELIVERY.readAll(found);
   const failed = deliveries.filter((each) => each.state === 'failed');
   const retried =
     failed.length === 0 ? [] : await session.query(RETRY_FAILED, [...toArrays(DELIVERY_KEY, failed), now]);
   return { retried: retried.length, last: found.length < limit ? null : deliveries.at(-1)!.eventId };
-}
+};
 
-export async function cancelDeliveries(
-  session: Session,
-  { endpoint, error, limit }: Command<'cancelDeliveries'>,
-): Promise<number> {
+export const cancelDeliveries: CommandExecutor<'cancelDeliveries'> = async (
+  session,
+  { endpoint, error, limit },
+) => {
   const found = await session.query(FIND_PENDING, [...ENDPOINT_POSITION.cells(endpoint), limit]);
   const values = [...toKeyArrays(found), error];
   if (found.length > 0) await session.query(CANCEL, values);
   return found.length;
-}
+};
 
-export async function deleteDeliveries(
-  session: Session,
-  { endpoint, limit }: Command<'deleteDeliveries'>,
-): Promise<number> {
+export const deleteDeliveries: CommandExecutor<'deleteDeliveries'> = async (session, { endpoint, limit }) => {
   const found = await session.query(FIND_OLDEST, [...ENDPOINT_POSITION.cells(endpoint), limit]);
   if (found.length > 0) await session.query(DELETE, toKeyArrays(found));
   return found.length;
-}
+};
 
-export async function setFailingSince(
-  session: Session,
-  { endpoint, since }: Command<'setFailingSince'>,
-): Promise<number | null> {
+export const setFailingSince: CommandExecutor<'setFailingSince'> = async (session, { endpoint, since }) => {
   if (since === null) await session.query(CLEAR_FAILING, ENDPOINT_POSITION.cells(endpoint));
   else await session.query(SET_FAILING, [...ENDPOINT_POSITION.cells(endpoint), since]);
   return findFailingSince(session, endpoint);
-}
+};
 
 async function findFailingSince(session: Session, endpoint: WebhookEndpointKey): Promise<number | null> {
   const [row] = await session.query(FAILING_SINCE, ENDPOINT_POSITION.cells(endpoint));

@@ -1,6 +1,5 @@
 import { EVENT, RECORDED_EVENT } from '../../entities.ts';
-import type { Command } from '../../port.ts';
-import type { Connection } from '../file/connection.ts';
+import type { CommandExecutor } from '../executor.ts';
 import { placeholders } from '../placeholders.ts';
 
 // On PostgreSQL, events of different targets can have the same position. A higher one keeps the order: a reader with a
@@ -9,7 +8,7 @@ const COPY = `insert into events (${EVENT.names})
   values (${placeholders(RECORDED_EVENT)},
     max(?, 1 + coalesce((select max(position) from events), 0)))`;
 
-export function copyEvents(connection: Connection, { events }: Command<'copyEvents'>): null {
+export const copyEvents: CommandExecutor<'copyEvents'> = (connection, { events }) => {
   for (const event of events) connection.run(COPY, EVENT.cells(event));
   return null;
-}
+};

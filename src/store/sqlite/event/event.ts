@@ -11,8 +11,9 @@ import type {
 } from '../../../domain/event/event.ts';
 import { EVENT, RECORDED_EVENT, TENANT, TENANT_WITH_EVENTS } from '../../entities.ts';
 import { searchRange, selectPage } from '../../event-page.ts';
-import type { Command, EventPage, EventSearch, Query, TenantWithEvents } from '../../port.ts';
+import type { EventSearch } from '../../port.ts';
 import type { Cell } from '../../row-shape.ts';
+import type { CommandExecutor, QueryExecutor } from '../executor.ts';
 import type { Connection } from '../file/connection.ts';
 import { nextKey } from '../next-key.ts';
 import { placeholders } from '../placeholders.ts';
@@ -63,13 +64,13 @@ export function record(
   return position;
 }
 
-export function listEvents(connection: Connection, search: EventSearch): EventPage {
+export const listEvents: QueryExecutor<'listEvents'> = (connection, search) => {
   const { sql, values } = searchStatement(search);
   const events: StoredEvent[] = [];
   const { last, isEnd } = selectPage(candidates(connection.iterate(sql, values), search, events), search);
   // `selectPage` only needs to know that an event follows the page.
   return { events: events.filter((event) => isUpTo(event, last, search)), last, isEnd };
-}
+};
 
 function isUpTo(event: StoredEvent, last: EventPosition | null, { order }: EventSearch): boolean {
   if (last === null) return false;
@@ -102,33 +103,29 @@ function searchStatement(search: EventSearch): { sql: string; values: Cell[] } {
 /** No type of an event is empty. */
 const EVERY_TYPE = '';
 
-export function findNextTenant(
-  connection: Connection,
-  { after }: Query<'findNextTenant'>,
-): TenantWithEvents | null {
-  return TENANT_WITH_EVENTS.readOrNull(findNext(connection, TENANT.cellsAfter(after)));
-}
+export const findNextTenant: QueryExecutor<'findNextTenant'> = (connection, { after }) =>
+  TENANT_WITH_EVENTS.readOrNull(findNext(connection, TENANT.cellsAfter(after)));
 
-export function deleteOldEvents(
-  connection: Connection,
-  { tenant, before, limit }: Command<'deleteOldEvents'>,
-): number {
+export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = (
+  connection,
+  { tenant, before, limit },
+) => {
   const deleted = connection.run(DELETE_OLD, [...TENANT.cells(tenant), limit, before]);
   connection.run(DELETE_RENAMES, [...TENANT.cells(tenant), ...TENANT.cells(tenant)]);
   return deleted;
-}
+};
 
-export function eraseChanges(
-  connection: Connection,
-  { workspaceId, environment, target, range, limit, scanLimit }: Command<'eraseChanges'>,
-): number | null {
+export const eraseChanges: CommandExecutor<'eraseChanges'> = (
+  connection,
+  { workspaceId, environment, target, range, limit, scanLimit },
+) => {
   const place = [workspaceId, environment, target.type, target.id, range.after];
   const next = [...place, range.upTo, scanLimit];
   const [found, lastFound] = connection.get(FIND_ERASABLE, [...next, limit]) as [number, number];
   const [last] = found === limit ? [lastFound] : (connection.get(FIND_LAST_SCANNED, next) as [number | null]);
   if (found > 0) connection.run(ERASE, [...place, last]);
   return last;
-}
+};
 
 /** Those after the position. */
 export function eraseLastChanges(
@@ -140,10 +137,7 @@ export function eraseLastChanges(
   connection.run(ERASE_LAST, [workspaceId, environment, target.type, target.id, after]);
 }
 
-export function hasMoreEvents(
-  connection: Connection,
-  { tenant, target, than }: Query<'hasMoreEvents'>,
-): boolean {
+export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = (connection, { tenant, target, than }) => {
   const key = [tenant.workspaceId, tenant.environment, target.type, target.id];
   return connection.get(HAS_MORE, [...key, than]) !== undefined;
-}
+};

@@ -1,10 +1,9 @@
 import { USER_GROUP } from '../../entities.ts';
-import type { Command } from '../../port.ts';
-import type { Connection } from '../file/connection.ts';
+import type { CommandExecutor } from '../executor.ts';
 import { CREATE } from './create.ts';
 import { addImportedToken } from './imported-token.ts';
 
-export function copyUserGroups(connection: Connection, { userGroups }: Command<'copyUserGroups'>): null {
+export const copyUserGroups: CommandExecutor<'copyUserGroups'> = (connection, { userGroups }) => {
   for (const userGroup of userGroups) {
     const { bucket, tokenDigest, previousTokenDigest } = userGroup;
     connection.run(CREATE, USER_GROUP.cells(userGroup));
@@ -12,4 +11,4 @@ export function copyUserGroups(connection: Connection, { userGroups }: Command<'
     addImportedToken(connection, bucket, previousTokenDigest);
   }
   return null;
-}
+};

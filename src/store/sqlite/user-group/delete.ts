@@ -1,18 +1,17 @@
 import { isMet } from '../../../domain/precondition.ts';
 import { USER_GROUP_KEY } from '../../entities.ts';
-import type { CommandResult, UserGroupDeletion } from '../../port.ts';
 import { eraseLastChanges, record } from '../event/event.ts';
-import type { Connection } from '../file/connection.ts';
+import type { CommandExecutor } from '../executor.ts';
 import { forgetImportedToken } from './imported-token.ts';
 import { findByKey, OF_KEY } from './user-group.ts';
 
 const DELETE = `delete from user_groups
   where ${OF_KEY}`;
 
-export function deleteUserGroup(
-  connection: Connection,
-  { key, precondition, event, erasedTo, expected }: UserGroupDeletion,
-): CommandResult<'deleteUserGroup'> {
+export const deleteUserGroup: CommandExecutor<'deleteUserGroup'> = (
+  connection,
+  { key, precondition, event, erasedTo, expected },
+) => {
   const stored = findByKey(connection, key);
   if (stored === null) return 'not_found';
   if (!isMet(precondition, stored)) return 'version_mismatch';
@@ -23,4 +22,4 @@ export function deleteUserGroup(
   eraseLastChanges(connection, key, { type: 'user_group', id: key.providedId }, erasedTo);
   record(connection, event, null);
   return 'deleted';
-}
+};

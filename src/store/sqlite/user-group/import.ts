@@ -1,14 +1,12 @@
-import type { CommandResult, ImportedUserGroup } from '../../port.ts';
+import type { ImportedUserGroup } from '../../port.ts';
+import type { CommandExecutor } from '../executor.ts';
 import type { Connection } from '../file/connection.ts';
 import { hasWorkspace } from '../workspace.ts';
 import { createUserGroup } from './create.ts';
 import { addImportedToken, findImportedToken } from './imported-token.ts';
 import { findByKey, findByToken } from './user-group.ts';
 
-export function importUserGroup(
-  connection: Connection,
-  command: ImportedUserGroup,
-): CommandResult<'importUserGroup'> {
+export const importUserGroup: CommandExecutor<'importUserGroup'> = (connection, command) => {
   const { key, tokenDigest } = command;
   const stored = findByKey(connection, key);
   if (stored !== null) return { created: false, userGroup: stored };
@@ -16,7 +14,7 @@ export function importUserGroup(
   if (isTaken(connection, command)) return 'token_taken';
   addImportedToken(connection, key.bucket, tokenDigest);
   return createUserGroup(connection, command);
-}
+};
 
 function isTaken(connection: Connection, { claim, issued }: ImportedUserGroup): boolean {
   if (claim !== null && findImportedToken(connection, claim) !== null) return true;

@@ -1,12 +1,9 @@
 import { toUserGroupSummary, USER_GROUP_SUMMARY } from '../../entities.ts';
-import type { QueryResult, UserGroupSummary, UserGroupSummarySearch } from '../../port.ts';
-import type { Connection } from '../file/connection.ts';
+import type { UserGroupSummary } from '../../port.ts';
+import type { QueryExecutor } from '../executor.ts';
 import { searchRows } from './list.ts';
 
-export function listUserGroupSummaries(
-  connection: Connection,
-  search: UserGroupSummarySearch,
-): QueryResult<'listUserGroupSummaries'> {
+export const listUserGroupSummaries: QueryExecutor<'listUserGroupSummaries'> = (connection, search) => {
   const mapping = search.withMappings ? 'mapping' : 'null';
   const properties = search.withProperties ? 'properties' : 'null';
   const summaries: UserGroupSummary[] = [];
@@ -22,4 +19,4 @@ export function listUserGroupSummaries(
     if (bytes >= search.maxBytes) return { summaries, isEnd: false };
   }
   return { summaries, isEnd: summaries.length < search.limit };
-}
+};

@@ -3,8 +3,9 @@
 import { listedBytes, prefixUpperBound } from '../../../domain/user-group/cursor.ts';
 import type { UserGroup } from '../../../domain/user-group/user-group.ts';
 import { toUserGroup, USER_GROUP } from '../../entities.ts';
-import type { QueryResult, UserGroupSearch } from '../../port.ts';
+import type { UserGroupSearch } from '../../port.ts';
 import type { Cell } from '../../row-shape.ts';
+import type { QueryExecutor } from '../executor.ts';
 import type { Connection, Row } from '../file/connection.ts';
 
 const FROM_ID = `from user_groups
@@ -14,10 +15,7 @@ const FROM_NAME = `from user_groups
   where workspace_id = ? and environment = ? and (name, provided_id) >= (?, ?) and name <= ?
   order by name, provided_id limit ?`;
 
-export function listUserGroups(
-  connection: Connection,
-  search: UserGroupSearch,
-): QueryResult<'listUserGroups'> {
+export const listUserGroups: QueryExecutor<'listUserGroups'> = (connection, search) => {
   const userGroups: UserGroup[] = [];
   let bytes = 0;
   for (const row of searchRows(connection, search, USER_GROUP.names)) {
@@ -27,7 +25,7 @@ export function listUserGroups(
     if (bytes >= search.maxBytes) return { userGroups, isEnd: false };
   }
   return { userGroups, isEnd: userGroups.length < search.limit };
-}
+};
 
 /** The columns of the groups of a list, read as they are iterated. */
 export function searchRows(

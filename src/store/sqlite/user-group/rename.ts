@@ -1,11 +1,10 @@
 import { isMet } from '../../../domain/precondition.ts';
-import { type Rename, renameChanges } from '../../../domain/user-group/rename.ts';
+import { renameChanges } from '../../../domain/user-group/rename.ts';
 import { RENAME, TENANT, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
-import type { Command, CommandResult, Query, UserGroupRename } from '../../port.ts';
 import { renamedUserGroup, renamesAt } from '../../user-group-rename.ts';
 import { changeConfig } from '../document.ts';
 import { record } from '../event/event.ts';
-import type { Connection } from '../file/connection.ts';
+import type { CommandExecutor, QueryExecutor } from '../executor.ts';
 import { placeholders } from '../placeholders.ts';
 import { moveImportedToken } from './imported-token.ts';
 import { findByKey, OF_KEY } from './user-group.ts';
@@ -31,10 +30,7 @@ const FIND_NEXT = `select ${RENAME.names} from user_group_renames
   where workspace_id = ? and environment = ? and provided_id = ? and position >= ?
   order by position limit 1`;
 
-export function renameUserGroup(
-  connection: Connection,
-  command: UserGroupRename,
-): CommandResult<'renameUserGroup'> {
+export const renameUserGroup: CommandExecutor<'renameUserGroup'> = (connection, command) => {
   const { key, to, config, event } = command;
   const stored = findByKey(connection, key);
   if (stored === null) return 'not_found';
@@ -55,23 +51,15 @@ export function renameUserGroup(
   for (const rename of renamesAt({ key, to }, { position, eventId, teamId: renamed.teamId }))
     connection.run(ADD, RENAME.cells(rename));
   return renamed;
-}
+};
 
-export function findLastRename(
-  connection: Connection,
-  { key, before }: Query<'findLastRename'>,
-): Rename | null {
-  return RENAME.readOrNull(connection.get(FIND_LAST, [...TENANT.cells(key), key.providedId, before]));
-}
+export const findLastRename: QueryExecutor<'findLastRename'> = (connection, { key, before }) =>
+  RENAME.readOrNull(connection.get(FIND_LAST, [...TENANT.cells(key), key.providedId, before]));
 
-export function findNextRename(
-  connection: Connection,
-  { key, from }: Query<'findNextRename'>,
-): Rename | null {
-  return RENAME.readOrNull(connection.get(FIND_NEXT, [...TENANT.cells(key), key.providedId, from]));
-}
+export const findNextRename: QueryExecutor<'findNextRename'> = (connection, { key, from }) =>
+  RENAME.readOrNull(connection.get(FIND_NEXT, [...TENANT.cells(key), key.providedId, from]));
 
-export function copyRenames(connection: Connection, { renames }: Command<'copyRenames'>): null {
+export const copyRenames: CommandExecutor<'copyRenames'> = (connection, { renames }) => {
   for (const rename of renames) connection.run(COPY, RENAME.cells(rename));
   return null;
-}
+};

@@ -1,11 +1,9 @@
 // Token rotation and re-encryption, each a compare-and-set.
 
 import { isMet } from '../../../domain/precondition.ts';
-import type { UserGroup } from '../../../domain/user-group/user-group.ts';
 import { USER_GROUP_KEY } from '../../entities.ts';
-import type { Command, TokenRotation } from '../../port.ts';
 import { record } from '../event/event.ts';
-import type { Connection } from '../file/connection.ts';
+import type { CommandExecutor } from '../executor.ts';
 import { forgetImportedToken } from './imported-token.ts';
 import { findByToken, OF_KEY } from './user-group.ts';
 
@@ -17,7 +15,7 @@ const RESEAL = `update user_groups set token_key_id = ?, token_ciphertext = ?
     and token_key_id = ? and token_ciphertext = ?`;
 
 /** Returns null if the group has another token by now, or does not meet the precondition. */
-export function rotateToken(connection: Connection, command: TokenRotation): UserGroup | null {
+export const rotateToken: CommandExecutor<'rotateToken'> = (connection, command) => {
   const { bucket, providedId, currentDigest, tokenDigest, sealedToken, previousTokenExpiresAt, now } =
     command;
   const stored = findByToken(connection, { bucket, digest: currentDigest });
@@ -38,13 +36,10 @@ export function rotateToken(connection: Connection, command: TokenRotation): Use
     version,
     updatedAt: now,
   };
-}
+};
 
-export function resealToken(
-  connection: Connection,
-  { key, expected, sealedToken }: Command<'resealToken'>,
-): boolean {
+export const resealToken: CommandExecutor<'resealToken'> = (connection, { key, expected, sealedToken }) => {
   const { keyId, ciphertext } = sealedToken;
   const values = [keyId, ciphertext, ...USER_GROUP_KEY.cells(key), expected.keyId, expected.ciphertext];
   return connection.run(RESEAL, values) === 1;
-}
+};

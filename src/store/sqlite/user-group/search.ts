@@ -3,9 +3,9 @@
 
 import { LAST_NAME } from '../../../domain/user-group/cursor.ts';
 import { toUserGroupSummary, USER_GROUP_SUMMARY } from '../../entities.ts';
-import type { NamePosition, QueryResult, UserGroupTextSearch } from '../../port.ts';
+import type { NamePosition } from '../../port.ts';
 import type { Cell } from '../../row-shape.ts';
-import type { Connection } from '../file/connection.ts';
+import type { QueryExecutor } from '../executor.ts';
 
 const RANGE = 'from user_groups where workspace_id = ? and environment = ? and (name, provided_id) >= (?, ?)';
 const UP_TO = 'and (name, provided_id) <= (?, ?)';
@@ -17,10 +17,10 @@ const SEARCH = `select ${USER_GROUP_SUMMARY.names}, null, null ${RANGE} ${UP_TO}
     or octet_length(provided_id) <> length(provided_id) or octet_length(name) <> length(name))
   order by name, provided_id limit ?`;
 
-export function searchUserGroups(
-  connection: Connection,
-  { tenant, from, text, scanLimit, limit }: UserGroupTextSearch,
-): QueryResult<'searchUserGroups'> {
+export const searchUserGroups: QueryExecutor<'searchUserGroups'> = (
+  connection,
+  { tenant, from, text, scanLimit, limit },
+) => {
   const start: Cell[] = [tenant.workspaceId, tenant.environment, from.name, from.providedId];
   const row = connection.get(FIND_END, [...start, scanLimit - 1]);
   const end = row === undefined ? null : { name: row[0] as string, providedId: row[1] as string };
@@ -34,4 +34,4 @@ export function searchUserGroups(
   if (last !== null && last === end) return { summaries, scanned: scanLimit, last };
   const [scanned] = connection.get(COUNT, [...start, ...upTo(last)])!;
   return { summaries, scanned: scanned as number, last };
-}
+};

@@ -1,10 +1,9 @@
 import { userGroupChanges } from '../../../domain/event/changes.ts';
 import { isMet } from '../../../domain/precondition.ts';
 import { USER_GROUP_KEY } from '../../entities.ts';
-import type { CommandResult, UserGroupUpdate } from '../../port.ts';
 import { isUnchanged, suspensionAfter } from '../../user-group-update.ts';
 import { record } from '../event/event.ts';
-import type { Connection } from '../file/connection.ts';
+import type { CommandExecutor } from '../executor.ts';
 import { findByKey, OF_KEY } from './user-group.ts';
 
 const SET = 'mapping = ?, properties = ?, suspended_at = ?, version = version + 1, updated_at = ?';
@@ -12,10 +11,7 @@ const UPDATE = `update user_groups set ${SET} where ${OF_KEY}`;
 // SQLite writes the index of a column that it sets even if the value is the same: half as many pages again.
 const UPDATE_WITH_NAME = `update user_groups set name = ?, ${SET} where ${OF_KEY}`;
 
-export function updateUserGroup(
-  connection: Connection,
-  command: UserGroupUpdate,
-): CommandResult<'updateUserGroup'> {
+export const updateUserGroup: CommandExecutor<'updateUserGroup'> = (connection, command) => {
   const { key, precondition, now } = command;
   const stored = findByKey(connection, key);
   if (stored === null) return 'not_found';
@@ -31,4 +27,4 @@ export function updateUserGroup(
   const updated = { ...stored, name, mapping, properties, suspendedAt, version, updatedAt: now };
   record(connection, command.event, updated.version, () => userGroupChanges(stored, updated));
   return updated;
-}
+};

@@ -13,6 +13,7 @@ import {
   USER_GROUP_KEY,
 } from '../../entities.ts';
 import type { Query, QueryKind, QueryResult } from '../../port.ts';
+import type { QueryExecutor } from '../executor.ts';
 import type { Connection } from '../file/connection.ts';
 import { findImportedToken } from './imported-token.ts';
 
@@ -41,13 +42,10 @@ export function findByToken(connection: Connection, { bucket, digest }: TokenAdd
   );
 }
 
-export function resolveToken(
-  connection: Connection,
-  { address, tenant, now }: Query<'resolveToken'>,
-): UserGroup | null {
+export const resolveToken: QueryExecutor<'resolveToken'> = (connection, { address, tenant, now }) => {
   const values = [address.bucket, address.digest, ...TENANT.cells(tenant)];
   return toUserGroup(connection.get(RESOLVE, values) ?? connection.get(RESOLVE_PREVIOUS, [...values, now]));
-}
+};
 
 /** In the transaction of the query: the bucket cannot change in between. */
 export function findByImportedToken(connection: Connection, digest: TokenDigest): UserGroup | null {
@@ -59,18 +57,18 @@ export function findByImportedToken(connection: Connection, digest: TokenDigest)
 const ANY_BUCKET = 0 as Bucket;
 
 /** The same steps for every token, so that their time does not tell a suspended group from a deleted one. */
-export function resolveImportedToken(
-  connection: Connection,
-  { digest, tenant, now }: Query<'resolveImportedToken'>,
-): UserGroup | null {
+export const resolveImportedToken: QueryExecutor<'resolveImportedToken'> = (
+  connection,
+  { digest, tenant, now },
+) => {
   const bucket = findImportedToken(connection, digest) ?? ANY_BUCKET;
   return resolveToken(connection, { kind: 'resolveToken', address: { bucket, digest }, tenant, now });
-}
+};
 
-export function countUserGroups(connection: Connection, { tenant }: Query<'countUserGroups'>): number {
+export const countUserGroups: QueryExecutor<'countUserGroups'> = (connection, { tenant }) => {
   const row = tenant === null ? connection.get(COUNT) : connection.get(COUNT_OF, TENANT.cells(tenant));
   return (row as [number])[0];
-}
+};
 
 const GROUP_QUERIES: ReadonlySet<QueryKind> = new Set<QueryKind>([
   'findUserGroup',

@@ -1,6 +1,5 @@
 import { DELIVERY } from '../../entities.ts';
-import type { Command } from '../../port.ts';
-import type { Connection } from '../file/connection.ts';
+import type { CommandExecutor } from '../executor.ts';
 import { placeholders } from '../placeholders.ts';
 
 // The copy of an event has the position of the source or a higher one. An event that was deleted has none.
@@ -12,7 +11,7 @@ const COPY = `insert into deliveries (${DELIVERY.names})
       order by position limit 1), ?17))
   on conflict do nothing`;
 
-export function copyDeliveries(connection: Connection, { deliveries }: Command<'copyDeliveries'>): null {
+export const copyDeliveries: CommandExecutor<'copyDeliveries'> = (connection, { deliveries }) => {
   for (const delivery of deliveries) connection.run(COPY, DELIVERY.cells(delivery));
   return null;
-}
+};

@@ -1,7 +1,6 @@
 import { firstEventIdAt } from '../../../domain/event/event.ts';
 import { TENANT } from '../../entities.ts';
-import type { Command } from '../../port.ts';
-import type { Connection } from '../file/connection.ts';
+import type { CommandExecutor } from '../executor.ts';
 
 const NEXT_ENDPOINT = `select endpoint_id from deliveries where workspace_id = ? and environment = ? and endpoint_id > ?
   order by endpoint_id limit 1`;
@@ -10,10 +9,10 @@ const DELETE_OLD = `delete from deliveries where workspace_id = ?1 and environme
     where workspace_id = ?1 and environment = ?2 and endpoint_id = ?3 and event_id < ?4 and next_attempt_at is null
     order by event_id limit ?5)`;
 
-export function deleteOldDeliveries(
-  connection: Connection,
-  { tenant, before, limit }: Command<'deleteOldDeliveries'>,
-): number {
+export const deleteOldDeliveries: CommandExecutor<'deleteOldDeliveries'> = (
+  connection,
+  { tenant, before, limit },
+) => {
   const cells = TENANT.cells(tenant);
   let deleted = 0;
   for (let endpoint: unknown[] | undefined = ['']; deleted < limit; ) {
@@ -23,4 +22,4 @@ export function deleteOldDeliveries(
     deleted += connection.run(DELETE_OLD, values);
   }
   return deleted;
-}
+};

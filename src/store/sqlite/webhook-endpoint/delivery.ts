@@ -1,16 +1,9 @@
 // Webhook deliveries. They are created together with their event (event.ts).
 
-import type { Delivery, WebhookEndpointKey } from '../../../domain/webhook-endpoint/delivery.ts';
+import type { WebhookEndpointKey } from '../../../domain/webhook-endpoint/delivery.ts';
 import { DELIVERY, ENDPOINT_POSITION, FAILING_ENDPOINT, WEBHOOK_ENDPOINT_KEY } from '../../entities.ts';
-import type {
-  ClaimedDeliveries,
-  Command,
-  EndpointHealth,
-  PendingEndpoint,
-  Query,
-  RetriedDeliveries,
-} from '../../port.ts';
 import { NEWEST_DELIVERIES } from '../../port.ts';
+import type { CommandExecutor, QueryExecutor } from '../executor.ts';
 import type { Connection } from '../file/connection.ts';
 import { nextKey } from '../next-key.ts';
 import { placeholders } from '../placeholders.ts';
@@ -56,34 +49,18 @@ const CLEAR_FAILING = `delete from failing_webhook_endpoints where ${OF_ENDPOINT
 /** Sorts after every event id. */
 const LAST_ID = '~';
 
-export function listDeliveries(
-  connection: Connection,
-  { endpoint, before, limit }: Query<'listDeliveries'>,
-): Delivery[] {
-  return DELIVERY.readAll(
-    connection.all(LIST, [...ENDPOINT_POSITION.cells(endpoint), before ?? LAST_ID, limit]),
-  );
-}
+export const listDeliveries: QueryExecutor<'listDeliveries'> = (connection, { endpoint, before, limit }) =>
+  DELIVERY.readAll(connection.all(LIST, [...ENDPOINT_POSITION.cells(endpoint), before ?? LAST_ID, limit]));
 
-export function findPendingEndpoint(
-  connection: Connection,
-  { after }: Query<'findPendingEndpoint'>,
-): PendingEndpoint | null {
+export const findPendingEndpoint: QueryExecutor<'findPendingEndpoint'> = (connection, { after }) => {
   const row = findNextPending(connection, ENDPOINT_POSITION.cells(after));
   return row === undefined ? null : { endpoint: WEBHOOK_ENDPOINT_KEY.read(row), dueAt: row[3] as number };
-}
+};
 
-export function countPendingDeliveries(
-  connection: Connection,
-  { atMost }: Query<'countPendingDeliveries'>,
-): number {
-  return connection.get(COUNT_PENDING, [atMost])![0] as number;
-}
+export const countPendingDeliveries: QueryExecutor<'countPendingDeliveries'> = (connection, { atMost }) =>
+  connection.get(COUNT_PENDING, [atMost])![0] as number;
 
-export function findEndpointHealth(
-  connection: Connection,
-  { endpoint, atMost }: Query<'findEndpointHealth'>,
-): EndpointHealth {
+export const findEndpointHealth: QueryExecutor<'findEndpointHealth'> = (connection, { endpoint, atMost }) => {
   const [pendingDeliveries] = connection.get(COUNT_PENDING_OF, [
     ...ENDPOINT_POSITION.cells(endpoint),
     atMost,
@@ -92,27 +69,23 @@ export function findEndpointHealth(
     number | null,
   ];
   return { pendingDeliveries, lastDeliveredAt, failingSince: failingSince(connection, endpoint) };
-}
+};
 
-export function findDelivery(
-  connection: Connection,
-  { endpoint, eventId }: Query<'findDelivery'>,
-): Delivery | null {
-  return DELIVERY.readOrNull(connection.get(FIND_ONE, [...ENDPOINT_POSITION.cells(endpoint), eventId]));
-}
+export const findDelivery: QueryExecutor<'findDelivery'> = (connection, { endpoint, eventId }) =>
+  DELIVERY.readOrNull(connection.get(FIND_ONE, [...ENDPOINT_POSITION.cells(endpoint), eventId]));
 
-export function claimDeliveries(
-  connection: Connection,
-  { endpoint, now, until, limit }: Command<'claimDeliveries'>,
-): ClaimedDeliveries {
+export const claimDeliveries: CommandExecutor<'claimDeliveries'> = (
+  connection,
+  { endpoint, now, until, limit },
+) => {
   const due = DELIVERY.readAll(connection.all(FIND_DUE, [...ENDPOINT_POSITION.cells(endpoint), now, limit]));
   for (const { eventId } of due)
     connection.run(CLAIM, [until, ...ENDPOINT_POSITION.cells(endpoint), eventId]);
   const deliveries = due.map((delivery) => ({ ...delivery, nextAttemptAt: until }));
   return { deliveries, failingSince: failingSince(connection, endpoint) };
-}
+};
 
-export function finishAttempts(connection: Connection, { attempts }: Command<'finishAttempts'>): null {
+export const finishAttempts: CommandExecutor<'finishAttempts'> = (connection, { attempts }) => {
   for (const {
     key,
     claimedUntil,
@@ -127,57 +100,41 @@ export function finishAttempts(connection: Connection, { attempts }: Command<'fi
     connection.run(FINISH, [...change, ...ENDPOINT_POSITION.cells(key), key.eventId, claimedUntil]);
   }
   return null;
-}
+};
 
-export function retryDelivery(
-  connection: Connection,
-  { endpoint, eventId, now }: Command<'retryDelivery'>,
-): boolean {
-  return connection.run(RETRY, [now, ...ENDPOINT_POSITION.cells(endpoint), eventId]) === 1;
-}
+export const retryDelivery: CommandExecutor<'retryDelivery'> = (connection, { endpoint, eventId, now }) =>
+  connection.run(RETRY, [now, ...ENDPOINT_POSITION.cells(endpoint), eventId]) === 1;
 
-export function retryFailedDeliveries(
-  connection: Connection,
-  { endpoint, after, now, limit }: Command<'retryFailedDeliveries'>,
-): RetriedDeliveries {
+export const retryFailedDeliveries: CommandExecutor<'retryFailedDeliveries'> = (
+  connection,
+  { endpoint, after, now, limit },
+) => {
   const position = ENDPOINT_POSITION.cells(endpoint);
   const found = connection.all(FIND_AFTER, [...position, after, limit]) as [eventId: string, state: string][];
   const failed = found.filter(([, state]) => state === 'failed');
   for (const [eventId] of failed) connection.run(RETRY, [now, ...position, eventId]);
   return { retried: failed.length, last: found.length < limit ? null : found.at(-1)![0] };
-}
+};
 
-export function cancelDeliveries(
-  connection: Connection,
-  { endpoint, error, limit }: Command<'cancelDeliveries'>,
-): number {
-  return connection.run(CANCEL, [
+export const cancelDeliveries: CommandExecutor<'cancelDeliveries'> = (
+  connection,
+  { endpoint, error, limit },
+) =>
+  connection.run(CANCEL, [
     error,
     ...ENDPOINT_POSITION.cells(endpoint),
     ...ENDPOINT_POSITION.cells(endpoint),
     limit,
   ]);
-}
 
-export function deleteDeliveries(
-  connection: Connection,
-  { endpoint, limit }: Command<'deleteDeliveries'>,
-): number {
-  return connection.run(DELETE, [
-    ...ENDPOINT_POSITION.cells(endpoint),
-    ...ENDPOINT_POSITION.cells(endpoint),
-    limit,
-  ]);
-}
+export const deleteDeliveries: CommandExecutor<'deleteDeliveries'> = (connection, { endpoint, limit }) =>
+  connection.run(DELETE, [...ENDPOINT_POSITION.cells(endpoint), ...ENDPOINT_POSITION.cells(endpoint), limit]);
 
-export function setFailingSince(
-  connection: Connection,
-  { endpoint, since }: Command<'setFailingSince'>,
-): number | null {
+export const setFailingSince: CommandExecutor<'setFailingSince'> = (connection, { endpoint, since }) => {
   if (since === null) connection.run(CLEAR_FAILING, ENDPOINT_POSITION.cells(endpoint));
   else connection.run(SET_FAILING, [...ENDPOINT_POSITION.cells(endpoint), since]);
   return failingSince(connection, endpoint);
-}
+};
 
 function failingSince(connection: Connection, endpoint: WebhookEndpointKey): number | null {
   return (
