@@ -1,6 +1,7 @@
 // The file of a configuration, as YAML or JSON. Numbers keep every digit, and secrets come from the environment or from
 // files of their own.
 
+import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import {
@@ -54,6 +55,7 @@ export function readConfigFile(path: string): JsonText {
     explainReadError(error, path);
   }
   if (bytes.length > MAX_BYTES) throw new DataError(`${path} has more than ${MAX_BYTES} bytes`);
+  if (!isUtf8(bytes)) throw new DataError(`${path} is not UTF-8: save it in this encoding`);
   return withSecrets(yamlToJson(bytes.toString()), path === '-' ? '.' : dirname(path));
 }
 

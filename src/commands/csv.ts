@@ -21,7 +21,7 @@ export function csvBatches(input: AsyncIterable<Buffer>, limits: BatchLimits): A
 async function* records(input: AsyncIterable<Buffer>, { lineBytes }: BatchLimits): AsyncGenerator<Line> {
   const parser = parse({ bom: true, info: true, max_record_size: lineBytes, skip_empty_lines: true });
   // An error of the input ends the parser with it.
-  pipeline(input, parser).catch(() => {});
+  pipeline(validText(input), parser).catch(() => {});
   let columns: readonly string[] | null = null;
   try {
     for await (const { record, info } of parser as AsyncIterable<Row>) {
@@ -30,7 +30,25 @@ async function* records(input: AsyncIterable<Buffer>, { lineBytes }: BatchLimits
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    throw new UsageError(`the file is not valid CSV: ${error.message}`);
+    // Without the cell that may follow: it may be a token.
+    throw new UsageError(`the file is not valid CSV: ${error.message.split(', value is')[0]}`);
+  }
+}
+
+/** Throws `UsageError` for bytes that the parser would silently replace. It recognizes UTF-16 by the byte order mark. */
+async function* validText(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let decoder: TextDecoder | undefined;
+  try {
+    for await (const chunk of input) {
+      const isUtf16 = chunk[0] === 0xff && chunk[1] === 0xfe;
+      decoder ??= new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8', { fatal: true });
+      decoder.decode(chunk, { stream: true });
+      yield chunk;
+    }
+    decoder?.decode();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error;
+    throw new UsageError('the file is not UTF-8: export it again in this encoding', { cause: error });
   }
 }
 

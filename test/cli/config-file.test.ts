@@ -175,6 +175,13 @@ describe('A configuration file', () => {
     assert.throws(() => readConfigFile(path), /large\.yaml has more than 16777216 bytes/);
   });
 
+  it('must be UTF-8: no character is replaced silently', () => {
+    using folder = new Folder();
+    const path = folder.join('latin1.yaml');
+    writeFileSync(path, 'name: M\u00fcller', 'latin1');
+    assert.throws(() => readConfigFile(path), /latin1\.yaml is not UTF-8/);
+  });
+
   it('that is too deep, or has an alias of itself, is refused', () => {
     assert.throws(() => yamlToJson(`a: ${'['.repeat(100)}${']'.repeat(100)}`), /more than 64 levels/);
     assert.throws(() => yamlToJson('a: &a [*a]'), /levels|alias/i);

@@ -199,7 +199,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
 
   it('reads a customer table as CSV, whose cells cannot become other fields', async () => {
     const table = folder.join('customers.csv');
-    const importTable = (text: string, ...more: string[]) => {
+    const importTable = (text: string | Buffer, ...more: string[]) => {
       rmSync(table, { force: true });
       writeFileSync(table, text);
       return run(folder, args(table, '--update', ...more), { env: database.env });
@@ -235,14 +235,34 @@ describeOnEachDatabase('import --update --prune', (kind) => {
       'user_group_id,name,mapping,mapping.40\ng1,A,,\n': /both mapping and members of it/,
       'user_group_id,name\ng1\n': /not valid CSV/,
       'user_group_id,name\n"g1,A\n': /not valid CSV/,
+      'user_group_id,name,token\ng1,A,explo-token-1234"5\n': /not valid CSV: .* at line 2$/m,
     };
     const before = await ids();
     for (const [text, message] of Object.entries(wrong)) {
       const refused = await importTable(text, '--prune', '--max-delete', '100%');
       assert.equal(refused.code, 2, text);
       assert.match(refused.stderr, message);
+      assert.doesNotMatch(refused.stderr, /explo-token/);
     }
     assert.deepEqual(await ids(), before);
+  });
+
+  it('refuses a customer table that is not UTF-8, instead of replacing characters', async () => {
+    const table = folder.join('encoded.csv');
+    const text = '\ufeffuser_group_id,name\nencoded,M\u00fcller\n';
+    const importAs = (encoding: 'latin1' | 'utf16le') => {
+      writeFileSync(table, text.slice(encoding === 'latin1' ? 1 : 0), encoding);
+      return run(folder, args(table), { env: database.env });
+    };
+    const refused = await importAs('latin1');
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, /the file is not UTF-8/);
+    writeFileSync(table, Buffer.from(text).subarray(0, text.indexOf('\u00fc') + 3));
+    assert.match((await run(folder, args(table), { env: database.env })).stderr, /the file is not UTF-8/);
+    const exit = await importAs('utf16le');
+    assert.deepEqual([exit.code, exit.stderr], [0, '']);
+    assert.equal((await call('GET', '/v1/user-groups/encoded')).json.user_group.name, 'M\u00fcller');
+    await call('DELETE', '/v1/user-groups/encoded');
   });
 
   it('keeps suspensions in an export and an import, and suspends and resumes by the list', async () => {
