@@ -34,7 +34,7 @@ def resolve(token):
 
 @app.post("/session")
 def sign_in():
-    token = request.form["token"]
+    token = request.form.get("token") or abort(401)
     resolve(token)
     session = secrets.token_urlsafe()
     sessions[session] = token
