@@ -31,6 +31,8 @@ for (const [id, { name, properties, amounts }] of Object.entries(customers)) {
     schema_id: 'orders',
     name: `Orders of ${name}`,
     attributes: { secret_name: source },
+    // Reserved: a mapping of another customer to it, such as by a typo, is an error.
+    user_group_id: id,
   });
   await client.replace(id, { name, mapping: { orders: source }, properties });
 }
