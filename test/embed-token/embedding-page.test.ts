@@ -44,6 +44,17 @@ describeOnEachDatabase('The page on', (database) => {
     return { ...page, minted: minted.json.embed_token, token: minted.json.embed_token.token as string };
   }
 
+  it('embedding', async () => {
+    const page = pageText('docs/embedding.md');
+    const [, request = ''] = /\/v1\/integrations\/[\s\S]*? -d '(\{[\s\S]*?\})'\n/.exec(page) ?? [];
+    const recipes = codeBlocks(page, 'json').filter((block) => block.startsWith('{"type":'));
+    assert.equal(recipes.length, 2);
+    for (const [index, integration] of [request, ...recipes].entries()) {
+      const put = await site.put(`embedding-${index}`, JSON.parse(integration));
+      assert.equal(put.status, 201, put.text);
+    }
+  });
+
   it('Metabase', async () => {
     const { integration, minted, token, text } = await follow('metabase');
     const { exp: _, ...claims } = decodeAs.metabase(token, integration.secret);
