@@ -196,7 +196,7 @@ export interface Schemas {
     user_group: {
       /** The service's own number of the user group. Never changes, is never reused, need not be stored. */
       team_id: number;
-      /** The user group token, which identifies who is viewing a dashboard. Opaque, visible ASCII. Only for your backend, the viewers of this group and the server of their dashboards. Does not expire. Only for a `read-write` API token. */
+      /** The user group token, which identifies who is viewing a dashboard. Opaque, visible ASCII. Only for your backend, the viewers of this group and the server of their dashboards. Does not expire. Only for an API token with `read-write` or `admin`. */
       token?: string | undefined;
       /** Name of the user group. Need not be unique. */
       name: string;

@@ -197,7 +197,7 @@ export interface ListedUserGroup<P extends object = Properties>
   mapping: Mapping | null;
 }
 
-/** `token` is present only if the API token is `read-write`. */
+/** `token` is present only if the API token has `read-write` or `admin`. */
 export interface StoredUserGroup<P extends object = Properties>
   extends ListedUserGroup<P>,
     Pick<Schemas['StoredUserGroup']['user_group'], 'token'> {}

@@ -11,7 +11,7 @@ The three calls on \`/api/user\` are frozen: they never change. \`/v1\` only gro
 - **JSON in, JSON out.** A body is at most ${limits.bodyBytes / 1024} KiB of JSON in UTF-8, sent as \`application/json\` and not compressed. Lengths count code points.
 - **JSON round-trips exactly.** Numbers keep their digits (\`9007199254740993\`, \`1.10\`, \`1e400\`), keys their order, strings their code points. Ambiguous JSON is rejected.
 - **Nothing is silently ignored.** An unknown field or parameter is rejected, and the response suggests the most similar known one.
-- **Calls can be retried.** A create returns the existing group, an update is absolute, a repeated rotation by token returns the same token. A rotation by id takes \`If-Match\` for this.
+- **Calls can be retried.** A create returns the existing group, an update is absolute, a repeated rotation by token returns the same token. A rotation by id takes \`If-Match\` for this. The few calls that issue another secret each time say so.
 - **Nothing is stale.** Every process rejects a token that was rotated, deleted or revoked from the next request on.
 - **A user group token** is only for your backend, the viewers of that group and the server of their dashboards. It does not expire. Call get-or-create on each page load and render the token that it returns; a copy in a session is no longer valid when the grace period of a rotation ends.
 - **Errors are one object** (RFC 9457), regardless of their source. Act on its \`code\`; [the error page](/errors) documents each code and what to do.

@@ -188,7 +188,10 @@ export function valueCheck(schema: object): (value: unknown) => string | null {
   const compiled = compileOnce(schema);
   return (value) => {
     const check = compiled();
-    return check(value) ? null : toViolation(check.errors!.find(isViolation)!).detail;
+    if (check(value)) return null;
+    const violations = check.errors!.filter(isViolation);
+    // A form, such as that of a date, says more than its length.
+    return toViolation(violations.find(({ keyword }) => keyword !== 'maxLength') ?? violations[0]!).detail;
   };
 }
 
@@ -343,11 +346,7 @@ function toViolation(error: ErrorObject): Violation {
     case 'enum':
       return { pointer, detail: `must be ${choiceText(schema as string[])}` };
     case 'format':
-      return {
-        pointer,
-        detail:
-          'must be an RFC 3339 timestamp, such as 2026-03-05T16:04:12Z, with a + percent-encoded as %2B',
-      };
+      return { pointer, detail: 'must be an RFC 3339 timestamp, such as 2026-03-05T16:04:12Z' };
     case 'minLength':
       return {
         pointer,

@@ -276,7 +276,7 @@ function addNotFound(app: FastifyInstance, respond: RespondWithProblem): void {
     }
     const allow = [...methods].join(', ');
     reply.header('allow', allow);
-    respond(methodNotAllowed(allow), request, reply);
+    respond(methodNotAllowed(allow, path), request, reply);
   };
   app.setNotFoundHandler((request, reply) => {
     const before = app.beforeNotFound.get(firstPart(request.url));

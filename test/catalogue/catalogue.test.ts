@@ -397,7 +397,9 @@ describeOnEachDatabase('A property schema', (database) => {
     const read = await service.call('GET', path);
     assert.match(read.text, /"schema":\{"minimum":1\.10\},"mode":"report"/);
     assert.equal((await service.call('DELETE', path, undefined, { token: admin.token })).status, 204);
-    assertProblem(await service.call('GET', path), 'not_found');
+    const absent = await service.call('GET', path);
+    assertProblem(absent, 'not_found');
+    assert.match(absent.json.detail, /^This [a-z ]+ does not exist\.$/);
   });
 
   const refused: Record<string, [schema: unknown, pointer: string]> = {

@@ -54,10 +54,7 @@ describe('A violation of a field', () => {
     [{ plain: 'b' }, '/plain is not of the expected form'],
     [{ two: 'z' }, '/two must be x or y'],
     [{ three: 'a' }, '/three must be one of x, y, z'],
-    [
-      { instant: 'today' },
-      '/instant must be an RFC 3339 timestamp, such as 2026-03-05T16:04:12Z, with a + percent-encoded as %2B',
-    ],
+    [{ instant: 'today' }, '/instant must be an RFC 3339 timestamp, such as 2026-03-05T16:04:12Z'],
     [{ number: 0 }, '/number must be at least 1'],
     [{ number: 6 }, '/number must be at most 5'],
     [{ number: 1.5 }, '/number must be an integer'],

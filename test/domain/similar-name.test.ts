@@ -13,6 +13,12 @@ describe('a suggestion', () => {
     assert.equal(suggest('propXXXies', known), ' (did you mean properties?)');
   });
 
+  it('is the known name that continues it, such as with a unit', () => {
+    const limits = ['permission', 'expires_in_seconds'];
+    assert.equal(suggest('expires_in', limits), ' (did you mean expires_in_seconds?)');
+    assert.match(suggest('', limits), /^ \(the most similar is permission;/);
+  });
+
   it('lists the known names if none is so similar', () => {
     const list = 'known are name, mapping, properties)';
     assert.equal(suggest('proXXXXies', known), ` (the most similar is properties; ${list}`);

@@ -152,6 +152,8 @@ describeOnEachDatabase('problems', (database) => {
       const response = await service.call('POST', '/v1/user-groups/', { user_group_id: 'a', name: 'A' });
       assertProblem(response, 'method_not_allowed');
       assert.equal(response.headers.allow, 'GET, PUT, PATCH, DELETE');
+      const { detail } = response.json;
+      assert.equal(detail, 'This path, which ends with a slash, supports GET, PUT, PATCH, DELETE.');
       assertProblem(await service.call('PUT', '/v1/user-groups/', { name: 'A' }), 'invalid_request');
       for (const method of ['GET', 'DELETE']) {
         assertProblem(await service.call(method, '/v1/user-groups/'), 'invalid_request');
@@ -180,7 +182,7 @@ describeOnEachDatabase('problems', (database) => {
   it('refer to the documentation on an unknown path, and explain percent-encoding', async () => {
     for (const path of ['/', '/v1/user-groups/a/b']) {
       const { json } = await service.call('GET', path);
-      assert.match(json.detail, /\/docs\b.*Percent-encode/);
+      assert.match(json.detail, /\/docs\b.*lower case, without a slash at the end.*Percent-encode/);
     }
   });
 });

@@ -249,6 +249,7 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
       'to=2026-13-01': /to must be a date that exists/,
       'to=1969-12-31': /not before 1970/,
       'from=2026-3-1': /must be a date such as/,
+      'from=2026-03-01T00:00:00Z': /must be a date such as/,
       'from=2026-03-02&to=2026-03-01': /from must not be after to/,
       'from=2025-01-01&to=2026-02-05': /from must not be more than 399 days before to/,
       'group_by=week': /group_by/,

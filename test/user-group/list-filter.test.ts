@@ -243,7 +243,7 @@ describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
     ['suspended=true&suspended=true', /Duplicate parameter suspended/],
     ['seen_before=yesterday', /seen_before must be an RFC 3339 timestamp, such as 2026-03-05T16:04:12Z/],
     ['seen_before=2026-02-30T00:00:00Z', /must be an RFC 3339 timestamp/],
-    ['seen_before=2026-03-05', /must be an RFC 3339 timestamp/],
+    ['seen_before=2026-03-05', /must be an RFC 3339 timestamp, such as 2026-03-05T16:04:12Z\.$/],
     ['seen_before=2026-03-05T24:00:00Z', /must be an RFC 3339 timestamp/],
     ['seen_before=2026-03-05T16:00:00', /must be an RFC 3339 timestamp/],
     ['seen_before=2026-03-05T16:00:00+01:00', /percent-encoded as %2B/],

@@ -81,7 +81,7 @@ describeOnEachDatabase('/v1/webhook-endpoints', (database) => {
       ['POST', '/deleted/deliveries/evt_1/redeliver'],
     ] as const) {
       const problem = problemIn(await call(method, path), 'not_found');
-      assert.match(problem.detail, /^No webhook endpoint has this id/, `${method} ${path}`);
+      assert.match(problem.detail, /^This webhook endpoint does not exist\.$/, `${method} ${path}`);
     }
   });
 

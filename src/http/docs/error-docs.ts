@@ -93,7 +93,9 @@ export const problemDescriptions = {
     meaning:
       'The request has no body. For `GET /api/user` a client or proxy has often dropped it: many do not support a GET ' +
       'with a body.',
-    remedy: 'Use `POST /v1/user-groups`, which accepts the same body and returns the same response.',
+    remedy:
+      'Send the body. In place of `GET /api/user` use `POST /v1/user-groups`, which accepts the same body and returns the ' +
+      'same response.',
     example: caught(() => requireBody(Buffer.alloc(0), 'GET')),
   },
   unauthenticated: {
@@ -103,8 +105,7 @@ export const problemDescriptions = {
       'or its API token is unknown, expired or revoked. The response is the same for all of these. A user group token ' +
       '(`ugt_…`) is not an API token.',
     remedy:
-      'Send `Authorization: Token <API_TOKEN>`, including the word `Token`; all calls but forward authentication also ' +
-      'accept `Bearer`. The operator of the service creates an API token with `user-group-service api-token create`.',
+      'Send `Authorization: Token <API_TOKEN>`, including the word `Token` (or `Bearer`). The operator of the service creates an API token with `user-group-service api-token create`.',
     example: new Unauthenticated('missing'),
   },
   viewer_unauthenticated: {
@@ -131,7 +132,7 @@ export const problemDescriptions = {
     occurrence: 'permission',
     meaning:
       'The API token is valid but lacks the permission: `read-only` cannot change or create anything, `resolve` can ' +
-      'only resolve tokens.',
+      'only resolve tokens, `embed` only resolve and mint tokens, and `read-write` does not configure anything.',
     remedy: 'Use an API token with the permission that `detail` names.',
     example: caught(() => permit(READER, ['read-write'], 'create a user group')),
   },
@@ -174,7 +175,9 @@ export const problemDescriptions = {
     meaning:
       'The path does not exist, or nothing has the id in it; `detail` says which. An id with a slash that is not ' +
       'percent-encoded results in another path.',
-    remedy: 'Compare the path with the documentation, and percent-encode ids: `a/b` is `a%2Fb`.',
+    remedy:
+      'Compare the path with the documentation: it is in lower case, without a slash at the end. Percent-encode ids: ' +
+      '`a/b` is `a%2Fb`.',
     example: nothingAtPath(),
   },
   method_not_allowed: {
@@ -227,7 +230,7 @@ export const problemDescriptions = {
     occurrence: 'named',
     meaning:
       'The mapping policy is `enforce`, and the mapping refers to a schema or data source that does not exist, or to a data ' +
-      'source of another schema. Nothing was changed.',
+      'source of another schema or user group. Nothing was changed.',
     remedy: 'Correct the entries that `errors` names, or create what they refer to.',
     example: new Problem('mapping_invalid', 'mapping/40 refers to a data source that does not exist.', {
       errors: [{ pointer: '/mapping/40', detail: 'refers to a data source that does not exist' }],
@@ -281,8 +284,9 @@ export const problemDescriptions = {
     occurrence: 'named',
     meaning:
       'A value of the user group cannot be part of this type of token: it has a form that the tool does not support, ' +
-      'cannot be written into SQL safely, or the token would be too long. No token was minted.',
-    remedy: 'Change the value that `errors` points to, or the integration.',
+      'cannot be written into SQL safely, or the token would be too long. Or its data source is reserved for another user ' +
+      'group, or `narrow` has a value that is not its own. No token was minted.',
+    remedy: 'Change the value that `errors` points to, the integration or `narrow`.',
     example: claimInvalid([{ pointer: '/properties/region', detail: 'must not have control characters' }]),
   },
   rate_limited: {
@@ -305,7 +309,7 @@ export const problemDescriptions = {
     occurrence: 'every request',
     meaning:
       'A bug or an unexpected failure of the service. The log has the details under the `request_id`; the response has none.',
-    remedy: 'Give the operator the `request_id`. Every call may be retried.',
+    remedy: 'Give the operator the `request_id`. Retry as after `database_unavailable`.',
     example: toProblem(new Error()),
   },
   not_implemented: {
@@ -328,7 +332,7 @@ export const problemDescriptions = {
       'at all.',
     remedy:
       'Wait the seconds in `Retry-After`, then retry: repeating a call that was applied changes nothing more. The ' +
-      'exception is a rotation by id without `If-Match`, which rotates again.',
+      'exceptions are calls that issue another token, secret or key each time, such as a rotation by id without `If-Match`.',
     example: toProblem(new StoreUnavailable()),
   },
   shutting_down: {

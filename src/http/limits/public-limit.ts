@@ -45,10 +45,10 @@ export class PublicLimit {
     const seconds = this.#secondsBeyond(this.#refusals, request);
     if (seconds === null) return problem;
     const refused =
-      problem.code === 'unauthenticated' ? 'The API token is missing or not valid' : problem.message;
+      problem.code === 'unauthenticated' ? 'The API token is missing or not valid.' : problem.message;
     return new Problem(
       'rate_limited',
-      `${refused.replace(/\.$/, '')}, and more than ${this.#perMinute} requests per minute from this address were refused.`,
+      `${refused} More than ${this.#perMinute} requests per minute from this address were refused.`,
       { retryAfterSeconds: seconds, cause: problem },
     );
   }

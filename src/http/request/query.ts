@@ -46,7 +46,9 @@ export function queryType<Query, const Parameters extends Record<string, Paramet
       if (name in values) throw invalid(`Duplicate parameter ${name}.`);
       const value = parse(parameter.schema.type, text);
       const violation = parameter.check(value);
-      if (violation !== null) throw invalid(`The parameter ${name} ${violation}.`);
+      const isSpace = parameter.schema['format'] === 'date-time' && text.includes('+');
+      const hint = isSpace ? ', with a + percent-encoded as %2B' : '';
+      if (violation !== null) throw invalid(`The parameter ${name} ${violation}${hint}.`);
       values[name] = value;
     }
     // The only cast: each value has passed the check of the schema that its type comes from.

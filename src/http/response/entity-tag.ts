@@ -39,11 +39,11 @@ export function readPrecondition(headers: IncomingHttpHeaders): Precondition | u
   };
 }
 
-/** For resources without a version. Throws `invalid_request` if the request has a precondition. */
+/** For endpoints that compare no version. Throws `invalid_request` if the request has a precondition. */
 export function refusePrecondition(headers: IncomingHttpHeaders): void {
   refuseDates(headers);
-  refuse('If-Match', headers['if-match'], NO_VERSION);
-  refuse('If-None-Match', headers['if-none-match'], NO_VERSION);
+  refuse('If-Match', headers['if-match'], NOT_HERE);
+  refuse('If-None-Match', headers['if-none-match'], NOT_HERE);
 }
 
 /** The same as a hook. */
@@ -52,7 +52,7 @@ export async function refusePreconditionHook({ raw }: FastifyRequest): Promise<v
 }
 
 const NO_DATES = 'by this service: use If-Match or If-None-Match with the ETag of a response.';
-const NO_VERSION = 'by this endpoint, which has no version to compare: omit it.';
+const NOT_HERE = 'by this endpoint: omit it.';
 
 /** Not in a loop: each request has to pass, and V8 reads headers with constant names faster. */
 function refuseDates(headers: IncomingHttpHeaders): void {

@@ -36,7 +36,7 @@ export const problems = {
   user_group_not_found: { status: 404, title: 'The user group does not exist' },
   user_group_token_not_found: { status: 404, title: 'The user group token is not valid' },
   api_token_not_found: { status: 404, title: 'The API token does not exist' },
-  not_found: { status: 404, title: 'The path does not exist' },
+  not_found: { status: 404, title: 'The path or the id does not exist' },
   method_not_allowed: { status: 405, title: 'The path does not support this method' },
   request_timeout: { status: 408, title: 'Timed out receiving the request' },
   api_token_inactive: { status: 409, title: 'The API token is revoked or expired' },
@@ -83,13 +83,15 @@ export function toProblem(error: unknown): Problem {
 export function nothingAtPath(): Problem {
   return new Problem(
     'not_found',
-    'This path does not exist: see /docs. Percent-encode ids in a path, including their slashes.',
+    'This path does not exist: see /docs. Paths are in lower case, without a slash at the end. Percent-encode ids in ' +
+      'them, including their slashes.',
   );
 }
 
 /** `allow`: the methods that the path supports. */
-export function methodNotAllowed(allow: string): Problem {
-  return new Problem('method_not_allowed', `This path supports ${allow}.`);
+export function methodNotAllowed(allow: string, path = ''): Problem {
+  const which = path.endsWith('/') ? 'This path, which ends with a slash,' : 'This path';
+  return new Problem('method_not_allowed', `${which} supports ${allow}.`);
 }
 
 export function shuttingDown(): Problem {

@@ -179,7 +179,7 @@ export function withoutTarget(event: NewEvent | undefined): NewEvent | undefined
 }
 
 export function documentNotFound({ noun }: DocumentDefinition): Problem {
-  return new Problem('not_found', `No ${noun} has this id.`);
+  return new Problem('not_found', `This ${noun} does not exist.`);
 }
 
 export function limitReached({ noun, limit }: DocumentDefinition, exceeded: keyof DocumentTotal): Problem {

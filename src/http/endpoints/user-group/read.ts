@@ -26,7 +26,7 @@ export const read = endpoint({
     tag: 'User groups',
     summary: 'Read a user group',
     text:
-      'Returns everything stored of the user group. `token` is present only if the API token is `read-write`.\n\n' +
+      'Returns everything stored of the user group. `token` is present only if the API token has `read-write` or `admin`.\n\n' +
       'With `If-None-Match: "…"`, the `ETag` of an earlier response, the response is 304 without a body if nothing has changed.',
     responses: {
       200: groupResponse('The user group.', {

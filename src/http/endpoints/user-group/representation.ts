@@ -109,7 +109,7 @@ const StoredUserGroup = successSchema('StoredUserGroup', {
       team_id: teamIdSchema,
       token: {
         ...tokenSchema,
-        description: `${tokenSchema.description} Only for a \`read-write\` API token.`,
+        description: `${tokenSchema.description} Only for an API token with \`read-write\` or \`admin\`.`,
       },
       ...storedSchemas,
     },
