@@ -12,29 +12,41 @@ import { Problem, type Violation } from '../problem.ts';
 
 /** More than the largest user group: percent-encoding triples its text, and a form repeats the keys of its properties. */
 export const MAX_FORM_BYTES = 8 * limits.bodyBytes;
+/** More than a page has for the largest property schema: three for each of its properties. */
+const MAX_FIELDS = 16_384;
 /** Several fields of this size fit into a form. */
 export const MAX_ENCODED_FIELD_BYTES = limits.bodyBytes - 16_384;
 
 /** Fields as they were typed, so that a form with errors can be shown again. */
 export class Form {
-  readonly #fields: URLSearchParams;
+  readonly #fields: readonly (readonly [name: string, text: string])[];
+  readonly #texts = new Map<string, string[]>();
   readonly #problem: Problem | undefined;
 
-  static readonly empty = new Form(new URLSearchParams());
+  static readonly empty = new Form([]);
 
-  /** Throws `unsupported_media_type` for anything but an URL-encoded form. */
+  /**
+   * Throws `unsupported_media_type` for anything but an URL-encoded form, and `invalid_request` for more fields than any
+   * page has: parsing a million takes seconds.
+   */
   static read(message: IncomingMessage, bytes: Buffer): Form {
     checkMediaType(message, ['application/x-www-form-urlencoded']);
+    refuseManyFields(bytes);
     return new Form(new URLSearchParams(bytes.toString()));
   }
 
   /** Fields of a form before anything is typed. */
   static of(fields: Readonly<Record<string, string>>): Form {
-    return new Form(new URLSearchParams(fields));
+    return new Form(Object.entries(fields));
   }
 
-  constructor(fields: URLSearchParams, problem?: Problem) {
-    this.#fields = fields;
+  constructor(fields: Iterable<readonly [name: string, text: string]>, problem?: Problem) {
+    this.#fields = [...fields];
+    for (const [name, text] of this.#fields) {
+      const texts = this.#texts.get(name);
+      if (texts === undefined) this.#texts.set(name, [text]);
+      else texts.push(text);
+    }
     this.#problem = problem;
   }
 
@@ -50,21 +62,21 @@ export class Form {
 
   /** An empty text if the field is absent. Browsers send line breaks as CR LF. */
   text(name: string): string {
-    return (this.#fields.get(name) ?? '').replaceAll('\r\n', '\n');
+    return (this.#texts.get(name)?.[0] ?? '').replaceAll('\r\n', '\n');
   }
 
   /** All fields with this name. */
-  texts(name: string): string[] {
-    return this.#fields.getAll(name);
+  texts(name: string): readonly string[] {
+    return this.#texts.get(name) ?? [];
   }
 
-  /** Characters of all fields. */
+  /** Characters of all fields, with their names. */
   get size(): number {
-    return this.entries().reduce((size, [, text]) => size + text.length, 0);
+    return this.#fields.reduce((size, [name, text]) => size + name.length + text.length, 0);
   }
 
   has(name: string): boolean {
-    return this.#fields.has(name);
+    return this.#texts.has(name);
   }
 
   /** Undefined if it is empty. Throws `invalid_request` unless it is one of the choices. */
@@ -78,9 +90,18 @@ export class Form {
     });
   }
 
-  entries(): [name: string, text: string][] {
-    return [...this.#fields];
+  get entries(): readonly (readonly [name: string, text: string])[] {
+    return this.#fields;
   }
+}
+
+const AMPERSAND = 0x26;
+
+function refuseManyFields(bytes: Buffer): void {
+  let fields = 1;
+  for (let at = bytes.indexOf(AMPERSAND); at !== -1; at = bytes.indexOf(AMPERSAND, at + 1))
+    if (++fields > MAX_FIELDS)
+      throw new Problem('invalid_request', `A form may have at most ${MAX_FIELDS} fields.`);
 }
 
 /** Members of a body as JSON, or the violation of the text of one; a member that is undefined is absent. */

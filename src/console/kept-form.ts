@@ -10,10 +10,12 @@ export const KEPT_FORM = 'kept_form';
 /** Anyone may send a form without a session. More than a user group of the greatest size, percent-encoded. */
 export const MAX_KEPT_BYTES = MAX_FORM_BYTES / 2;
 const MAX_AGE_MS = 3_600_000;
-const sealed = new Sealed<[path: string, at: number, entries: [string, string][]]>('console-form');
+const sealed = new Sealed<[path: string, at: number, entries: readonly (readonly [string, string])[]]>(
+  'console-form',
+);
 
 export function keptForm(keyRing: KeyRing, path: string, form: Form, now: number): string {
-  return sealed.textOf(keyRing, [path, now, form.entries()]);
+  return sealed.textOf(keyRing, [path, now, form.entries]);
 }
 
 /** Returns null unless it was kept for this path within the last hour. */
@@ -22,5 +24,5 @@ export function openKeptForm(keyRing: KeyRing, path: string, text: string, now: 
   if (opened === null) return null;
   const [keptPath, keptAt, entries] = opened;
   if (keptPath !== path || now - keptAt >= MAX_AGE_MS) return null;
-  return new Form(new URLSearchParams(entries));
+  return new Form(entries);
 }

@@ -9,7 +9,7 @@ import type { InFlight } from '../http/limits/in-flight.ts';
 import type { PublicLimit } from '../http/limits/public-limit.ts';
 import type { RateLimit } from '../http/limits/rate-limit.ts';
 import type { UnreadResponses } from '../http/limits/response-backpressure.ts';
-import { announcedBytes, discardBody, readBody } from '../http/request/body.ts';
+import { announcedBytes, discardBody, freeBytes, hasSmallBody, readBody } from '../http/request/body.ts';
 import { compressedFor } from '../http/response/compressed.ts';
 import { pageHeaders } from '../http/response/page-headers.ts';
 import { httpStatus, toProblem } from '../http/response/problem.ts';
@@ -109,14 +109,13 @@ async function keepForm(exchange: Exchange): Promise<void> {
   exchange.received ??= receiveForm(options, request, UNKNOWN_TENANT, MAX_KEPT_BYTES);
   const form = await exchange.received;
   if (form.size > MAX_KEPT_BYTES) return;
-  const kept = await keptText(exchange, form);
+  const kept = keptText(exchange, form);
   request.keptForm = html`<p>What you typed is kept, for an hour.</p>
 ${actionForm(session, requestPath(request), html`${hidden(KEPT_FORM, kept)}${submit('Show the form again')}`)}`;
 }
 
 /** A form that has a kept one stands for it. */
-async function keptText({ options: { context }, request }: Exchange, form: Form): Promise<string> {
-  await context.cpu.turn(form.size);
+function keptText({ options: { context }, request }: Exchange, form: Form): string {
   return form.text(KEPT_FORM) || keptForm(context.keyRing, requestPath(request), form, context.clock());
 }
 
@@ -166,7 +165,7 @@ async function continueForm(exchange: Exchange): Promise<Response> {
   const { options, request, reply } = exchange;
   const form = await receiveForm(options, request, UNKNOWN_TENANT, MAX_KEPT_BYTES);
   if (form.has(API_TOKEN)) return signInAgain(exchange, form);
-  const view = signInAgainView(request, await keptText(exchange, form));
+  const view = signInAgainView(request, keptText(exchange, form));
   return sendView(request, reply, await options.assets(), { ...view, status: 401 });
 }
 
@@ -190,8 +189,7 @@ async function showKept(
   reason: Problem,
 ): Promise<Response> {
   const { options, page, request, reply } = exchange;
-  const { cpu, keyRing, clock } = options.context;
-  await cpu.turn(sent.size);
+  const { keyRing, clock } = options.context;
   const form = openKeptForm(keyRing, requestPath(request), sent.text(KEPT_FORM), clock());
   if (form === null) return redirect(reply, requestPath(request));
   admit(exchange, signedIn);
@@ -310,17 +308,26 @@ function preparePageCall(
   return call;
 }
 
-/** Throws `body_too_large`, and `overloaded` if too many large forms are being sent. */
+/**
+ * Throws `body_too_large`, and `overloaded` if too many large forms are being sent or wait for the CPU. A small one does
+ * not count, as in requests of the API, so that forms of others do not prevent anyone from signing in.
+ */
 export async function receiveForm(
-  { bodies }: ConsoleOptions,
-  { raw }: FastifyRequest,
+  { bodies, context }: ConsoleOptions,
+  request: FastifyRequest,
   tenant: number,
   maxBytes = MAX_FORM_BYTES,
 ): Promise<Form> {
+  const { raw } = request;
+  if (hasSmallBody(raw)) return Form.read(raw, await readBody(raw));
   using reservation = bodies.open(tenant);
   try {
     reservation.grow(announcedBytes(raw, maxBytes));
-    return Form.read(raw, await readBody(raw, reservation, maxBytes));
+    const bytes = await readBody(raw, reservation, maxBytes);
+    await requestContext(context, request, tenant).cpu.turn(bytes.length);
+    const form = Form.read(raw, bytes);
+    freeBytes(bytes);
+    return form;
   } catch (problem) {
     discardBody(raw);
     throw problem;

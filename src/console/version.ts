@@ -75,7 +75,7 @@ export function editedForm(
   if (document === null && versionIn(form) !== '')
     return { form, text: deletedAlert(noun), hidden: html`${kept}${recreateBox(noun)}` };
   const merge = threeWayMerge(baseIn(form), new Map(typedIn(form)), new Map(Object.entries(typed)));
-  const merged = new Form(new URLSearchParams([...merge.fields]), problem);
+  const merged = new Form(merge.fields, problem);
   return { form: merged, text: conflictAlert(noun, document, merge), hidden: opened };
 }
 
@@ -93,10 +93,7 @@ function baseIn(form: Form): Map<string, string> | null {
 }
 
 function typedIn(form: Form): [string, string][] {
-  return form
-    .entries()
-    .filter(([name]) => !OWN_FIELDS.includes(name))
-    .map(([name]) => [name, form.text(name)]);
+  return form.entries.filter(([name]) => !OWN_FIELDS.includes(name)).map(([name]) => [name, form.text(name)]);
 }
 
 function deletedAlert(noun: string): Html {

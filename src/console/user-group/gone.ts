@@ -10,7 +10,7 @@ import { lastEventsOfGroup } from './events.ts';
 const EVENTS = 3;
 
 export async function goneView(call: PageCall, id: string): Promise<View> {
-  const typed = call.form.entries().filter(([name]) => name !== 'csrf');
+  const typed = call.form.entries.filter(([name]) => name !== 'csrf');
   return {
     title: `Deleted: ${id}`,
     main: html`<h1>Deleted in the meantime</h1>

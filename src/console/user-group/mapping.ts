@@ -65,7 +65,7 @@ export function typedMapping(
 
 export function readMapping(form: Form): TypedMapping {
   const inputs: Input[] = [];
-  for (let index = 0; form.has(`mapping-${index}-schema`); index++) {
+  for (let index = 0; index < MAX_SCHEMAS && form.has(`mapping-${index}-schema`); index++) {
     const name = `mapping-${index}`;
     inputs.push({
       schemaId: form.text(`${name}-schema`),

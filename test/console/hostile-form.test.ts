@@ -1,0 +1,76 @@
+// Forms that no page of the console sends: anyone can send them, with or without a session.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Form } from '../../src/console/form.ts';
+import { ConsoleBrowser } from '../support/console.ts';
+import { textOf } from '../support/console-page.ts';
+import { sqlite } from '../support/database.ts';
+import { send } from '../support/http.ts';
+import { eventually } from '../support/process.ts';
+import { RawConnection } from '../support/raw-connection.ts';
+import { TestService } from '../support/service.ts';
+
+const MEBIBYTE = 1_048_576;
+const MAX_FIELDS = 16_384;
+/** As many forms of a mebibyte as those without a session may have at a time. */
+const LARGE_FORMS = 16;
+const PATH = '/console/user-groups/a/review';
+/** Each field in constant time takes a few milliseconds, and looking through all of them takes seconds. */
+const MAX_MS = 500;
+
+describe('A form of the console', () => {
+  const service = TestService.of(sqlite);
+
+  function headers(cookie?: string) {
+    return {
+      origin: service.url,
+      'sec-fetch-site': 'same-origin',
+      'content-type': 'application/x-www-form-urlencoded',
+      ...(cookie !== undefined && { cookie }),
+    };
+  }
+
+  it('is refused if it has more fields than any page', async () => {
+    const { cookie } = await ConsoleBrowser.signIn(service);
+    for (const each of [undefined, cookie]) {
+      const post = (body: string) =>
+        send(service.url, { method: 'POST', path: PATH, body, headers: headers(each) });
+      const refused = await post('a&'.repeat(MAX_FIELDS));
+      assert.equal(refused.status, 400);
+      assert.match(textOf(refused), new RegExp(`may have at most ${MAX_FIELDS} fields`));
+      assert.notEqual((await post('a&'.repeat(MAX_FIELDS - 1))).status, 400);
+    }
+  });
+
+  it('finds a field in constant time', () => {
+    const names = Array.from({ length: MAX_FIELDS }, (_, index) => `property-${index}-key`);
+    const form = new Form(names.map((name) => [name, name]));
+    const startedAt = performance.now();
+    for (const name of names)
+      assert.deepEqual([form.has(name), form.text(name), form.texts(name)], [true, name, [name]]);
+    const tookMs = performance.now() - startedAt;
+    assert.ok(tookMs < MAX_MS, `${tookMs} ms`);
+  });
+
+  it('for signing in is accepted while others send as many large forms as they may', async () => {
+    const lines = Object.entries(headers()).map(([name, value]) => `${name}: ${value}\r\n`);
+    const head = `POST ${PATH} HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\n${lines.join('')}`;
+    const opening = Array.from({ length: LARGE_FORMS }, () => RawConnection.open(service.url));
+    const connections = await Promise.all(opening);
+    const text = 'x'.repeat(MEBIBYTE / 2);
+    for (const connection of connections)
+      connection.write(`${head}Content-Length: ${MEBIBYTE}\r\n\r\n${text}`);
+    await eventually('large forms to be refused', async () => {
+      const { status } = await send(service.url, {
+        method: 'POST',
+        path: PATH,
+        body: text,
+        headers: headers(),
+      });
+      return status === 503;
+    });
+    await ConsoleBrowser.signIn(service);
+    for (const connection of connections) connection.leave();
+  });
+});
