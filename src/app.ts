@@ -122,7 +122,7 @@ interface Start {
   prepare: Prepare | undefined;
   onReducedEvent: (tenant: Tenant) => void;
   observer: OutageLog;
-  /** Besides the main thread. */
+  /** All but the main thread. */
   threads: ServingThreads;
   thread: Thread;
 }

@@ -150,7 +150,7 @@ interface Queries {
   scanUsage(query: { after: UsagePosition | null; limit: number }): UsageCount[];
   /** The first environment after `after` that has usage; null if there is none. */
   findNextTenantWithUsage(query: { after: Tenant | null }): TenantWithUsage | null;
-  /** What was counted of the environment; null if nothing was. */
+  /** Figures that were counted of the environment; null if none were. */
   findFigures(query: { tenant: Tenant }): StoredFigures | null;
   /** The first environment after `after` that has events; null if there is none. */
   findNextTenant(query: { after: Tenant | null }): TenantWithEvents | null;
@@ -481,18 +481,16 @@ export interface Workspace {
 
 export type ApiTokenRow = ApiToken & { workspaceName: string };
 
-export interface NewUserGroup extends Recorded {
+/** Only an import creates suspended groups. */
+export interface NewUserGroup
+  extends Recorded,
+    Pick<
+      UserGroup,
+      'teamId' | 'name' | 'mapping' | 'properties' | 'suspendedAt' | 'tokenDigest' | 'sealedToken'
+    > {
   key: UserGroupKey;
-  teamId: number;
   /** The lease of `teamId`. */
   lease: string;
-  name: string;
-  mapping: JsonText | null;
-  properties: JsonText | null;
-  /** Only an import creates suspended groups. */
-  suspendedAt: number | null;
-  tokenDigest: TokenDigest;
-  sealedToken: SealedToken;
   now: number;
 }
 

@@ -20,7 +20,7 @@ const PARSED_BYTES = 1024 * 1024;
 export interface Summaries {
   order: Position['order'];
   summaries: readonly UserGroupSummary[];
-  /** Where the next ones start; null at the end of the list. */
+  /** Start of the next ones; null at the end of the list. */
   next: Position | null;
 }
 

@@ -118,14 +118,14 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
     lock: lockUserGroups,
     isRepeatable: false,
   },
-  // Likewise; and the group may have been created again in between.
+  // For the same reason; and the group may have been created again in between.
   deleteUserGroup: {
     execute: deleteUserGroups,
     splitParts: oneOfEachKey,
     lock: lockUserGroups,
     isRepeatable: false,
   },
-  // Likewise; and another rename may have been acknowledged.
+  // For the same reason; and another rename may have been acknowledged.
   renameUserGroup: { ...singly(renameUserGroup), isRepeatable: false },
   copyRenames: singly(copyRenames),
   rotateToken: {
