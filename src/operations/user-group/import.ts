@@ -34,6 +34,7 @@ import { WorkspaceDeleted } from '../workspace/workspace.ts';
 import { findByToken } from './find-by-token.ts';
 import { computeDrift, newUserGroup } from './get-or-create.ts';
 import { type LineResult, type RefusedLine, refusedLine } from './line-result.ts';
+import { writeUpdate } from './update.ts';
 import { checkPolicies, previewRules, type Rules } from './violations.ts';
 
 interface ImportJob {
@@ -191,14 +192,9 @@ async function reconcile(
   if (result.result !== 'updated') return result;
   const { userGroupId, token: _, suspended, ...fields } = body;
   await checkPolicies(context, caller, userGroupId, fields);
-  const updated = await context.store.write({
-    kind: 'updateUserGroup',
-    key,
-    ...fields,
-    ...(suspended !== undefined && { suspendedAt: suspended ? context.clock() : null }),
-    now: context.clock(),
-    event: await userGroupEvent(context, caller, 'updated', key),
-  });
+  const suspendedAt = suspended ? context.clock() : null;
+  const change = { ...fields, ...(suspended !== undefined && { suspendedAt }) };
+  const updated = await writeUpdate(context, caller, key, change);
   return typeof updated === 'object' ? result : deleted();
 }
 

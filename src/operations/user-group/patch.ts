@@ -9,8 +9,8 @@ import {
   versionTag,
 } from '../../domain/user-group/user-group.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
-import { userGroupEvent } from '../event/event.ts';
 import { changedTooOften, userGroupNotFound, versionMismatch } from '../refusals.ts';
+import { writeUpdate } from './update.ts';
 import { checkPolicies } from './violations.ts';
 
 /** Patches of one group are serialized in this process. Updates, rotations and other processes can still interfere. */
@@ -41,7 +41,7 @@ async function mergeInto(
   patch: UserGroupFields,
   precondition: Precondition | undefined,
 ): Promise<OpenUserGroup> {
-  const { store, cpu, clock } = context;
+  const { store, cpu } = context;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const stored = await store.read({ kind: 'findUserGroup', key });
     if (stored === null) throw userGroupNotFound();
@@ -49,14 +49,8 @@ async function mergeInto(
     await cpu.turn(valuesLength(stored) + valuesLength(patch));
     const fields = mergeFields(stored, patch);
     await checkPolicies(context, caller, key.providedId, fields);
-    const patched = await store.write({
-      kind: 'updateUserGroup',
-      key,
-      ...fields,
-      precondition: { ifMatch: [versionTag(stored)] },
-      now: clock(),
-      event: await userGroupEvent(context, caller, 'updated', key),
-    });
+    const change = { ...fields, precondition: { ifMatch: [versionTag(stored)] } };
+    const patched = await writeUpdate(context, caller, key, change);
     if (typeof patched === 'object') return openToken(context, patched);
     // Changed or deleted concurrently: the next read shows which.
   }

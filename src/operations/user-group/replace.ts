@@ -2,9 +2,9 @@ import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import type { UserGroupFields } from '../../domain/request-body.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
-import { userGroupEvent } from '../event/event.ts';
 import { overloaded, tooBusy, versionMismatch } from '../refusals.ts';
 import { createUserGroup } from './get-or-create.ts';
+import { writeUpdate } from './update.ts';
 import { checkPolicies } from './violations.ts';
 
 /** Each attempt fails only if the group was created or deleted between two statements. */
@@ -25,15 +25,7 @@ export async function replaceUserGroup(
   const fields = { name, mapping, properties };
   await checkPolicies(context, caller, userGroupId, fields);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const now = context.clock();
-    const updated = await context.store.write({
-      kind: 'updateUserGroup',
-      key,
-      ...fields,
-      precondition,
-      now,
-      event: await userGroupEvent(context, caller, 'updated', key),
-    });
+    const updated = await writeUpdate(context, caller, key, { ...fields, precondition });
     if (typeof updated === 'object') return { ...openToken(context, updated), created: false };
     if (updated === 'version_mismatch' || !isMet(precondition, null)) throw versionMismatch();
     if (!context.store.admitsWrite()) throw overloaded;

@@ -1,8 +1,9 @@
 import type { Caller } from '../../domain/api-token.ts';
 import type { Precondition } from '../../domain/precondition.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
-import { type EventContext, userGroupEvent } from '../event/event.ts';
+import type { EventContext } from '../event/event.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
+import { writeUpdate } from './update.ts';
 
 /**
  * Suspends the group: its tokens resolve to nothing, effective with the next request, until it is resumed. Suspending a
@@ -22,14 +23,8 @@ function suspension(isSuspended: boolean) {
   ): Promise<UserGroup> => {
     const key = context.store.userGroupKey(caller, userGroupId);
     const now = context.clock();
-    const userGroup = await context.store.write({
-      kind: 'updateUserGroup',
-      key,
-      suspendedAt: isSuspended ? now : null,
-      precondition,
-      now,
-      event: await userGroupEvent(context, caller, 'updated', key),
-    });
+    const change = { suspendedAt: isSuspended ? now : null, precondition };
+    const userGroup = await writeUpdate(context, caller, key, change, now);
     if (userGroup === 'not_found') throw userGroupNotFound();
     if (userGroup === 'version_mismatch') throw versionMismatch();
     return userGroup;

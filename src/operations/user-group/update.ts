@@ -1,8 +1,10 @@
 import type { Caller } from '../../domain/api-token.ts';
 import type { Precondition } from '../../domain/precondition.ts';
 import type { UserGroupBody } from '../../domain/request-body.ts';
+import type { UserGroupKey } from '../../domain/user-group/user-group.ts';
+import type { CommandResult, UserGroupUpdate } from '../../store/port.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
-import { userGroupEvent } from '../event/event.ts';
+import { type EventContext, userGroupEvent } from '../event/event.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 import { checkPolicies } from './violations.ts';
 
@@ -20,21 +22,21 @@ export async function updateUserGroup(
   const check = checkPolicies(context, caller, userGroupId, body);
   if (check !== undefined) await check;
   const key = context.store.userGroupKey(caller, userGroupId);
-  const userGroup = await context.store.write({
-    kind: 'updateUserGroup',
-    key,
-    name,
-    mapping,
-    properties,
-    precondition,
-    now: context.clock(),
-    event: await userGroupEvent(context, caller, 'updated', key),
-  });
-  if (userGroup === 'not_found') {
-    throw userGroupNotFound(' GET /api/user with a name creates one.');
-  }
-  if (userGroup === 'version_mismatch') {
-    throw versionMismatch();
-  }
+  const fields = { name, mapping, properties, precondition };
+  const userGroup = await writeUpdate(context, caller, key, fields);
+  if (userGroup === 'not_found') throw userGroupNotFound(' GET /api/user with a name creates one.');
+  if (userGroup === 'version_mismatch') throw versionMismatch();
   return openToken(context, userGroup);
+}
+
+/** Changes the stored user group, and records that. */
+export async function writeUpdate(
+  context: EventContext,
+  caller: Caller,
+  key: UserGroupKey,
+  change: Omit<UserGroupUpdate, 'key' | 'now' | 'event'>,
+  now = context.clock(),
+): Promise<CommandResult<'updateUserGroup'>> {
+  const event = await userGroupEvent(context, caller, 'updated', key);
+  return context.store.write({ kind: 'updateUserGroup', key, ...change, now, event });
 }
