@@ -83,7 +83,7 @@ export function createContext({
     ...options,
     store,
     clock,
-    teamIds: new IdLease(store, 'team_id'),
+    teamIds: new IdLease(store),
     groupMutex: new KeyedMutex(),
     erasures: new HistoryErasures(),
     activity,

@@ -115,7 +115,7 @@ describeOnEachDatabase('The batching store', (kind) => {
 
   it('leases distinct ids to two processes, even if both exhaust their blocks', async () => {
     const store = batchedStore(100);
-    const processes = [new IdLease(store, 'team_id'), new IdLease(store, 'team_id')];
+    const processes = [new IdLease(store), new IdLease(store)];
     const ids = new Set<number>();
     for (let count = 0; count < IDS; count++) {
       for (const process of processes) ids.add((await process.next(store)).id);

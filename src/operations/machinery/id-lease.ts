@@ -22,13 +22,11 @@ interface LeasedId {
 
 export class IdLease {
   readonly #store: BatchingStore;
-  readonly #sequence: IdSequence;
   #blocks: Block[] = [];
   #leasing: Promise<void> | null = null;
 
-  constructor(store: BatchingStore, sequence: IdSequence) {
+  constructor(store: BatchingStore) {
     this.#store = store;
-    this.#sequence = sequence;
   }
 
   /** `store` carries the deadline of the request, which limits the wait for a block that is being leased. */
@@ -64,7 +62,7 @@ export class IdLease {
 
   async #lease(): Promise<void> {
     try {
-      const command = { kind: 'leaseIds', sequence: this.#sequence, count: BLOCK_SIZE } as const;
+      const command = { kind: 'leaseIds', sequence: 'team_id', count: BLOCK_SIZE } as const;
       const { first, lease } = await this.#store.write(command);
       this.#blocks.push({ lease, next: first, end: first + BLOCK_SIZE });
     } finally {
