@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { mergePatch } from '../../src/domain/json/merge-patch.ts';
+import { MergePatch } from '../../src/domain/json/merge-patch.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 
 function merge(target: string | null, patch: string): string {
-  return mergePatch(target as JsonText | null, patch as JsonText);
+  return new MergePatch(target as JsonText | null, patch as JsonText).text;
 }
 
 describe('a merge patch', () => {

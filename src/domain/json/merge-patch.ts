@@ -15,7 +15,7 @@ export function mergeFields(stored: UserGroup, patch: UserGroupFields): UserGrou
   for (const field of ['mapping', 'properties'] as const) {
     const text = patch[field];
     if (!text) continue;
-    const merge = new Merge(stored[field], text);
+    const merge = new MergePatch(stored[field], text);
     merged[field] = merge.text;
     if (merge.entries > limits.mapEntries) {
       const detail = `must have at most ${limits.mapEntries} entries and would have ${merge.entries}`;
@@ -28,18 +28,15 @@ export function mergeFields(stored: UserGroup, patch: UserGroupFields): UserGrou
 
 /**
  * Members of the target keep their order; new ones follow in the order of the patch. The result is at most as deep as
- * the deeper of the two. `target` is null if nothing is stored.
+ * the deeper of the two.
  */
-export function mergePatch(target: JsonText | null, patch: JsonText): JsonText {
-  return new Merge(target, patch).text;
-}
-
-class Merge {
+export class MergePatch {
   readonly text: JsonText;
   /** Members of the result; 0 if it is not an object. */
   readonly entries: number;
   readonly #parts: string[] = [];
 
+  /** `target` is null if nothing is stored. */
   constructor(target: JsonText | null, patch: JsonText) {
     this.entries = this.#merge(target === null ? null : parseTree(target), parseTree(patch));
     this.text = this.#parts.join('') as JsonText;
