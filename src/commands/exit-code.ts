@@ -107,15 +107,14 @@ function isNamed(error: unknown): error is NamedError {
 export function toExitCode(error: unknown): number {
   if (isNamed(error)) return codesByName[error.name];
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-  if (error instanceof UsageError || error instanceof FileExists) return exitCodes.usage;
-  if (error instanceof ChangesPlanned) return exitCodes.usage;
-  if (error instanceof ServiceRefused) return exitCodes.unavailable;
+  if (error instanceof UsageError || error instanceof FileExists || error instanceof ChangesPlanned)
+    return exitCodes.usage;
   if (error instanceof NotFound) return exitCodes.notFound;
   if (error instanceof DataError) return exitCodes.data;
   if (error instanceof ConfigInvalid || error instanceof SchemaTooNew) return exitCodes.config;
   if (error instanceof AddressInUse) return exitCodes.busy;
-  if (error instanceof StoreUnavailable) return exitCodes.unavailable;
-  if (error instanceof Problem) return exitCodes.unavailable;
+  if (error instanceof StoreUnavailable || error instanceof ServiceRefused || error instanceof Problem)
+    return exitCodes.unavailable;
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') return exitCodes.busy;
   if (code === 'EACCES' || isListenError(error)) return exitCodes.config;

@@ -10,8 +10,6 @@ import { lastEventsOfGroup } from './events.ts';
 import { hiddenFields, KEEP } from './form.ts';
 import { type GroupMerge, nameOfChange } from './merge.ts';
 
-const EVENTS = 3;
-
 /** Whatever the person decides is about the version that is stored now. */
 export async function conflictView(
   call: PageCall,
@@ -39,7 +37,7 @@ ${changesTable(others)}`
 }
 ${actionForm(call.session, `${group}/save`, content)}
 <h2>Last events</h2>
-${await lastEventsOfGroup(call, providedId, EVENTS)}`,
+${await lastEventsOfGroup(call, providedId)}`,
   };
 }
 

@@ -22,6 +22,7 @@ ${await filteredEvents(call, { type: 'user_group', id })}`,
   },
 };
 
-export function lastEventsOfGroup(call: PageCall, id: string, limit: number): Promise<Html> {
+/** Few on a page about something else. */
+export function lastEventsOfGroup(call: PageCall, id: string, limit = 3): Promise<Html> {
   return lastEvents(call, { type: 'user_group', id }, limit, id);
 }

@@ -7,8 +7,6 @@ import type { PageCall, View } from '../page.ts';
 import { AGAIN_PATH } from './create.ts';
 import { lastEventsOfGroup } from './events.ts';
 
-const EVENTS = 3;
-
 export async function goneView(call: PageCall, id: string): Promise<View> {
   const typed = call.form.entries.filter(([name]) => name !== 'csrf');
   return {
@@ -16,7 +14,7 @@ export async function goneView(call: PageCall, id: string): Promise<View> {
     main: html`<h1>Deleted in the meantime</h1>
 ${alert('Nothing was saved: this user group does not exist any more.')}
 <h2>Last events</h2>
-${await lastEventsOfGroup(call, id, EVENTS)}
+${await lastEventsOfGroup(call, id)}
 ${actionForm(
   call.session,
   AGAIN_PATH,
