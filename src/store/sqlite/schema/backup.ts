@@ -10,6 +10,7 @@ import {
   removeOnExit,
   temporaryPath,
 } from '../../../system/atomic-file.ts';
+import { deliverSignals } from '../../../system/on-exit.ts';
 import { StoreUnavailable } from '../../port.ts';
 import { asStoreError, guard, requireRegularFile, sqliteErrorCode } from '../file/file.ts';
 
@@ -47,6 +48,7 @@ export async function backupFile(
   write(to, () => createTemporaryFile(unfinished));
   await copyPages(resolve(path), { unfinished, to }, onProgress);
   const userGroups = guard(() => check(unfinished));
+  await deliverSignals();
   write(to, () => linkIntoPlace(unfinished, to));
   return userGroups;
 }

@@ -3,7 +3,6 @@
 
 import { existsSync, lstatSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   createTemporaryFile,
   FileExists,
@@ -11,7 +10,7 @@ import {
   removeOnExit,
   temporaryPath,
 } from '../../../system/atomic-file.ts';
-import { onExit } from '../../../system/on-exit.ts';
+import { deliverSignals, onExit } from '../../../system/on-exit.ts';
 import { asStoreError, futurePath, guard, requireRegularFile } from '../file/file.ts';
 import { lockForCreating } from '../file/lock.ts';
 import { inspectFile, type SqliteInspection } from './inspect.ts';
@@ -52,8 +51,7 @@ export async function restoreFile({ from, to, verify, onProgress }: Restore): Pr
     refuseInvalid(copy, from);
     await verify(copy);
   });
-  // Delivers a signal that arrived during the checks.
-  await nextTurn();
+  await deliverSignals();
   guard(() => linkIntoPlace(unfinished, path));
 }
 
