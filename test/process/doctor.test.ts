@@ -333,6 +333,24 @@ describe('doctor on PostgreSQL', () => {
     assert.deepEqual(await runSql(empty, "select 1 from pg_tables where schemaname = 'public'"), []);
   });
 
+  it('does not blame the schema or the keys if the database does not respond', async () => {
+    const other = await SqlConnection.open(database.url);
+    try {
+      await other.query('begin; lock table schema_migrations, token_keys');
+      const failed = checksOf(await doctor(folder, database)).filter(({ status }) => status === 'failed');
+      assert.deepEqual(
+        failed.map(({ name }) => name),
+        ['schema', 'keys', 'clock'],
+      );
+      for (const { message, remedy } of failed) {
+        assert.equal(message, 'PostgreSQL: Query read timeout');
+        assert.match(remedy!, /^see the reasons under "Log messages"/);
+      }
+    } finally {
+      await other.end();
+    }
+  });
+
   it('reports a schema of a newer version', async () => {
     await runSql(database, "insert into schema_migrations values (999, 'future', 0)");
     await assertFound('failed', 'schema', /newer than this version/, await doctor(folder, database));

@@ -1,5 +1,7 @@
 // The result of a check: what was found, and if that is not as it should be, what to do.
 
+import { SchemaTooNew } from '../../store/migration.ts';
+import { StoreUnavailable } from '../../store/port.ts';
 import { errorMessage } from '../../system/error-message.ts';
 
 export type CheckResult =
@@ -27,7 +29,9 @@ export function failed(message: string, remedy: string): CheckResult {
   return { status: 'failed', message, remedy };
 }
 
-/** Runs one check. An error fails it. */
+export const SEE_REASONS = 'see the reasons under "Log messages" in docs/troubleshoot.md';
+
+/** Runs one check. An error fails it; `remedy` is not for an error of the database itself. */
 export async function attempt(
   name: string,
   remedy: string,
@@ -36,6 +40,7 @@ export async function attempt(
   try {
     return { name, ...(await check()) };
   } catch (error) {
-    return { name, ...failed(errorMessage(error), remedy) };
+    const isOfDatabase = error instanceof StoreUnavailable && !(error instanceof SchemaTooNew);
+    return { name, ...failed(errorMessage(error), isOfDatabase ? SEE_REASONS : remedy) };
   }
 }

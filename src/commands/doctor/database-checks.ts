@@ -7,12 +7,11 @@ import { isKeyFilePending, keyFilePath, readKeyRing } from '../../key-ring-sourc
 import { decryptSample } from '../../operations/database/decrypt-sample.ts';
 import type { Finding, Inspection } from '../../store/inspection.ts';
 import { counted } from '../output.ts';
-import { attempt, type Check, type CheckResult, failed, ok, skipped, warning } from './check.ts';
+import { attempt, type Check, type CheckResult, failed, ok, SEE_REASONS, skipped, warning } from './check.ts';
 
 const TOKENS_PER_KEY = 20;
 const CLOCK_WARNING_MS = 1_000;
 const CLOCK_FAILURE_MS = 5_000;
-const SEE_REASONS = 'see the reasons under "Log messages" in docs/troubleshoot.md';
 
 export async function checkDatabase(config: Config): Promise<Check[]> {
   const { databaseUrl } = config;
