@@ -6,8 +6,10 @@ import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { postgres } from '../support/database.ts';
 import { Installation, RECOVERY_LIMIT_MS } from '../support/faults/installation.ts';
 import { Folder, Program, run } from '../support/process.ts';
+import { runSql } from '../support/sql.ts';
 
 const UNAVAILABLE = 69;
 const CONFIG = 78;
@@ -149,6 +151,19 @@ describe('A service that starts', () => {
         assert.ok(performance.now() - startedAt < END_LIMIT_MS);
       });
     }
+
+    it('an empty database in which the user may create no table, with the command to run', async () => {
+      using folder = new Folder();
+      await using empty = await postgres.create();
+      await runSql(empty, 'revoke create on schema public from public');
+      const { href } = Object.assign(new URL(empty.url), { username: stranger, password: stranger });
+      const { code, stderr } = await run(folder, ['serve'], { env: { ...empty.env, DATABASE_URL: href } });
+      assert.equal(code, CONFIG);
+      assert.match(
+        stderr,
+        /^user-group-service: .*\(.*permission denied for schema public\): run "user-group-service migrate".*\n$/,
+      );
+    });
 
     it('an older schema that the user may not migrate, with the command to run', async () => {
       using folder = new Folder();

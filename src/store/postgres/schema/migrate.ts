@@ -103,7 +103,7 @@ async function createTable({ change }: SchemaSession): Promise<void> {
     await change(`create table if not exists schema_migrations (
       number integer not null primary key, name text not null, applied_at bigint not null)`);
   } catch (error) {
-    if (!CREATED_BY_ANOTHER.includes(errorCode(error))) throw error;
+    if (!CREATED_BY_ANOTHER.includes(errorCode(error))) explainRights(error);
   }
 }
 
