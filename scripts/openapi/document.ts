@@ -2,13 +2,13 @@
 
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { tags } from '../../src/http/description.ts';
-import { responseHeaders } from '../../src/http/response/response-header.ts';
 import { readVersion } from '../../src/version.ts';
 import { about, authentications } from './about.ts';
 import { componentSchemas } from './component-schemas.ts';
 import { errorResponses, oauthProblemSchema, problemExamples, problemSchema } from './error-responses.ts';
 import { type ApiSurface, listOperations } from './operation.ts';
 import { pathItem } from './operation-object.ts';
+import { responseHeaders } from './response-header.ts';
 import { webhooks } from './webhooks.ts';
 
 /** `surface` is the module `routes.ts`. */

@@ -5,10 +5,10 @@ import type { OpenAPIV3_1 } from 'openapi-types';
 import { problemDescriptions } from '../../src/http/docs/error-docs.ts';
 import type { Protocol } from '../../src/http/protocol.ts';
 import { oauthErrors, problemBody, problems } from '../../src/http/response/problem.ts';
-import { EXAMPLE_REQUEST_ID, type ResponseHeader } from '../../src/http/response/response-header.ts';
 import { type NamedSchema, objectSchema } from '../../src/http/schema.ts';
 import type { Problem, ProblemCode } from '../../src/problem.ts';
 import { type Operation, possibleProblemCodes } from './operation.ts';
+import { EXAMPLE_REQUEST_ID, type ResponseHeader } from './response-header.ts';
 
 const SHARED = '#/components/responses/';
 const OR = '-or-';

@@ -1,7 +1,6 @@
 // The description that an endpoint gives of itself. The document is built in `scripts/openapi/`.
 
 import type { ProblemCode } from '../problem.ts';
-import type { ResponseHeader } from './response/response-header.ts';
 import type { NamedSchema } from './schema.ts';
 
 export const tags = {
@@ -42,6 +41,20 @@ export function successExample(name: string, summary: string, members: object): 
 export function lastPageExample(member: string, item: object): Examples {
   return successExample('last', 'The last page', { [member]: [item], next_cursor: null });
 }
+
+/** The headers that only some responses have. */
+type ResponseHeader =
+  | 'ETag'
+  | 'Vary'
+  | 'Content-Security-Policy'
+  | 'X-Content-Type-Options'
+  | 'Referrer-Policy'
+  | 'User-Group-Drift'
+  | 'User-Group-Suspended'
+  | 'X-User-Group-Id'
+  | 'X-User-Group-Name'
+  | 'X-User-Group-Data-Source-40'
+  | 'X-User-Group-Property-customer_id';
 
 export interface ResponseDescription {
   description: string;

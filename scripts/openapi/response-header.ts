@@ -1,7 +1,7 @@
-// The headers of responses, for the API description.
+// The headers of responses.
 
 import type { OpenAPIV3_1 } from 'openapi-types';
-import { MAX_AGE_SECONDS } from '../../domain/signing-key/key-set.ts';
+import { MAX_AGE_SECONDS } from '../../src/domain/signing-key/key-set.ts';
 
 export const EXAMPLE_REQUEST_ID = 'FsX-pj4u-6';
 
