@@ -130,8 +130,8 @@ interface Queries {
   /** All renames in the order of environments and positions, after `after`; from the first if it is null. */
   scanRenames(query: { after: Rename | null; limit: number }): Rename[];
   findDelivery(query: { endpoint: WebhookEndpointKey; eventId: string }): Delivery | null;
-  /** Deliveries to one webhook endpoint, the newest first, before the event `before`. */
-  listDeliveries(query: DeliverySearch): Delivery[];
+  /** Deliveries to one webhook endpoint, the newest first, before the event `before`; from the newest if it is null. */
+  listDeliveries(query: { endpoint: WebhookEndpointKey; before: string | null; limit: number }): Delivery[];
   /** All deliveries in key order, after `after`; from the first if it is null. */
   scanDeliveries(query: { after: DeliveryKey | null; limit: number }): Delivery[];
   /** All endpoints whose last delivery did not succeed, in key order, after `after`; from the first if it is null. */
@@ -256,7 +256,12 @@ interface Commands {
   /** Records an event that changes nothing. */
   recordEvent(command: { event: NewEvent }): null;
   /** Takes up to `limit` due deliveries, the first due first: until `until` no other process does. */
-  claimDeliveries(command: DeliveryClaim): ClaimedDeliveries;
+  claimDeliveries(command: {
+    endpoint: WebhookEndpointKey;
+    now: number;
+    until: number;
+    limit: number;
+  }): ClaimedDeliveries;
   finishAttempts(command: { attempts: readonly FinishedAttempt[] }): null;
   /** Makes a delivery pending again, with all its attempts; returns whether it exists. */
   retryDelivery(command: { endpoint: WebhookEndpointKey; eventId: string; now: number }): boolean;
@@ -395,13 +400,6 @@ export interface EventPage {
   isEnd: boolean;
 }
 
-export interface DeliverySearch {
-  endpoint: WebhookEndpointKey;
-  /** An event id; null: from the newest. */
-  before: string | null;
-  limit: number;
-}
-
 export interface PendingEndpoint {
   endpoint: WebhookEndpointKey;
   dueAt: number;
@@ -410,7 +408,7 @@ export interface PendingEndpoint {
 /** How many of the newest deliveries of an endpoint tell its health. */
 export const NEWEST_DELIVERIES = 100;
 
-export interface RetriedDeliveries {
+interface RetriedDeliveries {
   retried: number;
   /** The id of the last event that was looked at; null if no more follow. */
   last: string | null;
@@ -428,13 +426,6 @@ export interface FailingEndpoint extends WebhookEndpointKey {
   failingSince: number;
 }
 
-export interface DeliveryClaim {
-  endpoint: WebhookEndpointKey;
-  now: number;
-  until: number;
-  limit: number;
-}
-
 export interface ClaimedDeliveries {
   deliveries: readonly Delivery[];
   /** Since when no delivery to the endpoint has succeeded; null if the last one did. */
@@ -448,7 +439,7 @@ export interface DocumentChange extends Recorded {
 }
 
 /** `secret`: undefined keeps the stored one. */
-export interface DocumentReplacement extends Recorded {
+interface DocumentReplacement extends Recorded {
   key: DocumentKey;
   body: JsonText;
   secret?: SealedToken | null;
@@ -551,7 +542,7 @@ export interface SeenUserGroup {
 }
 
 /** Gives at most `limit` summaries, and none after one with which the mappings and properties come to `maxBytes`. */
-export interface UserGroupSummarySearch extends UserGroupSearch {
+interface UserGroupSummarySearch extends UserGroupSearch {
   /** Whether the summaries have the mappings, which may be large; otherwise null. */
   withMappings: boolean;
   /** The same for the properties. */
@@ -559,7 +550,7 @@ export interface UserGroupSummarySearch extends UserGroupSearch {
 }
 
 /** Looks through `scanLimit` groups in the order of their names, and gives at most `limit` of them. */
-export interface UserGroupTextSearch {
+interface UserGroupTextSearch {
   tenant: Tenant;
   from: NamePosition;
   /** In lower case, of ASCII characters only; null gives only groups that have others. */
@@ -568,7 +559,7 @@ export interface UserGroupTextSearch {
   limit: number;
 }
 
-export interface UserGroupCandidates {
+interface UserGroupCandidates {
   /** Without mapping and properties. */
   summaries: UserGroupSummary[];
   /** Groups that were looked through. */
