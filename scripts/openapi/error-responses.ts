@@ -2,11 +2,11 @@
 // references.
 
 import type { OpenAPIV3_1 } from 'openapi-types';
-import { problemDescriptions } from '../../src/http/docs/error-docs.ts';
 import type { Protocol } from '../../src/http/protocol.ts';
 import { oauthErrors, problemBody, problems } from '../../src/http/response/problem.ts';
 import { type NamedSchema, objectSchema } from '../../src/http/schema.ts';
 import type { Problem, ProblemCode } from '../../src/problem.ts';
+import { occurrences } from './occurrence.ts';
 import { type Operation, possibleProblemCodes } from './operation.ts';
 import { EXAMPLE_REQUEST_ID, type ResponseHeader } from './response-header.ts';
 
@@ -125,7 +125,7 @@ function content(codes: readonly ProblemCode[]): Content {
 }
 
 function oauthContent(codes: readonly ProblemCode[]): Content {
-  const examples = codes.map((code) => [code, problemExample(problemDescriptions[code].example, 'oauth')]);
+  const examples = codes.map((code) => [code, problemExample(occurrences[code].example, 'oauth')]);
   return {
     'application/json': {
       schema: { $ref: `#/components/schemas/${oauthProblemSchema.name}` },
@@ -147,10 +147,7 @@ function errorResponse(codes: readonly ProblemCode[], content: Content): OpenAPI
 
 /** Each problem as it is sent, by code. */
 export function problemExamples(): Record<string, OpenAPIV3_1.ExampleObject> {
-  const examples = Object.entries(problemDescriptions).map(([code, { example }]) => [
-    code,
-    problemExample(example),
-  ]);
+  const examples = Object.entries(occurrences).map(([code, { example }]) => [code, problemExample(example)]);
   return Object.fromEntries(examples);
 }
 

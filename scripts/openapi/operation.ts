@@ -2,12 +2,12 @@
 
 import { type Permission, permissions } from '../../src/domain/api-token.ts';
 import type { EndpointDescription } from '../../src/http/description.ts';
-import { problemDescriptions } from '../../src/http/docs/error-docs.ts';
 import type { AnyEndpoint } from '../../src/http/endpoint.ts';
 import type { PublicEndpoint } from '../../src/http/public-endpoint.ts';
 import { problems } from '../../src/http/response/problem.ts';
 import type { NamedSchema } from '../../src/http/schema.ts';
 import type { ProblemCode } from '../../src/problem.ts';
+import { occurrences } from './occurrence.ts';
 
 export interface ApiSurface {
   endpoints: readonly AnyEndpoint[];
@@ -56,7 +56,7 @@ function pathTemplate(path: string): string {
 export function possibleProblemCodes(operation: Operation): ProblemCode[] {
   const named = operation.description.problems ?? [];
   return (Object.keys(problems) as ProblemCode[]).filter(
-    (code) => named.includes(code) || canOccur[problemDescriptions[code].occurrence](operation),
+    (code) => named.includes(code) || canOccur[occurrences[code].occurrence](operation),
   );
 }
 
