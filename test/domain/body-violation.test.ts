@@ -219,6 +219,24 @@ describe('A check', () => {
     assert.equal(keys({ ab: 1 }, ['a']).length, 1);
   });
 
+  it('finds duplicates in any order of keys, in linear time', () => {
+    const check = valueCheck({ type: 'array', uniqueItems: true, items: { type: 'object' } });
+    const duplicate = 'must not have duplicate entries';
+    assert.equal(
+      check([
+        { a: 1, b: { c: 1, d: 2 } },
+        { b: { d: 2, c: 1 }, a: 1 },
+      ]),
+      duplicate,
+    );
+    assert.equal(check([{ a: [1, 2] }, { a: [2, 1] }, {}]), null);
+    // Comparing each with all others took seconds.
+    const items = Array.from({ length: 20_000 }, (_, index) => ({ index }));
+    const startedAt = performance.now();
+    assert.equal(check(items), null);
+    assert.ok(performance.now() - startedAt < 1_000);
+  });
+
   it('refuses a list of violations, and shows 20 of them', () => {
     refuseFields([]);
     const errors = Array.from({ length: 21 }, (_, index) => ({ pointer: `/${index}`, detail: 'is wrong' }));
