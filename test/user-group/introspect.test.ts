@@ -189,6 +189,15 @@ describeOnEachDatabase('POST /oauth/introspect', (database) => {
       assertOAuthError(await post(undefined), 'body_missing', 'invalid_request');
     });
 
+    it('rejects it with 400 invalid_request if it has more than 1 000 parameters', async () => {
+      const token = await createGroup('many-parameters');
+      const others = 'a=b&'.repeat(999);
+      assert.equal((await post(`${others}token=${token}`)).json.active, true);
+      const response = await post(`a&${others}token=${token}`);
+      assertOAuthError(response, 'invalid_request', 'invalid_request');
+      assert.match(response.json.detail, /must have at most 1000 parameters/);
+    });
+
     it('rejects other media types, codings, large bodies and queries', async () => {
       for (const headers of [
         { 'content-type': 'application/json' },

@@ -72,12 +72,18 @@ export function decodeParameters(encoded: string, where: string): [name: string,
 
 const WHERE = 'The query of the URL';
 
+/** More than any client sends: decoding as many as fit into a body would take most of a second. */
+const MAX_PARAMETERS = 1_000;
+
 /** The parameters with decoded names and encoded values. */
 function encodedParameters(encoded: string, where: string): [name: string, encodedText: string][] {
   if (encoded === '') return [];
-  return encoded.split('&').map((part) => {
-    const [name = '', ...text] = part.split('=');
-    return [decode(name, where), text.join('=')];
+  const parts = encoded.split('&', MAX_PARAMETERS + 1);
+  if (parts.length > MAX_PARAMETERS)
+    throw invalid(`${where} must have at most ${MAX_PARAMETERS} parameters.`);
+  return parts.map((part) => {
+    const [name = ''] = part.split('=', 1);
+    return [decode(name, where), part.slice(name.length + 1)];
   });
 }
 
