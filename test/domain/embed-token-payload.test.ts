@@ -681,4 +681,27 @@ describe('No token is minted', () => {
     assert.deepEqual([code, errors.length], ['claim_invalid', 1]);
     assert.match(message, /^The token would have 4097 bytes/);
   });
+
+  it('if its values alone are longer, without reading them once for each claim', () => {
+    const claims = Object.fromEntries(
+      Array.from({ length: 50 }, (_, index) => [`c${index}`, { property: 'p' }]),
+    );
+    const long = withValue(Array(30_000).fill(1));
+    const startedAt = performance.now();
+    for (const integration of [
+      integrationOf('jwt', { claims, settings: { properties: ['p'] } }),
+      integrationOf('metabase', { claims }),
+    ]) {
+      const { code, message } = problemOf(() => payload(integration, long));
+      assert.equal(code, 'claim_invalid');
+      assert.match(message, /^The token would have more than 3000050 bytes/);
+    }
+    const tookMs = performance.now() - startedAt;
+    assert.ok(tookMs < 300, `${tookMs} ms`);
+    // The list that a token is for one element of may be longer than a token.
+    const dashboards = Array.from({ length: 100 }, (_, id) => ({ dashboard: `${id}`.padStart(60, 'd') }));
+    const resources = { resources: { property: 'list' }, properties: ['list', 'p'] };
+    const properties = JSON.stringify({ p: 'x', list: dashboards }) as JsonText;
+    assert.deepEqual(payload(settingsOf('metabase', resources), { properties }).resource, dashboards[0]);
+  });
 });

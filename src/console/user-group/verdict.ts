@@ -19,7 +19,8 @@ export async function verdict({ context, caller }: PageCall, userGroup: UserGrou
     reasons.push(
       html`${violations.length === 1 ? 'a property violates' : 'properties violate'} the property schema`,
     );
-  const withoutToken = userGroup.suspendedAt === null ? integrationsWithoutToken(config, userGroup) : [];
+  const withoutToken =
+    userGroup.suspendedAt === null ? await integrationsWithoutToken(context, config, userGroup) : [];
   if (withoutToken.length > 0)
     reasons.push(
       html`no token can be minted for ${withNouns(withoutToken, 'the integration', 'the integrations')}, because a value is missing or invalid`,

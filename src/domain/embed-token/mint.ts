@@ -127,11 +127,12 @@ function integrationViolations(integration: Integration): Violation[] {
 
 function placedTemplates(integration: Integration): PlacedTemplate[] {
   const resources = resourcesTemplate(integration);
-  return [
-    ...integration.claims,
-    ...(embedTokenType(integration).templates?.(integration) ?? []),
-    ...(resources === null ? [] : [resources]),
-  ];
+  return [...valueTemplates(integration), ...(resources === null ? [] : [resources])];
+}
+
+/** The templates whose values are in every token. */
+function valueTemplates(integration: Integration): PlacedTemplate[] {
+  return [...integration.claims, ...(embedTokenType(integration).templates?.(integration) ?? [])];
 }
 
 /** null if the resources are in the integration. */
@@ -208,6 +209,7 @@ export function embedTokenPayload(minting: Omit<Minting, 'claims'>): JsonText {
   const { integration, values } = minting;
   const missing = placedTemplates(integration).filter(({ template }) => values.fill(template) === null);
   if (missing.length > 0) throw claimMissing(missing.map(missingValue));
+  refuseLongValues(valueTemplates(integration).map(({ template }) => values.fill(template)!));
   const claims = integration.claims.map(({ name, path, template }: Claim): ClaimValue => {
     return [name, values.fill(template)!, isOfGroup(template) ? pathOfValue(template) : path];
   });
@@ -239,13 +241,18 @@ function missingValue({ path, template }: PlacedTemplate): Violation {
 /** Tokens are part of URLs and headers. */
 const MAX_TOKEN_BYTES = 4_096;
 
+/** Before work on the values, which may be a hundred times longer than a token. Throws `claim_invalid`. */
+function refuseLongValues(values: readonly JsonText[]): void {
+  const characters = values.reduce((sum, { length }) => sum + length, 0);
+  if (characters > MAX_TOKEN_BYTES) throw tooLong(`more than ${characters}`);
+}
+
 /** Throws `claim_invalid`. */
 export function checkLength(token: string): void {
-  if (token.length <= MAX_TOKEN_BYTES) return;
-  throw claimInvalid([
-    {
-      pointer: '',
-      detail: `The token would have ${token.length} bytes, and at most ${MAX_TOKEN_BYTES} fit into the URLs and headers of tools: let fewer properties leave`,
-    },
-  ]);
+  if (token.length > MAX_TOKEN_BYTES) throw tooLong(`${token.length}`);
+}
+
+function tooLong(size: string): Problem {
+  const detail = `The token would have ${size} bytes, and at most ${MAX_TOKEN_BYTES} fit into the URLs and headers of tools: let fewer properties leave`;
+  return claimInvalid([{ pointer: '', detail }]);
 }

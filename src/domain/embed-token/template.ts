@@ -76,6 +76,8 @@ export function pathOfValue(template: Template): string[] {
 /** The values of one group. */
 export class GroupValues {
   readonly userGroup: UserGroup;
+  /** A list is parsed to see whether it is empty, and an integration may name it a hundred times. */
+  readonly #filled = new Map<string, JsonText | null>();
   #properties: JsonObject['members'] | null = null;
   #mapping: JsonObject['members'] | null = null;
 
@@ -85,8 +87,15 @@ export class GroupValues {
 
   /** The exact stored value; null if the group has none, or an empty one. */
   fill(template: Template): JsonText | null {
+    // No integration has an empty one.
+    if (template.source === 'constant') return template.value;
+    const key = `${template.source} ${template.name}`;
+    const known = this.#filled.get(key);
+    if (known !== undefined) return known;
     const value = this.#find(template);
-    return value === null || isEmpty(value) ? null : value;
+    const filled = value === null || isEmpty(value) ? null : value;
+    this.#filled.set(key, filled);
+    return filled;
   }
 
   property(name: string): JsonText | null {
@@ -99,7 +108,7 @@ export class GroupValues {
     return memberText(this.#properties, name);
   }
 
-  #find(template: Template): JsonText | null {
+  #find(template: Exclude<Template, { source: 'constant' }>): JsonText | null {
     switch (template.source) {
       case 'property':
         return this.property(template.name);
@@ -108,8 +117,6 @@ export class GroupValues {
         return memberText(this.#mapping, JSON.stringify(template.name));
       case 'field':
         return fieldJson(this.userGroup, template.name);
-      case 'constant':
-        return template.value;
     }
   }
 }

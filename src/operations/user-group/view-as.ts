@@ -8,7 +8,7 @@ import { GroupValues } from '../../domain/embed-token/template.ts';
 import { type Integration, integrationDefinition } from '../../domain/integration.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { Secret } from '../../domain/secret.ts';
-import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import { type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import { refuseLargeResolution } from '../catalogue/catalogue.ts';
 import type { Context } from '../context.ts';
@@ -81,10 +81,18 @@ async function previewToken(
 }
 
 /** The integrations that would mint nothing for the user group, because it lacks a value. Signs nothing. */
-export function integrationsWithoutToken(config: EnvironmentConfig, userGroup: UserGroup): string[] {
+export async function integrationsWithoutToken(
+  { cpu }: Pick<Context, 'cpu'>,
+  config: EnvironmentConfig,
+  userGroup: UserGroup,
+): Promise<string[]> {
   const values = new GroupValues(userGroup);
-  const ids = [...config.ofKind(integrationDefinition.kind).keys()];
-  return ids.filter((id) => !hasValues(findIntegration(config, id).integration, values, config));
+  const without: string[] = [];
+  for (const id of config.ofKind(integrationDefinition.kind).keys()) {
+    await cpu.turn(valuesLength(userGroup));
+    if (!hasValues(findIntegration(config, id).integration, values, config)) without.push(id);
+  }
+  return without;
 }
 
 function hasValues(integration: Integration, values: GroupValues, { catalogue }: EnvironmentConfig): boolean {
