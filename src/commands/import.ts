@@ -201,11 +201,9 @@ async function importLine({ bytes }: Line, importOne: ImportOne): Promise<LineRe
 /** `lastLine`: the last line that is imported, or 0. */
 function explainInterruption(error: unknown, lastLine: number): never {
   if (lastLine === 0) throw error;
-  const explained = (message: string) =>
-    `${message}; the lines before ${lastLine + 1} are imported: run the same import again to continue`;
-  if (error instanceof StoreUnavailable)
-    throw new StoreUnavailable(explained(error.message), { cause: error });
-  if (error instanceof ServiceRefused) throw new ServiceRefused(explained(error.message), { cause: error });
+  const imported = `the lines before ${lastLine + 1} are imported: run the same import again to continue`;
+  for (const Kind of [StoreUnavailable, ServiceRefused, UsageError])
+    if (error instanceof Kind) throw new Kind(`${error.message}; ${imported}`, { cause: error });
   throw error;
 }
 

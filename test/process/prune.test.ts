@@ -247,6 +247,15 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     assert.deepEqual(await ids(), before);
   });
 
+  it('says which lines of a customer table are imported if the rest is not valid', async () => {
+    const table = folder.join('broken.csv');
+    const rows = Array.from({ length: 600 }, (_, index) => `broken-${index},${'x'.repeat(250)}\n`);
+    writeFileSync(table, `user_group_id,name\n${rows.join('')}broken\n`);
+    const { code, stderr } = await run(folder, args(table), { env: database.env });
+    assert.equal(code, 2);
+    assert.match(stderr, /not valid CSV: .* on line 602; the lines before \d{3} are imported: run the same/);
+  });
+
   it('refuses a customer table that is not UTF-8, instead of replacing characters', async () => {
     const table = folder.join('encoded.csv');
     const text = '\ufeffuser_group_id,name\nencoded,M\u00fcller\n';
