@@ -46,7 +46,7 @@ export function queryType<Query, const Parameters extends Record<string, Paramet
       if (name in values) throw invalid(`Duplicate parameter ${name}.`);
       const value = parse(parameter.schema.type, text);
       const violation = parameter.check(value);
-      const isSpace = parameter.schema['format'] === 'date-time' && text.includes('+');
+      const isSpace = parameter.schema.format === 'date-time' && text.includes('+');
       const hint = isSpace ? ', with a + percent-encoded as %2B' : '';
       if (violation !== null) throw invalid(`The parameter ${name} ${violation}${hint}.`);
       values[name] = value;
