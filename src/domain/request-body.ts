@@ -313,9 +313,11 @@ function unknownField(key: string, known: readonly string[], environmentSource?:
   return { pointer: jsonPointer([key]), detail };
 }
 
-/** Excludes errors that only accompany another, for an invalid key. */
-function isViolation({ keyword }: ErrorObject): boolean {
-  return keyword !== 'propertyNames';
+/** Excludes errors that only accompany another: for an invalid key, and for the form of a text that must not be empty. */
+function isViolation({ keyword, data, parentSchema }: ErrorObject): boolean {
+  return (
+    keyword !== 'propertyNames' && !(keyword === 'pattern' && data === '' && parentSchema?.minLength > 0)
+  );
 }
 
 /** Throws `invalid_request` unless the list is empty. */
