@@ -324,7 +324,7 @@ describeOnEachDatabase('fields', (database) => {
         '/api/user',
         { current_token: 'x', grace_period: 1 },
         'grace_period',
-        /current_token, grace_period_seconds/,
+        /did you mean grace_period_seconds\?/,
       ],
       [
         'POST',
