@@ -3,18 +3,13 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { digestOfApiToken } from '../domain/token.ts';
-import { requestContext } from '../http/endpoint.ts';
-import type { BodyAdmission } from '../http/limits/body-admission.ts';
-import type { InFlight } from '../http/limits/in-flight.ts';
+import { type EndpointOptions, requestContext } from '../http/endpoint.ts';
 import type { PublicLimit } from '../http/limits/public-limit.ts';
-import type { RateLimit } from '../http/limits/rate-limit.ts';
-import type { UnreadResponses } from '../http/limits/response-backpressure.ts';
 import { announcedBytes, discardBody, freeBytes, hasSmallBody, readBody } from '../http/request/body.ts';
 import { compressedFor } from '../http/response/compressed.ts';
 import { pageHeaders } from '../http/response/page-headers.ts';
 import { httpStatus, toProblem } from '../http/response/problem.ts';
 import { authenticate, Unauthenticated } from '../operations/api-token/authenticate.ts';
-import type { Context } from '../operations/context.ts';
 import type { EnvironmentFigures } from '../operations/figures/environment-figures.ts';
 import { overloaded, permit } from '../operations/refusals.ts';
 import { Problem } from '../problem.ts';
@@ -43,13 +38,8 @@ import type { WorkspaceNames } from './workspace-names.ts';
 const TOKEN = /ug[ta]_[0-9A-Za-z]{16}|\.(?<=eyJ[\w-]{8,}\.)eyJ[\w-]{8,}\./;
 const TOKEN_IN_ADDRESS = '/console/user-groups?token_in_search=1';
 
-export interface ConsoleOptions {
-  context: Context;
-  limit: RateLimit | null;
+export interface ConsoleOptions extends Omit<EndpointOptions, 'prefetcher'> {
   publicLimit: PublicLimit | null;
-  running: InFlight;
-  bodies: BodyAdmission;
-  unread: UnreadResponses;
   demoDirectory: string | null;
   figures: EnvironmentFigures;
   names: WorkspaceNames;

@@ -6,8 +6,8 @@ import type { Secret } from '../domain/secret.ts';
 import type { UserGroup } from '../domain/user-group/user-group.ts';
 import { Problem, type Violation } from '../problem.ts';
 import { TenantActivity } from '../scheduling/tenant-activity.ts';
-import type { BatchingStore } from '../store/batching-store.ts';
 import { EnvironmentConfigs } from './document/environment-config.ts';
+import type { EventContext } from './event/event.ts';
 import { CpuQueue } from './machinery/cpu-queue.ts';
 import { IdLease } from './machinery/id-lease.ts';
 import { KeyedMutex } from './machinery/keyed-mutex.ts';
@@ -18,8 +18,7 @@ import { TimedOutSchemas } from './property-schema/timed-out-schemas.ts';
 import { PropertyValidator, type Validator } from './property-schema/validator/validator.ts';
 import { HistoryErasures } from './user-group/erase-history.ts';
 
-export interface Context {
-  store: BatchingStore;
+export interface Context extends EventContext {
   keyRing: KeyRing;
   teamIds: IdLease;
   groupMutex: KeyedMutex;
@@ -27,20 +26,13 @@ export interface Context {
   erasures: HistoryErasures;
   cpu: CpuQueue;
   signatures: SignatureQueue;
-  /** Milliseconds since 1970. */
-  clock: () => number;
   defaultGracePeriodSeconds: number;
-  configs: EnvironmentConfigs;
   lastUse: LastUse;
   usage: Usage;
-  /** Origin of this request. */
-  origin: Origin;
   propertyValidator: Validator;
   timedOutSchemas: TimedOutSchemas;
   /** Rules that the change of this request violates, and that are only reported. */
   violations: Violation[];
-  /** Whether changes are recorded as events. */
-  keepsEvents: boolean;
   /** Public URL of the service, without a slash at the end: the start of the issuer of tokens. */
   publicUrl: string;
   /** Whether webhooks may be sent to addresses that are not public. */

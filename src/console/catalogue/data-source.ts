@@ -101,13 +101,7 @@ const EXAMPLE = `{
   "secret_name": "prod/acme/orders"
 }`;
 
-export interface DataSourceRow {
-  providedId: string;
-  dataSourceId: number;
-  schemaId: string;
-  name: string;
-  reservedFor: string | null;
-}
+export type DataSourceRow = Omit<DataSource, 'json' | 'member'> & { name: string };
 
 export function dataSourceFields(document: Document): DataSourceRow & { attributes: JsonText } {
   const { data_source_id, schema_id, name, attributes, user_group_id = 'null' } = documentFields(document);

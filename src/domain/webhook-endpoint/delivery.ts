@@ -72,18 +72,15 @@ export function parseAttempts(log: string | null): Attempt[] {
 }
 
 /** Changes by an attempt. */
-export interface FinishedAttempt {
+export interface FinishedAttempt
+  extends Pick<Delivery, 'state' | 'nextAttemptAt' | 'responseStatus' | 'error'> {
   key: DeliveryKey;
   /**
    * `nextAttemptAt` while it ran. A delivery that another process has claimed since only accepts a success; one that was requested again and
    * is due earlier accepts nothing.
    */
   claimedUntil: number;
-  state: DeliveryState;
-  nextAttemptAt: number | null;
   attemptedAt: number;
-  responseStatus: number | null;
-  error: string | null;
   attemptLog: string;
 }
 

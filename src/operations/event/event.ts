@@ -18,9 +18,12 @@ import type { EnvironmentConfigs } from '../document/environment-config.ts';
 /** The members of `Context` that events need; parts of the context itself record events with them. */
 export interface EventContext {
   store: BatchingStore;
+  /** Milliseconds since 1970. */
   clock: () => number;
   configs: EnvironmentConfigs;
+  /** Origin of this request. */
   origin: Origin;
+  /** Whether changes are recorded as events. */
   keepsEvents: boolean;
 }
 
