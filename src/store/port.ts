@@ -4,11 +4,11 @@
 import type { ApiToken, FoundApiToken } from '../domain/api-token.ts';
 import type { Bucket } from '../domain/bucket.ts';
 import type { Document, DocumentKey, DocumentTotal } from '../domain/document.ts';
+import type { EventList } from '../domain/event/cursor.ts';
 import type {
   EventKey,
   EventPosition,
   EventTarget,
-  EventType,
   NewEvent,
   PositionRange,
   StoredEvent,
@@ -21,6 +21,7 @@ import type { Day, UsageCount, UsagePosition } from '../domain/usage.ts';
 import type { Position, UserGroupList } from '../domain/user-group/cursor.ts';
 import type { Rename } from '../domain/user-group/rename.ts';
 import type { SealedToken, UserGroup, UserGroupKey } from '../domain/user-group/user-group.ts';
+import type { Filterable, ReadFields } from '../domain/user-group/user-group-filter.ts';
 import type {
   Delivery,
   DeliveryKey,
@@ -104,8 +105,11 @@ interface Queries {
   scanUserGroups(query: { after: UserGroupKey | null; limit: number }): UserGroup[];
   /** A page of one list, from a position in its order; `isEnd` if no more follow in this order. */
   listUserGroups(query: UserGroupSearch): { userGroups: UserGroup[]; isEnd: boolean };
-  /** The same with only what a filter needs; `isEnd` if no more follow in this order. */
-  listUserGroupSummaries(query: UserGroupSummarySearch): { summaries: UserGroupSummary[]; isEnd: boolean };
+  /** The same with only what a filter needs; mappings and properties that are not read are null. */
+  listUserGroupSummaries(query: UserGroupSearch & ReadFields): {
+    summaries: UserGroupSummary[];
+    isEnd: boolean;
+  };
   /** Groups that may have a text in their id or name: databases fold the case of ASCII characters only. */
   searchUserGroups(query: UserGroupTextSearch): UserGroupCandidates;
   /** The group of each key; null if there is none. */
@@ -374,15 +378,9 @@ export interface Config {
 export const CONFIG_PAGE = 500;
 
 /** Gives at most `limit` events, and none after one with which their changes come to `maxBytes`. */
-export interface EventSearch {
-  tenant: Tenant;
-  /** null: of all targets. */
-  target: EventTarget | null;
+export interface EventSearch extends Omit<EventList, 'filter'> {
   /** Only of a target. */
   range?: PositionRange;
-  /** null: of all types. */
-  type: EventType | null;
-  order: 'newest' | 'oldest';
   after: EventPosition | null;
   limit: number;
   /** Reads at most this many events of any type. */
@@ -541,14 +539,6 @@ export interface SeenUserGroup {
   teamId: number;
 }
 
-/** Gives at most `limit` summaries, and none after one with which the mappings and properties come to `maxBytes`. */
-interface UserGroupSummarySearch extends UserGroupSearch {
-  /** Whether the summaries have the mappings, which may be large; otherwise null. */
-  withMappings: boolean;
-  /** The same for the properties. */
-  withProperties: boolean;
-}
-
 /** Looks through `scanLimit` groups in the order of their names, and gives at most `limit` of them. */
 interface UserGroupTextSearch {
   tenant: Tenant;
@@ -570,11 +560,7 @@ interface UserGroupCandidates {
 
 export type NamePosition = Pick<UserGroup, 'name' | 'providedId'>;
 
-export interface UserGroupSummary
-  extends Pick<
-    UserGroup,
-    'providedId' | 'name' | 'mapping' | 'properties' | 'createdAt' | 'suspendedAt' | 'lastSeenAt'
-  > {
+export interface UserGroupSummary extends Filterable {
   /** Size of the mapping and the properties. */
   bytes: number;
 }

@@ -24,7 +24,7 @@ export interface UserGroupFilter {
 export const invalidFields = ['mapping', 'properties'] as const;
 export type InvalidField = (typeof invalidFields)[number];
 
-type Filterable = Pick<
+export type Filterable = Pick<
   UserGroup,
   'providedId' | 'name' | 'mapping' | 'properties' | 'createdAt' | 'suspendedAt' | 'lastSeenAt'
 >;

@@ -6,7 +6,6 @@ import {
   apiTokenTextTag,
   type Caller,
   operator,
-  type Permission,
 } from '../../domain/api-token.ts';
 import { encodeCursor, type ListName } from '../../domain/cursor.ts';
 import { isSameTenant, tenantOf } from '../../domain/event/event.ts';
@@ -35,11 +34,7 @@ const NUMBER = /^\d{1,15}$/;
 /** Concurrent rotations of one API token interfere: each round, one of them succeeds. */
 const MAX_ATTEMPTS = 100;
 
-interface ApiTokenFields {
-  permission: Permission;
-  name: string | null;
-  expiresAt: number | null;
-}
+type ApiTokenFields = Pick<ApiToken, 'permission' | 'name' | 'expiresAt'>;
 
 export interface NewApiToken extends ApiTokenFields {
   workspaceName: string;
