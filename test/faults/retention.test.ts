@@ -87,6 +87,21 @@ describeOnEachDatabase('The retention of events', (database) => {
     );
   });
 
+  it('keeps the history of a renamed group of which another clock has recorded the events', async () => {
+    await service.get({ user_group_id: 'first', name: 'F' });
+    service.clockAheadMs += DAY_MS;
+    await service.get({ user_group_id: 'earlier id', name: 'marker of the history' });
+    await service.call('POST', '/v1/user-groups/earlier%20id/rename', { user_group_id: 'later id' });
+    service.clockAheadMs -= DAY_MS;
+    await service.get({ user_group_id: 'last', name: 'L' });
+    service.clockAheadMs += 30.5 * DAY_MS;
+    await service.app.eventRetention.run();
+    assert.deepEqual(await events(), ['earlier id', 'later id']);
+    await service.call('DELETE', '/v1/user-groups/later%20id');
+    const rows = await runSql(service.database, 'select changes from events');
+    assert.doesNotMatch(JSON.stringify(rows), /marker of the history/);
+  });
+
   it('removes the values of a deleted group with many events, in several transactions', async () => {
     for (let index = 0; index < 230; index++)
       await service.call('PUT', '/v1/user-groups/many', { name: `marker ${index}` });

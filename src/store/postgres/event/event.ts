@@ -243,7 +243,7 @@ export const DELETE = statement('delete_events')`
   delete from events as stored
   using ${sentRows(EVENT_KEY)} where ${isSent(EVENT_KEY)}`;
 
-// They connect earlier events, which are deleted too.
+// A rename connects earlier events with its own.
 export const DELETE_RENAMES = statement('delete_user_group_renames')`
   delete from user_group_renames where workspace_id = $1 and environment = $2 and position <= $3`;
 
@@ -495,15 +495,17 @@ export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = async (
   session,
   { tenant, before, limit },
 ) => {
-  const found = await session.query(FIND_OLD, [...TENANT.cells(tenant), limit]);
-  const old = OLD_EVENT.readAll(found).filter(({ occurredAt }) => occurredAt < before);
+  const found = OLD_EVENT.readAll(await session.query(FIND_OLD, [...TENANT.cells(tenant), limit]));
+  const old = found.filter(({ occurredAt }) => occurredAt < before);
   if (old.length === 0) return 0;
   const last = Math.max(...old.map(({ position }) => position));
+  // Positions are not in the order of the clocks.
+  const kept = found.find(({ occurredAt }) => occurredAt >= before);
   await session.pipelined(() =>
     Promise.all([
       session.query(RAISE_FLOOR, [last]),
       session.query(DELETE, toArrays(EVENT_KEY, old)),
-      session.query(DELETE_RENAMES, [...TENANT.cells(tenant), last]),
+      session.query(DELETE_RENAMES, [...TENANT.cells(tenant), kept === undefined ? last : kept.position - 1]),
     ]),
   );
   return old.length;
