@@ -1,8 +1,9 @@
 // The settings of `serve`: their sources, and that an invalid one stops the startup with one clear line.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { type Setting, settings } from '../../src/config.ts';
 import { createApiToken, Folder, PROGRAM, Program, run, type Service, serve } from '../support/process.ts';
@@ -273,8 +274,14 @@ describe('A database that cannot be opened makes serve exit with 69 and one line
   it('if the PostgreSQL server refuses the connection, without the password', () =>
     assertUnavailable(
       'postgres://user:hunter2@127.0.0.1:1/groups',
-      /: connect ECONNREFUSED 127\.0\.0\.1:1; check that the server is running, and its address in the URL of the database$/m,
+      /: connect ECONNREFUSED 127\.0\.0\.1:1; check the address, and that the server is running$/m,
     ));
+  it('if the PostgreSQL server does not respond', async () => {
+    await using server = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    await assertUnavailable(`postgres://user:hunter2@127.0.0.1:${port}/groups`, /: timeout expired; check /);
+  });
   it('if the name of the PostgreSQL server is unknown', () =>
     assertUnavailable('postgres://user:hunter2@name.invalid/groups', /ENOTFOUND name\.invalid; check /));
   it('if its directory cannot be created', () => assertUnavailable('sqlite:file/groups.db'));

@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { ProxyServer, proxies } from '../support/client-matrix/proxy.ts';
 import { createApiToken, type Exit, Folder, run, type Service, serve } from '../support/process.ts';
@@ -91,6 +93,17 @@ describe('doctor --url', () => {
     writeFileSync(folder.join('invalid-token'), `${apiToken.slice(0, -1)}~`, { mode: 0o600 });
     const [invalid] = findings(await doctor(service.url, ['--api-token-file', 'invalid-token']));
     assert.equal(invalid?.name, 'authorization');
+  });
+
+  it('reports an address that does not respond', async () => {
+    await using silent = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const [unresponsive] = findings(await doctor(`http://127.0.0.1:${port}`));
+    assert.deepEqual(
+      [unresponsive?.name, unresponsive?.message],
+      ['reachable', 'no response within 10 seconds'],
+    );
   });
 
   it('reports a service that is not ready', async () => {

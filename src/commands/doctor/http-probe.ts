@@ -36,13 +36,14 @@ export class HttpProbe {
   /** Throws Node's error if the connection fails, and after a time limit. */
   send({ method = 'GET', path, headers = {}, body }: ProbeRequest): Promise<ProbeResponse> {
     const { protocol, hostname, port, pathname } = this.url;
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     const options = {
       method,
       hostname: hostname.replace(/^\[|\]$/g, ''),
       port,
       path: pathname.replace(/\/$/, '') + path,
       agent: false as const,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal,
       headers: {
         ...headers,
         ...(body !== undefined && {
@@ -51,7 +52,9 @@ export class HttpProbe {
         }),
       },
     };
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve, rejectWith) => {
+      const reject = (error: unknown): void =>
+        rejectWith(signal.aborted ? new Error(`no response within ${TIMEOUT_MS / 1_000} seconds`) : error);
       const request = (protocol === 'https:' ? https : http).request(options, (response) => {
         const expiresAt = certificateExpiry(request);
         readText(response).then((text) => resolve(toProbeResponse(response, text, expiresAt)), reject);

@@ -96,6 +96,7 @@ const PASSING = /^(?:55P03|57014|53...|58...)$/;
 /** Violations of a check or not-null constraint: their detail has all values of the row. */
 const REFUSED_ROW = /^235(?:02|14)$/;
 /** Messages of `pg` and pg-pool for their own timeouts. */
+const CONNECT_TIMEOUT = 'timeout expired';
 const READ_TIMEOUT = 'Query read timeout';
 const SILENCE = [READ_TIMEOUT, 'Connection terminated due to connection timeout'];
 const NO_FREE_CONNECTION = 'timeout exceeded when trying to connect';
@@ -146,6 +147,7 @@ export function errorBeforeCommit(error: unknown): unknown {
 }
 
 function remedyFor(error: unknown): string {
-  if (!NOT_REACHED.has((error as { code?: string }).code ?? '')) return '';
-  return '; check that the server is running, and its address in the URL of the database';
+  const { code = '' } = error as { code?: string };
+  if (!NOT_REACHED.has(code) && errorMessage(error) !== CONNECT_TIMEOUT) return '';
+  return '; check the address, and that the server is running';
 }
