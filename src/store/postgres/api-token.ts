@@ -86,10 +86,8 @@ function toFound(row: readonly unknown[]): FoundApiToken {
   return { ...API_TOKEN.read(row), configVersion: row.at(-1) as number };
 }
 
-export const findApiTokenById: QueryExecutor<'findApiTokenById'> = async (session, { apiTokenId }) => {
-  const [row] = await session.query(FIND_BY_ID, [apiTokenId]);
-  return API_TOKEN.readOrNull(row);
-};
+export const findApiTokenById: QueryExecutor<'findApiTokenById'> = async (session, { apiTokenId }) =>
+  API_TOKEN.readFirst(await session.query(FIND_BY_ID, [apiTokenId]));
 
 export const listApiTokens: QueryExecutor<'listApiTokens'> = async (session, { tenant, after, limit }) => {
   const rows =

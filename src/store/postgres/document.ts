@@ -171,8 +171,7 @@ async function change(
 }
 
 async function find(session: Session, key: DocumentKey): Promise<Document | null> {
-  const [row] = await session.query(FIND, DOCUMENT_KEY.cells(key));
-  return DOCUMENT.readOrNull(row);
+  return DOCUMENT.readFirst(await session.query(FIND, DOCUMENT_KEY.cells(key)));
 }
 
 async function readTotal(

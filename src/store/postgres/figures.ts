@@ -18,10 +18,8 @@ export const UPDATE = statement('update_figures')`
   set counting_until = $3, counted_at = coalesce($4, counted_at), figures = coalesce($5, figures)
   where ${OF_TENANT} and counting_until = $6 returning workspace_id`;
 
-export const findFigures: QueryExecutor<'findFigures'> = async (session, { tenant }) => {
-  const [row] = await session.query(FIND, TENANT.cells(tenant));
-  return STORED_FIGURES.readOrNull(row);
-};
+export const findFigures: QueryExecutor<'findFigures'> = async (session, { tenant }) =>
+  STORED_FIGURES.readFirst(await session.query(FIND, TENANT.cells(tenant)));
 
 export const putFigures: CommandExecutor<'putFigures'> = async (
   session,

@@ -66,13 +66,8 @@ export const listUsageOfUserGroup: QueryExecutor<'listUsageOfUserGroup'> = async
   return USAGE_COUNT.readAll(await session.query(OF_USER_GROUP, values));
 };
 
-export const findNextTenantWithUsage: QueryExecutor<'findNextTenantWithUsage'> = async (
-  session,
-  { after },
-) => {
-  const [row] = await session.query(NEXT_TENANT, TENANT.cellsAfter(after));
-  return TENANT_WITH_USAGE.readOrNull(row);
-};
+export const findNextTenantWithUsage: QueryExecutor<'findNextTenantWithUsage'> = async (session, { after }) =>
+  TENANT_WITH_USAGE.readFirst(await session.query(NEXT_TENANT, TENANT.cellsAfter(after)));
 
 /** Runs in a transaction. */
 export const deleteOldUsage: CommandExecutor<'deleteOldUsage'> = async (

@@ -40,10 +40,8 @@ export const DELETE = statement('delete_workspace')`delete from workspaces where
 
 const UNIQUE_VIOLATION = '23505';
 
-export const findWorkspace: QueryExecutor<'findWorkspace'> = async (session, { name }) => {
-  const [row] = await session.query(FIND, [name]);
-  return WORKSPACE.readOrNull(row);
-};
+export const findWorkspace: QueryExecutor<'findWorkspace'> = async (session, { name }) =>
+  WORKSPACE.readFirst(await session.query(FIND, [name]));
 
 export const listWorkspaces: QueryExecutor<'listWorkspaces'> = async (session, { after, limit }) => {
   // Names are never empty.

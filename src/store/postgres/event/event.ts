@@ -485,10 +485,8 @@ function toCandidate(row: readonly unknown[]): EventCandidate {
   return { position, eventId, type, bytes };
 }
 
-export const findNextTenant: QueryExecutor<'findNextTenant'> = async (session, { after }) => {
-  const [row] = await session.query(NEXT_TENANT, TENANT.cellsAfter(after));
-  return TENANT_WITH_EVENTS.readOrNull(row);
-};
+export const findNextTenant: QueryExecutor<'findNextTenant'> = async (session, { after }) =>
+  TENANT_WITH_EVENTS.readFirst(await session.query(NEXT_TENANT, TENANT.cellsAfter(after)));
 
 /** Runs in a transaction. */
 export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = async (

@@ -96,15 +96,11 @@ async function addRenames(session: Session, renames: readonly Rename[]): Promise
   await session.query(ADD, toArrays(RENAME, renames));
 }
 
-export const findLastRename: QueryExecutor<'findLastRename'> = async (session, { key, before }) => {
-  const [row] = await session.query(FIND_LAST, [...USER_GROUP_KEY.cells(key), before]);
-  return RENAME.readOrNull(row);
-};
+export const findLastRename: QueryExecutor<'findLastRename'> = async (session, { key, before }) =>
+  RENAME.readFirst(await session.query(FIND_LAST, [...USER_GROUP_KEY.cells(key), before]));
 
-export const findNextRename: QueryExecutor<'findNextRename'> = async (session, { key, from }) => {
-  const [row] = await session.query(FIND_NEXT, [...USER_GROUP_KEY.cells(key), from]);
-  return RENAME.readOrNull(row);
-};
+export const findNextRename: QueryExecutor<'findNextRename'> = async (session, { key, from }) =>
+  RENAME.readFirst(await session.query(FIND_NEXT, [...USER_GROUP_KEY.cells(key), from]));
 
 export const copyRenames: CommandExecutor<'copyRenames'> = async (session, { renames }) => {
   await addRenames(session, renames);

@@ -145,10 +145,8 @@ export const findEndpointHealth: QueryExecutor<'findEndpointHealth'> = async (
   };
 };
 
-export const findDelivery: QueryExecutor<'findDelivery'> = async (session, { endpoint, eventId }) => {
-  const [row] = await session.query(FIND_ONE, [...ENDPOINT_POSITION.cells(endpoint), eventId]);
-  return DELIVERY.readOrNull(row);
-};
+export const findDelivery: QueryExecutor<'findDelivery'> = async (session, { endpoint, eventId }) =>
+  DELIVERY.readFirst(await session.query(FIND_ONE, [...ENDPOINT_POSITION.cells(endpoint), eventId]));
 
 /** Another process may claim the same deliveries: a claim changes only those that are still due at the same time. */
 export const claimDeliveries: CommandExecutor<'claimDeliveries'> = async (
