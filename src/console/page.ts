@@ -3,6 +3,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, Permission } from '../domain/api-token.ts';
+import type { FramedContent } from '../http/response/problem-page.ts';
 import type { Context } from '../operations/context.ts';
 import type { EnvironmentConfig } from '../operations/document/environment-config.ts';
 import type { EnvironmentFigures } from '../operations/figures/environment-figures.ts';
@@ -10,7 +11,6 @@ import type { Problem } from '../problem.ts';
 import type { Access } from '../store/admission.ts';
 import { StoreUnavailable } from '../store/port.ts';
 import type { Form } from './form.ts';
-import type { Html } from './html.ts';
 import type { Session } from './session.ts';
 
 export interface PageCall {
@@ -36,13 +36,7 @@ export function environmentConfig({
   return context.configs.of(context.store, caller);
 }
 
-/** The content of a page. */
-export interface View {
-  title: string;
-  main: Html;
-  /** 200 if absent. */
-  status?: number;
-}
+export type View = FramedContent;
 
 /** The path of the console that follows an action. */
 export interface Redirect {

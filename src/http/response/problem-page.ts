@@ -17,10 +17,11 @@ const STYLE =
   'h1{font-size:1.6rem;line-height:1.25}';
 
 /** The content of a page within its frame. */
-interface FramedContent {
+export interface FramedContent {
   title: string;
-  status?: number;
   main: Html;
+  /** 200 if absent. */
+  status?: number;
 }
 
 type Frame = (content: FramedContent) => Html;
