@@ -248,7 +248,6 @@ ${this.#kind.actions?.(document, call) ?? ''}
 ${buttonTo(this.documentPath(document.id, 'delete'), 'Delete', 'danger')}`;
   }
 
-  /** The id in the path. */
   documentId({ request }: PageCall): string {
     return documentIdParameter(request, this.#kind.idParameter);
   }

@@ -31,7 +31,6 @@ export function jsonArray(elements: readonly Json[]): Json {
   return new Json(`[${elements.map(({ text }) => text).join(',')}]`);
 }
 
-/** The body of a successful response. */
 export function successBody(members: Members): string {
   return `${membersText(members, '{"success":1')}}`;
 }

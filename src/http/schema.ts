@@ -59,7 +59,6 @@ const nextCursorSchema = {
   description: 'The `cursor` of the next page; null on the last one.',
 } as const satisfies Schema;
 
-/** The schema of a successful response. */
 export function successSchema(
   name: string,
   properties: Record<string, Schema>,
@@ -69,7 +68,6 @@ export function successSchema(
   return { name, schema: objectSchema(members, optional) };
 }
 
-/** The schema of a page of a list. */
 export function pageSchema(name: string, member: string, items: Schema): NamedSchema {
   return successSchema(name, { [member]: { type: 'array', items }, next_cursor: nextCursorSchema });
 }
