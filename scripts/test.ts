@@ -50,7 +50,7 @@ const LONGEST_RIGS = [
 
 const TIERS = {
   // More than the number of cores: some of these files mostly wait for a limit or a process.
-  behaviour: { folders: [], concurrency: availableParallelism() + 1, filesPerProcess: 6 },
+  behaviour: { folders: [], concurrency: availableParallelism() + 1, filesPerProcess: 9 },
   // Starting a second thread in each of hundreds of processes would take a fifth of the time.
   processes: {
     folders: ['test/bad-input/', 'test/cli/', 'test/client-matrix/', 'test/postgres/', 'test/process/'],

@@ -19,7 +19,7 @@ export function isExposed(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false })?.uid === process.getuid?.() && !isPrivate(file);
 }
 
-/** Whether only the owner can read or write the file, whoever that is. */
+/** Whether only the owner can read or write the file. */
 export function isPrivate(file: string): boolean {
   return ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) === 0;
 }
