@@ -58,6 +58,8 @@ interface Entry<Item, Result> {
   item: Item;
   /** See `changedBy`. */
   changed: string | undefined;
+  /** See `countCharacters`. */
+  characters: number;
   tenant: number;
   submittedAt: number;
   startBy: number;
@@ -153,7 +155,9 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   submit(item: Item, { startBy, isUrgent = false, tenant = UNKNOWN_TENANT }: SubmitOptions): Promise<Result> {
     return new Promise((resolve, reject) => {
       const changed = this.#changedBy?.(item);
-      const entry = { item, changed, tenant, submittedAt: performance.now(), startBy, resolve, reject };
+      const characters = this.#countCharacters?.(item) ?? 0;
+      const submittedAt = performance.now();
+      const entry = { item, changed, characters, tenant, submittedAt, startBy, resolve, reject };
       if (isUrgent) this.#queue.unshift(entry);
       else this.#queue.push(entry);
       this.#publishLength();
@@ -206,7 +210,7 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   /** The oldest items of the tenants in turn that may run; if a batch is of one kind, those of the first one's kind. */
   #dequeue(): Entry<Item, Result>[] {
     const { maxBatch, isOfOneKind } = this.limits;
-    if (this.#queue.length > maxBatch) this.#queue = inTurns(this.#queue);
+    if (!this.#isOneBatch()) this.#queue = inTurns(this.#queue);
     const batch: Entry<Item, Result>[] = [];
     const skipped: Entry<Item, Result>[] = [];
     let taken = 0;
@@ -221,12 +225,19 @@ export class Batcher<Item extends { kind: unknown }, Result> {
         skipped.push(entry);
         continue;
       }
-      characters += this.#countCharacters?.(item) ?? 0;
+      characters += entry.characters;
       batch.push(entry);
     }
     this.#queue = skipped.concat(this.#queue.slice(taken));
     this.#publishLength();
     return batch;
+  }
+
+  /** Whether all items that wait fit into a batch. */
+  #isOneBatch(): boolean {
+    let characters = 0;
+    for (const entry of this.#queue) characters += entry.characters;
+    return this.#queue.length <= this.limits.maxBatch && characters < MAX_BATCH_CHARACTERS;
   }
 
   async #runBatch(batch: Entry<Item, Result>[]): Promise<void> {

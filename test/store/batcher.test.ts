@@ -67,6 +67,23 @@ describe('A batch', () => {
     ]);
   });
 
+  it('has the items of tenants in turn while these are larger than a batch', async () => {
+    const batches: number[][] = [];
+    const run = async (batch: Item[]): Promise<number[]> => {
+      batches.push(batch.map(({ value }) => value));
+      return batch.map(({ value }) => value);
+    };
+    const countCharacters = ({ value }: Item) => (value < 200 ? 600_000 : 0);
+    const batcher = new Batcher(run, LIMITS, { countCharacters });
+    const submit = (tenant: number, value: number) =>
+      batcher.submit({ kind: 'item', value }, { ...NEVER, tenant });
+    await Promise.all([...[100, 101, 102, 103].map((value) => submit(1, value)), submit(2, 200)]);
+    assert.deepEqual(batches, [
+      [100, 200, 101],
+      [102, 103],
+    ]);
+  });
+
   it('does not run beside another one that changes the same thing, and lets the others go ahead', async () => {
     const batches: number[][] = [];
     const ends: (() => void)[] = [];
