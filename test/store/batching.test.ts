@@ -5,7 +5,7 @@ import { after, before, it } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { IdLease } from '../../src/operations/machinery/id-lease.ts';
 import { BatchingStore } from '../../src/store/batching-store.ts';
-import { type Query, StoreUnavailable } from '../../src/store/port.ts';
+import { type Command, type Query, type Store, StoreUnavailable } from '../../src/store/port.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { type OpenStore, openStore } from '../support/open-store.ts';
 
@@ -83,6 +83,19 @@ describeOnEachDatabase('The batching store', (kind) => {
     release();
     await Promise.all([running, ...waiting]);
     assert.equal(store.admits('read'), true);
+  });
+
+  it('writes no more than some hundred webhook deliveries at a time', async () => {
+    const sizes: number[] = [];
+    const write = async (commands: readonly unknown[]) => {
+      sizes.push(commands.length);
+      return commands.map(() => null);
+    };
+    const store = BatchingStore.of({ ...opened.store, write } as Store, { read: LIMITS, write: LIMITS });
+    const endpoints = Array.from({ length: 100 }, (_, index) => `endpoint-${index}`);
+    const command = { kind: 'recordEvent', event: { endpoints } } as unknown as Command<'recordEvent'>;
+    await Promise.all(Array.from({ length: 8 }, () => store.write(command)));
+    assert.deepEqual(sizes, [6, 2]);
   });
 
   it('does not start a command after its deadline', async () => {
