@@ -86,7 +86,8 @@ export class ServiceClient {
     for (let retry = 0; ; retry++) {
       const response = await this.#send(method, path, request);
       if (!NOT_EXECUTED.includes(response.status) || retry === MAX_RETRIES) return this.#read(response);
-      await response.body?.cancel();
+      // A service that has too much to do may close the connection before the end of its response.
+      await response.body?.cancel().catch(() => {});
       await sleep(pauseMs(response, retry));
     }
   }
@@ -97,7 +98,7 @@ export class ServiceClient {
 
   async #read(response: Response): Promise<ServiceResponse> {
     const { status } = response;
-    const bytes = Buffer.from(await response.arrayBuffer());
+    const bytes = Buffer.from(await response.arrayBuffer().catch((error) => this.#unreachable(error)));
     const body = new ServiceObject(status === 204 ? new Map() : this.#members(status, bytes));
     return { body, problem: response.ok ? null : problemIn(body) };
   }
@@ -124,12 +125,16 @@ export class ServiceClient {
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
     } catch (error) {
-      const reason = errorMessage((error as Error).cause ?? error);
-      throw new ServiceRefused(
-        `cannot reach ${this.#url}: ${reason}; check the URL, and that the service is running`,
-        { cause: error },
-      );
+      return this.#unreachable(error);
     }
+  }
+
+  #unreachable(error: unknown): never {
+    const reason = errorMessage((error as Error).cause ?? error);
+    throw new ServiceRefused(
+      `cannot reach ${this.#url}: ${reason}; check the URL, and that the service is running`,
+      { cause: error },
+    );
   }
 }
 

@@ -1,7 +1,9 @@
 // `import --url`: the list of customers, through the API of a running service.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { after, before, beforeEach, it } from 'node:test';
 import { mintApiToken } from '../../src/domain/token.ts';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
@@ -192,13 +194,34 @@ describeOnEachDatabase('import --url', (kind) => {
   });
 
   it('reports no line as imported if the API token is unknown', async () => {
-    const file = folder.join('customers.ndjson');
+    const file = folder.join('unknown.ndjson');
+    writeFileSync(
+      file,
+      groups(40)
+        .map((line) => `${JSON.stringify(line)}\n`)
+        .join(''),
+    );
     const env = { UGS_API_TOKEN: mintApiToken().reveal() };
     for (const options of [[], ['--update', '--prune'], ['--dry-run']]) {
       const { code, stderr } = await run(folder, ['import', file, '--url', service.url, ...options], { env });
-      assert.equal(code, 69);
+      assert.equal(code, 69, stderr);
       assert.match(stderr, /^user-group-service: http:[^\n]+ with a valid API token[^\n]+\n$/);
       assert.doesNotMatch(stderr, /imported/);
+    }
+  });
+
+  it('is refused if a response ends early, or the connection ends without one', async () => {
+    const file = folder.join('ended.ndjson');
+    writeFileSync(file, `${JSON.stringify(groups(1)[0])}\n`);
+    const env = { UGS_API_TOKEN: mintApiToken().reveal() };
+    for (const response of ['HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{', 'HTTP/1.1 200', '']) {
+      await using receiver = createServer((socket) => socket.once('data', () => socket.end(response)));
+      receiver.listen(0, '127.0.0.1');
+      await once(receiver, 'listening');
+      const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+      const { code, stderr } = await run(folder, ['import', file, '--url', url], { env });
+      assert.equal(code, 69, stderr);
+      assert.match(stderr, /^user-group-service: cannot reach http:[^\n]+; check the URL[^\n]+\n$/);
     }
   });
 });
