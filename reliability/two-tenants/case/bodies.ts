@@ -13,6 +13,8 @@ const VALID = ['levels', 'numbers', 'text'];
 const INVALID = ['unknown fields', 'unfinished', 'too many entries'];
 /** Faster than what the service evicts. */
 const SLOW_BYTES_PER_SECOND = 80 * 1024;
+const PARAMETERS = 100_000;
+const DUPLICATES = 8_000;
 
 export const bodyCases: readonly HostileCase[] = [
   {
@@ -44,6 +46,23 @@ export const bodyCases: readonly HostileCase[] = [
     prepare: async (attacker) => {
       const unknown = mintApiToken().reveal();
       return [{ connections: 64, request: await requests(attacker, INVALID, unknown) }];
+    },
+  },
+  {
+    name: 'bodies-many-parameters',
+    prepare: (attacker) => {
+      const headers = ['Content-Type: application/x-www-form-urlencoded'];
+      const request = attacker.request('POST', '/oauth/introspect', 'a&'.repeat(PARAMETERS), headers);
+      return [{ connections: 64, request: () => request }];
+    },
+  },
+  {
+    name: 'bodies-duplicates',
+    prepare: (attacker) => {
+      const resources = Array.from({ length: DUPLICATES }, () => ({ n: 1 }));
+      const body = JSON.stringify({ type: 'metabase', settings: { resources } });
+      const request = attacker.request('PUT', '/v1/integrations/metabase', body);
+      return [{ connections: 64, request: () => request }];
     },
   },
 ];

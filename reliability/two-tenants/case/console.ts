@@ -1,4 +1,4 @@
-// The console: searches and sign-ins.
+// The console: searches, sign-ins, and forms that anyone can send.
 
 import { send } from '../../../test/support/http.ts';
 import { requestBytes } from '../../connection.ts';
@@ -8,13 +8,15 @@ import type { Tenant } from '../tenant.ts';
 const GROUPS = 10_000;
 const CONNECTIONS = 16;
 const FORM = 'application/x-www-form-urlencoded';
+/** As many as a form without a session may have. */
+const FORM_BYTES = 1_048_576;
 
-function signIn({ apiToken }: Tenant): Uint8Array {
+function post(path: string, body: string): Uint8Array {
   return requestBytes({
     method: 'POST',
-    path: '/console/sign-in',
+    path,
     headers: ['Origin: http://rig', `Content-Type: ${FORM}`],
-    body: `api_token=${apiToken}`,
+    body,
   });
 }
 
@@ -41,6 +43,19 @@ export const consoleCases: readonly HostileCase[] = [
   },
   {
     name: 'console-sign-ins',
-    prepare: (attacker) => [{ connections: CONNECTIONS, request: () => signIn(attacker) }],
+    prepare: ({ apiToken }) => {
+      const request = post('/console/sign-in', `api_token=${apiToken}`);
+      return [{ connections: CONNECTIONS, request: () => request }];
+    },
   },
+  ...Object.entries({
+    large: `text=${'x'.repeat(FORM_BYTES - 5)}`,
+    'of-many-fields': 'a&'.repeat(FORM_BYTES / 2),
+  }).map(([name, body]) => ({
+    name: `console-forms-${name}`,
+    prepare: () => {
+      const request = post('/console/user-groups/group-0/review', body);
+      return [{ connections: CONNECTIONS, request: () => request }];
+    },
+  })),
 ];

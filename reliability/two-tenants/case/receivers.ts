@@ -1,13 +1,16 @@
-// Webhook endpoints whose receivers do not respond as receivers should.
+// Many webhook endpoints, most with receivers that do not respond as they should.
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { cycle } from '../flow.ts';
 import type { HostileCase } from '../hostile-case.ts';
-import { namesOf } from '../tenant.ts';
+import { namesOf, type Tenant } from '../tenant.ts';
 
 const ENDPOINTS = 100;
+const PATHS = namesOf('/v1/webhook-endpoints/endpoint', ENDPOINTS);
 const TRICKLE_MS = 500;
+/** Connections that each change a group, which is an event for every endpoint. */
+const FAN_OUT = 64;
 
 const receivers: Record<string, (socket: Socket) => void> = {
   hang: () => {},
@@ -37,13 +40,21 @@ async function listen(receive: (socket: Socket) => void): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-export const receiverCases: readonly HostileCase[] = Object.entries(receivers).map(([name, receive]) => ({
+/** Stores the endpoints, and returns the requests that store them. */
+async function storeEndpoints(
+  attacker: Tenant,
+  receive: (socket: Socket) => void,
+): Promise<readonly Uint8Array[]> {
+  const port = await listen(receive);
+  const bodyOf = (index: number) => ({ url: `http://127.0.0.1:${port}/${index}`, event_types: ['*'] });
+  await attacker.putAllowed(PATHS, bodyOf);
+  return PATHS.map((path, index) => attacker.request('PUT', path, JSON.stringify(bodyOf(index))));
+}
+
+const abnormalCases: readonly HostileCase[] = Object.entries(receivers).map(([name, receive]) => ({
   name: `receivers-${name}`,
   prepare: async (attacker) => {
-    const port = await listen(receive);
-    const paths = namesOf('/v1/webhook-endpoints/endpoint', ENDPOINTS);
-    const bodyOf = (index: number) => ({ url: `http://127.0.0.1:${port}/${index}`, event_types: ['*'] });
-    await attacker.putAllowed(paths, bodyOf);
+    const puts = await storeEndpoints(attacker, receive);
     const [id] = namesOf('group', 1);
     return [
       // Each change is an event for every endpoint.
@@ -52,12 +63,25 @@ export const receiverCases: readonly HostileCase[] = Object.entries(receivers).m
         request: (index) => attacker.request('PUT', `/v1/user-groups/${id}`, `{"name":"${index}"}`),
       },
       // Forgets how often the receivers have failed.
-      {
-        connections: 1,
-        request: cycle(
-          paths.map((path, index) => attacker.request('PUT', path, JSON.stringify(bodyOf(index)))),
-        ),
-      },
+      { connections: 1, request: cycle(puts) },
     ];
   },
 }));
+
+export const receiverCases: readonly HostileCase[] = [
+  ...abnormalCases,
+  {
+    name: 'receivers-fan-out',
+    prepare: async (attacker) => {
+      await storeEndpoints(attacker, accept);
+      const groups = namesOf('group', FAN_OUT);
+      const request = (index: number) =>
+        attacker.request('PUT', `/v1/user-groups/${groups[index % FAN_OUT]}`, `{"name":"${index}"}`);
+      return [{ connections: FAN_OUT, request }];
+    },
+  },
+];
+
+function accept(socket: Socket): void {
+  socket.on('data', () => socket.write('HTTP/1.1 204 No Content\r\n\r\n'));
+}
