@@ -13,7 +13,7 @@ import { TestService } from '../support/service.ts';
 
 const MEBIBYTE = 1_048_576;
 const MAX_FIELDS = 16_384;
-/** As many forms of a mebibyte as those without a session may have at a time. */
+/** The limit of forms of a mebibyte without a session at a time. */
 const LARGE_FORMS = 16;
 const PATH = '/console/user-groups/a/review';
 /** Each field in constant time takes a few milliseconds, and looking through all of them takes seconds. */
