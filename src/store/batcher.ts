@@ -235,9 +235,10 @@ export class Batcher<Item extends { kind: unknown }, Result> {
 
   /** Whether all items that wait fit into a batch. */
   #isOneBatch(): boolean {
+    if (this.#queue.length > this.limits.maxBatch) return false;
     let characters = 0;
     for (const entry of this.#queue) characters += entry.characters;
-    return this.#queue.length <= this.limits.maxBatch && characters < MAX_BATCH_CHARACTERS;
+    return characters < MAX_BATCH_CHARACTERS;
   }
 
   async #runBatch(batch: Entry<Item, Result>[]): Promise<void> {
