@@ -114,19 +114,15 @@ export class ServiceClient {
     }
   }
 
-  async #send(method: string, path: string, { body, headers }: ServiceRequest): Promise<Response> {
+  #send(method: string, path: string, { body, headers }: ServiceRequest): Promise<Response> {
     const contentType = body === undefined ? {} : { 'content-type': 'application/json' };
-    try {
-      return await fetch(this.#url + path, {
-        method,
-        headers: { authorization: `Token ${this.#token}`, ...contentType, ...headers },
-        ...(body !== undefined && { body }),
-        redirect: 'error',
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-      });
-    } catch (error) {
-      return this.#unreachable(error);
-    }
+    return fetch(this.#url + path, {
+      method,
+      headers: { authorization: `Token ${this.#token}`, ...contentType, ...headers },
+      ...(body !== undefined && { body }),
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    }).catch((error) => this.#unreachable(error));
   }
 
   #unreachable(error: unknown): never {
