@@ -26,7 +26,7 @@ import { StoreUnavailable } from '../../port.ts';
  */
 const FILE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 15, 26]);
 
-/** What to do, by primary result code: SQLite's messages do not name the file. */
+/** Remedies by primary result code. SQLite's messages do not name the file. */
 const REMEDIES: Partial<Record<number, (path: string) => string>> = {
   8: makeWritable,
   11: (path) => `keep a copy of ${path} and restore a backup`,
