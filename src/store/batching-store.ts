@@ -151,11 +151,11 @@ export class BatchingStore {
   }
 
   /** The promise, limited by the deadline of this request. Drops what was prefetched, which is old by then. */
-  inTime<Result>(promise: Promise<Result>): Promise<Result> {
+  inTime<Result>(promise: Promise<Result>, timeoutError: () => Error = timedOutInQueue): Promise<Result> {
     this.#prefetched = null;
     return this.#startBy === Number.POSITIVE_INFINITY
       ? promise
-      : withDeadline(this.#startBy, promise, timedOutInQueue);
+      : withDeadline(this.#startBy, promise, timeoutError);
   }
 
   /** How many queries or commands wait in each queue. */

@@ -182,8 +182,10 @@ describe('Values in the console in a browser', { skip: skipsBrowser }, () => {
     const environment = { workspaceName: id, permission: 'admin', name: id } as const;
     const { token: admin, id: apiTokenId } = await service.apiToken(environment);
     const call = async (method: string, path: string, body?: object) => {
-      const { status, text } = await service.call(method, path, body, { token: admin });
-      assert.ok(status < 300, text);
+      const response = await service.call(method, path, body, { token: admin });
+      // A machine that is busy with browsers checks the property schema too late.
+      if (response.json.code === 'overloaded') return void (await call(method, path, body));
+      assert.ok(response.status < 300, response.text);
     };
     const part = encodeURIComponent(id);
     const inside = { properties: { [id]: { properties: { [id]: { type: 'integer' } } } } };

@@ -1,8 +1,12 @@
-// How long a check waits for a thread, for example while a busy machine starts it.
+// Checks on a busy machine, which executes their threads late.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { OVERLOADED, PropertyValidator } from '../../src/operations/property-schema/validator/validator.ts';
+import { sqlite } from '../support/database.ts';
+import { assertProblem } from '../support/problem.ts';
+import { TestService } from '../support/service.ts';
 
 const LONGER_THAN_A_REQUEST_WAITS_MS = 1_600;
 
@@ -14,6 +18,26 @@ describe('A check whose thread starts too late for a request', () => {
     blockEventLoop(LONGER_THAN_A_REQUEST_WAITS_MS);
     await assert.rejects(refused!, OVERLOADED);
     assert.deepEqual(await executed, [[], []]);
+  });
+});
+
+describe('A property schema', () => {
+  const service = TestService.of(sqlite);
+
+  it('whose check leaves no time to store it is refused: the service is overloaded, not the database', async () => {
+    const { compile } = PropertyValidator.prototype;
+    const { token } = await service.apiToken({ permission: 'admin' });
+    const put = () => service.call('PUT', '/v1/property-schema', { schema: {}, mode: 'report' }, { token });
+    PropertyValidator.prototype.compile = async function (...check) {
+      await compile.apply(this, check);
+      await sleep(LONGER_THAN_A_REQUEST_WAITS_MS);
+    };
+    try {
+      assertProblem(await put(), 'overloaded');
+    } finally {
+      PropertyValidator.prototype.compile = compile;
+    }
+    assert.equal((await put()).status, 201);
   });
 });
 

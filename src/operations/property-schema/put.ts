@@ -6,13 +6,13 @@ import { type PropertySchema, propertySchemaDefinition } from '../../domain/prop
 import { invalidField } from '../../domain/request-body.ts';
 import type { Context } from '../context.ts';
 import { type DocumentContext, putDocument, type StoredDocument } from '../document/document.ts';
-import { PropertySchemaInvalid } from './validator/validator.ts';
+import { OVERLOADED, PropertySchemaInvalid } from './validator/validator.ts';
 
-type PropertySchemaContext = DocumentContext & Pick<Context, 'propertyValidator'>;
+type CompileContext = Pick<Context, 'store' | 'propertyValidator'>;
 
 /** Throws `invalid_request` if the schema cannot be used. */
 export async function putPropertySchema(
-  context: PropertySchemaContext,
+  context: DocumentContext & CompileContext,
   caller: Caller,
   sent: PropertySchema,
   precondition: Precondition | undefined,
@@ -26,14 +26,14 @@ export function propertySchemaText({ schema, mode }: PropertySchema): JsonText {
   return `{"schema":${schema},"mode":${JSON.stringify(mode)}}` as JsonText;
 }
 
-/** Throws `invalid_request`. */
+/** Throws `invalid_request`, and `overloaded` if no time is left for the change. */
 export async function refuseUnusableSchema(
-  context: Pick<PropertySchemaContext, 'propertyValidator'>,
+  { store, propertyValidator }: CompileContext,
   caller: Caller,
   { schema }: PropertySchema,
 ): Promise<void> {
   try {
-    await context.propertyValidator.compile(caller.workspaceId, schema);
+    await store.inTime(propertyValidator.compile(caller.workspaceId, schema), () => OVERLOADED);
   } catch (error) {
     if (!(error instanceof PropertySchemaInvalid)) throw error;
     throw invalidField(`/schema${error.pointer}`, error.message);
