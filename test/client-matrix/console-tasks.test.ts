@@ -218,6 +218,21 @@ describe('A support person in a browser', { skip: skipsBrowser }, () => {
     }
   });
 
+  it('creates and edits a user group with the Enter key', async () => {
+    const { context, page } = await open();
+    await page.goto('/console/user-groups/-/new');
+    await signIn(page);
+    await page.getByLabel('Id', { exact: true }).fill('entered');
+    await page.getByLabel('Name', { exact: true }).fill('Entered');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Entered', level: 1 }).waitFor();
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Entered Ltd.');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Review changes', level: 1 }).waitFor();
+    await context.close();
+  });
+
   it('reads times of their own zone, or in UTC if asked, on all pages', async () => {
     await service.get({ user_group_id: 'times', name: 'Times' });
     const context = await browser.newContext({ ...DESKTOP, baseURL: service.url, timezoneId: 'Asia/Tokyo' });

@@ -7,7 +7,15 @@ import { html, link, pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { isConflict } from '../version.ts';
-import { groupFields, isJsonForm, readGroup, readGroupFields, type TypedGroup, typedGroup } from './form.ts';
+import {
+  groupFields,
+  isJsonForm,
+  modeButton,
+  readGroup,
+  readGroupFields,
+  type TypedGroup,
+  typedGroup,
+} from './form.ts';
 
 /** `-` is in the place of an id, and no action on an id is called `new`. */
 const path = '/user-groups/-/new';
@@ -96,8 +104,9 @@ ${textField({
   isRequired: true,
   problem,
 })}
-${groupFields(typed, { config, userGroupId: null, again: AGAIN_PATH }, problem)}`,
+${groupFields(typed, config, null, problem)}`,
     button: 'Create',
     back: pathTo('user-groups'),
+    more: modeButton(typed, AGAIN_PATH),
   });
 }

@@ -13,6 +13,7 @@ import {
   BASE,
   groupFields,
   isJsonForm,
+  modeButton,
   readGroup,
   submittedFields,
   type TypedGroup,
@@ -89,8 +90,9 @@ async function editView(
 ${problemSummary(problem)}`,
     action: `${group}/review`,
     fields: html`${versionField(version)}${hidden(BASE, base)}
-${groupFields(typed, { config, userGroupId: id, again: `${group}/edit` }, problem)}`,
+${groupFields(typed, config, id, problem)}`,
     button: 'Review changes',
     back: group,
+    more: modeButton(typed, `${group}/edit`),
   });
 }

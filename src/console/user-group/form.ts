@@ -118,26 +118,23 @@ export function differences(stored: UserGroup, fields: GroupFields): Change[] {
   return changes === null ? [] : changeList(memberChanges(changes));
 }
 
-/** The context of the form, besides the typed values. */
-interface FormPlace {
-  config: EnvironmentConfig;
-  /** null for a new group. */
-  userGroupId: string | null;
-  /** Path that shows the form again, in another way. */
-  again: string;
-}
-
+/** `userGroupId` is null for a new group. */
 export function groupFields(
   { name, mapping, properties }: TypedGroup,
-  { config, userGroupId, again }: FormPlace,
+  config: EnvironmentConfig,
+  userGroupId: string | null,
   problem: Problem | undefined,
 ): Html {
-  const isJson = mapping.inputs.length + properties.inputs.length === 0;
-  const [as, text] = isJson ? ['form', 'Edit as a form'] : ['json', 'Edit as JSON'];
   return html`${nameField({ value: name, problem })}
 ${mappingFields(mapping, config, userGroupId, problem)}
-${propertyFields(properties, problem)}
-<p><button type="submit" class="plain" formaction="${again}" formnovalidate name="${AS}" value="${as}">${text}</button></p>`;
+${propertyFields(properties, problem)}`;
+}
+
+/** Shows the form again in the other way, at the path. After the main button of the form, which the Enter key presses. */
+export function modeButton({ mapping, properties }: TypedGroup, path: string): Html {
+  const isJson = mapping.inputs.length + properties.inputs.length === 0;
+  const [as, text] = isJson ? ['form', 'Edit as a form'] : ['json', 'Edit as JSON'];
+  return html`<button type="submit" class="plain" formaction="${path}" formnovalidate name="${AS}" value="${as}">${text}</button>`;
 }
 
 /** Name of the button, and of the parameter in an address. */
