@@ -500,15 +500,16 @@ describe('A token for Superset', () => {
     assert.deepEqual(payload(integration, {}, 'Zoë').user, { username: 'acme', first_name: 'Zoë' });
   });
 
-  it('has a backslash only if the settings say how the database reads it', () => {
-    assert.deepEqual(
-      errorsOf(() => payload(integrationOf('superset'), withValue('a\\b'))),
-      ['/properties/p'],
-    );
+  it('has a quote or a backslash only if the settings say how the database reads it', () => {
+    for (const value of ['a\\b', "a'b"])
+      assert.deepEqual(
+        errorsOf(() => payload(integrationOf('superset'), withValue(value))),
+        ['/properties/p'],
+      );
     const clause = (string_escapes: string) =>
-      payload(settingsOf('superset', { string_escapes }), withValue('a\\b')).rls_rules[0].clause;
-    assert.equal(clause('standard'), "customer = 'a\\b'");
-    assert.equal(clause('backslash'), "customer = 'a\\\\b'");
+      payload(settingsOf('superset', { string_escapes }), withValue("a\\'b")).rls_rules[0].clause;
+    assert.equal(clause('standard'), "customer = 'a\\''b'");
+    assert.equal(clause('backslash'), "customer = 'a\\\\\\'b'");
   });
 
   it('has no guest whose id could end a text in SQL', () => {

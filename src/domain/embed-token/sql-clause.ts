@@ -6,13 +6,13 @@ import type { JsonText } from '../json/strict-json.ts';
 import { CONTROL, TEMPLATE_SYNTAX, type TextRule } from './plain-text.ts';
 
 export const columnTypes = ['text', 'number'] as const;
-/** Meaning of a backslash in a literal of the database: itself, or the start of an escape. */
+/** How a literal of the database contains a quote: doubled, and a backslash is itself, or after a backslash. */
 export const stringEscapes = ['standard', 'backslash'] as const;
 
 export interface ClauseColumn {
   column: string;
   type: (typeof columnTypes)[number];
-  /** null: not known, so a value with a backslash is rejected. */
+  /** null: not known, so a value with a quote or a backslash is rejected. */
   escapes: (typeof stringEscapes)[number] | null;
 }
 
@@ -76,13 +76,18 @@ function numberLiteral(text: string): string {
   throw new NotQuotable('must be a number without an exponent, for a column of the type number');
 }
 
-/** Quotes a number too: MySQL compares a text column with a number by the digits that the text starts with. */
+/**
+ * Quotes a number too: MySQL compares a text column with a number by the digits that the text starts with. No quote is
+ * safe in an unknown database: Spark joins `'a''b'` to `ab`, the value of another customer.
+ */
 function textLiteral(text: string, escapes: ClauseColumn['escapes']): string {
   const broken = literalRules.find(({ pattern }) => pattern.test(text));
   if (broken !== undefined) throw new NotQuotable(broken.detail);
   if (escapes === 'backslash') return `'${text.replace(/['\\]/g, '\\$&')}'`;
-  if (escapes === null && text.includes('\\')) {
-    throw new NotQuotable('has a backslash: say in settings.string_escapes how the database reads it');
+  if (escapes === null && /['\\]/.test(text)) {
+    throw new NotQuotable(
+      'has a quote or a backslash: say in settings.string_escapes how the database reads it',
+    );
   }
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -38,6 +38,7 @@ export const integrations = {
         { dataset: 12, column: 'customer', value: { field: 'name' } },
         { all_datasets: true, column: 'source', type: 'number', value: { mapping: '40' } },
       ],
+      string_escapes: 'standard',
     },
   },
   lightdash: {
