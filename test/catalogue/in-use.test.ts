@@ -83,6 +83,17 @@ describeOnEachDatabase('a part of the catalogue that user groups use', (database
     assert.equal((await call('DELETE', 'data-sources/us')).status, 204);
   });
 
+  it('is not changed at another version, by force either', async () => {
+    await workspaceWith([null], { name: 'Orders', default_data_source: 'us' });
+    const stale = { 'if-match': '"other"' };
+    for (const force of ['', '?force=true']) {
+      const withoutDefault = await call('PUT', `schemas/40${force}`, { name: 'Orders' }, stale);
+      assertProblem(withoutDefault, 'version_mismatch');
+      assertProblem(await call('DELETE', `schemas/40${force}`, undefined, stale), 'version_mismatch');
+    }
+    assert.equal((await call('GET', 'schemas/40')).json.schema.default_data_source, 'us');
+  });
+
   it('is counted up to 5,000 user groups', async () => {
     await workspaceWith(Array.from({ length: 5_001 }, () => ({ 40: 'eu' })));
     refuses(await call('DELETE', 'data-sources/eu'), /^More than 5,000 user groups use this data source/);

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dataSourceDefinition } from '../../src/domain/catalogue.ts';
 import { type Document, type DocumentKind, documentBytes } from '../../src/domain/document.ts';
 import { limits } from '../../src/domain/field.ts';
@@ -33,7 +34,7 @@ describeOnEachDatabase('The documents of an environment', (database) => {
       token,
       putSource: (id: string, text: string, schemaId = '40') =>
         call('PUT', `/v1/data-sources/${id}`, { schema_id: schemaId, name: id, attributes: { text } }),
-      putSchema: (id: string, source: string | null = null) =>
+      putSchema: (id: string, source: string | number | null = null) =>
         call('PUT', `/v1/schemas/${id}?force=true`, { name: id, default_data_source: source }),
       /** Written without limits, as by `copy`: an environment of an earlier version. */
       async store(kind: DocumentKind, bodies: Record<string, object>): Promise<Document[]> {
@@ -111,6 +112,15 @@ describeOnEachDatabase('The documents of an environment', (database) => {
     assert.equal(pages, 4);
   });
 
+  it('are listed to the end if the last ones are deleted between two pages', async () => {
+    const { call, putSchema } = await tenant('shortened');
+    for (const id of ['1', '2']) await putSchema(id);
+    const first = await call('GET', '/v1/schemas?limit=1');
+    assert.equal((await call('DELETE', '/v1/schemas/2')).status, 204);
+    const second = await call('GET', `/v1/schemas?cursor=${first.json.next_cursor}`);
+    assert.deepEqual([second.json.schemas, second.json.next_cursor], [[], null]);
+  });
+
   it('never resolve to more than 256 KiB', async () => {
     const { store, groupToken, putSource, call, token } = await tenant('resolving');
     await store('data_source', sources(20, String));
@@ -145,6 +155,9 @@ describeOnEachDatabase('The documents of an environment', (database) => {
     assert.equal((await putSchema('16')).status, 201);
     await putSource('16', 'small', '16');
     assert.equal((await putSchema('16', '16')).status, 200);
+    const { json } = await putSource('16', 'still small', '16');
+    assertProblem(await putSource('16', LARGE, '16'), 'limit_reached');
+    await putSchema('16', json.data_source.data_source_id);
     assertProblem(await putSource('16', LARGE, '16'), 'limit_reached');
     assert.equal((await putSource('unused', LARGE, '16')).status, 201);
   });
@@ -172,6 +185,22 @@ describeOnEachDatabase('The documents of an environment', (database) => {
     const all = await Promise.all(Array.from({ length: 50 }, () => configs.of(context.store, caller)));
     assert.equal(new Set(all).size, 1);
     assert.equal(all[0], await configs.of(context.store, caller));
+  });
+
+  it('are read again for a request that a query in flight may be too old for', async () => {
+    const { store, token } = await tenant('in flight');
+    await store('data_source', sources(5));
+    const context = service.app.context;
+    const caller = (await context.store.read({ kind: 'findApiToken', digest: digestOfApiToken(token)! }))!;
+    const configs = new EnvironmentConfigs();
+    const ofVersion = (configVersion: number | null) =>
+      configs.of(context.store, { ...caller, configVersion });
+    // Without a version, the current one is needed.
+    for (const version of [caller.configVersion! + 1, null]) {
+      const inFlight = ofVersion(version);
+      await nextTurn();
+      assert.notEqual(await ofVersion(version === null ? null : version + 1), await inFlight);
+    }
   });
 
   it('are read again only after a rest while several tenants are active, once for all versions until then', async () => {

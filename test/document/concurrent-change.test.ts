@@ -1,0 +1,81 @@
+// The result and the effect of a replacement if the document changes between its query and its command.
+
+import assert from 'node:assert/strict';
+import { before, it } from 'node:test';
+import type { Caller } from '../../src/domain/api-token.ts';
+import type { DocumentDefinition } from '../../src/domain/document.ts';
+import { integrationBody } from '../../src/domain/embed-token/mint.ts';
+import { integrationDefinition } from '../../src/domain/integration.ts';
+import { digestOfApiToken } from '../../src/domain/token.ts';
+import { webhookEndpointDefinition } from '../../src/domain/webhook-endpoint/webhook-endpoint.ts';
+import { authenticate } from '../../src/operations/api-token/authenticate.ts';
+import type { Context } from '../../src/operations/context.ts';
+import { deleteDocument, readDocument } from '../../src/operations/document/document.ts';
+import { putIntegration } from '../../src/operations/integration/integration.ts';
+import { openSecrets, putWebhookEndpoint } from '../../src/operations/webhook-endpoint/webhook-endpoint.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { integrations } from '../support/embed-token/site.ts';
+import { intercept } from '../support/intercept.ts';
+import { TestService } from '../support/service.ts';
+
+const REPLACEMENTS = 8;
+
+describeOnEachDatabase('A document that is changed concurrently', (database) => {
+  const service = TestService.of(database);
+  let token: string;
+  before(async () => {
+    token = (await service.apiToken({ permission: 'admin' })).token;
+  });
+
+  const put = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    service.call('PUT', `/v1/${path}`, body, { token, headers });
+  const currentCaller = () => authenticate(service.app.context, digestOfApiToken(token));
+
+  /** The context of an operation before whose first command another call deletes the document. */
+  function deletedBefore(caller: Caller, definition: DocumentDefinition, id: string): Context {
+    const { context } = service.app;
+    const store = intercept(context.store, {
+      firstWrite: async (command, real) => {
+        await deleteDocument(context, caller, definition, id, undefined);
+        return real.write(command);
+      },
+    });
+    return { ...context, store };
+  }
+
+  it('is replaced once by concurrent calls that name the same version', async () => {
+    const { headers } = await put('schemas/40', { name: 'First' });
+    const replacements = Array.from({ length: REPLACEMENTS }, (_, index) =>
+      put('schemas/40', { name: `Replacement ${index}` }, { 'if-match': headers.etag! }),
+    );
+    const statuses = (await Promise.all(replacements)).map(({ status }) => status).toSorted();
+    assert.deepEqual(statuses, [200, ...Array.from({ length: REPLACEMENTS - 1 }, () => 412)]);
+  });
+
+  it('gets a new secret if it is a webhook endpoint that is deleted while it is being replaced', async () => {
+    const definition = webhookEndpointDefinition;
+    const fields = { url: 'https://example.com/hooks', event_types: ['*'] };
+    const { json } = await put('webhook-endpoints/hook', fields);
+    const caller = await currentCaller();
+    const context = deletedBefore(caller, definition, 'hook');
+    const body = { url: fields.url, event_types: ['*' as const], enabled: false };
+    const { created, secret } = await putWebhookEndpoint(context, caller, 'hook', body, undefined);
+    assert.ok(created);
+    const stored = await readDocument(context, await currentCaller(), definition, 'hook');
+    assert.equal(secret?.reveal(), openSecrets(context, stored).current.reveal());
+    assert.notEqual(secret?.reveal(), json.secret);
+  });
+
+  it('is not created again without its secret if it is an integration that is deleted while it is being replaced', async () => {
+    await put('integrations/tool', integrations.lightdash);
+    const caller = await currentCaller();
+    const context = deletedBefore(caller, integrationDefinition, 'tool');
+    const { secret: _, ...withoutSecret } = integrations.lightdash;
+    const body = integrationBody.read(Buffer.from(JSON.stringify(withoutSecret)));
+    await assert.rejects(putIntegration(context, caller, 'tool', body, undefined), {
+      code: 'version_mismatch',
+    });
+    const read = await service.call('GET', '/v1/integrations/tool', undefined, { token });
+    assert.equal(read.status, 404);
+  });
+});
