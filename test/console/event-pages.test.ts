@@ -308,6 +308,7 @@ describeOnEachDatabase('events in the console', (database) => {
       assert.equal((await changes(`since=${today}&field=mapping`, path)).length, 3);
       assert.deepEqual(await changes(`until=2020-01-01`, path), []);
       assert.deepEqual(await changes(`since=2999-01-01`, path), []);
+      assert.equal((await changes('target_id=+a+', path)).length, 4);
       assert.ok((await changes('since=x&until=2020-99-99', path)).length >= 4);
     }
     const tokens = rowsOf(await browser.get(`${PATH}?target_type=api_token&target_id=`));

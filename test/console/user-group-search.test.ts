@@ -144,6 +144,14 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
     }
   });
 
+  it('ignores white space around a text that was pasted', async () => {
+    const pasted = (fields: object) => browser.get(`${LIST}?${new URLSearchParams({ ...fields })}`);
+    assert.match(textOf(await pasted({ search: ' customer-000000\t' })), /A first one/);
+    assert.match(textOf(await pasted({ search: 'customer-00599 ', match: 'prefix' })), /The rare one/);
+    await service.get({ user_group_id: 'a', name: 'Mapped', mapping: { 40: 'orders' } });
+    assert.match(textOf(await pasted({ data_source: ' orders ' })), /Mapped/);
+  });
+
   it('finds a text anywhere unless asked for the start', async () => {
     const anywhere = await browser.get(`${LIST}?search=000000`);
     assert.match(textOf(anywhere), /customer-000000/);

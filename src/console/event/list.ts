@@ -94,7 +94,7 @@ function readFilter(query: URLSearchParams): Filter {
   return {
     type: eventTypes.find((each) => each === query.get('type')),
     target_type: targetTypes.find((each) => each === query.get('target_type')),
-    target_id: text('target_id'),
+    target_id: text('target_id').trim(),
     actor: text('actor').trim(),
     field: text('field'),
     since: startOfDay(text('since')) === null ? '' : text('since'),

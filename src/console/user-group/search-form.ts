@@ -26,7 +26,7 @@ const NAMES = [
 ] as const;
 
 export function readSearch(query: URLSearchParams): Search {
-  const text = (name: string) => (query.get(name) ?? '').slice(0, limits.textCodePoints);
+  const text = (name: string) => (query.get(name) ?? '').trim().slice(0, limits.textCodePoints);
   return Object.fromEntries(NAMES.map((name) => [name, text(name)])) as Search;
 }
 
