@@ -131,6 +131,13 @@ describeOnEachDatabase('properties in the console', (database) => {
     );
   });
 
+  it('keeps the order if the form is shown as JSON', async () => {
+    await create('reordered', '{"seats":25,"zeta":[1],"plan":"gold"}');
+    const form = await browser.get(pathOf('reordered', 'edit'));
+    const json = await browser.submitFrom(form, pathOf('reordered', 'edit'), { as: 'json' });
+    assert.match((await browser.submitFrom(json, pathOf('reordered', 'review'))).text, /Nothing differs/);
+  });
+
   it('shows a stored value that no input can send back unchanged as JSON', async () => {
     await putSchema('off');
     const odd =

@@ -54,14 +54,9 @@ export interface Submitted {
   base: GroupFields | null;
 }
 
-export function submittedFields(
-  id: string,
-  form: Form,
-  config: EnvironmentConfig,
-  stored?: GroupFields,
-): Submitted {
+export function submittedFields(id: string, form: Form, config: EnvironmentConfig): Submitted {
   const base = groupOfText(form.text(BASE));
-  const fields = readGroupFields(id, readGroup(form, config), config, stored);
+  const fields = readGroupFields(id, readGroup(form, config), config, base ?? NOTHING);
   return { base, fields: base === null ? fields : withStored(fields, base, form.texts(KEEP)) };
 }
 

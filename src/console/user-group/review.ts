@@ -39,7 +39,7 @@ export async function readSubmission({ context, caller, request, form }: PageCal
   const config = await environmentConfig({ context, caller });
   const stored = await findUserGroup(context, caller, id);
   await context.cpu.turn(form.size + valuesLength(stored));
-  return { stored, ...submittedFields(id, form, config, stored) };
+  return { stored, ...submittedFields(id, form, config) };
 }
 
 /** Whether the group was changed after the form was opened. */
