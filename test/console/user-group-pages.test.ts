@@ -117,6 +117,8 @@ describeOnEachDatabase('user groups in the console', (database) => {
     assert.match(errorsOf(taken).user_group_id!, /another user group/);
     const invalid = await browser.submit(page, action, { user_group_id: ' after' });
     assert.match(errorsOf(invalid).user_group_id!, /white space/);
+    const same = await browser.submit(page, action, { user_group_id: 'before' });
+    assert.match(noticeOf(await browser.follow(same))!, /nothing to save/);
     const renamed = await browser.submit(page, action, { user_group_id: 'after' });
     assert.match(noticeOf(await browser.follow(renamed))!, /was renamed/);
     assert.equal((await read('after')).json.user_group.token, token);

@@ -22,12 +22,13 @@ export const renaming = groupConfirmation({
     const { userGroupId: id } = await readForm(context, form, userGroupRenameBody, () => ({
       user_group_id: textMember(form, 'user_group_id') ?? '""',
     }));
+    const before = userGroupIdParameter(request);
     try {
-      await renameUserGroup(context, caller, userGroupIdParameter(request), id, preconditionIn(form));
+      await renameUserGroup(context, caller, before, id, preconditionIn(form));
     } catch (error) {
       throw error instanceof Problem && error.code === 'user_group_exists' ? TAKEN : error;
     }
-    return { location: withNotice(pathTo('user-groups', id), 'renamed') };
+    return { location: withNotice(pathTo('user-groups', id), id === before ? 'unchanged' : 'renamed') };
   },
   fields: (form) => textField({ ...form.field('user_group_id'), label: 'New id', isRequired: true }),
 });
