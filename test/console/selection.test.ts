@@ -104,7 +104,9 @@ describeOnEachDatabase('the list of user groups in the console', (database) => {
     const all = await reader.get(`${LIST}/-/export`);
     assert.equal(all.headers['content-type'], 'text/csv; charset=utf-8');
     assert.equal(all.headers['content-disposition'], 'attachment; filename="user-groups.csv"');
-    const rows = parse(all.text, { columns: true }) as Record<string, string>[];
+    // Spreadsheets read a file without a byte order mark in the encoding of the system.
+    assert.ok(all.text.startsWith('\ufeffuser_group_id,'), all.text.slice(0, 20));
+    const rows = parse(all.text, { bom: true, columns: true }) as Record<string, string>[];
     assert.equal(rows.length, 1_000);
     assert.deepEqual(
       rows.slice(0, names.length).map(({ name }) => name),
@@ -112,7 +114,9 @@ describeOnEachDatabase('the list of user groups in the console', (database) => {
     );
     const suspended = await reader.get(`${LIST}/-/export?suspended=yes`);
     assert.deepEqual(
-      (parse(suspended.text, { columns: true }) as Record<string, string>[]).map((row) => row.user_group_id),
+      (parse(suspended.text, { bom: true, columns: true }) as Record<string, string>[]).map(
+        (row) => row.user_group_id,
+      ),
       ['id-0007'],
     );
   });

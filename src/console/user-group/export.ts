@@ -44,11 +44,15 @@ export const exportList: Page = {
   },
 };
 
-/** Spreadsheets would evaluate a cell that starts like a formula: such a cell gets an apostrophe. */
+/**
+ * For spreadsheets, which would evaluate a cell that starts like a formula: such a cell gets an apostrophe. They recognize
+ * UTF-8 by the byte order mark.
+ */
 function csv(call: PageCall): Readable {
   const { workspaceId } = call.caller;
   const format = stringify({
     header: true,
+    bom: true,
     columns: COLUMNS,
     escape_formulas: true,
     record_delimiter: 'windows',
