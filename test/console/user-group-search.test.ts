@@ -152,6 +152,18 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
     assert.match(textOf(await pasted({ data_source: ' orders ' })), /Mapped/);
   });
 
+  it('says that the days of its filters are in UTC', async () => {
+    const { text } = await browser.get(LIST);
+    const days = elementsOf(text).filter(({ attributes }) => attributes.type === 'date');
+    const labels = elementsOf(text).filter(({ attributes }) =>
+      days.some((day) => day.attributes.id === attributes.for),
+    );
+    assert.deepEqual(
+      labels.map((label) => label.text),
+      ['Not seen since (UTC)', 'Created since (UTC)'],
+    );
+  });
+
   it('finds a text anywhere unless asked for the start', async () => {
     const anywhere = await browser.get(`${LIST}?search=000000`);
     assert.match(textOf(anywhere), /customer-000000/);

@@ -99,8 +99,8 @@ ${choiceField({
     ['never', 'never'],
   ],
 })}
-${textField({ name: 'seen_before', label: 'Not seen since', value: seen_before, type: 'date' })}
-${textField({ name: 'created_since', label: 'Created since', value: created_since, type: 'date' })}
+${textField({ name: 'seen_before', label: 'Not seen since (UTC)', value: seen_before, type: 'date' })}
+${textField({ name: 'created_since', label: 'Created since (UTC)', value: created_since, type: 'date' })}
 ${choiceField({
   name: 'invalid',
   label: 'Breaks a rule',
