@@ -123,6 +123,11 @@ describe('The systemd unit', () => {
     assert.ok(Number(exposure) <= MAX_EXPOSURE, stdout);
   });
 
+  it('allows netlink, through which Node lists the addresses of the machine for HOST=0.0.0.0', () => {
+    const families = valuesOf('RestrictAddressFamilies')[0]!.split(' ');
+    assert.deepEqual(families.toSorted(), ['AF_INET', 'AF_INET6', 'AF_NETLINK', 'AF_UNIX']);
+  });
+
   it('sets only known settings, and reads secrets from its credentials', () => {
     const known = Object.values(settings).flatMap(({ env }) => [env, `${env}_FILE`]);
     const variables = valuesOf('Environment').flatMap((value) =>
