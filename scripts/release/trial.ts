@@ -191,8 +191,15 @@ async function tryDebianPackage(folder: Folder): Promise<void> {
   apt('remove', 'user-group-service');
   assert.equal(readFileSync(join(config, 'token-keys'), 'utf8'), keys);
   assert.ok(statSync(join(root, 'var/lib/user-group-service/user-groups.db')).size > 0);
+  const enabled = join(root, 'etc/systemd/system/multi-user.target.wants');
+  mkdirSync(enabled, { recursive: true });
+  symlinkSync(
+    '/lib/systemd/system/user-group-service@.service',
+    join(enabled, 'user-group-service@8080.service'),
+  );
   apt('purge', 'user-group-service');
   assert.deepEqual(globSync('*', { cwd: config }), ['token-keys']);
+  assert.deepEqual(globSync('user-group-service@*', { cwd: enabled }), []);
   assert.ok(statSync(join(root, 'var/lib/user-group-service/user-groups.db')).size > 0);
 }
 
