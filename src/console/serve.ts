@@ -202,7 +202,7 @@ async function showAgain(page: Page, call: PageCall, reason = NOT_DONE): Promise
 
 const ANOTHER_SESSION = new Problem(
   'origin_not_allowed',
-  'This form is not from your session, or from another workspace or environment than the one that you are signed in to now. Nothing was done. Go back, reload the page, and try again.',
+  'Nothing was done, because this form is from another session. If you have switched to another workspace or environment, switch back in another tab, and reload this page to send the form again. Otherwise go back, reload the page, and try again.',
 );
 const NOT_DONE = new Problem(
   'origin_not_allowed',

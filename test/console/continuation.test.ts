@@ -97,6 +97,8 @@ describeOnEachDatabase('A person in the console', (database) => {
     const refused = await elsewhere.submitFrom(form, `${group}/review`, { name: 'Typed' });
     assert.equal(refused.status, 403);
     assert.ok(!refused.text.includes('Typed'));
+    assert.match(textOf(refused), /switch back in another tab, and reload this page to send the form again/);
+    assert.equal((await browser.submitFrom(form, `${group}/review`, { name: 'Typed' })).status, 200);
     browser.forgetCookies();
     const asked = await browser.submitFrom(form, `${group}/review`, { name: 'Typed' });
     const signedIn = await browser.submitFrom(asked, `${group}/review`, { api_token: other });
