@@ -12,7 +12,12 @@ import { authenticate } from '../../src/operations/api-token/authenticate.ts';
 import type { Context } from '../../src/operations/context.ts';
 import { deleteDocument, readDocument } from '../../src/operations/document/document.ts';
 import { putIntegration } from '../../src/operations/integration/integration.ts';
-import { openSecrets, putWebhookEndpoint } from '../../src/operations/webhook-endpoint/webhook-endpoint.ts';
+import { disableEndpoint } from '../../src/operations/webhook-endpoint/delivery.ts';
+import {
+  openSecrets,
+  putWebhookEndpoint,
+  rotateWebhookSecret,
+} from '../../src/operations/webhook-endpoint/webhook-endpoint.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { integrations } from '../support/embed-token/site.ts';
 import { intercept } from '../support/intercept.ts';
@@ -64,6 +69,38 @@ describeOnEachDatabase('A document that is changed concurrently', (database) => 
     const stored = await readDocument(context, await currentCaller(), definition, 'hook');
     assert.equal(secret?.reveal(), openSecrets(context, stored).current.reveal());
     assert.notEqual(secret?.reveal(), json.secret);
+  });
+
+  it('keeps the secret of another rotation if it is a webhook endpoint', async () => {
+    await put('webhook-endpoints/rotated', { url: 'https://example.com/hooks', event_types: ['*'] });
+    const caller = await currentCaller();
+    const { context } = service.app;
+    let secret: unknown;
+    const rotate = () => service.call('POST', '/v1/webhook-endpoints/rotated/rotate', undefined, { token });
+    const store = intercept(context.store, {
+      firstWrite: async (command, real) => {
+        ({ secret } = (await rotate()).json);
+        return real.write(command);
+      },
+    });
+    await assert.rejects(rotateWebhookSecret({ ...context, store }, caller, 'rotated', undefined), {
+      code: 'version_mismatch',
+    });
+    const stored = await readDocument(context, await currentCaller(), webhookEndpointDefinition, 'rotated');
+    assert.equal(openSecrets(context, stored).current.reveal(), secret);
+  });
+
+  it('is not disabled if it is a webhook endpoint that gets another URL meanwhile', async () => {
+    const fields = { url: 'https://example.com/failing', event_types: ['*'] };
+    await put('webhook-endpoints/moved', fields);
+    const { workspaceId, environment } = await currentCaller();
+    const { context } = service.app;
+    const repaired = () => put('webhook-endpoints/moved', { ...fields, url: 'https://example.com/repaired' });
+    const store = intercept(context.store, { afterFirstRead: repaired });
+    const endpoint = { workspaceId, environment, endpointId: 'moved' };
+    assert.equal(await disableEndpoint({ ...context, store }, endpoint, fields.url), false);
+    const { json } = await service.call('GET', '/v1/webhook-endpoints/moved', undefined, { token });
+    assert.equal(json.webhook_endpoint.enabled, true);
   });
 
   it('is not created again without its secret if it is an integration that is deleted while it is being replaced', async () => {

@@ -438,10 +438,33 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     assert.equal((await list(token, { actor })).length, 4);
     assert.equal((await list(token, { actor: actor + 1 })).length, 0);
     const first = await page(token, { field: 'mapping.40', limit: 1 });
+    assert.equal(first.json.events.length, 1);
     const mixed = await page(token, { field: 'name', cursor: first.json.next_cursor });
     assert.equal(mixed.status, 400);
     for (const wrong of [{ actor: 0 }, { since: 'yesterday' }, { field: '' }, { target_type: 'x' }])
       assert.equal((await page(token, wrong as Query)).status, 400, JSON.stringify(wrong));
+  });
+
+  it('finds the events since an instant among earlier ones, and those of a process whose clock is slow', async () => {
+    const { token } = await newWorkspace();
+    const since = new Date(Date.now() - 60_000).toISOString();
+    for (const [id, minutes] of [
+      ['earlier', -20],
+      ['since', 0],
+      ['slow', -5],
+    ] as const) {
+      service.clockAheadMs = minutes * 60_000;
+      await service.get({ user_group_id: id, name: 'N' }, { token });
+    }
+    service.clockAheadMs = 0;
+    for (const order of ['newest', 'oldest']) {
+      const found = await list(token, { since, order, target_type: 'user_group' });
+      assert.deepEqual(
+        found.map(({ target }) => target.id),
+        ['since'],
+        order,
+      );
+    }
   });
 
   it('refuses unknown types, targets and orders, and names the valid ones', async () => {
@@ -592,7 +615,7 @@ describeOnEachDatabase('GET /v1/events', (database) => {
 
 describe('UGS_EVENT_RETENTION_DAYS=0', () => {
   describeOnEachDatabase('', (database) => {
-    it('writes no events', async () => {
+    it('writes no events, and tests no webhook endpoint', async () => {
       const service = await TestService.start(database, { env: { UGS_EVENT_RETENTION_DAYS: '0' } });
       await service.get({ user_group_id: 'a', name: 'A' });
       await service.put({ user_group_id: 'a', name: 'B' });
@@ -601,6 +624,12 @@ describe('UGS_EVENT_RETENTION_DAYS=0', () => {
       const { json } = await service.call('GET', '/v1/events?order=oldest');
       assert.deepEqual(json.events, []);
       assert.equal(typeof json.next_cursor, 'string');
+      const { token } = await service.apiToken({ permission: 'admin' });
+      const endpoint = '/v1/webhook-endpoints/hook';
+      const fields = { url: 'https://example.com/hooks', event_types: ['*'] };
+      await service.call('PUT', endpoint, fields, { token });
+      const tested = await service.call('POST', `${endpoint}/test`, undefined, { token });
+      assertProblem(tested, 'invalid_request');
       await service.end();
     });
   });

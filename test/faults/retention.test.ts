@@ -3,8 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { describeOnEachDatabase } from '../support/database.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EventRetention } from '../../src/operations/event/retention.ts';
+import { describeOnEachDatabase, sqlite } from '../support/database.ts';
 import { Scrape } from '../support/metrics.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -13,6 +16,7 @@ import { runSql } from '../support/sql.ts';
 const DAY_MS = 86_400_000;
 const DAY_SECONDS = 86_400;
 const OLD_EVENTS = 450;
+const READER_MS = 1_000;
 
 describeOnEachDatabase('The retention of events', (database) => {
   const service = TestService.of(database, { env: { UGS_EVENT_RETENTION_DAYS: '30' } });
@@ -111,18 +115,23 @@ describeOnEachDatabase('The retention of events', (database) => {
     assert.ok(rows.every(({ changes }) => changes === null));
   });
 
-  it('leaves no value of a deleted group in the database', async () => {
+  it('leaves no value of a deleted group in the database, also after another program has kept a snapshot', async () => {
     const marker = (index: number) => `marker-${index}-of-the-deleted-group`;
     const properties = (index: number) => ({ short: marker(index), long: marker(index).repeat(1_000) });
     await service.get({ user_group_id: 'marked', name: marker(0), properties: properties(1) });
     for (let index = 2; index < 12; index++)
       await service.put({ user_group_id: 'marked', name: marker(index), properties: properties(index) });
+    const file = service.database.url.slice('sqlite:'.length);
+    const reader = database.name === 'SQLite' ? new DatabaseSync(file) : null;
+    reader?.exec('begin; select count(*) from events');
     await service.call('DELETE', '/v1/user-groups/marked');
     const rows = await runSql(service.database, 'select changes from events');
     assert.doesNotMatch(JSON.stringify(rows), /of-the-deleted-group/);
     if (database.name !== 'SQLite') return;
-    await service.app.eventRetention.run();
-    const file = service.database.url.slice('sqlite:'.length);
+    const running = service.app.eventRetention.run();
+    await sleep(READER_MS);
+    reader?.close();
+    await running;
     for (const path of [file, `${file}-wal`])
       assert.ok(!readFileSync(path).includes('of-the-deleted-group'), path);
   });
@@ -144,6 +153,8 @@ describeOnEachDatabase('The retention of events that fails', (database) => {
     };
     assert.deepEqual(await metrics(), [0, 0, Number.NaN]);
     await service.get({ user_group_id: 'old', name: 'N' });
+    service.clockAheadMs = DAY_MS;
+    await service.apiToken({ environment: 'Testing' });
     service.clockAheadMs = 32 * DAY_MS;
     await runSql(service.database, 'alter table deliveries rename to moved_deliveries');
     await assert.rejects(service.app.eventRetention.run());
@@ -156,12 +167,42 @@ describeOnEachDatabase('The retention of events that fails', (database) => {
     assert.equal(line.level, 50);
     assert.match(line.reason ?? line.err.message, /deliveries/);
     await runSql(service.database, 'alter table moved_deliveries rename to deliveries');
-    assert.deepEqual(await service.app.eventRetention.run(), { events: 2, deliveries: 0, usage: 0 });
+    assert.deepEqual(await service.app.eventRetention.run(), { events: 3, deliveries: 0, usage: 0 });
+    assert.deepEqual(await metrics(), [1, 0, 0]);
+    await service.get({ user_group_id: 'new', name: 'N' });
+    await service.app.eventRetention.run();
     assert.deepEqual(await metrics(), [1, 0, 0]);
   });
 });
 
 describe('The retention of events in the background', () => {
+  it('runs a minute after the start, five minutes after a failure, and otherwise every hour', async ({
+    mock,
+  }) => {
+    await using service = await TestService.start(sqlite);
+    const { store } = service.app.context;
+    await runSql(service.database, 'delete from events');
+    const runs: number[] = [];
+    let minutes = 0;
+    const clock = () => {
+      runs.push(minutes);
+      if (runs.length === 1) throw new Error('the first run fails');
+      return 0;
+    };
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const retention = new EventRetention({ store, clock, retentionDays: 30, onFailure: () => {} });
+    retention.start();
+    while (minutes < 130) {
+      minutes++;
+      mock.timers.tick(60_000);
+      // More commands than a run has: one that has begun ends meanwhile.
+      for (let commands = 0; commands < 8; commands++) await store.write({ kind: 'scrub' });
+    }
+    await retention.stop();
+    mock.timers.reset();
+    assert.deepEqual(runs, [1, 6, 66, 126]);
+  });
+
   describeOnEachDatabase('', (database) => {
     it('stops at once when the service stops', async () => {
       const service = await TestService.start(database);

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { ConsoleBrowser } from '../support/console.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 
@@ -52,6 +53,13 @@ describeOnEachDatabase('the rate limit', (database) => {
     const { status, headers } = await service.resolve('unknown', { token });
     assert.equal(status, 429);
     assert.equal(headers.ratelimit, `"api-token";r=0;t=${headers['retry-after']}`);
+  });
+
+  it('counts the pages of the console too', async () => {
+    const { token } = await service.apiToken();
+    const browser = await ConsoleBrowser.signIn(service, token);
+    await statuses(token, LIMIT);
+    assert.equal((await browser.get('/console/user-groups')).status, 429);
   });
 
   it('tells nothing to requests without a valid API token', async () => {

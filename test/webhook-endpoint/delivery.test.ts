@@ -243,6 +243,14 @@ describeOnEachDatabase('A webhook', (database) => {
     assert.deepEqual(failing, { last_delivered_at: lastSuccess, pending_deliveries: 1 });
     assert.ok(Date.parse(failingSince) >= Date.parse(lastSuccess));
     assertProblem(await tenant.call('GET', `${PATH}/unknown/health`), 'not_found');
+    // Its failures may be those of another URL, or of an earlier endpoint with the same id.
+    await tenant.endpoint('health', receiver.url);
+    assert.equal((await health()).failing_since, null);
+    await tenant.createGroup('three');
+    await eventually('the failure', async () => (await health()).failing_since !== null);
+    await tenant.call('DELETE', `${PATH}/health`);
+    await tenant.endpoint('health', receiver.url);
+    assert.deepEqual(await health(), nothing);
   });
 
   it('that is requested again during an attempt is sent again, whenever that attempt ends', async () => {
@@ -260,6 +268,22 @@ describeOnEachDatabase('A webhook', (database) => {
     await tenant.call('POST', `${PATH}/during/deliveries/${delivery!.event_id}/redeliver`);
     acceptFirst();
     await receiver.waitFor(2);
+  });
+
+  it('is not sent a second time while an attempt may still be running, and is sent again after that', async () => {
+    await using receiver = await Receiver.start(() => {});
+    const tenant = await newTenant();
+    await tenant.endpoint('hanging', receiver.url);
+    await tenant.createGroup('hanging');
+    await receiver.waitFor(1);
+    // The longest wait of a claim, and the timeout of an attempt.
+    await advance(service, 17 * SECOND);
+    await sleep(200);
+    assert.equal(receiver.received.length, 1);
+    await advance(service, 4 * SECOND);
+    await receiver.waitFor(2);
+    receiver.respond = (response) => void response.end();
+    await tenant.call('DELETE', `${PATH}/hanging`);
   });
 
   it('for a test goes to one endpoint only, whatever its types', async () => {
@@ -362,6 +386,13 @@ describeOnEachDatabase('A webhook', (database) => {
     assert.deepEqual([state, next_attempt_at], ['failed', null]);
     assertProblem(await tenant.call('POST', `${PATH}/gone/test`), 'invalid_request');
     assert.equal(gone.received.length, 1);
+    const deliveries = await tenant.deliveries('gone');
+    assert.deepEqual(
+      new Set(deliveries.map(({ event_type }) => event_type)),
+      new Set(['webhook_endpoint.created']),
+    );
+    const { health } = (await tenant.call('GET', `${PATH}/gone/health`)).json;
+    assert.equal(health.failing_since, null);
   });
 
   it('that an earlier receiver answers with 410 does not disable an endpoint that has another URL now', async () => {
@@ -440,6 +471,21 @@ describeOnEachDatabase('A webhook', (database) => {
     assert.deepEqual(rows, []);
     await tenant.endpoint('deleted', receiver.url);
     assert.deepEqual(await tenant.deliveries('deleted'), []);
+  });
+
+  it('is deleted later if the process that deleted its endpoint did not come to that', async () => {
+    await using receiver = await Receiver.start(respondWith(500));
+    const tenant = await newTenant();
+    await tenant.endpoint('left', receiver.url);
+    await tenant.createGroup('left');
+    await tenant.waitFor('left', ({ attempts }) => attempts === 1);
+    await runSql(service.database, "delete from documents where document_id = 'left'");
+    await advance(service, 10 * SECOND);
+    await eventually('the deletion', async () => {
+      const rows = await runSql(service.database, "select 1 from deliveries where endpoint_id = 'left'");
+      return rows.length === 0;
+    });
+    assert.equal(receiver.received.length, 1);
   });
 
   it('is kept when a configuration changes its endpoint, which then counts as healthy, and not when it prunes it', async () => {

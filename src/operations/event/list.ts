@@ -84,7 +84,7 @@ export async function listEvents(
       bytes += Buffer.byteLength(json);
     }
     after = last ?? after;
-    if (isEnd || isCut || last === null || !isFiltered || page.events.length > 0 || scans === SCANS)
+    if (isEnd || isCut || !isFiltered || page.events.length > 0 || scans === SCANS)
       return { ...page, nextCursor: nextCursor(list, after, isEnd) };
   }
 }
@@ -102,7 +102,7 @@ function readPage(store: BatchingStore, search: ListSearch): Promise<ListedEvent
 }
 
 function nextCursor(list: EventList, last: ListPosition | null, isEnd: boolean): string | null {
-  if (list.order === 'newest' && (isEnd || last === null)) return null;
+  if (list.order === 'newest' && isEnd) return null;
   return eventCursor(list, last ?? START);
 }
 

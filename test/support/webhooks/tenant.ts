@@ -10,6 +10,7 @@ export const PATH = '/v1/webhook-endpoints';
 export const env = { UGS_WEBHOOK_ALLOW_PRIVATE: 'on' };
 export interface TestDelivery {
   event_id: string;
+  event_type: string;
   state: string;
   attempts: number;
   next_attempt_at: string | null;
