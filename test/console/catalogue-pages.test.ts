@@ -13,6 +13,7 @@ import {
   unescaped,
 } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
+import { elementsOf } from '../support/html.ts';
 import { TestService } from '../support/service.ts';
 
 const CATALOGUE = '/console/catalogue';
@@ -375,6 +376,20 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     assert.equal((await browser.submit(path, path, {})).status, 303);
     assert.equal((await stored()).status, 404);
     assert.equal((await browser.get(path)).status, 404);
+  });
+
+  it('leads from each rule to the user groups that violate it', async () => {
+    const { browser } = await newWorkspace(service);
+    for (const [path, field] of [
+      [POLICY, 'mapping'],
+      [PROPERTY_SCHEMA, 'properties'],
+    ] as const) {
+      const links = elementsOf((await browser.get(path)).text).filter(({ name }) => name === 'a');
+      const link = links.find(
+        ({ attributes }) => attributes.href === `/console/user-groups?invalid=${field}`,
+      );
+      assert.match(link?.text ?? '', /violate/, path);
+    }
   });
 
   it('takes a property schema of the largest size, and shows it in the form', async () => {

@@ -8,11 +8,13 @@ import { putPropertySchema } from '../../operations/property-schema/put.ts';
 import { areaField, choiceField } from '../fields.ts';
 import { jsonMember, readForm, textMember } from '../form.ts';
 import { formPages, formView } from '../form-pages.ts';
-import { buttonTo, definitions, html, NO_HTML, none, pathTo } from '../html.ts';
+import { buttonTo, definitions, html, link, NO_HTML, none, pathTo } from '../html.ts';
 import { editableJson, jsonBlock } from '../json.ts';
 import { modeChoices, modeTexts } from '../mapping-policy/mapping-policy.ts';
 import { withNotice } from '../notice.ts';
 import { ADMINS, type Page, type PageCall, READERS, type View } from '../page.ts';
+import { pageUrl } from '../pagination.ts';
+import { LIST_PATH } from '../user-group/search-form.ts';
 import {
   confirmationProblem,
   documentVersion,
@@ -51,7 +53,7 @@ const [form, action] = formPages({
       title: TITLE,
       text: html`${edited.text}
 ${stored === null ? html`<p>There is none: properties are not checked. The field shows an example.</p>` : ''}
-<p>Stored properties are not changed: “user-group-service check” lists those that violate the schema.</p>`,
+<p>Stored properties are not changed. ${link(pageUrl(LIST_PATH, { invalid: 'properties' }), 'User groups that violate the schema')}</p>`,
       action: PATH,
       fields: html`${edited.hidden}
 ${areaField({
