@@ -63,13 +63,15 @@ function serviceError(
     status,
     requestId: headers.get('x-request-id'),
     errors: Array.isArray(errors) ? (errors as FieldError[]) : [],
-    retryAfterSeconds: retryAfterSeconds(headers.get('retry-after')),
+    retryAfterSeconds: retryAfterSeconds(headers),
   });
 }
 
-/** Seconds or a date (RFC 9110 §10.2.3): proxies send both. */
-function retryAfterSeconds(header: string | null): number | null {
+/** Seconds or a date (RFC 9110 §10.2.3): proxies send both. A date is that of their clock, and so is `Date`. */
+function retryAfterSeconds(headers: ResponseHeaders): number | null {
+  const header = headers.get('retry-after');
   if (header === null) return null;
-  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1_000;
+  const now = Date.parse(headers.get('date') ?? '') || Date.now();
+  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - now) / 1_000;
   return Number.isNaN(seconds) ? null : Math.max(0, seconds);
 }

@@ -240,6 +240,16 @@ describe('A failed call of the client', () => {
     }
   });
 
+  it('counts until a date of Retry-After from the date of the response, because clocks differ', async () => {
+    for (const aheadMs of [600_000, -600_000]) {
+      const at = (inMs: number): string => new Date(Date.now() + aheadMs + inMs).toUTCString();
+      proxy.seen.length = 0;
+      proxy.faults = [{ status: 503, headers: { date: at(0), 'retry-after': at(2_000) } }];
+      await assert.rejects(client.resolve('any'), { code: 'user_group_token_not_found' });
+      assert.ok(waits(proxy)[0]! >= 900, String(waits(proxy)));
+    }
+  });
+
   it('ignores the Retry-After of a process that shuts down, because another process may be ready', async () => {
     proxy.faults = [refusal(503, 'shutting_down', '1')];
     await assert.rejects(client.resolve('any'), { code: 'user_group_token_not_found' });
