@@ -58,7 +58,7 @@ function serviceError(
   const isKnown = isServiceCode(code) && typeof detail === 'string';
   const message = isKnown
     ? detail
-    : `Unexpected response with status ${status}: check that the URL is the URL of the service.`;
+    : `Unexpected response with status ${status}: check the URL, and the proxy in front of the service if there is one.`;
   return new UserGroupServiceError(isKnown ? code : 'unexpected_answer', message, {
     status,
     requestId: headers.get('x-request-id'),
