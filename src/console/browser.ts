@@ -40,11 +40,10 @@ export function mayWithholdSession({ headers }: FastifyRequest): boolean {
   return site === undefined || site === 'cross-site';
 }
 
-/** Whether the browser says that the form is from this site. */
+/** Whether the browser says that the form is from this site. The server has already refused foreign origins. */
 export function isFromThisSite({ headers }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];
-  const isSameOrigin = site === undefined ? headers.origin !== undefined : site === 'same-origin';
-  return isSameOrigin && headers.origin !== 'null';
+  return site === undefined ? headers.origin !== undefined : site === 'same-origin';
 }
 
 /** Throws `origin_not_allowed`. There is no session yet, so no token in the form; browsers say where it is from. */

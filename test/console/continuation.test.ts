@@ -106,6 +106,18 @@ describeOnEachDatabase('A person in the console', (database) => {
     assert.ok(!signedIn.text.includes('Typed'));
   });
 
+  it('is not shown a form that the API token may not submit with which they sign in again', async () => {
+    const group = await create('permission');
+    const { token: reader } = await service.apiToken({ permission: 'read-only' });
+    const browser = await ConsoleBrowser.signIn(service);
+    const form = await browser.get(`${group}/edit`);
+    browser.forgetCookies();
+    const asked = await browser.submitFrom(form, `${group}/review`, { name: 'Typed' });
+    const signedIn = await browser.submitFrom(asked, `${group}/review`, { api_token: reader });
+    assert.equal(signedIn.status, 403);
+    assert.ok(!signedIn.text.includes('Typed'));
+  });
+
   it('is not shown a form that was kept for another page, forged, or kept too long', async () => {
     const group = await create('bound');
     const browser = await ConsoleBrowser.signIn(service);
@@ -174,13 +186,19 @@ describeOnEachDatabase('A person in the console', (database) => {
     // The same API token again takes no further slot, and there are at most five.
     const signInAgain = async (api_token: string) =>
       browser.submitFrom(await browser.get('/console/sign-in?another=1'), '/console/sign-in', { api_token });
-    await signInAgain(tokens[1]!);
+    const countOthers = async () =>
+      textOf(await browser.get('/console/sessions')).match(/ Switch(?! workspace)/g)?.length;
+    for (let time = 0; time < 2; time++) {
+      await signInAgain(tokens[1]!);
+      assert.equal(await countOthers(), 2);
+    }
     for (let index = 0; index < 4; index++)
       await signInAgain((await service.apiToken({ workspaceName: 'many', name: `n${index}` })).token);
     const many = textOf(await browser.get('/console/sessions'));
     assert.deepEqual([many.match(/ Switch(?! workspace)/g)?.length, many.match(/ n\d /g)?.length], [4, 4]);
     const { csrf: last } = fieldsOf((await browser.get(GROUPS)).text, '/console/sign-out');
     await browser.post('/console/sign-out', { csrf: last! });
+    assert.equal(browser.cookie, '');
     const signedOut = await browser.get('/console/sessions');
     assert.equal(signedOut.headers.location, '/console/sign-in?next=%2Fconsole%2Fsessions');
   });

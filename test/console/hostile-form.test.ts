@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Form } from '../../src/console/form.ts';
+import { Form, MAX_FORM_BYTES } from '../../src/console/form.ts';
 import { ConsoleBrowser } from '../support/console.ts';
 import { textOf } from '../support/console-page.ts';
 import { sqlite } from '../support/database.ts';
@@ -41,6 +41,20 @@ describe('A form of the console', () => {
       assert.equal(refused.status, 400);
       assert.match(textOf(refused), new RegExp(`may have at most ${MAX_FIELDS} fields`));
       assert.notEqual((await post('a&'.repeat(MAX_FIELDS - 1))).status, 400);
+    }
+  });
+
+  it('is refused if it is too large, also if it does not announce its length', async () => {
+    const { cookie } = await ConsoleBrowser.signIn(service);
+    const body = 'x'.repeat(MAX_FORM_BYTES + 1);
+    for (const more of [{}, { 'transfer-encoding': 'chunked', 'content-length': undefined }]) {
+      const refused = await send(service.url, {
+        method: 'POST',
+        path: PATH,
+        body,
+        headers: { ...headers(cookie), ...more },
+      });
+      assert.equal(refused.status, 413);
     }
   });
 

@@ -115,7 +115,8 @@ describeOnEachDatabase('The bootstrap API token', (kind) => {
     assert.deepEqual([json.api_tokens.length, json.api_tokens[0].environment], [1, 'Testing']);
     assert.equal((await tokens()).find(({ workspace }) => workspace === 'acme')?.permission, 'admin');
     await service.kill();
-    assert.match(await refusal(), /is in another workspace or environment/);
+    for (const other of [{ UGS_BOOTSTRAP_WORKSPACE: 'default' }, { UGS_BOOTSTRAP_ENVIRONMENT: 'Customer' }])
+      assert.match(await refusal({ ...place, ...other }), /is in another workspace or environment/);
   });
 
   for (const [what, content] of Object.entries({
