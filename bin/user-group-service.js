@@ -4,8 +4,10 @@
 // clear message instead of a syntax error.
 //
 // The flag halves the young generation of the heap, which saves 27 MB and costs 2 per cent of the throughput.
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync } from 'node:fs';
 import module from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 const compiled = new URL('../dist/main.js', import.meta.url);
 const source = new URL('../src/main.ts', import.meta.url);
@@ -22,9 +24,36 @@ if (isTooOld(process.versions.node)) {
   );
   process.exit(78);
 }
+chooseCompileCache();
 // Caches compiled code between starts, which halves the time to the first response.
 module.enableCompileCache();
 run();
+
+/**
+ * Node runs what the cache contains without checking it. The folder that it uses by default can be one that another user
+ * has created in /tmp. The threads read these variables too.
+ */
+function chooseCompileCache() {
+  if (process.env.NODE_COMPILE_CACHE || !process.getuid) return;
+  const folder = join(tmpdir(), `user-group-service-${process.getuid()}`);
+  if (isPrivate(folder)) process.env.NODE_COMPILE_CACHE = folder;
+  else process.env.NODE_DISABLE_COMPILE_CACHE = '1';
+}
+
+/**
+ * Creates the folder if nothing has its name.
+ *
+ * @param {string} folder
+ */
+function isPrivate(folder) {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const status = lstatSync(folder);
+    return status.isDirectory() && status.uid === process.getuid() && (status.mode & 0o077) === 0;
+  } catch {
+    return false;
+  }
+}
 
 /** @param {string} version */
 function isTooOld(version) {
