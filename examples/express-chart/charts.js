@@ -46,6 +46,9 @@ const ORDERS_BY_MONTH = `
 
 const app = express();
 
+// A Secure cookie is only set on HTTPS, which the proxy in front reports in X-Forwarded-Proto.
+app.set('trust proxy', 'loopback');
+
 app.use((_request, response, next) => {
   response.set({
     'Cache-Control': 'no-store',

@@ -52,12 +52,7 @@ describeOnEachDatabase('examples/express-chart', (database) => {
     productPort = await freePort();
     productUrl = `http://127.0.0.1:${productPort}`;
     await complete(process.execPath, ['setup.js'], await environment('admin'));
-    charts = start('charts.js', {
-      ...(await environment('resolve')),
-      PRODUCT_URL: productUrl,
-      SESSION_SECRET: 'of the test',
-    });
-    chartsUrl = await urlOf(charts);
+    await startCharts();
   });
   afterEach(async () => {
     await charts.kill();
@@ -74,6 +69,16 @@ describeOnEachDatabase('examples/express-chart', (database) => {
       command: process.execPath,
       env: { ...env, CONNECTIONS: join(example, 'connections.json') },
     });
+  }
+
+  async function startCharts(env: Record<string, string> = {}): Promise<void> {
+    charts = start('charts.js', {
+      ...(await environment('resolve')),
+      PRODUCT_URL: productUrl,
+      SESSION_SECRET: 'of the test',
+      ...env,
+    });
+    chartsUrl = await urlOf(charts);
   }
 
   async function startProduct(): Promise<Program> {
@@ -101,9 +106,9 @@ describeOnEachDatabase('examples/express-chart', (database) => {
   }
 
   /** What the page of the product does. */
-  function post(token: string, origin = productUrl): Promise<Answer> {
+  function post(token: string, headers: Record<string, string> = {}): Promise<Answer> {
     const body = new URLSearchParams({ token });
-    return send('/session', { method: 'POST', headers: { origin }, body });
+    return send('/session', { method: 'POST', headers: { origin: productUrl, ...headers }, body });
   }
 
   async function tokenOf(id: string): Promise<string> {
@@ -216,7 +221,14 @@ describeOnEachDatabase('examples/express-chart', (database) => {
       assert.equal(refused.status, 401);
       assertNoData(refused);
     }
-    assert.equal((await post(await tokenOf('acme'), 'https://other.example')).status, 403);
+    assert.equal((await post(await tokenOf('acme'), { origin: 'https://other.example' })).status, 403);
+  });
+
+  it('has a Secure cookie in production, behind a proxy that terminates HTTPS', async () => {
+    await charts.kill();
+    await startCharts({ NODE_ENV: 'production' });
+    const { headers } = await post(await tokenOf('acme'), { 'x-forwarded-proto': 'https' });
+    assert.match(headers.get('set-cookie') ?? '', /^charts=.*; HttpOnly; Secure; SameSite=Strict$/);
   });
 
   it('shows nothing while the service is unreachable', async () => {
