@@ -344,6 +344,9 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
       ]);
       await rotate(id, 0);
       assert.deepEqual(await Promise.all([second, third].map(use)), ['rejected', 'rejected']);
+      // A clock that is set back revives no text.
+      service.clockAheadMs = -HOUR_MS;
+      assert.equal(await use(third), 'rejected');
     });
 
     it('grants no grace period beyond the expiry of the token', async () => {

@@ -156,6 +156,10 @@ describeOnEachDatabase('The configuration', (database) => {
     await applied({ version: 1, data_sources: whole.data_sources });
     const { json } = await tenant.call('GET', '/v1/data-sources/shared');
     const number = json.data_source.data_source_id;
+    const renamed = { ...whole.data_sources, shared: { ...whole.data_sources.shared, name: 'Renamed' } };
+    assert.equal((await applied({ version: 1, data_sources: renamed })).changes.length, 1);
+    const { json: changed } = await tenant.call('GET', '/v1/data-sources/shared');
+    assert.equal(changed.data_source.data_source_id, number);
     await tenant.call('PUT', '/v1/schemas/40', { name: 'Orders', default_data_source: number });
     assert.equal((await stored()).config.schemas[40].default_data_source, 'shared');
     assert.deepEqual((await applied({ version: 1, schemas: { 40: whole.schemas[40] } })).changes, []);
@@ -328,22 +332,37 @@ describeOnEachDatabase('The configuration', (database) => {
   });
 
   it('has the limits of its parts, and at most 1,000 changes', async () => {
-    const schemas = (count: number) =>
-      Object.fromEntries(Array.from({ length: count }, (_, index) => [`s${index}`, { name: 'S' }]));
+    const entries = (count: number, entry: object) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`s${index}`, entry]));
+    const schemas = (count: number) => entries(count, { name: 'S' });
+    const sources = (count: number) => entries(count, { schema_id: 's0', name: 'S' });
     assertProblem(await apply({ version: 1, schemas: schemas(1_001) }), 'limit_reached');
+    const both = { version: 1, schemas: schemas(600), data_sources: sources(401) };
+    const refused = await apply(both);
+    assertProblem(refused, 'limit_reached');
+    assert.match(refused.json.detail, /differs in 1001 entries, and one call changes at most 1000/);
     assert.equal((await applied({ version: 1, schemas: schemas(1_000) })).changes.length, 1_000);
     assertProblem(await apply({ version: 1, schemas: { more: { name: 'More' } } }), 'limit_reached');
     assert.equal((await applied({ version: 1, schemas: {} }, '?prune=true')).changes.length, 1_000);
   });
 
-  it('is not read as a whole if it has more than 1 MiB', async () => {
+  it('is not read as a whole if it has more than 1 MiB, nor stored with larger defaults than resolve returns', async () => {
     const attributes = { note: 'x'.repeat(16_000) };
     const sources = Object.fromEntries(
-      Array.from({ length: 66 }, (_, index) => [`s${index}`, { schema_id: 'web', name: 'S', attributes }]),
+      Array.from({ length: 66 }, (_, index) => [
+        `s${index}`,
+        { schema_id: `s${index}`, name: 'S', attributes },
+      ]),
     );
     const entries = Object.entries(sources);
     for (let from = 0; from < entries.length; from += 11)
       await applied({ version: 1, data_sources: Object.fromEntries(entries.slice(from, from + 11)) });
+    const schemas = Object.fromEntries(
+      entries.slice(0, 17).map(([id]) => [id, { name: 'S', default_data_source: id }]),
+    );
+    const refused = await apply({ version: 1, schemas });
+    assertProblem(refused, 'limit_reached');
+    assert.match(refused.json.detail, /^The default data sources of all schemas have/);
     assertProblem(await tenant.call('GET', '/v1/config'), 'limit_reached');
     assert.equal((await tenant.call('DELETE', '/v1/data-sources/s0')).status, 204);
     assert.equal((await tenant.call('DELETE', '/v1/data-sources/s1')).status, 204);

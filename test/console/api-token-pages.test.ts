@@ -193,6 +193,16 @@ describeOnEachDatabase('API tokens in the console', (database) => {
     assert.match(errorOf(page, 'grace_period_seconds')!, /must be an integer/);
   });
 
+  it('does not rotate a text that a person has not seen, also after an error in the form', async () => {
+    const { browser, other } = await newAdmin();
+    const { id } = await other();
+    const path = `${LIST}/${id}/rotate`;
+    const opened = await openForm(browser, path);
+    await browser.submit(path, path, { grace_period_seconds: '0' });
+    const rejected = await browser.post(path, { ...opened, grace_period_seconds: 'long' });
+    assert.equal((await browser.submitFrom(rejected, path, { grace_period_seconds: '0' })).status, 412);
+  });
+
   it('says who created an API token, and warns two weeks before it expires', async () => {
     const { browser } = await newAdmin();
     for (const [name, seconds] of [

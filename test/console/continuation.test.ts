@@ -155,6 +155,10 @@ describeOnEachDatabase('A person in the console', (database) => {
     assert.equal(noticeOf(other), undefined);
     assert.match(noticeOf(await browser.follow(saved))!, /is suspended/);
     assert.equal(noticeOf(await browser.follow(saved)), undefined);
+    const again = await browser.submit(group, `${group}/resume`);
+    await browser.post('/console/sign-in', { api_token: service.token });
+    assert.equal(noticeOf(await browser.follow(again)), undefined);
+    await browser.submit(`${group}/suspend`, `${group}/suspend`);
     const resumed = await browser.submit(group, `${group}/resume`);
     service.clockAheadMs = 61_000;
     assert.equal(noticeOf(await browser.follow(resumed)), undefined);
@@ -194,8 +198,13 @@ describeOnEachDatabase('A person in the console', (database) => {
     }
     for (let index = 0; index < 4; index++)
       await signInAgain((await service.apiToken({ workspaceName: 'many', name: `n${index}` })).token);
+    const { id, token } = await service.apiToken({ workspaceName: 'many', name: 'revoked' });
+    await signInAgain(token);
+    assert.match(textOf(await browser.get('/console/sessions')), / revoked /);
+    await signInAgain((await service.apiToken({ workspaceName: 'many', name: 'n4' })).token);
+    await service.revokeApiToken(id);
     const many = textOf(await browser.get('/console/sessions'));
-    assert.deepEqual([many.match(/ Switch(?! workspace)/g)?.length, many.match(/ n\d /g)?.length], [4, 4]);
+    assert.deepEqual([many.match(/ Switch(?! workspace)/g)?.length, many.match(/ n\d /g)?.length], [3, 4]);
     const { csrf: last } = fieldsOf((await browser.get(GROUPS)).text, '/console/sign-out');
     await browser.post('/console/sign-out', { csrf: last! });
     assert.equal(browser.cookie, '');

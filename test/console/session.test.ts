@@ -97,6 +97,7 @@ describeOnEachDatabase('A session of the console', (database) => {
     for (const permission of ['admin', 'read-write', 'read-only'] as const) {
       const { token } = await service.apiToken({ permission });
       assert.equal((await signIn(token)).status, 303, permission);
+      assert.equal((await signIn(` ${token}\n`)).status, 303, 'copied with white space');
     }
     for (const permission of ['resolve', 'embed'] as const) {
       const { token } = await service.apiToken({ permission });
