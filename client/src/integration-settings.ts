@@ -73,7 +73,7 @@ export interface IntegrationSettings {
           type?: 'text' | 'number' | undefined;
         }[]
       | undefined;
-    /** How the database reads a quote or a backslash in a literal: `standard` (PostgreSQL, Redshift, SQL Server, Oracle, Trino, SQLite) or `backslash` (MySQL, MariaDB, BigQuery, Snowflake, ClickHouse, Databricks, Spark). If absent, no token is minted for a value with one. */
+    /** How the database reads a quote or a backslash in a literal: `standard` (PostgreSQL, SQL Server, Oracle, Trino, SQLite) or `backslash` (Redshift, MySQL, MariaDB, BigQuery, Snowflake, ClickHouse, Databricks, Spark). If absent, no token is minted for a value with one. */
     string_escapes?: 'standard' | 'backslash' | undefined;
     /** The properties of user groups that may leave the service with a token. */
     properties?: readonly string[] | undefined;

@@ -114,8 +114,8 @@ export const superset: EmbedTokenType<SupersetSettings> = {
         type: 'string',
         enum: stringEscapes,
         description:
-          'How the database reads a quote or a backslash in a literal: `standard` (PostgreSQL, Redshift, SQL Server, ' +
-          'Oracle, Trino, SQLite) or `backslash` (MySQL, MariaDB, BigQuery, Snowflake, ClickHouse, Databricks, Spark). If ' +
+          'How the database reads a quote or a backslash in a literal: `standard` (PostgreSQL, SQL Server, Oracle, ' +
+          'Trino, SQLite) or `backslash` (Redshift, MySQL, MariaDB, BigQuery, Snowflake, ClickHouse, Databricks, Spark). If ' +
           'absent, no token is minted for a value with one.',
       },
     },
