@@ -57,6 +57,9 @@ function isSameQuery(prefetched: PrefetchQuery, query: Query): boolean {
 /** Storing a webhook delivery takes as long as storing so much JSON. */
 const DELIVERY_CHARACTERS = 2_048;
 
+/** The same for the round trips of a command that is executed by itself: the whole batch waits for them. */
+const SINGLE_CHARACTERS = 65_536;
+
 /** JSON that a command carries. An event for a hundred webhook endpoints is a hundred deliveries. */
 function countCharacters(command: Command): number {
   const deliveries = ('event' in command && command.event?.endpoints.length) || 0;
@@ -115,7 +118,8 @@ export class BatchingStore {
     const lists = new Batcher(read, { ...limits.read, maxBatch: 1 }, { ...optionsOf('list'), cooldown });
     const writes = new Batcher((commands: Command[]) => store.write(commands), limits.write, {
       ...optionsOf('write'),
-      countCharacters,
+      countCharacters: (command) =>
+        countCharacters(command) + (store.executesSingly?.(command.kind) ? SINGLE_CHARACTERS : 0),
       changedBy,
     });
     const admission = new Admission(reads, lists, writes, cooldown);

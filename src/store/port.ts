@@ -41,6 +41,8 @@ export interface Store {
    * `StoreUnavailable` has changed nothing. Throws `StoreUnavailable`.
    */
   write(commands: readonly Command[]): Promise<CommandResult[]>;
+  /** Whether each command of the kind takes round trips of its own, also in a batch; absent if none does. */
+  executesSingly?(kind: CommandKind): boolean;
   close(): Promise<void>;
 }
 

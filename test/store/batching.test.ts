@@ -5,7 +5,7 @@ import { after, before, it } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { IdLease } from '../../src/operations/machinery/id-lease.ts';
 import { BatchingStore } from '../../src/store/batching-store.ts';
-import { type Command, type Query, type Store, StoreUnavailable } from '../../src/store/port.ts';
+import { type Command, type CommandKind, type Query, type Store, StoreUnavailable } from '../../src/store/port.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { type OpenStore, openStore } from '../support/open-store.ts';
 
@@ -93,9 +93,26 @@ describeOnEachDatabase('The batching store', (kind) => {
     };
     const store = BatchingStore.of({ ...opened.store, write } as Store, { read: LIMITS, write: LIMITS });
     const endpoints = Array.from({ length: 100 }, (_, index) => `endpoint-${index}`);
-    const command = { kind: 'recordEvent', event: { endpoints } } as unknown as Command<'recordEvent'>;
+    const command = { kind: 'deleteUserGroup', event: { endpoints } } as unknown as Command<'deleteUserGroup'>;
     await Promise.all(Array.from({ length: 8 }, () => store.write(command)));
     assert.deepEqual(sizes, [6, 2]);
+  });
+
+  it('writes few commands at a time, those of tenants in turn, if each takes round trips of its own', async () => {
+    const batches: unknown[][] = [];
+    const write = async (commands: readonly { key: unknown }[]) => {
+      batches.push(commands.map(({ key }) => key));
+      return commands.map(() => null);
+    };
+    const executesSingly = (kind: CommandKind) => kind === 'putDocument';
+    const slow = { ...opened.store, write, executesSingly } as unknown as Store;
+    const store = BatchingStore.of(slow, { read: LIMITS, write: LIMITS });
+    const put = (tenant: number) =>
+      store.of(tenant).write({ kind: 'putDocument', key: tenant } as unknown as Command<'putDocument'>);
+    await Promise.all([...Array.from({ length: 40 }, () => put(1)), put(2)]);
+    const sizes = batches.map(({ length }) => length);
+    assert.deepEqual(sizes, [16, 16, 9]);
+    assert.ok(batches[0]!.includes(2));
   });
 
   it('does not start a command after its deadline', async () => {

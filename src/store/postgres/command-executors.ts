@@ -174,8 +174,17 @@ export async function runCommands(
   return takesTransaction ? pool.transaction(work, isRepeatable) : pool.run(work);
 }
 
+/** Whether a batch executes commands of the kind one at a time. */
+export function executesSingly(kind: CommandKind): boolean {
+  return executors[kind].splitParts === eachAlone;
+}
+
 function together(commands: readonly Command[]): number[] {
   return commands.map(() => 0);
+}
+
+function eachAlone(commands: readonly unknown[]): number[] {
+  return commands.map((_, index) => index);
 }
 
 /** Commands on one key keep their order: first the first of each key, then the second of each key, and so on. */
@@ -204,7 +213,7 @@ function oneOfEach<Item>(items: readonly Item[], listNames: (item: Item) => stri
 function singly<Kind extends CommandKind>(execute: CommandExecutor<Kind>): Executor<Kind> {
   return {
     execute: async (session, [command], transaction) => [await execute(session, command!, transaction)],
-    splitParts: (commands) => commands.map((_, index) => index),
+    splitParts: eachAlone,
     isRepeatable: true,
   };
 }

@@ -3,7 +3,7 @@
 import type { MigratedStore, Store } from '../port.ts';
 import type { PostgresOptions } from './client/options.ts';
 import { type ConnectionCounts, ConnectionPool } from './client/pool.ts';
-import { runCommands } from './command-executors.ts';
+import { executesSingly, runCommands } from './command-executors.ts';
 import { keepPlansFitting } from './gather-statistics.ts';
 import { runQueries } from './query-executors.ts';
 import { hasCitus } from './schema/citus.ts';
@@ -41,6 +41,7 @@ export function openMigratedStore(options: PostgresOptions, isCitus: boolean): P
       void keepPlansFitting(pool, commands, results);
       return results;
     },
+    executesSingly,
     connections: () => pool.counts,
     close: () => pool.close(),
   };
