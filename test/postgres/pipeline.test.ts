@@ -8,6 +8,7 @@ import type { TokenDigest } from '../../src/domain/token.ts';
 import { listStart } from '../../src/domain/user-group/cursor.ts';
 import type { Query } from '../../src/store/port.ts';
 import { ConnectionPool } from '../../src/store/postgres/client/pool.ts';
+import { runQueries } from '../../src/store/postgres/query-executors.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { postgres } from '../support/database.ts';
 import { MessageSplitter } from '../support/faults/protocol.ts';
@@ -110,6 +111,25 @@ it('Queries of nested pipelines are sent in one pipeline, and later queries in a
       await session.query(double, [4]);
     });
     assert.equal(typesOf(Buffer.concat(sent)), 'BEBEBESBES');
+  }));
+
+it('Queries of a kind that has a statement for each of them travel together', () =>
+  withPool(async (pool, proxy) => {
+    await openPostgresStore(optionsFor(proxy.url)).then((store) => store.close());
+    const queries = Array.from({ length: 20 }, (_, index): Query => {
+      const endpoint = { workspaceId: 1, environment: 'Customer', endpointId: `endpoint-${index}` } as const;
+      return { kind: 'findEndpointHealth', endpoint, atMost: 1 };
+    });
+    const countRoundTrips = async (batch: readonly Query[]) => {
+      const sent: Buffer[] = [];
+      proxy.onClientData = (bytes) => sent.push(bytes);
+      await runQueries(pool, batch);
+      return typesOf(Buffer.concat(sent)).split('S').length - 1;
+    };
+    await runQueries(pool, queries);
+    const ofOne = await countRoundTrips(queries.slice(0, 1));
+    const ofAll = await countRoundTrips(queries);
+    assert.ok(ofAll < 2 * ofOne, `${ofAll} instead of ${ofOne} round trips`);
   }));
 
 /** Each message of a client starts with a letter for its type. */

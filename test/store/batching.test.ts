@@ -5,7 +5,13 @@ import { after, before, it } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { IdLease } from '../../src/operations/machinery/id-lease.ts';
 import { BatchingStore } from '../../src/store/batching-store.ts';
-import { type Command, type CommandKind, type Query, type Store, StoreUnavailable } from '../../src/store/port.ts';
+import {
+  type Command,
+  type CommandKind,
+  type Query,
+  type Store,
+  StoreUnavailable,
+} from '../../src/store/port.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { type OpenStore, openStore } from '../support/open-store.ts';
 
@@ -93,7 +99,10 @@ describeOnEachDatabase('The batching store', (kind) => {
     };
     const store = BatchingStore.of({ ...opened.store, write } as Store, { read: LIMITS, write: LIMITS });
     const endpoints = Array.from({ length: 100 }, (_, index) => `endpoint-${index}`);
-    const command = { kind: 'deleteUserGroup', event: { endpoints } } as unknown as Command<'deleteUserGroup'>;
+    const command = {
+      kind: 'deleteUserGroup',
+      event: { endpoints },
+    } as unknown as Command<'deleteUserGroup'>;
     await Promise.all(Array.from({ length: 8 }, () => store.write(command)));
     assert.deepEqual(sizes, [6, 2]);
   });

@@ -1,4 +1,5 @@
-// Executes batches of queries. All queries of one kind are one statement, except lists, which are rare: one each.
+// Executes batches of queries. All queries of one kind are one statement; rare kinds have one for each query. All travel
+// together.
 
 import type { Query, QueryKind, QueryResult } from '../port.ts';
 import { SCANS } from '../scan.ts';
@@ -98,11 +99,7 @@ export async function runQueries(pool: ConnectionPool, queries: readonly Query[]
 }
 
 function singly<Kind extends QueryKind>(execute: QueryExecutor<Kind>): QueryBatchExecutor<Kind> {
-  return async (session, queries) => {
-    const results: QueryResult<Kind>[] = [];
-    for (const query of queries) results.push(await execute(session, query));
-    return results;
-  };
+  return (session, queries) => Promise.all(queries.map((query) => execute(session, query)));
 }
 
 /** For queries without parameters: all of them share one result. */
