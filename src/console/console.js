@@ -101,8 +101,14 @@ document.addEventListener('htmx:finally:request', () => {
   if (document.getElementById('search-on') === null) showStop(false);
 });
 
+// The browser shows a response of a proxy, or why there is none, instead of a list that does not fit the search. A step of
+// a search that gets no response leaves its link.
 for (const type of ['htmx:response:error', 'htmx:error'])
-  document.addEventListener(type, () => showStop(false));
+  document.addEventListener(type, ({ target, detail }) => {
+    showStop(false);
+    if (type === 'htmx:response:error' || target.matches('form.search'))
+      location.assign(detail.ctx.request.action);
+  });
 
 document.addEventListener('click', ({ target }) => {
   if (target.id !== 'search-stop') return;

@@ -112,6 +112,23 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
     await page.close();
   });
 
+  it('leaves the list for the response of a proxy, or for the error of the browser', async () => {
+    const page = await open();
+    const isSearch = (url: URL) => url.searchParams.has('search');
+    await page.route(isSearch, (route) =>
+      route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad Gateway</h1>' }),
+    );
+    await page.getByLabel('Id or name').fill('rare');
+    await page.getByRole('heading', { name: 'Bad Gateway' }).waitFor();
+    await page.unroute(isSearch);
+    await page.reload();
+    await page.getByRole('link', { name: 'customer-011999', exact: true }).waitFor();
+    await page.route(isSearch, (route) => route.abort('connectionrefused'));
+    await page.getByLabel('Id or name').fill('reseller');
+    await links(page).first().waitFor({ state: 'detached' });
+    await page.close();
+  });
+
   for (const [name, screen] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {
     it(`shows the overview, and suspends checked rows, without an accessibility violation: ${name}`, async () => {
       const page = await open(screen);
