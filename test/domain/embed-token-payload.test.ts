@@ -415,6 +415,21 @@ describe('A JWT', () => {
     assert.deepEqual([claims.user_group.mapping, claims.user_group.properties], [null, {}]);
   });
 
+  it('has a text as its subject, which libraries require', () => {
+    const settings = { algorithm: 'HS256', audience: 'a', flat: true, properties: ['p'] };
+    const integrationWith = (template: object) =>
+      parse({ type: 'jwt', secret: SECRET.repeat(2), settings, claims: { sub: template } }).integration;
+    assert.equal(payload(integrationWith({ field: 'team_id' })).sub, '5');
+    const integration = integrationWith({ property: 'p' });
+    assert.equal(payload(integration).sub, '1.10');
+    assert.equal(payload(integration, withValue('Zoë')).sub, 'Zoë');
+    for (const value of [true, ['a'], { a: 1 }])
+      assert.deepEqual(
+        errorsOf(() => payload(integration, withValue(value))),
+        ['/properties/p'],
+      );
+  });
+
   it('has no claim of a caller that the service determines', () => {
     for (const name of ['iss', 'sub', 'aud', 'iat', 'nbf', 'exp', 'jti', 'viewer', 'user_group'])
       assert.deepEqual(

@@ -2,7 +2,7 @@
 // secret of the tool, with the claims that it defines, for Tableau, Sigma and others.
 
 import { type Integration, violation } from '../integration.ts';
-import { decodeString, type JsonArray, treeText } from '../json/json-tree.ts';
+import { decodeString, type JsonArray, jsonText, treeText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { takeRandomText } from '../random-bytes.ts';
 import { type SignatureAlgorithm, signatureAlgorithms } from '../signing-key/json-web-token.ts';
@@ -10,7 +10,9 @@ import {
   type CommonSettings,
   type EmbedTokenType,
   type LargeNumbers,
+  refused,
   settingsSchema,
+  type ValuePath,
 } from './embed-token-type.ts';
 import { withLargeNumbers } from './large-number.ts';
 import type { GroupValues } from './template.ts';
@@ -101,8 +103,10 @@ export const jwt: EmbedTokenType<JwtSettings> = {
     let claimsText = '';
     let hasSubject = false;
     for (const [name, value, path] of claims) {
-      claimsText += `,${JSON.stringify(name)}:${withLargeNumbers(value, mode, path)}`;
-      hasSubject ||= name === 'sub';
+      const isSubject = name === 'sub';
+      const text = isSubject ? subjectText(value, path) : withLargeNumbers(value, mode, path);
+      claimsText += `,${JSON.stringify(name)}:${text}`;
+      hasSubject ||= isSubject;
     }
     const iss = issuer ?? header?.iss;
     return (`{${iss === undefined ? '' : `"iss":${JSON.stringify(iss)},`}` +
@@ -118,6 +122,13 @@ function isReserved(name: string, { algorithm, flat }: Integration<JwtSettings>[
   if (name === 'sub') return algorithm !== 'HS256';
   if (name === 'user_group') return algorithm !== 'HS256' || !flat;
   return RESERVED.includes(name);
+}
+
+/** A number becomes a text: RFC 7519 requires one, and libraries reject every other subject. */
+function subjectText(value: JsonText, path: ValuePath): JsonText {
+  if (value[0] === '"') return value;
+  if (/^[-\d]/.test(value)) return jsonText(value);
+  throw refused(path, 'must be a text or a number in the claim sub');
 }
 
 /** One nested object: tools that take top-level claims as roles or identities do not see a customer's properties. */
