@@ -112,11 +112,11 @@ describeOnEachDatabase('large bodies', (database) => {
   }
 
   /** Opens as many as are admitted, each of which sends this much of its body. */
-  async function stall(sentBytes: number): Promise<RawConnection[]> {
+  async function stall(sentBytes: number, start = head(limits.bodyBytes)): Promise<RawConnection[]> {
     const connections: RawConnection[] = [];
     for (let index = 0; index < STALLED; index++) {
       const connection = await RawConnection.open(service.url);
-      connection.write(head(limits.bodyBytes) + ' '.repeat(sentBytes));
+      connection.write(start + ' '.repeat(sentBytes));
       connections.push(connection);
     }
     // Once a later request is served, the service has read the headers of the earlier ones.
@@ -160,6 +160,15 @@ describeOnEachDatabase('large bodies', (database) => {
     const [, second] = await answersOn(connection, 2);
     assert.equal(second!.status, 200);
     connection.leave();
+  });
+
+  it('that do not announce their length take as much of the memory as has arrived', async () => {
+    const bytes = limits.bodyBytes - 1;
+    const stalled = await stall(bytes, `${head('chunked')}${bytes.toString(16)}\r\n`);
+    const statusOfNext = async () => (await service.get(body(limits.bodyBytes))).status;
+    await eventually('a large body to be refused', async () => (await statusOfNext()) === 503);
+    for (const each of stalled) each.leave();
+    await eventually('room for a large body', async () => (await statusOfNext()) === 200);
   });
 
   it('that arrive together with the next request do not block it', async () => {

@@ -1,8 +1,12 @@
 // Contract: requests that no API token covers are limited per client address, and a valid token is never locked out.
 
 import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { BlockList } from 'node:net';
 import { before, describe, it } from 'node:test';
-import { networkPrefix } from '../../src/http/limits/public-limit.ts';
+import { networkPrefix, PublicLimit } from '../../src/http/limits/public-limit.ts';
+import { RefusalDelay } from '../../src/http/limits/refusal-delay.ts';
+import { Problem } from '../../src/problem.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite, integrations } from '../support/embed-token/site.ts';
 import type { TestResponse } from '../support/http.ts';
@@ -203,5 +207,35 @@ describe('The network of an address', () => {
     };
     for (const [address, network] of Object.entries(networks))
       assert.equal(networkPrefix(address), network, address);
+  });
+});
+
+describe('A refused request', () => {
+  const request = { headers: {}, socket: { remoteAddress: '203.0.113.9' } } as IncomingMessage;
+
+  it('does not count if the service failed, or if it exceeds a limit already', () => {
+    const limit = new PublicLimit(1, new BlockList(), PublicLimit.allocate(1)!);
+    for (const code of ['overloaded', 'internal_error', 'rate_limited'] as const) {
+      const problem = new Problem(code, 'Later.');
+      assert.equal(limit.refuse(request, problem), problem);
+    }
+    const unknown = new Problem('not_found', 'Nothing is here.');
+    assert.equal(limit.refuse(request, unknown), unknown);
+    assert.equal(limit.refuse(request, unknown).code, 'rate_limited');
+  });
+
+  it('is delayed with at most 1,023 others', ({ mock }) => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const delay = new RefusalDelay();
+    let sent = 0;
+    const refuse = (count: number) => {
+      for (let index = 0; index < count; index++) delay.run(() => sent++);
+      return sent;
+    };
+    assert.equal(refuse(1_024), 0);
+    assert.equal(refuse(2), 2);
+    mock.timers.tick(1_000);
+    assert.equal(sent, 1_026);
+    assert.equal(refuse(1_024), 1_026);
   });
 });

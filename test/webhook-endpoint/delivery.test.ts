@@ -516,14 +516,42 @@ describeOnEachDatabase('A webhook', (database) => {
     await tenant.endpoint('listed', receiver.url);
     for (let index = 0; index < 5; index++) await tenant.createGroup(`listed-${index}`);
     await receiver.waitFor(5);
-    const listed: string[] = [];
-    for (let query: string | null = ''; query !== null; ) {
-      const { json }: TestResponse = await tenant.call('GET', `${PATH}/listed/deliveries?limit=2${query}`);
-      listed.push(...json.deliveries.map(({ event_id }: TestDelivery) => event_id));
-      query = json.next_cursor === null ? null : `&cursor=${json.next_cursor}`;
-    }
+    await eventually('the deliveries', async () =>
+      (await tenant.deliveries('listed')).every(({ state }) => state === 'delivered'),
+    );
     const sent = receiver.received.map(({ headers }) => headers['webhook-id']!);
-    assert.deepEqual(listed, sent.toSorted().toReversed());
+    for (const state of ['', '&state=delivered']) {
+      const listed: string[] = [];
+      for (let query: string | null = state; query !== null; ) {
+        const { json }: TestResponse = await tenant.call('GET', `${PATH}/listed/deliveries?limit=2${query}`);
+        listed.push(...json.deliveries.map(({ event_id }: TestDelivery) => event_id));
+        query = json.next_cursor === null ? null : `${state}&cursor=${json.next_cursor}`;
+      }
+      assert.deepEqual(listed, sent.toSorted().toReversed());
+    }
+    await tenant.endpoint('other', receiver.url);
+    const { json } = await tenant.call('GET', `${PATH}/listed/deliveries?limit=2`);
+    const mixed = await tenant.call('GET', `${PATH}/other/deliveries?cursor=${json.next_cursor}`);
+    assertProblem(mixed, 'invalid_request');
+  });
+
+  it('is one of about a thousand that a request delivers again', async () => {
+    const tenant = await newTenant();
+    await tenant.endpoint('many', 'http://127.0.0.1:1025/');
+    const [workspace] = await runSql(service.database, 'select max(workspace_id) as id from workspaces');
+    const values = Array.from(
+      { length: 1_600 },
+      (_, index) =>
+        `(1, ${workspace!.id}, 'Customer', 'many', 'evt_${index + 10_000}', 'user_group.created', 'user_group', 'g', ${index}, 'failed', 8, null, 1)`,
+    );
+    await runSql(
+      service.database,
+      `insert into deliveries (bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type,
+         target_id, position, state, attempts, next_attempt_at, created_at) values ${values.join(', ')}`,
+    );
+    const since = '1970-01-01T00:00:00Z';
+    const { json } = await tenant.call('POST', `${PATH}/many/redeliver-failed`, { since });
+    assert.deepEqual([json.redelivered, json.has_more], [1_000, true]);
   });
 
   it('of an event that is no longer kept is given up', async () => {
