@@ -47,7 +47,7 @@ ${Object.entries(fields).map(([name, value]) => hidden(name, value))}
 ${field}
 ${submit('Sign in')}
 </form>
-<details><summary>Where do I get one?</summary><p><code>user-group-service api-token create</code> creates one. <code>npm start</code> stores one in <code>data/admin-token</code>.</p></details></div>`,
+<details><summary>Where do I get one?</summary><p>An administrator creates one in this console, under “API tokens”. The first one comes from <code>user-group-service api-token create</code>; <code>npm start</code> stores it in <code>data/admin-token</code>.</p></details></div>`,
     ...(problem && { status: problem.code === 'unauthenticated' ? 401 : 403 }),
   };
 }

@@ -61,6 +61,7 @@ describeOnEachDatabase('A session of the console', (database) => {
     const asked = await get(`${HOME}?search=a%26b`, SAME_ORIGIN);
     assert.equal(asked.status, 303);
     const page = await get(asked.headers.location!);
+    assert.match(page.text, /An administrator creates one in this console, under “API tokens”/);
     const next = /name="next" value="([^"]+)"/.exec(page.text)![1]!.replaceAll('&#61;', '=');
     assert.equal(next, `${HOME}?search=a%26b`);
     const response = await signIn(service.token, { next });
