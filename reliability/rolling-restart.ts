@@ -4,12 +4,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UserGroupClient } from '../client/src/index.ts';
-import type { DatabaseKind, TestDatabase } from '../test/support/database.ts';
-import { Folder } from '../test/support/process.ts';
+import type { DatabaseKind } from '../test/support/database.ts';
+import { createApiToken, Folder, PROGRAM } from '../test/support/process.ts';
 import { type NginxConfiguration, startNginx } from './nginx.ts';
 import { RestartedProcess } from './restarted-process.ts';
 import { RollingCaller, type Target } from './rolling-caller.ts';
-import { DatabaseTokenIssuer } from './token-issuer.ts';
 
 interface RollingRestartOptions {
   kind: DatabaseKind;
@@ -62,7 +61,11 @@ export async function rollingRestart(options: RollingRestartOptions): Promise<Ro
     while (processes.length < options.processes)
       processes.push(await RestartedProcess.start(folder, database, options.initial));
     await using nginx = options.nginx && (await startNginx(options.nginx, processes));
-    const apiToken = await newApiToken(database);
+    // With the program of the processes: this version would migrate the database before a process of it does.
+    const { token: apiToken } = await createApiToken(folder, [], {
+      env: database.env,
+      program: options.initial ?? PROGRAM,
+    });
     const targets: readonly Target[] = nginx ? [nginx] : processes;
     const callers = Array.from(
       { length: CALLERS },
@@ -105,11 +108,6 @@ async function restartEach(
     onRestart(index + 1, process, Math.round(performance.now() - startedAt));
   }
   await sleep(betweenMs);
-}
-
-async function newApiToken(database: TestDatabase): Promise<string> {
-  await using issuer = await DatabaseTokenIssuer.open(database);
-  return (await issuer.create('default', 'Customer')).token;
 }
 
 async function figuresOf(callers: readonly RollingCaller[], client: UserGroupClient): Promise<CallerFigures> {
