@@ -17,7 +17,7 @@ export async function lastUsage({ context, caller }: PageCall, userGroupId: stri
     `Usage of the last ${DAYS} days`,
     ['Day (UTC)', 'Resolved', 'Introspected', 'Let through by a proxy', 'Embed tokens'],
     page.entries.toReversed().map(usageCells),
-    `Not used in the last ${DAYS} days.`,
+    `No use under this id was counted in the last ${DAYS} days. A use is counted within a minute.`,
   );
 }
 
