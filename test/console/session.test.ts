@@ -257,6 +257,7 @@ describeOnEachDatabase('A session of the console', (database) => {
   it('is not begun by another site', async () => {
     for (const headers of [
       { origin: 'https://evil.example' },
+      { origin: service.url.replace('//', '//evil-') },
       { origin: 'null' },
       { 'sec-fetch-site': 'cross-site' },
       { 'sec-fetch-site': 'same-site' },

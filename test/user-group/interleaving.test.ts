@@ -7,10 +7,12 @@ import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { generateKeyLine, KeyRing } from '../../src/domain/key-ring.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { digestOfApiToken, PresentedToken } from '../../src/domain/token.ts';
+import { versionTag } from '../../src/domain/user-group/user-group.ts';
 import { authenticate } from '../../src/operations/api-token/authenticate.ts';
 import type { Context } from '../../src/operations/context.ts';
 import { OtherKeyInUse, reencryptTokens } from '../../src/operations/database/reencrypt.ts';
 import { deleteUserGroup } from '../../src/operations/user-group/delete.ts';
+import { HistoryErasures } from '../../src/operations/user-group/erase-history.ts';
 import {
   type GetOrCreateResult,
   getOrCreateUserGroup,
@@ -18,6 +20,7 @@ import {
 import { importLine } from '../../src/operations/user-group/import.ts';
 import type { LineResult } from '../../src/operations/user-group/line-result.ts';
 import { patchUserGroup } from '../../src/operations/user-group/patch.ts';
+import { renameUserGroup } from '../../src/operations/user-group/rename.ts';
 import { rotateToken } from '../../src/operations/user-group/rotate.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { intercept } from '../support/intercept.ts';
@@ -222,6 +225,32 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
     const context = interrupted(() => service.put({ user_group_id: 'patched', properties: { a: 1 } }));
     await patchUserGroup(context, caller, 'patched', { properties: '{"b":2}' as JsonText }, undefined);
     assert.deepEqual((await read('patched')).properties, { a: 1, b: 2 });
+  });
+
+  it('rename renames no later version than that of the precondition', async () => {
+    await create('renamed');
+    const { version, team_id } = await read('renamed');
+    const context = interrupted(() => service.put({ user_group_id: 'renamed', name: 'Theirs' }));
+    const precondition = { ifMatch: [versionTag({ teamId: team_id, version })] };
+    await assert.rejects(renameUserGroup(context, caller, 'renamed', 'new', precondition), {
+      code: 'version_mismatch',
+    });
+    assert.equal((await read('renamed')).name, 'Theirs');
+  });
+
+  it('delete removes the history although an earlier attempt to do so has failed', async () => {
+    const { store } = service.app.context;
+    const broken = new Proxy(store, {
+      get: (target, name) => {
+        if (name === 'until') return () => ({ read: () => Promise.reject(new Error('unreachable')) });
+        const value = Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    const key = store.userGroupKey(caller, 'erased');
+    const erasures = new HistoryErasures();
+    await assert.rejects(erasures.run(broken, key, 0), /unreachable/);
+    assert.equal(await erasures.run(store, key, 0), 0);
   });
 
   it('key reencrypt keeps a concurrently rotated token readable', async () => {

@@ -234,6 +234,13 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
     await service.call('DELETE', '/v1/user-groups/d-2');
     assert.deepEqual(await changes('d-2'), [false, false, false]);
     assert.deepEqual(await changes('d-1'), [true, false, false, false]);
+    // Another group left the id with which the deleted one began.
+    await create('d-3');
+    await rename('d-3', 'd-4');
+    await create('d-3');
+    await rename('d-3', 'd-5');
+    await service.call('DELETE', '/v1/user-groups/d-5');
+    assert.deepEqual(await changes('d-4'), [true, true]);
   });
 
   it('removes the values from the history of the group that has the id, whatever was tried before', async () => {
