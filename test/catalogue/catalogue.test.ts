@@ -387,6 +387,12 @@ describeOnEachDatabase('A property schema', (database) => {
     assert.equal((await service.call('PATCH', '/v1/user-groups/right', { name: 'R' })).status, 200);
   });
 
+  it('checks absent properties as an empty object', async () => {
+    await put({ type: 'object', maxProperties: 0 });
+    for (const properties of [undefined, null, {}])
+      assert.equal((await create(`empty ${JSON.stringify(properties)}`, properties)).status, 200);
+  });
+
   it('is not enforced while its mode is off', async () => {
     await put({ type: 'object', required: ['plan'] }, 'off');
     assert.equal((await create('unchecked', {})).status, 200);

@@ -279,6 +279,14 @@ describeOnEachDatabase('API tokens in the console', (database) => {
     assert.equal((await one.browser.get(`${LIST}/x`)).status, 400);
   });
 
+  it('lists those of one environment', async () => {
+    const { workspaceName, browser } = await newWorkspace(service);
+    const { token } = await service.apiToken({ permission: 'admin', workspaceName, environment: 'Testing' });
+    const testing = await ConsoleBrowser.signIn(service, token);
+    for (const each of [browser, testing])
+      assert.equal((await each.get(LIST)).text.match(/href="\/console\/api-tokens\/\d+"/g)?.length, 1);
+  });
+
   it('escapes names', async () => {
     const { browser } = await newAdmin();
     const issued = await browser.submit(NEW, NEW, { name: MARKUP, permission: 'admin' });

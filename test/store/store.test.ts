@@ -321,6 +321,20 @@ describeOnEachDatabase('A store', (kind) => {
       }
     });
 
+    it('a search for a text returns the groups of one workspace and environment', async () => {
+      for (const environment of environments) {
+        const from = { name: '', providedId: '' };
+        const bounds = { text: 'name', scanLimit: 100, limit: 100 };
+        const tenant = { workspaceId, environment };
+        const found = await read({ kind: 'searchUserGroups', tenant, from, ...bounds });
+        assert.deepEqual(
+          found.summaries.map(({ providedId }) => providedId),
+          expected[environment],
+        );
+        assert.equal(found.scanned, expected[environment].length);
+      }
+    });
+
     it('a list and a search by name count only the sizes of these groups', async () => {
       const key = keyOf('large', { environment: 'Testing' });
       await write({ ...newGroup(key), name: 'Name', properties: `"${'x'.repeat(1_000)}"` as never });

@@ -8,6 +8,7 @@ import { generateKeyLine, KeyRing } from '../../src/domain/key-ring.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { digestOfApiToken, PresentedToken } from '../../src/domain/token.ts';
 import { versionTag } from '../../src/domain/user-group/user-group.ts';
+import { rotateApiToken } from '../../src/operations/api-token/api-token.ts';
 import { authenticate } from '../../src/operations/api-token/authenticate.ts';
 import type { Context } from '../../src/operations/context.ts';
 import { OtherKeyInUse, reencryptTokens } from '../../src/operations/database/reencrypt.ts';
@@ -19,8 +20,10 @@ import {
 } from '../../src/operations/user-group/get-or-create.ts';
 import { importLine } from '../../src/operations/user-group/import.ts';
 import type { LineResult } from '../../src/operations/user-group/line-result.ts';
+import { listUserGroups } from '../../src/operations/user-group/list.ts';
 import { patchUserGroup } from '../../src/operations/user-group/patch.ts';
 import { renameUserGroup } from '../../src/operations/user-group/rename.ts';
+import { revealToken } from '../../src/operations/user-group/reveal-token.ts';
 import { rotateToken } from '../../src/operations/user-group/rotate.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { intercept } from '../support/intercept.ts';
@@ -251,6 +254,31 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
     const erasures = new HistoryErasures();
     await assert.rejects(erasures.run(broken, key, 0), /unreachable/);
     assert.equal(await erasures.run(store, key, 0), 0);
+  });
+
+  it('a filtered list leaves out a group that no longer meets the filter', async () => {
+    await create('suspended meanwhile');
+    const suspend = () => service.call('POST', '/v1/user-groups/suspended%20meanwhile/suspend');
+    const query = { search: 'suspended meanwhile', suspended: false, limit: 10 };
+    const { userGroups } = await listUserGroups(interrupted(suspend), caller, query);
+    assert.deepEqual(userGroups, []);
+  });
+
+  it('a token is not shown if the event of that cannot be stored', async () => {
+    await create('revealed');
+    const { context } = service.app;
+    const store = intercept(context.store, { firstWrite: () => Promise.reject(new Error('not stored')) });
+    await assert.rejects(revealToken({ ...context, store }, caller, 'revealed'), /not stored/);
+  });
+
+  it('an API token is not rotated if it has been revoked', async () => {
+    const { id } = await service.apiToken();
+    const context = interrupted(() => service.revokeApiToken(id));
+    await assert.rejects(rotateApiToken(context, caller, id, 0), { code: 'api_token_inactive' });
+    assert.deepEqual(
+      (await service.eventsAbout({ type: 'api_token', id: String(id) })).map(({ type }) => type),
+      ['api_token.created', 'api_token.revoked'],
+    );
   });
 
   it('key reencrypt keeps a concurrently rotated token readable', async () => {
