@@ -1,7 +1,9 @@
 // The threads that check properties, and which checks they run at the same time.
 
 import assert from 'node:assert/strict';
+import { syncBuiltinESMExports } from 'node:module';
 import { afterEach, describe, it } from 'node:test';
+import threads from 'node:worker_threads';
 import { Lane } from '../../src/operations/property-schema/validator/lane.ts';
 import type { Check } from '../../src/operations/property-schema/validator/validator-thread.ts';
 
@@ -53,9 +55,48 @@ describe('A lane with two threads', () => {
     assert.deepEqual(await ended(endless, endless), [`${HOSTILE} exceeded`, `${HOSTILE} stalled`]);
   });
 
+  it('stalls the checks that come while the system creates no thread, and runs later ones', async () => {
+    lane = new Lane({ limits, threads: 2 });
+    {
+      using _ = limitedThreads(0);
+      assert.deepEqual(await ended(ordinary, ordinary), [`${OTHER} stalled`, `${OTHER} stalled`]);
+    }
+    assert.deepEqual(await ended(ordinary), [`${OTHER} checked`]);
+  });
+
+  it('runs all checks in one thread while the system creates no other', async () => {
+    lane = new Lane({ limits, threads: 2 });
+    using _ = limitedThreads(1);
+    const another = { ...ordinary, tenant: HOSTILE };
+    assert.equal((await ended(ordinary, another, ordinary, another)).filter(isChecked).length, 4);
+  });
+
   it('replaces a thread that had to be ended', async () => {
     lane = new Lane({ limits, threads: 2 });
     await ended(endless, endless);
     assert.deepEqual(await ended(ordinary, ordinary), [`${OTHER} checked`, `${OTHER} checked`]);
   });
 });
+
+function isChecked(end: string): boolean {
+  return end.endsWith(' checked');
+}
+
+/** From then on, the system creates only so many threads. */
+function limitedThreads(count: number): Disposable {
+  const { Worker } = threads;
+  let created = 0;
+  threads.Worker = class extends Worker {
+    constructor(...args: ConstructorParameters<typeof Worker>) {
+      if (created++ >= count) throw Object.assign(new Error('EAGAIN'), { code: 'ERR_WORKER_INIT_FAILED' });
+      super(...args);
+    }
+  };
+  syncBuiltinESMExports();
+  return {
+    [Symbol.dispose]: () => {
+      threads.Worker = Worker;
+      syncBuiltinESMExports();
+    },
+  };
+}

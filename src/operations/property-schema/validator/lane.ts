@@ -71,8 +71,9 @@ export class Lane {
     const thread = this.#newThread();
     void thread.ready.then(() => {
       this.#isStarting = false;
-      // Otherwise, the next check would fail instead of starting another.
-      if (thread.hasEnded && this.#queue.isEmpty) return void this.#threads.delete(thread);
+      // Otherwise, the next check would fail instead of starting another, or of waiting for one that works.
+      const isNeeded = this.#threads.size === 1 && !this.#queue.isEmpty;
+      if (thread.hasEnded && !isNeeded) return void this.#threads.delete(thread);
       this.#idle.unshift(thread);
       this.#startNext();
     });

@@ -41,7 +41,8 @@ interface Running {
 
 export class ValidatorThread {
   readonly #limits: ThreadLimits;
-  readonly #worker: Worker;
+  /** null if the system cannot create another thread. */
+  readonly #worker: Worker | null;
   #schemas = new SchemaIds();
   readonly #ready = Promise.withResolvers<void>();
   /** Processor time of the thread when it became idle. */
@@ -53,15 +54,10 @@ export class ValidatorThread {
   /** The process does not end before the thread has started, and then only waits for a check. */
   constructor(limits: ThreadLimits) {
     this.#limits = limits;
-    this.#worker = startThread('operations/property-schema/validator/thread', {
-      niceness: limits.niceness,
-      resourceLimits: {
-        maxOldGenerationSizeMb: HEAP_MB,
-        maxYoungGenerationSizeMb: YOUNG_GENERATION_MB,
-      },
-    });
-    this.#worker.on('message', (reply: ValidatorReply) => this.#receive(reply));
-    this.#worker.on('error', (error: NodeJS.ErrnoException) => this.#fail(error));
+    this.#worker = newWorker(limits);
+    if (this.#worker === null) void this.end();
+    this.#worker?.on('message', (reply: ValidatorReply) => this.#receive(reply));
+    this.#worker?.on('error', (error: NodeJS.ErrnoException) => this.#fail(error));
   }
 
   /** Resolves when the thread can run checks, or has ended. */
@@ -76,9 +72,9 @@ export class ValidatorThread {
   /** The time of a check does not include that of starting the thread. */
   async run({ tenant, schema, properties }: Check): Promise<Outcome> {
     await this.ready;
-    this.#worker.ref();
     if (this.#failure !== null) return { failure: this.#failure, spentMs: 0 };
-    if (this.#hasEnded) return { stalled: true, spentMs: 0 };
+    if (this.#worker === null || this.#hasEnded) return { stalled: true, spentMs: 0 };
+    this.#worker.ref();
     const named = this.#schemas.use(tenant, schema);
     const { promise, resolve: settle } = Promise.withResolvers<Outcome>();
     const running = {
@@ -94,9 +90,9 @@ export class ValidatorThread {
   async end(): Promise<void> {
     this.#hasEnded = true;
     this.#ready.resolve();
-    this.#worker.removeAllListeners();
-    this.#worker.on('error', () => {});
-    await this.#worker.terminate();
+    this.#worker?.removeAllListeners();
+    this.#worker?.on('error', () => {});
+    await this.#worker?.terminate();
   }
 
   #receive(reply: ValidatorReply): void {
@@ -107,7 +103,7 @@ export class ValidatorThread {
   }
 
   #becomeReady(): void {
-    this.#worker.unref();
+    this.#worker?.unref();
     this.#ready.resolve();
   }
 
@@ -116,7 +112,7 @@ export class ValidatorThread {
     if (running === null) return;
     clearTimeout(running.timer);
     this.#running = null;
-    this.#worker.unref();
+    this.#worker?.unref();
     running.settle(outcome);
   }
 
@@ -151,9 +147,22 @@ export class ValidatorThread {
 
   /** Processor time of the running check; null if the thread does not say. */
   async #spentMs(): Promise<number | null> {
-    const usage = this.#worker.cpuUsage().catch(() => null);
+    const usage = this.#worker?.cpuUsage().catch(() => null);
     const answer = await Promise.race([usage, sleep(CPU_USAGE_MS, null)]);
-    return answer === null ? null : (answer.user + answer.system) / 1_000 - this.#idleCpuMs;
+    return answer == null ? null : (answer.user + answer.system) / 1_000 - this.#idleCpuMs;
+  }
+}
+
+function newWorker({ niceness }: ThreadLimits): Worker | null {
+  const resourceLimits = {
+    maxOldGenerationSizeMb: HEAP_MB,
+    maxYoungGenerationSizeMb: YOUNG_GENERATION_MB,
+  };
+  try {
+    return startThread('operations/property-schema/validator/thread', { niceness, resourceLimits });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_INIT_FAILED') throw error;
+    return null;
   }
 }
 
