@@ -63,6 +63,10 @@ describeOnEachDatabase('The form of a user group', (database) => {
     ]);
     assert.deepEqual(choices['41'], ['missing: the schema has no default', 'Name of own (own)']);
     assert.match(textOf(form), /Missing: dashboards get no data source for it/);
+    const typed = { name: '', 'mapping-0': '"gone"', 'mapping-1': '"own"' };
+    const rejected = textOf(await browser.submitFrom(form, `${group}/review`, typed));
+    assert.match(rejected, /Missing: gone does not lead to a data source of this schema/);
+    assert.doesNotMatch(rejected, /Missing: dashboards get no data source/, 'one is chosen');
     await save({ 'mapping-0': '"orders-us"', 'mapping-1': '"own"' });
     assert.ok((await stored()).includes('"mapping":{"39":"kept","40":"orders-us","41":"own"}'));
     await save({ 'mapping-0': '' });

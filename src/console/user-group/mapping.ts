@@ -239,13 +239,11 @@ function defaultText(catalogue: Catalogue, schemaId: string, userGroupId: string
     : `default: ${isolated(dataSourceName(found))}`;
 }
 
-/** Empty unless dashboards of the group show an error for the schema. */
-function violationText(
-  { schemaId, stored }: Input,
-  catalogue: Catalogue,
-  userGroupId: string | null,
-): string {
-  const mapping = stored === '' ? null : (`{${JSON.stringify(schemaId)}:${stored}}` as JsonText);
+/** Empty unless dashboards of the group would show an error for the schema. */
+function violationText(input: Input, catalogue: Catalogue, userGroupId: string | null): string {
+  const { schemaId } = input;
+  const reference = referenceText(input, catalogue, []);
+  const mapping = reference === null ? null : (`{${JSON.stringify(schemaId)}:${reference}}` as JsonText);
   const effective = catalogue.effective({ providedId: userGroupId ?? '', mapping });
   if (effective.dataSources.has(schemaId)) return '';
   const [unresolved] = effective.unresolved.filter((each) => each.schemaId === schemaId);
