@@ -528,7 +528,7 @@ describe('A token for Superset', () => {
   });
 
   it('has no guest whose id could end a text in SQL', () => {
-    for (const providedId of ["a'b", 'a"b', 'a`b', 'a\\b', 'a{{b', 'a\u0085b', 'a＇b', 'a’b', 'a¥b'])
+    for (const providedId of ["a'b", 'a"b', 'a`b', 'a\\b', 'a{{b', 'a${b', 'a\u0085b', 'a＇b', 'a’b', 'a¥b'])
       assert.deepEqual(
         errorsOf(() => payload(integrationOf('superset'), { providedId })),
         ['/provided_id'],

@@ -49,11 +49,12 @@ describe('The condition of a row-level security rule', () => {
     assert.equal(clause('a"b', { escapes: null }), "customer = 'a\"b'");
   });
 
-  it('refuses what Superset would evaluate as a template, and control characters', () => {
+  it('refuses what Superset would evaluate as a template, what Spark replaces, and control characters', () => {
     for (const value of [
       '{{ current_user_id() }}',
       '{% raw %}',
       '{# a #}',
+      'acme${',
       'a\nb',
       '\0',
       '\u0085',
@@ -61,7 +62,7 @@ describe('The condition of a row-level security rule', () => {
     ]) {
       assert.throws(() => clause(value), NotQuotable, value);
     }
-    assert.equal(clause('{ } }} %} #}'), "customer = '{ } }} %} #}'");
+    assert.equal(clause('{ } }} %} #} $ $1'), "customer = '{ } }} %} #} $ $1'");
   });
 
   it('refuses a space at the start or the end, which databases ignore in a comparison', () => {

@@ -63,6 +63,7 @@ const refused = (text: string) =>
   text.includes('{{') ||
   text.includes('{%') ||
   text.includes('{#') ||
+  text.includes('${') ||
   text.trim() !== text ||
   /\p{Cc}/u.test(text);
 

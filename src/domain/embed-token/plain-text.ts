@@ -9,8 +9,11 @@ export interface TextRule {
 
 export const CONTROL: TextRule = { pattern: /\p{Cc}/u, detail: 'must not have control characters' };
 
-/** The delimiters of Jinja, which Liquid shares. */
-export const TEMPLATE_SYNTAX: TextRule = { pattern: /\{[{%#]/, detail: 'must not have {{, {% or {#' };
+/** The delimiters of Jinja, which Liquid shares, and of variables, which Spark replaces even in literals. */
+export const TEMPLATE_SYNTAX: TextRule = {
+  pattern: /\{[{%#]|\$\{/,
+  detail: 'must not have {{, {%, {# or ${',
+};
 
 /** Also typographic quotes and primes: Lightdash and the code pages of databases and drivers convert them to ASCII. */
 const QUOTE: TextRule = {

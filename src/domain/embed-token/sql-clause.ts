@@ -50,7 +50,10 @@ const NUMBER = /^-?\d{1,38}(?:\.\d{1,38})?$/;
  * the value could select the rows of another one.
  */
 const OUTER_SPACE: TextRule = { pattern: /^\s|\s$/u, detail: 'must not start or end with a space' };
-/** Databases and drivers treat control characters differently, and Superset evaluates a clause as a Jinja template. */
+/**
+ * Databases and drivers treat control characters differently. Superset evaluates a clause as a Jinja template, and Spark
+ * replaces `${x}` in the SQL by the value of a variable, or by nothing.
+ */
 const literalRules: readonly TextRule[] = [CONTROL, TEMPLATE_SYNTAX, OUTER_SPACE];
 
 /** Throws `NotQuotable`, also for a list without elements, which would have to select no row. */
