@@ -164,12 +164,13 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
     const [first, days, integrations] = [toDay(Date.parse('2021-01-01')), 400, 11];
     const dates = Array.from({ length: days }, (_, index) => dayDate(first + index));
     await insert(
-      dates.flatMap((_, index) =>
-        Array.from(
+      dates.flatMap((_, index) => [
+        ['busy', first + index, 1] as const,
+        ...Array.from(
           { length: integrations },
           (_, number) => ['busy', first + index, 1, `tool-${number}`] as const,
         ),
-      ),
+      ]),
     );
     const range = `user_group_id=busy&from=${dates[0]}&to=${dates.at(-1)}`;
     const entries = await list(`${range}&limit=150`);
@@ -178,6 +179,7 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
       dates,
     );
     assert.ok(entries.every(({ embed_tokens }) => Object.keys(embed_tokens).length === integrations));
+    assert.ok(entries.every(({ resolves }) => resolves === 1));
     const months = await list(`${range}&group_by=month&limit=5`);
     assert.equal(months.length, 14);
     assert.deepEqual(
@@ -268,15 +270,16 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
     assertProblem(await service.call('GET', `/v1/usage?cursor=${cursor}`), 'invalid_request');
   });
 
-  it('is deleted with events, by the retention', async () => {
+  it('is deleted with events, by the retention, and the day that it begins with is kept', async () => {
+    using _clock = service.stopClock();
     const token = await site.createGroup({ user_group_id: 'kept', name: 'K' });
     await service.resolve(token);
     await service.writeUsage();
     const from = dayDate(today());
-    service.clockAheadMs += 89 * DAY_MS;
+    service.clockAheadMs += 90 * DAY_MS;
     await service.app.eventRetention.run();
     assert.equal((await list(`from=${from}&user_group_id=kept`)).length, 1);
-    service.clockAheadMs += 2 * DAY_MS;
+    service.clockAheadMs += DAY_MS;
     await service.app.eventRetention.run();
     assert.deepEqual(await list(`from=${from}&user_group_id=kept`), []);
   });

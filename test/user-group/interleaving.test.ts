@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Caller } from '../../src/domain/api-token.ts';
+import { computeBucket } from '../../src/domain/bucket.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { generateKeyLine, KeyRing } from '../../src/domain/key-ring.ts';
 import { Secret } from '../../src/domain/secret.ts';
@@ -151,6 +152,18 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
       const stored = await read('imported');
       assert.notEqual(stored.team_id, team_id);
       assert.deepEqual([stored.name, stored.token], ['Imported', rotated.token.reveal()]);
+    });
+
+    it('rotates the token of a group that is renamed, and that can still be read', async () => {
+      // The token is found where it was.
+      const ids = Array.from({ length: 1_000 }, (_, index) => `bucket-${index}`);
+      const byBucket = Map.groupBy(ids, (id) => computeBucket(1, 'Customer', id));
+      const [id, other] = [...byBucket.values()].find((found) => found.length > 1)!;
+      const { token } = await create(id!);
+      const path = `/v1/user-groups/${id}/rename`;
+      const context = interrupted(() => service.call('POST', path, { user_group_id: other }));
+      const rotated = await rotateToken(context, caller, { currentToken: new PresentedToken(token) });
+      assert.equal((await read(other!)).token, rotated.token.reveal());
     });
 
     it('returns the result of a concurrent rotation and does not rotate again', async () => {

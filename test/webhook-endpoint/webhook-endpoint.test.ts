@@ -112,6 +112,9 @@ describeOnEachDatabase('/v1/webhook-endpoints', (database) => {
     const problem = problemIn(await put('one-more'), 'limit_reached');
     assert.match(problem.detail, /at most 100 webhook endpoints/);
     assert.equal((await put('endpoint-7')).status, 200);
+    const environment = 'Testing';
+    const testing = await service.apiToken({ permission: 'admin', workspaceName: 'full', environment });
+    assert.equal((await service.call('PUT', `${PATH}/other`, FIELDS, testing)).status, 201);
     await service.call('DELETE', `${PATH}/endpoint-7`, undefined, { token: full });
     assert.equal((await put('one-more')).status, 201);
   });

@@ -77,7 +77,7 @@ export const FINISH = statement('finish_attempts')`
     next_attempt_at = sent.next_attempt_at, last_attempt_at = sent.attempted_at,
     response_status = sent.response_status, error = sent.error, attempt_log = sent.attempt_log
   from ${sentRows(FINISHED)}
-  where ${isSent(DELIVERY_KEY)} and stored.state = 'pending'
+  where ${isSent(DELIVERY_KEY)}
     and (stored.next_attempt_at = sent.claimed_until
       or sent.state = 'delivered' and stored.next_attempt_at > sent.claimed_until)`;
 
