@@ -393,7 +393,9 @@ describeOnEachDatabase('A session of the console', (database) => {
     assert.deepEqual(statuses.slice(0, 3), [401, 401, 401]);
     assert.equal(statuses.at(-1), 429);
     assertProblemPage(responses.at(-1)!);
-    assert.match(responses.at(-1)!.headers['retry-after']!, /^[1-9]\d?$/);
+    const seconds = responses.at(-1)!.headers['retry-after']!;
+    assert.match(seconds, /^[1-9]\d?$/);
+    assert.ok(responses.at(-1)!.text.includes(`Try again in ${seconds} s.`), responses.at(-1)!.text);
   });
 });
 

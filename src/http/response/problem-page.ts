@@ -9,6 +9,8 @@ interface ProblemTexts {
   title: string;
   detail: string;
   requestId: string;
+  /** Seconds to wait; browsers show nothing of the header. */
+  retryAfter: string | undefined;
 }
 
 const STYLE =
@@ -44,8 +46,9 @@ const problemPageHeaders = pageHeadersWith(`'sha256-${hash('sha256', STYLE, 'bas
 /** Without a frame it loads nothing, so that it can be shown whatever has failed. */
 export function problemPage(texts: ProblemTexts & { status: number }, request: FastifyRequest): Page {
   const frame = request.frame ?? request.server.findFrame(request);
-  const { title, status } = texts;
-  const content = html`<h1>${title}</h1><p>${texts.detail}</p>${request.keptForm ?? ''}<p class="hint">Request ${texts.requestId}</p>`;
+  const { title, status, retryAfter } = texts;
+  const wait = retryAfter === undefined ? '' : html`<p>Try again in ${retryAfter} s.</p>`;
+  const content = html`<h1>${title}</h1><p>${texts.detail}</p>${wait}${request.keptForm ?? ''}<p class="hint">Request ${texts.requestId}</p>`;
   if (frame) return { html: frame({ title, status, main: html`${content}${BACK}` }), headers: pageHeaders };
   return { html: withoutFrame(title, content), headers: problemPageHeaders };
 }

@@ -124,12 +124,19 @@ export function problemBody(problem: Problem, requestId: string, protocol?: Prot
 export function sendProblem(reply: FastifyReply, problem: Problem, requestId: string): FastifyReply {
   const protocol = requestProtocol(reply.request);
   const { status, title } = problems[problem.code];
-  reply.code(status).headers(problemHeaders(problem, protocol));
+  const sent = problemHeaders(problem, protocol);
+  reply.code(status).headers(sent);
   if (protocol === 'console') {
     const { headers, url } = reply.request;
     // The live search would look for its results on the page of the problem.
     if (headers['hx-request'] === 'true') reply.header('hx-redirect', url);
-    const texts = { title, status, detail: redact(problem.message), requestId };
+    const texts = {
+      title,
+      status,
+      detail: redact(problem.message),
+      requestId,
+      retryAfter: sent['retry-after'],
+    };
     const { html, headers: pageHeaders } = problemPage(texts, reply.request);
     return reply.headers(pageHeaders).send(html.markup);
   }
