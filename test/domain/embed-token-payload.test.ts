@@ -457,13 +457,14 @@ describe('A token for Metabase', () => {
 
   it('has no value that Metabase reads as none or as a list', () => {
     const integration = integrationOf('metabase');
-    for (const value of [false, '1,2', '-1.5, +2e3', ',', ' , ', '1,', [false], ['a', '1,2']])
+    const lists = ['1,2', '-1.5, +2e3', ',', ' , ', '1,', '1,2a', '7 b, .8 c', '\u0667,\u0668', ['a', '1,2']];
+    for (const value of [false, [false], ...lists])
       assert.equal(
         problemOf(() => payload(integration, withValue(value))).code,
         'claim_invalid',
         String(value),
       );
-    for (const value of [true, 0, '1', 'a,b', '1.2', '1,a', 'a1,2', [1, 'a', true], '1,2a'])
+    for (const value of [true, 0, '1', 'a,b', '1.2', '1,a', 'a1,2', '7-b', [1, 'a', true]])
       assert.deepEqual(payload(integration, withValue(value)).params, { p: value });
   });
 

@@ -65,9 +65,9 @@ export const metabase: EmbedTokenType<MetabaseSettings> = {
   },
 };
 
-/** A variable of the type number would match each of them. */
+/** A variable of the type number would match each of them. Metabase reads a part by the digits that it starts with. */
 const NUMBERS: TextRule = {
-  pattern: /^[-+.\d\seE]*,[-+.,\d\seE]*$/,
+  pattern: /^(?:\s*(?:[-+]?\.?\p{Nd}[^,]*)?,)+\s*(?:[-+]?\.?\p{Nd}[^,]*)?$/u,
   detail: 'must not be several numbers with commas, which Metabase reads as a list',
 };
 
