@@ -115,7 +115,9 @@ describe('The manifests of the chart', { skip }, () => {
   const { metadata, spec } = deployment.spec!.template;
   const pod = spec!;
   const container = pod.containers[0]!;
-  const env = Object.fromEntries(container.env!.map(({ name, value }) => [name, value!]));
+  const environmentOf = ({ env }: Container) =>
+    Object.fromEntries(env!.map(({ name, value }) => [name, value!]));
+  const env = environmentOf(container);
   const millisecondsOf = (name: 'shutdownDelayMs' | 'shutdownTimeoutMs' | 'databaseWaitMs') =>
     Number(env[settings[name].env] ?? settings[name].fallback);
 
@@ -210,6 +212,13 @@ describe('The manifests of the chart', { skip }, () => {
     const volumes = pod.volumes!.map(({ name }) => name);
     assert.deepEqual(container.volumeMounts!.map(({ name }) => name).sort(), volumes.sort());
     assert.match(container.image!, new RegExp(`^${IMAGE}:\\d+\\.\\d+\\.\\d+$`));
+  });
+
+  it('let the pods of a cluster with IPv6 addresses listen on them', () => {
+    const isDeployment = ({ kind }: Manifest) => kind === 'Deployment';
+    const { spec } = render('--set', 'host=::').find(isDeployment) as Deployment;
+    const { HOST, UGS_METRICS_ADDRESS } = environmentOf(spec!.template.spec!.containers[0]!);
+    assert.deepEqual({ HOST, UGS_METRICS_ADDRESS }, { HOST: '::', UGS_METRICS_ADDRESS: '[::]:9464' });
   });
 
   it('set only known settings, whose secret files are mounted', () => {
