@@ -338,8 +338,12 @@ describeOnEachDatabase('The catalogue', (database) => {
         assert.equal(response.json.errors[0].pointer, '/mapping/40');
       }
       assert.equal((await service.get({ user_group_id: 'new' })).status, 404);
-      const line = await service.importGroup({ user_group_id: 'new', name: 'N', mapping });
-      assert.equal(line.result, 'refused');
+      for (const user_group_id of ['new', 'enforced']) {
+        const line = await service.importGroup({ user_group_id, name: 'E', mapping }, { replaces: true });
+        assert.equal(line.result, 'refused');
+      }
+      const { json } = await service.call('GET', '/v1/user-groups/enforced');
+      assert.equal(json.user_group.mapping, null);
     });
 
     it('rejects a mapping to the reserved data source of another group', async () => {

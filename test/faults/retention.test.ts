@@ -104,6 +104,11 @@ describeOnEachDatabase('The retention of events', (database) => {
     await service.call('DELETE', '/v1/user-groups/later%20id');
     const rows = await runSql(service.database, 'select changes from events');
     assert.doesNotMatch(JSON.stringify(rows), /marker of the history/);
+    const renames = () => runSql(service.database, 'select * from user_group_renames');
+    assert.equal((await renames()).length, 2);
+    service.clockAheadMs += 32 * DAY_MS;
+    await service.app.eventRetention.run();
+    assert.deepEqual(await renames(), []);
   });
 
   it('removes the values of a deleted group with many events, in several transactions', async () => {

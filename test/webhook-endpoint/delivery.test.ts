@@ -146,7 +146,8 @@ describeOnEachDatabase('A webhook', (database) => {
     receiver.respond = (response) => void response.end();
     const again = await tenant.call('POST', `${PATH}/retried/deliveries/${last.event_id}/redeliver`);
     assert.deepEqual([again.status, again.json], [202, { success: 1, event_id: last.event_id }]);
-    await tenant.waitFor('retried', ({ state }) => state === 'delivered');
+    const retried = await tenant.waitFor('retried', ({ state }) => state === 'delivered');
+    assert.equal(retried.attempts, 1);
     assert.ok(receiver.received.at(-1)!.body.includes(last.event_id));
     service.clockAheadMs = 0;
     assert.match(secret, /^whsec_/);
@@ -289,6 +290,14 @@ describeOnEachDatabase('A webhook', (database) => {
     attempts[1]!.end();
     const delivered = await tenant.waitFor('hanging', ({ state }) => state === 'delivered');
     assert.equal(delivered.attempts, 1);
+    // A late success counts: the receiver has the webhook.
+    await tenant.createGroup('late');
+    await receiver.waitFor(3);
+    await advance(service, 21 * SECOND);
+    await receiver.waitFor(4);
+    attempts[2]!.end();
+    await tenant.waitFor('hanging', ({ state }) => state === 'delivered');
+    attempts[3]!.end();
   });
 
   it('for a test goes to one endpoint only, whatever its types', async () => {
