@@ -153,7 +153,7 @@ async function startWith(
     }),
   );
   try {
-    return await serve({ ...options, onReducedEvent, observer, thread }, opened);
+    return await serve({ ...options, onReducedEvent, observer, thread }, opened, signal);
   } catch (error) {
     await opened.database.close();
     throw error;
@@ -211,6 +211,7 @@ async function bootstrap(config: Config, { store }: Database, clock: () => numbe
 async function serve(
   { config, log, clock, metrics: served, prepare, onReducedEvent, observer, threads, thread }: Start,
   { database, keyRing }: Opened,
+  signal: AbortSignal,
 ): Promise<App> {
   const { store } = database;
   const secretFiles = [...config.secretFiles, keyFilePath(config) ?? []].flat();
@@ -272,6 +273,7 @@ async function serve(
     validate: (...check) => validate(propertyValidator, ...check),
   });
   await prepare?.(context);
+  signal.throwIfAborted();
   const url = await listen(config, serving, threads);
   eventRetention.start();
   if (context.keepsEvents) webhooks.start();

@@ -19,6 +19,8 @@ const ONE_LINE = /^user-group-service: PostgreSQL: [^\n]+\n$/;
 const END_LIMIT_MS = 10_000;
 /** Less than any timeout at start. */
 const SOON_MS = 1_500;
+/** The delay of each response of a slow database. */
+const SLOW_MS = 300;
 const AWAY = /"reason":"PostgreSQL: [^"]+","msg":"database unavailable"/;
 
 const UNDO_NEWEST_MIGRATIONS = `
@@ -114,6 +116,19 @@ describe('A service that starts', () => {
     assert.equal(program.stdout.match(/"msg":"database available again"/g)?.length, 1);
     program.signal('SIGTERM');
     assert.equal((await program.exit()).code, 0);
+  });
+
+  it('does not listen if a signal arrives while it opens a slow database', async () => {
+    const opening = site.proxy.once('add_token_key', 'pass');
+    await using program = new Program(site.folder, ['serve'], { env: site.env });
+    site.proxy.delayMs = SLOW_MS;
+    await opening;
+    program.signal('SIGTERM');
+    const { code, stdout, stderr } = await program.exit();
+    site.proxy.delayMs = 0;
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    assert.match(stdout, /"signal":"SIGTERM","msg":"startup cancelled by a signal"/);
+    assert.doesNotMatch(stdout, /"msg":"listening"/);
   });
 
   describe('exits immediately with a one-line error for a permanent failure:', () => {
