@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { findCredential } from '../../src/domain/credential.ts';
+import { EnvironmentConfig } from '../../src/operations/document/environment-config.ts';
+import { previewLine } from '../../src/operations/user-group/import.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { assertProblem } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
@@ -389,6 +391,23 @@ describeOnEachDatabase('A property schema', (database) => {
     assertProblem(await service.call('PATCH', '/v1/user-groups/right', { properties }), 'properties_invalid');
     assertProblem(await service.call('PUT', '/v1/user-groups/right', { name: 'R' }), 'properties_invalid');
     assert.equal((await service.call('PATCH', '/v1/user-groups/right', { name: 'R' })).status, 200);
+  });
+
+  it('is enforced on the fields that a planned import would change', async () => {
+    await put({}, 'off');
+    await create('planned', {});
+    await put({ type: 'object', required: ['plan'] });
+    const { context } = service.app;
+    const tenant = { workspaceId: 1, environment: 'Customer' } as const;
+    const rules = await EnvironmentConfig.read(context.store, tenant);
+    const preview = async (line: object) =>
+      (await previewLine({ context, tenant, rules, replaces: true }, Buffer.from(JSON.stringify(line))))
+        .result;
+    const planned = { user_group_id: 'planned', name: 'planned' };
+    assert.equal(await preview({ ...planned, properties: {} }), 'unchanged');
+    assert.equal(await preview({ ...planned, name: 'Other' }), 'updated');
+    assert.equal(await preview({ ...planned, properties: { other: 1 } }), 'refused');
+    assert.equal(await preview({ user_group_id: 'new', name: 'New' }), 'refused');
   });
 
   it('checks absent properties as an empty object', async () => {

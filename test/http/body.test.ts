@@ -13,6 +13,9 @@ import { TestService } from '../support/service.ts';
 
 const KIB = 1024;
 
+/** Longer than a request may wait before it sends its last query. */
+const LATE_MS = 1_700;
+
 describeOnEachDatabase('a body', (database) => {
   const service = TestService.of(database);
   before(async () => {
@@ -65,7 +68,7 @@ describeOnEachDatabase('a body', (database) => {
       `GET /api/user HTTP/1.1\r\nHost: test\r\nConnection: close\r\nAuthorization: Token ${service.token}\r\n` +
         `Content-Length: ${body.length}\r\n\r\n${body.slice(0, 50)}`,
     );
-    await sleep(3_000);
+    await sleep(LATE_MS);
     client.write(body.slice(50));
     const [response] = await once(client, 'data');
     assert.match(response, /^HTTP\/1\.1 200 OK\r\n/);
