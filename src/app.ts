@@ -27,6 +27,7 @@ import {
   type Serving,
   sharedQueueLengths,
   type Thread,
+  threadOf,
 } from './serving.ts';
 import { StoreUnavailable } from './store/port.ts';
 import { findExposedFiles } from './system/secret-file-permissions.ts';
@@ -138,7 +139,7 @@ async function startWith(
     metrics?.metrics.events.reduced();
   };
   const observer = new OutageLog(log);
-  const thread = { number: MAIN_THREAD, memory: allocateSharedMemory(config) };
+  const thread = threadOf(MAIN_THREAD, allocateSharedMemory(config));
   const opened = await untilAvailable({ waitMs: config.databaseWaitMs, observer, signal }, () =>
     open(config, clock.now, {
       observer,
@@ -147,6 +148,7 @@ async function startWith(
       onSplitBatch: logSplitBatch(log),
       onReducedEvent,
       threads: config.threads,
+      activity: thread.activity,
       queueLengths: sharedQueueLengths(config, thread),
       migrationObserver: new MigrationLog(log),
       onFailedSync: (message) => endAfterFailedSync(log, message),

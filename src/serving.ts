@@ -67,6 +67,11 @@ export interface Thread {
   /** 0 is the main thread. */
   number: number;
   memory: SharedMemory;
+  activity: TenantActivity;
+}
+
+export function threadOf(number: number, memory: SharedMemory): Thread {
+  return { number, memory, activity: new TenantActivity(memory.activity) };
 }
 
 /** Undefined in a process with one serving thread. */
@@ -128,7 +133,7 @@ export function createServing({
     keyRing,
     clock,
     propertyValidator,
-    activity: new TenantActivity(thread.memory.activity),
+    activity: thread.activity,
     signatures: SignatureQueue.of(threads),
     defaultGracePeriodSeconds: config.defaultGracePeriodSeconds,
     keepsEvents: config.eventRetentionDays > 0,

@@ -3,6 +3,7 @@
 // turns. What an item means, and whether to accept it (admission.ts), is decided elsewhere.
 
 import { inTurns, UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
+import type { TenantActivity } from '../scheduling/tenant-activity.ts';
 import type { ThreadSum } from '../scheduling/thread-sum.ts';
 import { StartedTooLate, StoreUnavailable } from './port.ts';
 
@@ -34,6 +35,7 @@ export interface Cooldown {
 export type BatchObserver = (items: number, durationMs: number) => void;
 
 interface BatcherOptions<Item> {
+  activity?: TenantActivity | undefined;
   /** Queue length of each thread of the process. */
   queueLengths?: ThreadSum | undefined;
   cooldown?: Cooldown;
@@ -80,9 +82,12 @@ const SWEEP_INTERVAL_MS = 100;
 const NEWEST_WEIGHT = 1 / 4;
 /** JSON in one batch: more would keep the event loop and the database busy for too long. */
 const MAX_BATCH_CHARACTERS = 1_048_576;
+/** While several tenants are active: an item waits for the batch before its own, and shares its own with those of others. */
+const MAX_SHARED_BATCH_CHARACTERS = 131_072;
 
 export class Batcher<Item extends { kind: unknown }, Result> {
   readonly limits: BatchLimits;
+  readonly #activity: TenantActivity | undefined;
   readonly #run: (items: Item[]) => Promise<Result[]> | Result[];
   readonly #cooldown: Cooldown | undefined;
   readonly #countCharacters: ((item: Item) => number) | undefined;
@@ -108,10 +113,19 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   constructor(
     run: (items: Item[]) => Promise<Result[]> | Result[],
     limits: BatchLimits,
-    { cooldown, countCharacters, changedBy, observer, onSplit, queueLengths }: BatcherOptions<Item> = {},
+    {
+      activity,
+      cooldown,
+      countCharacters,
+      changedBy,
+      observer,
+      onSplit,
+      queueLengths,
+    }: BatcherOptions<Item> = {},
   ) {
     this.#run = run;
     this.limits = limits;
+    this.#activity = activity;
     this.#cooldown = cooldown;
     this.#countCharacters = countCharacters;
     this.#changedBy = limits.maxInFlight > 1 ? changedBy : undefined;
@@ -213,10 +227,11 @@ export class Batcher<Item extends { kind: unknown }, Result> {
     if (!this.#isOneBatch()) this.#queue = inTurns(this.#queue);
     const batch: Entry<Item, Result>[] = [];
     const skipped: Entry<Item, Result>[] = [];
+    const maxCharacters = this.#maxCharacters;
     let taken = 0;
     let characters = 0;
     for (const entry of this.#queue) {
-      if (batch.length === maxBatch || characters >= MAX_BATCH_CHARACTERS) break;
+      if (batch.length === maxBatch || characters >= maxCharacters) break;
       taken++;
       const { item, changed } = entry;
       const first = batch[0] ?? entry;
@@ -238,7 +253,11 @@ export class Batcher<Item extends { kind: unknown }, Result> {
     if (this.#queue.length > this.limits.maxBatch) return false;
     let characters = 0;
     for (const entry of this.#queue) characters += entry.characters;
-    return characters < MAX_BATCH_CHARACTERS;
+    return characters < this.#maxCharacters;
+  }
+
+  get #maxCharacters(): number {
+    return this.#activity?.isShared ? MAX_SHARED_BATCH_CHARACTERS : MAX_BATCH_CHARACTERS;
   }
 
   async #runBatch(batch: Entry<Item, Result>[]): Promise<void> {

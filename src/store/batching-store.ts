@@ -10,6 +10,7 @@ import {
   valuesLength,
 } from '../domain/user-group/user-group.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
+import type { TenantActivity } from '../scheduling/tenant-activity.ts';
 import type { ThreadSum } from '../scheduling/thread-sum.ts';
 import { withDeadline } from '../scheduling/timeout.ts';
 import { type Access, Admission, ListCooldown } from './admission.ts';
@@ -79,6 +80,7 @@ export type BatchObservers = Record<Queue, BatchObserver>;
 export type QueueLengths = Record<Queue, ThreadSum>;
 
 export interface BatchingOptions {
+  activity?: TenantActivity | undefined;
   batches?: BatchObservers | undefined;
   queueLengths?: QueueLengths | undefined;
   /** Called with the cause when a batch failed and its items are repeated one at a time. */
@@ -105,7 +107,7 @@ export class BatchingStore {
   static of(
     store: Store,
     limits: { read: BatchLimits; write: BatchLimits },
-    { batches, queueLengths, onSplitBatch: onSplit }: BatchingOptions = {},
+    { activity, batches, queueLengths, onSplitBatch: onSplit }: BatchingOptions = {},
   ): BatchingStore {
     const read = (queries: Query[]) => store.read(queries);
     const cooldown = new ListCooldown();
@@ -118,6 +120,7 @@ export class BatchingStore {
     const lists = new Batcher(read, { ...limits.read, maxBatch: 1 }, { ...optionsOf('list'), cooldown });
     const writes = new Batcher((commands: Command[]) => store.write(commands), limits.write, {
       ...optionsOf('write'),
+      activity,
       countCharacters: (command) =>
         countCharacters(command) + (store.executesSingly?.(command.kind) ? SINGLE_CHARACTERS : 0),
       changedBy,

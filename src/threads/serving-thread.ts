@@ -7,7 +7,7 @@ import { KeyRing } from '../domain/key-ring.ts';
 import { createThreadLog } from '../log.ts';
 import type { ThreadMetrics } from '../metrics/metrics.ts';
 import { SharedClock } from '../scheduling/shared-clock.ts';
-import { createServing, logSplitBatch, type Serving, sharedQueueLengths } from '../serving.ts';
+import { createServing, logSplitBatch, type Serving, sharedQueueLengths, threadOf } from '../serving.ts';
 import type { StoreObserver } from '../store/port.ts';
 import { endpointsWithDelivery } from '../webhooks/written-deliveries.ts';
 import { callMain, type ThreadStart } from './calls.ts';
@@ -34,7 +34,7 @@ const main = callMain(port, {
 });
 
 async function open({
-  thread,
+  thread: number,
   config: message,
   isCitus,
   memory,
@@ -43,11 +43,12 @@ async function open({
   clock: clockMemory,
 }: ThreadStart): Promise<void> {
   const config = configFromMessage(message);
-  const log = createThreadLog(logLevel, { ...logBindings, thread }, (line) => void main.log(line));
+  const thread = threadOf(number, memory);
+  const log = createThreadLog(logLevel, { ...logBindings, thread: number }, (line) => void main.log(line));
   const clock = new SharedClock(clockMemory);
   if (config.metricsAddress !== null) {
     const { ThreadMetrics } = await import('../metrics/metrics.ts');
-    metrics = new ThreadMetrics(thread);
+    metrics = new ThreadMetrics(number);
   }
   database = await openForThread(
     config,
@@ -58,7 +59,8 @@ async function open({
       onSplitBatch: logSplitBatch(log),
       onReducedEvent: (tenant) => void main.eventReduced(tenant),
       threads: config.threads,
-      queueLengths: sharedQueueLengths(config, { number: thread, memory }),
+      activity: thread.activity,
+      queueLengths: sharedQueueLengths(config, thread),
     },
   );
   database.store.onWrite((command) => {
@@ -67,7 +69,7 @@ async function open({
   });
   serving = createServing({
     config,
-    thread: { number: thread, memory },
+    thread,
     log,
     clock: clock.now,
     database,

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { TenantActivity } from '../../src/scheduling/tenant-activity.ts';
 import { Batcher } from '../../src/store/batcher.ts';
 
 interface Item {
@@ -45,6 +46,22 @@ describe('A batch', () => {
     const batcher = new Batcher(run, LIMITS, { countCharacters: () => 400_000 });
     await Promise.all(items.map((item) => batcher.submit(item, NEVER)));
     assert.deepEqual(sizes, [3, 3, 3, 1]);
+  });
+
+  it('is limited to an eighth of that while several tenants are active', async () => {
+    const sizes: number[] = [];
+    const run = async (batch: Item[]): Promise<number[]> => {
+      sizes.push(batch.length);
+      return batch.map(({ value }) => value);
+    };
+    const activity = new TenantActivity();
+    const batcher = new Batcher(run, LIMITS, { activity, countCharacters: () => 50_000 });
+    const submit = () => Promise.all(items.map((item) => batcher.submit(item, NEVER)));
+    activity.seen(1);
+    await submit();
+    activity.seen(2);
+    await submit();
+    assert.deepEqual(sizes, [10, 3, 3, 3, 1]);
   });
 
   it('has the items of tenants in turn while more wait than fit into it', async () => {
