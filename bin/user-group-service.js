@@ -35,7 +35,7 @@ run();
  */
 function chooseCompileCache() {
   if (process.env.NODE_COMPILE_CACHE || !process.getuid) return;
-  const folder = join(tmpdir(), `user-group-service-${process.getuid()}`);
+  const folder = join(tmpdir(), `node-compile-cache-${process.getuid()}`);
   if (isPrivate(folder)) process.env.NODE_COMPILE_CACHE = folder;
   else process.env.NODE_DISABLE_COMPILE_CACHE = '1';
 }

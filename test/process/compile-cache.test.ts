@@ -8,14 +8,14 @@ import { Folder, serve } from '../support/process.ts';
 
 const skip = process.env.TEST_EXECUTABLE !== undefined && 'the single executable has no compile cache';
 const { uid } = userInfo();
-const NOBODY = 65_534;
+const OTHER_UID = 65_534;
 
 describe('The compile cache', { skip }, () => {
   /** Returns the folder of the cache after a start of two threads, for which `prepare` may take its name. */
   async function cacheAfterStart(folder: Folder, prepare = (_cache: string): void => {}): Promise<string> {
     const TMPDIR = folder.join('tmp');
     mkdirSync(TMPDIR);
-    const cache = `${TMPDIR}/user-group-service-${uid}`;
+    const cache = `${TMPDIR}/node-compile-cache-${uid}`;
     prepare(cache);
     await using _service = await serve(folder, { env: { TMPDIR, UGS_THREADS: '2' } });
     // Nothing else is in the folder of temporary files.
@@ -45,7 +45,7 @@ describe('The compile cache', { skip }, () => {
     using folder = new Folder();
     const cache = await cacheAfterStart(folder, (path) => {
       mkdirSync(path, { mode: 0o700 });
-      chownSync(path, NOBODY, NOBODY);
+      chownSync(path, OTHER_UID, OTHER_UID);
     });
     assert.deepEqual(readdirSync(cache), []);
   });
