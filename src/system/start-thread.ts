@@ -19,24 +19,11 @@ const WITH_COMPILE_CACHE = `
   import(require('node:worker_threads').workerData.thread);
 `;
 
-interface ThreadOptions extends WorkerOptions {
-  /**
-   * Priority for the operating system: 0 is normal, 19 the lowest. Loading the code of a thread takes as long as hundreds of
-   * requests, so it has this priority before. Linux only: on other systems, the priority is that of the whole process.
-   */
-  niceness?: number;
-}
-
-export function startThread(
-  file: ThreadFile,
-  { workerData = {}, niceness = 0, ...options }: ThreadOptions = {},
-): Worker {
+export function startThread(file: ThreadFile, { workerData = {}, ...options }: WorkerOptions = {}): Worker {
   const [code, thread] = isSea()
     ? [getAsset(THREAD_CODE, 'utf8'), file]
     : [WITH_COMPILE_CACHE, moduleUrl(file)];
-  const lower = niceness > 0 && process.platform === 'linux';
-  const prioritized = lower ? `require('node:os').setPriority(${niceness});${code}` : code;
-  return new Worker(prioritized, { ...options, eval: true, workerData: { ...workerData, thread } });
+  return new Worker(code, { ...options, eval: true, workerData: { ...workerData, thread } });
 }
 
 /** A clone runs .ts files, the package .js files. */

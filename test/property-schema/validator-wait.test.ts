@@ -1,6 +1,7 @@
 // Checks on a busy machine, which executes their threads late.
 
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OVERLOADED, PropertyValidator } from '../../src/operations/property-schema/validator/validator.ts';
@@ -18,6 +19,15 @@ describe('A check whose thread starts too late for a request', () => {
     blockEventLoop(LONGER_THAN_A_REQUEST_WAITS_MS);
     await assert.rejects(refused!, OVERLOADED);
     assert.deepEqual(await executed, [[], []]);
+  });
+});
+
+describe('A check that may take long', { skip: process.platform !== 'linux' && 'Linux only' }, () => {
+  it('gives way to the other threads of the process', async () => {
+    await using validator = new PropertyValidator();
+    const before = niceThreads();
+    await validator.compile(1, '{}');
+    assert.equal(niceThreads() - before, 1);
   });
 });
 
@@ -40,6 +50,19 @@ describe('A property schema', () => {
     assert.equal((await put()).status, 201);
   });
 });
+
+/** The number of threads of this process with a lower priority than the process. */
+function niceThreads(): number {
+  const niceness = (task: string) => {
+    // The fields after the name, which may contain spaces: the 19th of all is the niceness.
+    const fields = readFileSync(`/proc/self/task/${task}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return Number(fields[19 - 3]);
+  };
+  return readdirSync('/proc/self/task').filter((task) => niceness(task) > niceness(String(process.pid)))
+    .length;
+}
 
 /** Until then, the threads cannot report that they have started. */
 function blockEventLoop(ms: number): void {

@@ -1,8 +1,9 @@
 // The thread that compiles property schemas and checks properties. It stops work that takes too long; work that it cannot
 // stop is ended together with the thread.
 
+import { setPriority } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { parseExactly } from '../../../domain/json-schema/exact-number.ts';
 import { schemaExamples } from '../../../domain/json-schema/example.ts';
 import { compilePropertySchema, type PropertyCheck } from '../../../domain/json-schema/property-check.ts';
@@ -59,6 +60,7 @@ parentPort?.on('message', (request: ValidatorRequest) => {
   send({ verdict, hasForgotten, cpuMs: cpuMs() });
 });
 warmUp();
+lowerPriority(workerData);
 send({ isReady: true, cpuMs: cpuMs() });
 
 function send(reply: ValidatorReply): void {
@@ -76,6 +78,14 @@ function warmUp(): void {
     stopwatch.step,
   );
   for (let round = 0; round < 20; round++) check({ a: ['a@b', 1], b: 1 });
+}
+
+/**
+ * After the code is loaded: on a busy machine that would take seconds, and the first request would not wait so long. Linux
+ * only: on other systems, the priority is that of the whole process.
+ */
+function lowerPriority({ niceness }: Pick<ThreadLimits, 'niceness'>): void {
+  if (niceness > 0 && process.platform === 'linux') setPriority(niceness);
 }
 
 function reachVerdict(request: ValidatorRequest): Verdict {

@@ -159,7 +159,8 @@ function newWorker({ niceness }: ThreadLimits): Worker | null {
     maxYoungGenerationSizeMb: YOUNG_GENERATION_MB,
   };
   try {
-    return startThread('operations/property-schema/validator/thread', { niceness, resourceLimits });
+    const workerData = { niceness };
+    return startThread('operations/property-schema/validator/thread', { workerData, resourceLimits });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_INIT_FAILED') throw error;
     return null;

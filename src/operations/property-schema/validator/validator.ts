@@ -11,8 +11,8 @@ import type { Check, Outcome } from './validator-thread.ts';
 
 /** A few KiB of properties take less than a millisecond, 64 KiB 5 to 20 ms; compiling a schema of 64 KiB takes 20 to 50 ms. */
 const FAST: ThreadLimits = { compileMs: 50, checkMs: 10, niceness: 0 };
-/** Gives way to the other threads of the process if there are not enough processors. */
-const SLOW: ThreadLimits = { compileMs: 1_000, checkMs: 250, niceness: 10 };
+/** Gives way to the other threads of the process if there are not enough processors, but does not starve. */
+const SLOW: ThreadLimits = { compileMs: 1_000, checkMs: 250, niceness: 5 };
 /** A request that waits longer could not be answered in time. */
 const MAX_WAIT_MS = 1_500;
 /** A schema that has timed out so often is checked last. */
