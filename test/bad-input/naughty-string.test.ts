@@ -11,7 +11,7 @@ import { checkMarkup } from '../support/console-page.ts';
 import { describeOnEachDatabase, sqlite } from '../support/database.ts';
 import type { Element } from '../support/html.ts';
 import { mapConcurrently, type TestResponse } from '../support/http.ts';
-import { eventually } from '../support/process.ts';
+import { eventually, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 type Body = Record<string, unknown>;
@@ -136,18 +136,11 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
     browser = await ConsoleBrowser.signIn(service, token, { hasAnyText: true });
   }
 
-  /** Again while the service is overloaded: these requests are many, and the machine may be busy. */
-  async function untilServed(send: () => Promise<TestResponse>): Promise<TestResponse> {
-    let response = await send();
-    while (response.status === 503) response = await send();
-    return response;
-  }
-
   const call = (method: string, path: string, body?: unknown) =>
-    untilServed(() => service.call(method, path, body, { token }));
+    served(() => service.call(method, path, body, { token }));
 
   async function elementsAt(path: string): Promise<Element[]> {
-    const page = await untilServed(() => browser.get(path));
+    const page = await served(() => browser.get(path));
     assert.equal(page.status, 200, `${path}: ${page.text}`);
     return checkMarkup(page);
   }

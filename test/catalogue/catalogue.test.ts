@@ -7,6 +7,7 @@ import { EnvironmentConfig } from '../../src/operations/document/environment-con
 import { previewLine } from '../../src/operations/user-group/import.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { assertProblem } from '../support/problem.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
 
@@ -372,9 +373,9 @@ describeOnEachDatabase('A property schema', (database) => {
 
   const path = '/v1/property-schema';
   const put = (schema: unknown, mode = 'enforce') =>
-    service.call('PUT', path, { schema, mode }, { token: admin.token });
+    served(() => service.call('PUT', path, { schema, mode }, { token: admin.token }));
   const putExactly = (schema: string) =>
-    service.call('PUT', path, `{"schema":${schema},"mode":"enforce"}`, { token: admin.token });
+    served(() => service.call('PUT', path, `{"schema":${schema},"mode":"enforce"}`, { token: admin.token }));
   const create = (id: string, properties?: unknown) =>
     service.get({ user_group_id: id, name: id, ...(properties !== undefined && { properties }) });
 

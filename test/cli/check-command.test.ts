@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { Folder, run } from '../support/process.ts';
+import { Folder, run, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { inTerminal, linesInTerminal, noTerminal } from '../support/terminal.ts';
 
@@ -41,7 +41,9 @@ describeOnEachDatabase('check', (database) => {
     const { token } = await service.apiToken({ permission: 'admin' });
     await service.call('PUT', '/v1/schemas/40', { name: 'Orders' }, { token });
     const schema = { properties: { plan: { type: 'string' } } };
-    await service.call('PUT', '/v1/property-schema', { schema, mode: 'off' }, { token });
+    const rule = { schema, mode: 'off' };
+    const put = await served(() => service.call('PUT', '/v1/property-schema', rule, { token }));
+    assert.equal(put.status, 201, put.text);
     const { code, stdout } = await check('--json');
     assert.equal(code, 65);
     assert.deepEqual(

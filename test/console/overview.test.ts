@@ -10,7 +10,7 @@ import { textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { elementsOf } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
-import { eventually } from '../support/process.ts';
+import { eventually, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { storeUserGroups } from '../support/stored-user-group.ts';
 
@@ -38,7 +38,7 @@ describeOnEachDatabase('the overview of the console', (database) => {
     browser = await ConsoleBrowser.signIn(service, admin);
     await storeUserGroups(service.app.context.store, 'default', GROUPS);
     const put = async (path: string, body: object) => {
-      const response = await service.call('PUT', path, body, { token: admin });
+      const response = await served(() => service.call('PUT', path, body, { token: admin }));
       assert.ok(response.status < 300, response.text);
     };
     await put('/v1/data-sources/eu', { schema_id: '40', name: 'EU', attributes: {} });

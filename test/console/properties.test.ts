@@ -7,6 +7,7 @@ import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { type Element, elementsOf } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 const NEW = '/console/user-groups/-/new';
@@ -39,7 +40,8 @@ describeOnEachDatabase('properties in the console', (database) => {
 
   async function putSchema(mode: string, text = schema): Promise<void> {
     const body = `{"schema":${text},"mode":"${mode}"}`;
-    const { status } = await service.call('PUT', '/v1/property-schema', body, { token: admin });
+    const put = () => service.call('PUT', '/v1/property-schema', body, { token: admin });
+    const { status } = await served(put);
     assert(status === 200 || status === 201);
   }
 

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { mapConcurrently, type TestRequest, type TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
 
@@ -296,7 +297,8 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     const { workspaceName } = await newWorkspace();
     const { token } = await service.apiToken({ workspaceName, permission: 'admin' });
     const schema = { type: 'object', description: 'x'.repeat(40_000) };
-    const { status } = await service.call('PUT', '/v1/property-schema', { schema, mode: 'off' }, { token });
+    const rule = { schema, mode: 'off' };
+    const { status } = await served(() => service.call('PUT', '/v1/property-schema', rule, { token }));
     assert.equal(status, 201);
     const [event] = await list(token, { type: 'property_schema.created' });
     assert.deepEqual(event!.changes, {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { Folder, Program } from '../support/process.ts';
+import { Folder, Program, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
 import { inTerminal, linesInTerminal, noTerminal } from '../support/terminal.ts';
@@ -23,7 +23,9 @@ describeOnEachDatabase(`check of ${GROUPS} user groups`, (kind) => {
     service = await TestService.start(kind);
     const { token } = await service.apiToken({ permission: 'admin' });
     const schema = { properties: { seats: { type: 'integer', minimum: VIOLATING + 1 } }, required: ['plan'] };
-    await service.call('PUT', '/v1/property-schema', { schema, mode: 'off' }, { token });
+    const rule = { schema, mode: 'off' };
+    const put = await served(() => service.call('PUT', '/v1/property-schema', rule, { token }));
+    assert.equal(put.status, 201, put.text);
     await runSql(
       service.database,
       `insert into user_groups (bucket, workspace_id, environment, provided_id, team_id, name, properties, version,

@@ -6,7 +6,7 @@ import { before, describe, it } from 'node:test';
 import { buildExecutable } from '../../scripts/release/executable.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { send } from '../support/http.ts';
-import { createApiToken, Folder, Program, run, serve } from '../support/process.ts';
+import { createApiToken, Folder, Program, run, serve, served } from '../support/process.ts';
 
 const LIMIT_MS = 120_000;
 const WITHOUT_NODE = { PATH: '', UGS_THREADS: '3' };
@@ -55,9 +55,12 @@ describe('The single executable', () => {
       await using service = await serve(site, { command, env });
       await service.says(/"threads":3,[^\n]*"msg":"listening"/);
       const schema = { type: 'object', properties: { seats: { type: 'integer' } } };
-      await service.call(token, 'PUT', '/v1/property-schema', { mode: 'enforce', schema });
+      const rule = { mode: 'enforce', schema };
+      const put = await served(() => service.call(token, 'PUT', '/v1/property-schema', rule));
+      assert.equal(put.status, 201, put.text);
       const group = { user_group_id: 'one', name: 'One', properties: { seats: 'many' } };
-      assert.equal((await service.call(token, 'GET', '/api/user', group)).json.code, 'properties_invalid');
+      const refused = await served(() => service.call(token, 'GET', '/api/user', group));
+      assert.equal(refused.json.code, 'properties_invalid');
       const doctor = await run(site, ['doctor', '--json'], { command, env });
       const { checks } = JSON.parse(doctor.stdout);
       assert.deepEqual(

@@ -14,6 +14,7 @@ import {
   run,
   ServedDatabase,
   type Service,
+  served,
 } from '../support/process.ts';
 
 describeOnEachDatabase('import --url', (kind) => {
@@ -145,7 +146,10 @@ describeOnEachDatabase('import --url', (kind) => {
   it('changes nothing if a line of the list violates an enforced rule', async () => {
     await importLines(groups(4));
     const { token: admin } = await createApiToken(folder, ['--permission', 'admin'], { env: database.env });
-    const configure = (path: string, body: object) => service.call(admin, 'PUT', path, body);
+    const configure = async (path: string, body: object) => {
+      const { status } = await served(() => service.call(admin, 'PUT', path, body));
+      assert.ok(status < 300, `${path}: ${status}`);
+    };
     await configure('/v1/schemas/40', { name: 'Orders' });
     const dataSource = { schema_id: '40', name: 'Orders of G3', attributes: {} };
     await configure('/v1/data-sources/orders-3', { ...dataSource, user_group_id: 'g3' });

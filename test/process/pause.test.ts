@@ -6,7 +6,7 @@ import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
-import { createApiToken, eventually, Folder, type Service, serve } from '../support/process.ts';
+import { createApiToken, Folder, type Service, serve, served } from '../support/process.ts';
 
 const PAUSES_MS = [50, 300, 1_000, 3_000];
 const CALLERS = 6;
@@ -40,11 +40,8 @@ describeOnEachDatabase('A process that is paused again and again', (kind) => {
     await using service = await serve(folder, { env: database.env });
     const { token } = await createApiToken(folder, ['--permission', 'admin'], { env: database.env });
     // Refused with 503 while a busy machine starts the threads that try it.
-    await eventually('the schema', async () => {
-      const { status } = await storeSchema(service, token, 0);
-      assert.ok(status === 201 || status === 503, `status ${status}`);
-      return status === 201;
-    });
+    const stored = await served(() => storeSchema(service, token, 0));
+    assert.equal(stored.status, 201, stored.text);
     const pauses = pauseAgainAndAgain(service);
     const [valid, invalid, schemas] = await Promise.all(
       [call, callInvalidly, storeSchema].map((each) => answersUntil(pauses, service, token, each)),

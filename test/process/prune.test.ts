@@ -13,6 +13,7 @@ import {
   run,
   ServedDatabase,
   type Service,
+  served,
 } from '../support/process.ts';
 
 describeOnEachDatabase('import --update --prune', (kind) => {
@@ -121,7 +122,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
   it('changes nothing if a line violates an enforced rule, and says so in the plan', async () => {
     const { token: admin } = await createApiToken(folder, ['--permission', 'admin'], { env: database.env });
     const configure = async (path: string, body: object) => {
-      const { status } = await service.call(admin, 'PUT', path, body);
+      const { status } = await served(() => service.call(admin, 'PUT', path, body));
       assert.ok(status < 300, `${path}: ${status}`);
     };
     await configure('/v1/schemas/40', { name: 'Orders' });

@@ -7,7 +7,7 @@ import { it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { assertProblem } from '../support/problem.ts';
-import { createApiToken, Folder, serve } from '../support/process.ts';
+import { createApiToken, Folder, serve, served } from '../support/process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const THREAD = 'src/operations/property-schema/validator/thread.ts';
@@ -28,7 +28,7 @@ describeOnEachDatabase('A service whose files are being replaced', (kind) => {
     assertProblem(await putSchema({ required: ['plan'] }), 'internal_error');
     await service.says(/the thread that checks properties failed[^\n]*thread\.ts/);
     renameSync(folder.join('moved'), folder.join(THREAD));
-    assert.equal((await putSchema({ required: ['plan'] })).status, 201);
+    assert.equal((await served(() => putSchema({ required: ['plan'] }))).status, 201);
     assertProblem(
       await service.call(token, 'GET', '/api/user', { user_group_id: 'a', name: 'A' }),
       'properties_invalid',

@@ -5,6 +5,7 @@ import type { ProblemCode } from '../../src/problem.ts';
 import { copyApiToken } from './api-token.ts';
 import type { DatabaseKind } from './database.ts';
 import type { TestResponse } from './http.ts';
+import { served } from './process.ts';
 import { exchangeOne } from './raw-connection.ts';
 import { TestService } from './service.ts';
 import { runSql } from './sql.ts';
@@ -120,7 +121,8 @@ export const causes = (database: DatabaseKind, service: () => TestService) =>
     properties_invalid: async () => {
       const { token } = await service().apiToken({ permission: 'admin', environment: 'Testing' });
       const schema = { required: ['plan'] };
-      await service().call('PUT', '/v1/property-schema', { schema, mode: 'enforce' }, { token });
+      const rule = { schema, mode: 'enforce' };
+      await served(() => service().call('PUT', '/v1/property-schema', rule, { token }));
       return service().get({ user_group_id: 'a', name: 'A' }, { token });
     },
     in_use: async () => {

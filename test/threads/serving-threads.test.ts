@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import { PinnedClient } from '../support/pinned-client.ts';
-import { eventually } from '../support/process.ts';
+import { eventually, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { Receiver } from '../support/webhooks/receiver.ts';
 
@@ -86,7 +86,8 @@ describeOnEachDatabase('Serving threads', (database) => {
 
   it('check properties in the same validator', async () => {
     const schema = { type: 'object', properties: { plan: { enum: ['gold'] } } };
-    const put = await clients[0]!.call('PUT', '/v1/property-schema', { schema, mode: 'enforce' });
+    const rule = { schema, mode: 'enforce' };
+    const put = await served(() => clients[0]!.call('PUT', '/v1/property-schema', rule));
     assert.equal(put.status, 201, JSON.stringify(put.json));
     for (const [index, client] of clients.entries()) {
       const id = `checked-${index}`;
@@ -97,7 +98,8 @@ describeOnEachDatabase('Serving threads', (database) => {
       });
       assert.deepEqual([refused.status, refused.json.code], [422, 'properties_invalid']);
       const invalid = { schema: { pattern: '(' }, mode: 'enforce' };
-      assert.equal((await client.call('PUT', '/v1/property-schema', invalid)).status, 400);
+      const put = await served(() => client.call('PUT', '/v1/property-schema', invalid));
+      assert.equal(put.status, 400);
     }
     await clients[0]!.call('DELETE', '/v1/property-schema');
   });

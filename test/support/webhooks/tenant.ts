@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestResponse } from '../http.ts';
-import { eventually } from '../process.ts';
+import { eventually, served } from '../process.ts';
 import type { TestService } from '../service.ts';
 
 export const PATH = '/v1/webhook-endpoints';
@@ -52,9 +52,7 @@ export class Tenant {
 
   async createGroup(id: string, service = this.#service): Promise<void> {
     const create = () => this.call('POST', '/v1/user-groups', { user_group_id: id, name: id }, service);
-    let response = await create();
-    // A busy machine.
-    while (response.status === 503) response = await create();
+    const response = await served(create);
     assert.ok(response.status === 201 || response.status === 200, response.text);
   }
 
