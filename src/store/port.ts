@@ -271,10 +271,7 @@ interface Commands {
   finishAttempts(command: { attempts: readonly FinishedAttempt[] }): null;
   /** Makes a delivery pending again, with all its attempts; returns whether it exists. */
   retryDelivery(command: { endpoint: WebhookEndpointKey; eventId: string; now: number }): boolean;
-  /**
-   * Makes the failed ones among up to `limit` deliveries pending again, with all their attempts: those of the first events
-   * after the id `after`.
-   */
+  /** Makes up to `limit` failed deliveries pending again, with all their attempts: those of the first events after the id. */
   retryFailedDeliveries(command: {
     endpoint: WebhookEndpointKey;
     after: string;
@@ -410,8 +407,8 @@ export const NEWEST_DELIVERIES = 100;
 
 interface RetriedDeliveries {
   retried: number;
-  /** The id of the last event that was looked at; null if no more follow. */
-  last: string | null;
+  /** Whether more may have failed. */
+  hasMore: boolean;
 }
 
 export interface EndpointHealth {

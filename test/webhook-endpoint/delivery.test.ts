@@ -549,23 +549,37 @@ describeOnEachDatabase('A webhook', (database) => {
     assertProblem(mixed, 'invalid_request');
   });
 
+  /** Deliveries to the endpoint of the newest workspace. */
+  const insertDeliveries = (endpointId: string, state: string, firstEvent: number, count: number) =>
+    runSql(
+      service.database,
+      `with recursive numbers(number) as (
+         select ${firstEvent} union all select number + 1 from numbers where number < ${firstEvent + count - 1})
+       insert into deliveries (bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type,
+         target_id, position, state, attempts, next_attempt_at, created_at)
+       select 1, (select max(workspace_id) from workspaces), 'Customer', '${endpointId}', 'evt_' || number,
+         'user_group.created', 'user_group', 'g', number, '${state}', 8, null, 1 from numbers`,
+    );
+
+  const redeliverAll = async (tenant: Tenant, endpointId: string) =>
+    (await tenant.call('POST', `${PATH}/${endpointId}/redeliver-failed`, { since: '1970-01-01T00:00:00Z' }))
+      .json;
+
   it('is one of about a thousand that a request delivers again', async () => {
     const tenant = await newTenant();
     await tenant.endpoint('many', 'http://127.0.0.1:1025/');
-    const [workspace] = await runSql(service.database, 'select max(workspace_id) as id from workspaces');
-    const values = Array.from(
-      { length: 1_600 },
-      (_, index) =>
-        `(1, ${workspace!.id}, 'Customer', 'many', 'evt_${index + 10_000}', 'user_group.created', 'user_group', 'g', ${index}, 'failed', 8, null, 1)`,
-    );
-    await runSql(
-      service.database,
-      `insert into deliveries (bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type,
-         target_id, position, state, attempts, next_attempt_at, created_at) values ${values.join(', ')}`,
-    );
-    const since = '1970-01-01T00:00:00Z';
-    const { json } = await tenant.call('POST', `${PATH}/many/redeliver-failed`, { since });
+    await insertDeliveries('many', 'failed', 10_000, 1_600);
+    const json = await redeliverAll(tenant, 'many');
     assert.deepEqual([json.redelivered, json.has_more], [1_000, true]);
+  });
+
+  it('is delivered again after any number that have not failed', async () => {
+    const tenant = await newTenant();
+    await tenant.endpoint('rare', 'http://127.0.0.1:1025/');
+    await insertDeliveries('rare', 'delivered', 10_000, 10_001);
+    await insertDeliveries('rare', 'failed', 30_000, 1);
+    const json = await redeliverAll(tenant, 'rare');
+    assert.deepEqual([json.redelivered, json.has_more], [1, false]);
   });
 
   it('of an event that is no longer kept is given up', async () => {

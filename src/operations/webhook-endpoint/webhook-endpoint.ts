@@ -43,11 +43,10 @@ import { inBatches } from '../pages.ts';
 import { versionMismatch } from '../refusals.ts';
 
 const definition = webhookEndpointDefinition;
-/** Deliveries that one query or command looks at for those in a state. */
+/** Deliveries that one query looks at for those in a state, or that one command makes due. */
 const LOOKED_AT = 500;
 /** A request redelivers a little more at most: the receiver gets them as it accepts them, like all others. */
 const MAX_REDELIVERED = 1_000;
-const MAX_RETRIES = 20;
 /** Pending deliveries of an endpoint are counted up to here. */
 export const MAX_COUNTED = 1_000;
 /** The rest is deleted with the events. */
@@ -219,11 +218,10 @@ export async function redeliverFailed(
 ): Promise<{ redelivered: number; hasMore: boolean }> {
   await requireEnabled(context, caller, id);
   const endpoint = endpointKey(caller, id);
+  const after = firstEventIdAt(since);
   const now = context.clock();
-  let redelivered = 0;
-  let after = firstEventIdAt(since);
-  for (let commands = 0; commands < MAX_RETRIES && redelivered < MAX_REDELIVERED; commands++) {
-    const { retried, last } = await context.store.write({
+  for (let redelivered = 0; ; ) {
+    const { retried, hasMore } = await context.store.write({
       kind: 'retryFailedDeliveries',
       endpoint,
       after,
@@ -231,10 +229,8 @@ export async function redeliverFailed(
       limit: LOOKED_AT,
     });
     redelivered += retried;
-    if (last === null) return { redelivered, hasMore: false };
-    after = last;
+    if (!hasMore || redelivered >= MAX_REDELIVERED) return { redelivered, hasMore };
   }
-  return { redelivered, hasMore: true };
 }
 
 /** A delivery, with the event as receivers get it; null if that is no longer kept. Throws `not_found`. */

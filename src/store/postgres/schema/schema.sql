@@ -177,6 +177,8 @@ CREATE INDEX deliveries_due ON deliveries USING btree (workspace_id, environment
 
 CREATE INDEX deliveries_endpoint ON deliveries USING btree (workspace_id, environment, endpoint_id, event_id);
 
+CREATE INDEX deliveries_failed ON deliveries USING btree (workspace_id, environment, endpoint_id, event_id) WHERE (state = 'failed'::text);
+
 CREATE INDEX events_feed ON events USING btree (workspace_id, environment, "position", event_id);
 
 CREATE INDEX usage_counts_day ON usage_counts USING btree (workspace_id, environment, day, provided_id, kind, integration);

@@ -37,8 +37,8 @@ export const LAST_DELIVERED = statement('find_last_delivered')`
     order by event_id desc limit ${NEWEST_DELIVERIES}) as newest
   where state = 'delivered'`;
 
-export const FIND_AFTER = statement('find_deliveries_after')`
-  ${SELECT} and event_id > $4 order by event_id limit $5`;
+export const FIND_FAILED = statement('find_failed_deliveries')`
+  ${SELECT} and state = 'failed' and event_id > $4 order by event_id limit $5`;
 
 // Every process claims in this order.
 export const FIND_DUE = statement('find_due_deliveries')`
@@ -185,12 +185,9 @@ export const retryFailedDeliveries: CommandExecutor<'retryFailedDeliveries'> = a
   session,
   { endpoint, after, now, limit },
 ) => {
-  const found = await session.query(FIND_AFTER, [...ENDPOINT_POSITION.cells(endpoint), after, limit]);
-  const deliveries = DELIVERY.readAll(found);
-  const failed = deliveries.filter((each) => each.state === 'failed');
-  const retried =
-    failed.length === 0 ? [] : await session.query(RETRY_FAILED, [...toArrays(DELIVERY_KEY, failed), now]);
-  return { retried: retried.length, last: found.length < limit ? null : deliveries.at(-1)!.eventId };
+  const failed = await session.query(FIND_FAILED, [...ENDPOINT_POSITION.cells(endpoint), after, limit]);
+  const retried = failed.length === 0 ? [] : await session.query(RETRY_FAILED, [...toKeyArrays(failed), now]);
+  return { retried: retried.length, hasMore: failed.length === limit };
 };
 
 export const cancelDeliveries: CommandExecutor<'cancelDeliveries'> = async (

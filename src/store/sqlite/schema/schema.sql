@@ -39,6 +39,8 @@ CREATE TABLE deliveries (
 CREATE INDEX deliveries_due on deliveries (workspace_id, environment, endpoint_id, next_attempt_at)
   where next_attempt_at is not null;
 
+CREATE INDEX deliveries_failed on deliveries (workspace_id, environment, endpoint_id, event_id) where state = 'failed';
+
 CREATE TABLE documents (
   workspace_id integer not null,
   environment text not null,

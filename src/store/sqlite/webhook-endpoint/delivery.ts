@@ -23,7 +23,7 @@ const LAST_DELIVERED = `select max(last_attempt_at) from (
     select state, last_attempt_at from deliveries where ${OF_ENDPOINT} order by event_id desc limit ${NEWEST_DELIVERIES})
   where state = 'delivered'`;
 const FIND_ONE = `select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and event_id = ?`;
-const FIND_AFTER = `select event_id, state from deliveries where ${OF_ENDPOINT} and event_id > ?
+const FIND_FAILED = `select event_id from deliveries where ${OF_ENDPOINT} and state = 'failed' and event_id > ?
   order by event_id limit ?`;
 const COUNT_PENDING_OF = `select count(*) from (
   select 1 from deliveries where ${OF_ENDPOINT} and next_attempt_at is not null limit ?)`;
@@ -110,10 +110,9 @@ export const retryFailedDeliveries: CommandExecutor<'retryFailedDeliveries'> = (
   { endpoint, after, now, limit },
 ) => {
   const position = ENDPOINT_POSITION.cells(endpoint);
-  const found = connection.all(FIND_AFTER, [...position, after, limit]) as [eventId: string, state: string][];
-  const failed = found.filter(([, state]) => state === 'failed');
+  const failed = connection.all(FIND_FAILED, [...position, after, limit]) as [eventId: string][];
   for (const [eventId] of failed) connection.run(RETRY, [now, ...position, eventId]);
-  return { retried: failed.length, last: found.length < limit ? null : found.at(-1)![0] };
+  return { retried: failed.length, hasMore: failed.length === limit };
 };
 
 export const cancelDeliveries: CommandExecutor<'cancelDeliveries'> = (

@@ -42,3 +42,6 @@ create index user_group_renames_position on user_group_renames (workspace_id, en
 
 -- The last attempts of a delivery, the oldest first: an array of JSON of at most 10 entries, null before the first one.
 alter table deliveries add column attempt_log text;
+
+-- Failed deliveries, which a caller redelivers, among any number of others.
+create index deliveries_failed on deliveries (workspace_id, environment, endpoint_id, event_id) where state = 'failed';
