@@ -198,7 +198,9 @@ export class Lane {
       return;
     }
     this.#concurrency = Math.max(1, this.#concurrency >> 1);
-    this.#failingSince ??= await recordHealth(context, this.#endpoint, now);
+    // A success elsewhere, or a change of the endpoint, may have ended the count of failures.
+    if (this.#failingSince === null || hasFailedTooLong(this.#failingSince, now))
+      this.#failingSince = await recordHealth(context, this.#endpoint, now);
     endpoints.failing(this.#endpoint, outcome.error, this.#failingSince ?? now, now);
     if (!isGone(outcome) && !hasFailedTooLong(this.#failingSince, now)) return;
     if (await disableEndpoint(context, this.#endpoint, url)) this.#disabled(outcome.error);

@@ -474,6 +474,25 @@ describeOnEachDatabase('A webhook', (database) => {
     assert.equal(await isEnabled(), true);
   });
 
+  it('that fails after its endpoint was enabled again does not count the failures before', async () => {
+    await using receiver = await Receiver.start(respondWith(503));
+    const tenant = await newTenant();
+    const failingSince = async () =>
+      (await tenant.call('GET', `${PATH}/enabled/health`)).json.health.failing_since as string | null;
+    await tenant.endpoint('enabled', receiver.url);
+    await tenant.createGroup('first');
+    await eventually('the failure', async () => (await failingSince()) !== null);
+    const { promise: running, resolve } = Promise.withResolvers<ServerResponse>();
+    receiver.respond = resolve;
+    await advance(service, 6 * DAY);
+    const response = await running;
+    await tenant.endpoint('enabled', receiver.url);
+    assert.equal(await failingSince(), null);
+    response.writeHead(503).end();
+    await eventually('the next failure', async () => (await failingSince()) !== null);
+    assert.equal((await tenant.call('GET', `${PATH}/enabled`)).json.webhook_endpoint.enabled, true);
+  });
+
   it('of a deleted endpoint is not delivered', async () => {
     await using receiver = await Receiver.start(respondWith(500));
     const tenant = await newTenant();
