@@ -10,10 +10,9 @@ import {
   type SigningKey,
   statusOfSigningKey,
 } from '../domain/signing-key/key-set.ts';
-import { loadKeyRing } from '../key-ring-source.ts';
-import type { DocumentContext } from '../operations/document/document.ts';
 import { findKeySet, rotateKeySet, type StoredKeySet } from '../operations/signing-key/key-set.ts';
-import { commandContext } from './command-context.ts';
+import type { BatchingStore } from '../store/batching-store.ts';
+import { commandContext, contextWithKeys } from './command-context.ts';
 import { type DatabaseOptions, withExistingDatabase } from './database-option.ts';
 import { printJson, printTable } from './output.ts';
 import { addPlaceOptions, operatorAt, type WorkspaceOptions } from './workspace-option.ts';
@@ -35,8 +34,8 @@ function listCommand(): Command {
   return addPlaceOptions(new Command('list'), 'the keys')
     .summary('list the published keys')
     .action((options: Options) =>
-      atPlace(options, async (context, caller, config) =>
-        print(await findKeySet(context, caller), config, options, context.clock()),
+      atPlace(options, async (store, caller, config) =>
+        print(await findKeySet(commandContext(store, config), caller), config, options),
       ),
     );
 }
@@ -53,26 +52,25 @@ function rotateCommand(): Command {
       'remove the previous keys and sign with the new ones immediately, because a key has leaked',
     )
     .action((options: Options & { revoke?: boolean }) =>
-      atPlace(options, async (context, caller, config) => {
+      atPlace(options, async (store, caller, config) => {
         const { revoke = false } = options;
-        const stored = await rotateKeySet(context, caller, { revoke });
-        print(stored, config, options, context.clock());
+        const stored = await rotateKeySet(await contextWithKeys(store, config), caller, { revoke });
+        print(stored, config, options);
       }),
     );
 }
 
 function atPlace(
   options: Options,
-  work: (context: DocumentContext, caller: Caller, config: Config) => Promise<void>,
+  work: (store: BatchingStore, caller: Caller, config: Config) => Promise<void>,
 ): Promise<void> {
   return withExistingDatabase(options, async ({ store }, config) => {
-    const caller = await operatorAt(store, options);
-    const keyRing = await loadKeyRing(config, store);
-    await work({ ...commandContext(store, config), keyRing }, caller, config);
+    await work(store, await operatorAt(store, options), config);
   });
 }
 
-function print(stored: StoredKeySet | null, { publicUrl }: Config, { json }: Options, now: number): void {
+function print(stored: StoredKeySet | null, { publicUrl }: Config, { json }: Options): void {
+  const now = Date.now();
   const keys = stored === null ? [] : publishedKeys(stored.keySet, now);
   const describe = (key: SigningKey) => {
     const until = publishedUntil(key, stored!.keySet.keys);

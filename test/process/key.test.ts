@@ -206,6 +206,16 @@ describe('A key ring that cannot decrypt the stored tokens makes serve exit with
     await using _service = await serve(folder, withRing(second, first));
   });
 
+  it('if UGS_TOKEN_KEYS lacks the key that encrypted rotated signing keys', async () => {
+    using folder = new Folder();
+    const [first, second] = [await generateKey(folder), await generateKey(folder)];
+    await createApiToken(folder);
+    await (await serve(folder, withRing(first))).kill();
+    const rotate = ['signing-key', 'rotate', '--workspace', 'default'];
+    assert.equal((await run(folder, rotate, withRing(second, first))).code, 0);
+    await assertStartRefused(folder, withRing(first), new RegExp(`lacks the token key ${second.id}`));
+  });
+
   it('if UGS_TOKEN_KEYS is not set for PostgreSQL, which has no directory for a key file', async () => {
     using folder = new Folder();
     await using database = await postgres.create();
