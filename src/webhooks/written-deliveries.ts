@@ -1,13 +1,26 @@
+import type { NewEvent } from '../domain/event/event.ts';
 import type { WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 import type { Command } from '../store/port.ts';
 
-const NONE: readonly WebhookEndpointKey[] = [];
+const NONE: readonly never[] = [];
 
 /** Endpoints that have a due delivery once the command is committed. */
 export function endpointsWithDelivery(command: Command): readonly WebhookEndpointKey[] {
   if (command.kind === 'retryDelivery' || command.kind === 'retryFailedDeliveries') return [command.endpoint];
+  const delivered = eventsOf(command).filter(({ endpoints }) => endpoints.length > 0);
+  const [first] = delivered;
+  if (first === undefined) return NONE;
+  const { workspaceId, environment } = first;
+  const ids = new Set(delivered.flatMap(({ endpoints }) => endpoints));
+  return Array.from(ids, (endpointId) => ({ workspaceId, environment, endpointId }));
+}
+
+/** All of one environment. */
+function eventsOf(command: Command): readonly NewEvent[] {
   const event = 'event' in command ? command.event : undefined;
-  if (event === undefined || event.endpoints.length === 0) return NONE;
-  const { workspaceId, environment } = event;
-  return event.endpoints.map((endpointId) => ({ workspaceId, environment, endpointId }));
+  const config =
+    command.kind === 'changeConfig' ? command : command.kind === 'renameUserGroup' ? command.config : null;
+  const changes = config?.changes ?? NONE;
+  if (changes.length === 0) return event === undefined ? NONE : [event];
+  return [event, ...changes.map((change) => change.event)].filter((each) => each !== undefined);
 }

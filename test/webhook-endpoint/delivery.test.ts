@@ -8,7 +8,7 @@ import { Webhook } from 'standardwebhooks';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { mapConcurrently, type TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
-import { eventually } from '../support/process.ts';
+import { eventually, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
 import { type ReceivedWebhook, Receiver, respondWith } from '../support/webhooks/receiver.ts';
@@ -519,6 +519,27 @@ describeOnEachDatabase('A webhook', (database) => {
       return rows.length === 0;
     });
     assert.equal(receiver.received.length, 1);
+  });
+
+  it('of a configuration, or of what a rename changes with the group, is sent without waiting for a poll', async (t) => {
+    await using receiver = await Receiver.start();
+    const tenant = await newTenant();
+    await tenant.endpoint('prompt', receiver.url, ['schema.created', 'data_source.updated']);
+    t.mock.method(service.app.webhooks, 'poll', async () => 20);
+    const config = {
+      version: 1,
+      schemas: { sales: { name: 'Sales' } },
+      data_sources: { own: { schema_id: 'sales', name: 'Own', user_group_id: 'acme' } },
+    };
+    const applied = await served(() => tenant.call('PUT', '/v1/config', config));
+    assert.equal(applied.status, 200, applied.text);
+    await receiver.waitFor(1);
+    await tenant.createGroup('acme');
+    const rename = () => tenant.call('POST', '/v1/user-groups/acme/rename', { user_group_id: 'acme-2' });
+    const renamed = await served(rename);
+    assert.equal(renamed.status, 200, renamed.text);
+    const types = (await receiver.waitFor(2)).map(({ body }) => JSON.parse(body).type);
+    assert.deepEqual(types, ['schema.created', 'data_source.updated']);
   });
 
   it('is kept when a configuration changes its endpoint, which then counts as healthy, and not when it prunes it', async () => {
