@@ -36,6 +36,19 @@ describe('a filter of user groups', () => {
       assert.equal(isMatch({ contains }), false, contains);
   });
 
+  it('finds a text in the composed and in the decomposed form of Unicode', () => {
+    const forms = ['NFC', 'NFD'] as const;
+    for (const stored of forms)
+      for (const typed of forms) {
+        const [text, contains] = ['Müller ΐ Å 각 が'.normalize(stored), 'MÜLLER Ϊ́ å 각 が'.normalize(typed)];
+        assert.equal(isMatch({ contains }, { providedId: text }), true, `${typed} in ${stored}`);
+        assert.equal(isMatch({ contains }, { name: text }), true, `${typed} in ${stored}`);
+        const properties = JSON.stringify({ [text]: text });
+        assert.equal(isMatch({ contains: `${contains}: ${contains}` }, { properties }), true);
+      }
+    assert.equal(isMatch({ contains: 'Mu' }, { name: 'Müller'.normalize('NFD') }), false);
+  });
+
   it('by the value of a property finds a part of a text, a whole number and an element of a list, regardless of case', () => {
     for (const contains of [
       'plan: gold',

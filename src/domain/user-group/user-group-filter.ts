@@ -116,10 +116,10 @@ function propertyTest({ name, value }: PropertyCondition): (properties: JsonText
 
 /**
  * Equal for texts that differ only in case, in every script: `toLowerCase` alone distinguishes σ from ς and ß from SS,
- * `toUpperCase` alone k from the Kelvin sign.
+ * `toUpperCase` alone k from the Kelvin sign. Also equal for ü as one character and as u with a combining mark.
  */
 function foldCase(text: string): string {
-  return text.toLowerCase().toUpperCase();
+  return text.toLowerCase().toUpperCase().normalize();
 }
 
 /** Texts with other spellings of the same string or number, such as `1e1`. */
