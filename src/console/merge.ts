@@ -17,11 +17,13 @@ export interface Merge {
   conflicts: Difference[];
   /** Changed by others only. */
   others: Difference[];
+  /** Changed by the person only. */
+  own: Difference[];
 }
 
 /** `base` is what the form was opened with; null if that is not known, and everything that differs is a conflict. */
 export function threeWayMerge(base: Fields | null, mine: Fields, stored: Fields): Merge {
-  const merge: Merge = { fields: new Map(), conflicts: [], others: [] };
+  const merge: Merge = { fields: new Map(), conflicts: [], others: [], own: [] };
   for (const name of new Set([...stored.keys(), ...mine.keys()])) {
     const [before, typed, now] = [base?.get(name), mine.get(name), stored.get(name)];
     const isMine = base === null || typed !== before;
@@ -30,6 +32,7 @@ export function threeWayMerge(base: Fields | null, mine: Fields, stored: Fields)
     if (typed === now) continue;
     if (!isMine) merge.others.push({ name, from: before, to: now });
     else if (base === null || now !== before) merge.conflicts.push({ name, from: now, to: typed });
+    else merge.own.push({ name, from: now, to: typed });
   }
   return merge;
 }

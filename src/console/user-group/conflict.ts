@@ -3,7 +3,7 @@
 import { type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
 import { type Change, changesTable } from '../event/changes.ts';
 import { actionForm, submit } from '../fields.ts';
-import { alert, buttonTo, type Html, html, idLink, pathTo } from '../html.ts';
+import { alert, buttonTo, type Html, html, idLink, NO_HTML, pathTo } from '../html.ts';
 import type { PageCall, View } from '../page.ts';
 import { versionField } from '../version.ts';
 import { lastEventsOfGroup } from './events.ts';
@@ -14,12 +14,13 @@ import { type GroupMerge, nameOfChange } from './merge.ts';
 export async function conflictView(
   call: PageCall,
   stored: UserGroup,
-  { fields, conflicts, others }: GroupMerge,
+  { fields, conflicts, others, own }: GroupMerge,
 ): Promise<View> {
   const { providedId } = stored;
   const group = pathTo('user-groups', providedId);
   const content = html`${versionField(versionTag(stored))}
 ${hiddenFields(fields, stored)}
+${changesSection('Changed by you only', own)}
 <h2>Changed by others and by you</h2>
 ${changesTable(conflicts, ['Stored now', 'Yours'], { name: 'Decision', cellOf: keepBox })}
 <div class="actions">${submit('Overwrite with yours', 'danger')} ${editButton(stored, 'Edit yours again')} ${buttonTo(group, 'Keep what is stored')}</div>`;
@@ -29,16 +30,15 @@ ${changesTable(conflicts, ['Stored now', 'Yours'], { name: 'Decision', cellOf: k
     main: html`<h1>Changed in the meantime</h1>
 ${alert('Nothing was saved: this user group has been changed since you started to edit it. A field that only others changed stays as it is stored.')}
 <p>${idLink(group, providedId)}</p>
-${
-  others.length === 0
-    ? ''
-    : html`<h2>Changed by others only</h2>
-${changesTable(others)}`
-}
+${changesSection('Changed by others only', others)}
 ${actionForm(call.session, `${group}/save`, content)}
 <h2>Last events</h2>
 ${await lastEventsOfGroup(call, providedId)}`,
   };
+}
+
+function changesSection(title: string, changes: readonly Change[]): Html {
+  return changes.length === 0 ? NO_HTML : html`<h2>${title}</h2>${changesTable(changes)}`;
 }
 
 function keepBox(change: Change): Html {

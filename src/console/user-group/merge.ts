@@ -15,6 +15,7 @@ export interface GroupMerge {
   fields: GroupFields;
   conflicts: Change[];
   others: Change[];
+  own: Change[];
 }
 
 const OBJECTS = ['mapping', 'properties'] as const;
@@ -22,7 +23,7 @@ const OBJECTS = ['mapping', 'properties'] as const;
 const PRESENT = '{}';
 
 export function mergeGroup(base: GroupFields | null, mine: GroupFields, stored: GroupFields): GroupMerge {
-  const { fields, conflicts, others } = threeWayMerge(
+  const { fields, conflicts, others, own } = threeWayMerge(
     base && membersOfGroup(base),
     membersOfGroup(mine),
     membersOfGroup(stored),
@@ -30,7 +31,12 @@ export function mergeGroup(base: GroupFields | null, mine: GroupFields, stored: 
   const merged = groupOfMembers(fields);
   // Keeps the order of members that the person chose.
   for (const name of OBJECTS) if (base?.[name] === stored[name]) merged[name] = mine[name];
-  return { fields: merged, conflicts: conflicts.map(formChange), others: others.map(formChange) };
+  return {
+    fields: merged,
+    conflicts: conflicts.map(formChange),
+    others: others.map(formChange),
+    own: own.map(formChange),
+  };
 }
 
 /** The fields with the stored value of these, each named as in the form of a conflict. */
