@@ -2,6 +2,7 @@
 // a page.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../domain/api-token.ts';
 import { digestOfApiToken } from '../domain/token.ts';
 import { type EndpointOptions, requestContext } from '../http/endpoint.ts';
 import type { PublicLimit } from '../http/limits/public-limit.ts';
@@ -127,6 +128,10 @@ async function respond(exchange: Exchange, signedIn: SignedIn): Promise<Response
 function admit({ options: { context, unread }, page }: Exchange, { caller }: SignedIn): void {
   context.activity.seen(caller.workspaceId);
   unread.admit(caller.workspaceId, accessOf(page));
+  permitOn(page, caller);
+}
+
+function permitOn(page: Page, caller: Caller): void {
   permit(caller, page.permissions.length > 0 ? page.permissions : ['admin'], page.purpose);
 }
 
@@ -161,8 +166,9 @@ async function continueForm(exchange: Exchange): Promise<Response> {
 
 /** Signs in, and shows the form that was kept; nothing is done before the person sends it again. */
 async function signInAgain(exchange: Exchange, sent: Form): Promise<Response> {
-  const { options, request, reply } = exchange;
-  const result = await signInWith(options, { request, reply, form: sent });
+  const { options, page, request, reply } = exchange;
+  const check = (caller: Caller) => permitOn(page, caller);
+  const result = await signInWith(options, { request, reply, form: sent, check });
   request.frame = null;
   if (result instanceof Problem) {
     const view = signInAgainView(request, sent.text(KEPT_FORM), result);

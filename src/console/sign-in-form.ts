@@ -54,16 +54,21 @@ ${submit('Sign in')}
 
 /**
  * Begins a session with the API token in the form; with `another` the active session stays, in another slot. Returns why
- * the API token is rejected. Throws `rate_limited` after too many rejections.
+ * the API token is rejected, also by `check`. Throws `rate_limited` after too many rejections.
  */
 export async function signInWith(
   { context, publicLimit }: { context: Context; publicLimit: PublicLimit | null },
-  { request, reply, form }: { request: FastifyRequest; reply: FastifyReply; form: Form },
+  {
+    request,
+    reply,
+    form,
+    check = checkPerson,
+  }: { request: FastifyRequest; reply: FastifyReply; form: Form; check?: (caller: Caller) => void },
 ): Promise<{ caller: Caller; session: Session } | Problem> {
   const apiToken = new Secret(form.text(API_TOKEN).trim());
   try {
     const caller = await authenticate(context, digestOfApiToken(apiToken.reveal()));
-    if (!isPermitted(caller, READERS)) throw notForPeople(caller.permission);
+    check(caller);
     // New session id: prevents session fixation.
     const session = newSession(apiToken, caller, context.clock());
     if (form.has('another')) keepActive(context, request, reply, apiToken);
@@ -95,9 +100,10 @@ const UNKNOWN = new Problem('unauthenticated', 'You are not signed in.', {
   errors: [{ pointer: '/api_token', detail: 'is not valid: mistyped, expired or revoked' }],
 });
 
-function notForPeople(permission: string): Problem {
-  const detail = `has the permission ${permission}; the console requires read-only, read-write or admin`;
-  return new Problem('permission_denied', `This API token ${detail}.`, {
+function checkPerson(caller: Caller): void {
+  if (isPermitted(caller, READERS)) return;
+  const detail = `has the permission ${caller.permission}; the console requires read-only, read-write or admin`;
+  throw new Problem('permission_denied', `This API token ${detail}.`, {
     errors: [{ pointer: '/api_token', detail }],
   });
 }

@@ -115,7 +115,14 @@ describeOnEachDatabase('A person in the console', (database) => {
     const asked = await browser.submitFrom(form, `${group}/review`, { name: 'Typed' });
     const signedIn = await browser.submitFrom(asked, `${group}/review`, { api_token: reader });
     assert.equal(signedIn.status, 403);
+    assert.match(
+      textOf(signedIn),
+      /with the permission read-only may not update user groups; this requires read-write/,
+    );
     assert.ok(!signedIn.text.includes('Typed'));
+    assert.equal((await browser.get(group)).status, 303, 'not signed in');
+    const shown = await browser.submitFrom(signedIn, `${group}/review`, { api_token: service.token });
+    assert.equal(fieldsOf(shown.text, `${group}/review`).name, 'Typed');
   });
 
   it('is not shown a form that was kept for another page, forged, or kept too long', async () => {
