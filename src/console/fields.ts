@@ -103,9 +103,9 @@ export function choicesField({
 <div class="checks">${boxes}</div></fieldset>`;
 }
 
-/** A form that changes something. */
+/** A form that changes something. A browser that goes back to it fills in nothing: the page may be of a later version. */
 export function actionForm(session: Session, action: string, content: Html): Html {
-  return html`<form method="post" action="${action}">
+  return html`<form method="post" action="${action}" autocomplete="off">
 <input type="hidden" name="csrf" value="${maskedToken(session)}">
 ${content}
 </form>`;

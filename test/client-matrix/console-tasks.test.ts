@@ -233,6 +233,30 @@ describe('A support person in a browser', { skip: skipsBrowser }, () => {
     await context.close();
   });
 
+  it('goes back to forms as the service has them, and not partly to what was chosen before', async () => {
+    for (const id of ['back-1', 'back-2']) await service.get({ user_group_id: id, name: id });
+    const { context, page } = await open();
+    await page.goto('/console/user-groups?search=back');
+    await signIn(page);
+    await page.getByLabel('Select back-1').check();
+    await page.getByRole('button', { name: 'Suspend checked' }).click();
+    await page.getByRole('heading', { name: 'Suspend 1 user group' }).waitFor();
+    await service.get({ user_group_id: 'back-0', name: 'Not checked' });
+    await page.goBack();
+    await page.getByLabel('Select back-0').waitFor();
+    assert.equal(await page.locator('input:checked').count(), 0);
+    await page.goto('/console/user-groups/back-2/edit?as=json');
+    await page.getByLabel('Properties').fill('{"plan": "typed"}');
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByRole('heading', { name: 'Review changes' }).waitFor();
+    const stored = { user_group_id: 'back-2', name: 'Theirs', properties: { plan: 'stored' } };
+    assert.equal((await service.put(stored)).status, 200);
+    await page.goBack();
+    assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Theirs');
+    assert.match(await page.getByLabel('Properties').inputValue(), /stored/);
+    await context.close();
+  });
+
   it('reads times of their own zone, or in UTC if asked, on all pages', async () => {
     await service.get({ user_group_id: 'times', name: 'Times' });
     const context = await browser.newContext({ ...DESKTOP, baseURL: service.url, timezoneId: 'Asia/Tokyo' });

@@ -133,7 +133,7 @@ function filterForm(path: string, filter: Filter, actors: readonly string[], sub
     choices: [['', 'anything'], ...targetTypes.map((each) => [each, wordsOf(each)] as const)],
   })}
 ${textField({ name: 'target_id', label: 'Id', placeholder: 'any', value: target_id })}`;
-  return html`<form class="filters" role="search" method="get" action="${path}">
+  return html`<form class="filters" role="search" method="get" action="${path}" autocomplete="off">
 ${choiceField({
   name: 'type',
   label: 'What',

@@ -123,7 +123,7 @@ ${nextPage(pathTo(...WEBHOOKS, id), page.nextCursor, Object.fromEntries(query))}
 }
 
 function stateFilter(id: string, state: DeliveryState | undefined): Html {
-  return html`<form class="filters" role="search" method="get" action="${pathTo(...WEBHOOKS, id)}">
+  return html`<form class="filters" role="search" method="get" action="${pathTo(...WEBHOOKS, id)}" autocomplete="off">
 ${choiceField({
   name: 'state',
   label: 'State',
