@@ -129,6 +129,15 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
     assert.match(textOf(next), /No user group here meets these conditions\./);
   });
 
+  it('says that there is nothing yet if it has no condition', async () => {
+    const { token } = await service.apiToken({ workspaceName: 'empty' });
+    const reader = await ConsoleBrowser.signIn(service, token);
+    for (const query of ['', '?columns=plan'])
+      assert.match(textOf(await reader.get(`${LIST}${query}`)), /There are no user groups here yet\./);
+    const filtered = textOf(await reader.get(`${LIST}?suspended=yes`));
+    assert.match(filtered, /No user group here meets these conditions\./);
+  });
+
   it('ignores case in every script, in names and ids', async () => {
     const names = { scharf: '0 Straße', kelvin: '0 \u212Aelvin', ody: '0 ὈΔΥΣΣΕΎΣ', 'ЖАР-1': '0 Fire' };
     for (const [id, name] of Object.entries(names)) await service.get({ user_group_id: id, name });

@@ -7,7 +7,7 @@ import { withSeparators } from '../chart.ts';
 import { type Html, html, none } from '../html.ts';
 import type { PageCall } from '../page.ts';
 import { extendedTrail, nextPage, PAGE_SIZE, pageQuery, pageUrl, TRAIL } from '../pagination.ts';
-import { LIST_PATH, type Search, STATUS } from './search-form.ts';
+import { LIST_PATH, listConditions, type Search, STATUS } from './search-form.ts';
 
 /** The first step is as fast as any page. */
 const FIRST_STEP: ScanBounds = { ...DEFAULT_SCAN, read: 500, searched: 2_000 };
@@ -101,7 +101,7 @@ export function progressView(search: Search, progress: Progress, total: number |
 
 function done(search: Search, progress: Progress): Html {
   const { shown, found, searched, place, nextCursor } = progress;
-  if (isNothing(progress)) return none('No user group here meets these conditions.');
+  if (isNothing(progress)) return none(nothingText(search));
   const counts = { searched: String(searched), found: String(found + shown) };
   const pages = nextPage(LIST_PATH, nextCursor, { ...search, ...place }, undefined, counts);
   return shown === 0 ? html`${none(noMoreText(found))}${pages}` : pages;
@@ -111,6 +111,11 @@ function done(search: Search, progress: Progress): Html {
 function isNothing({ shown, found, place, isContinued }: Progress): boolean {
   const hasBegun = isContinued || place.cursor === '';
   return shown === 0 && found === 0 && place[TRAIL] === '' && hasBegun;
+}
+
+function nothingText(search: Search): string {
+  const hasConditions = Object.keys(listConditions(search)).length > 0;
+  return hasConditions ? 'No user group here meets these conditions.' : 'There are no user groups here yet.';
 }
 
 function noMoreText(found: number): string {
