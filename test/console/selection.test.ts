@@ -83,6 +83,29 @@ describeOnEachDatabase('the list of user groups in the console', (database) => {
     assert.equal(await isSuspended('changed'), false);
   });
 
+  it('leads back to the list with its conditions, from the review and from the result', async () => {
+    await create('back-1');
+    const conditions = '?search=back&suspended=no';
+    const listed = await browser.get(`${LIST}${conditions}`);
+    const page = await browser.submitFrom(listed, `${SELECTION}${conditions}`, {
+      action: 'suspend',
+      id: 'back-1',
+    });
+    assert.match(textOf(page), /Suspend 1 user group/);
+    const linksTo = (path: string, { text }: TestResponse) =>
+      elementsOf(text).filter(({ attributes }) => attributes.href?.replaceAll('&amp;', '&') === path);
+    assert.deepEqual(
+      linksTo(`${LIST}${conditions}`, page).map(({ text }) => text),
+      ['Cancel'],
+    );
+    const done = await browser.submitFrom(page, `${APPLY}${conditions}`);
+    assert.match(textOf(done), /1 of 1 suspended/);
+    assert.deepEqual(
+      linksTo(`${LIST}${conditions}`, done).map(({ text }) => text),
+      ['Back to the list'],
+    );
+  });
+
   it('refuses a review of no row or of more than a page has, and readers', async () => {
     assert.equal((await review('suspend')).status, 400);
     assert.equal((await review('suspend', ...Array.from({ length: 51 }, (_, id) => `${id}`))).status, 400);

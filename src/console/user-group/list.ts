@@ -78,7 +78,7 @@ ${searchForm(search)}
 <p id="${STATUS}" class="hidden" role="status">${renamed === null ? '' : html`${renamedText(renamed)} `}${statusText(progress)}</p>
 <div id="results">
 ${renamed === null ? '' : html`<p>${renamedText(renamed, idLink(pathTo('user-groups', renamed.otherId), renamed.otherId))}</p>`}
-${isWriter ? actionForm(session, SELECTION_PATH, html`${results(page.userGroups, columns, true)}${selectionButtons}`) : results(page.userGroups, columns, false)}
+${isWriter ? actionForm(session, pageUrl(SELECTION_PATH, { ...search, ...progress.place }), html`${results(page.userGroups, columns, true)}${selectionButtons}`) : results(page.userGroups, columns, false)}
 <p class="export">${link(pageUrl(EXPORT_PATH, search), 'Export all of this list as CSV')}</p>
 ${progressView(search, progress, total)}
 </div>

@@ -11,8 +11,8 @@ import { hidden } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { formView } from '../form-pages.ts';
 import { badge, buttonTo, type Html, html, idLink, pathTo, table, time } from '../html.ts';
-import { type Page, type View, WRITERS } from '../page.ts';
-import { PAGE_SIZE } from '../pagination.ts';
+import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
+import { PAGE_SIZE, pageUrl } from '../pagination.ts';
 import { requiredVersion } from '../version.ts';
 import { statusBadge } from './group.ts';
 import { LIST_PATH } from './search-form.ts';
@@ -64,12 +64,12 @@ export const reviewSelection: Page = {
       text: html`<p>${effect}</p>
 ${groupTable(found)}
 ${found.length === groups.length ? '' : html`<p>${groups.length - found.length} that you checked were deleted meanwhile.</p>`}`,
-      action: APPLY_PATH,
+      action: at(APPLY_PATH, call),
       fields: html`${hidden('action', actionIn(call.form))}
 ${found.map((group) => html`${hidden('id', group.providedId)}${hidden('version', versionTag(group))}`)}`,
       button: name,
       isDangerous,
-      back: LIST_PATH,
+      back: at(LIST_PATH, call),
     });
   },
 };
@@ -77,14 +77,15 @@ ${found.map((group) => html`${hidden('id', group.providedId)}${hidden('version',
 export const applyToSelection: Page = {
   ...shared,
   path: '/user-groups/-/selection/apply',
-  handle: async ({ context, caller, form }) => {
+  handle: async (call) => {
+    const { context, caller, form } = call;
     const action = actionIn(form);
     const ids = idsIn(form);
     const versions = form.texts('version');
     const outcomes = await mapInChunks([...ids.entries()], CONCURRENCY, ([index, id]) =>
       change(context, caller, action, id, versions[index] ?? ''),
     );
-    return outcomeView(action, outcomes);
+    return outcomeView(action, outcomes, at(LIST_PATH, call));
   },
 };
 
@@ -112,7 +113,7 @@ async function change(
   }
 }
 
-function outcomeView(action: Action, outcomes: readonly Outcome[]): View {
+function outcomeView(action: Action, outcomes: readonly Outcome[], back: string): View {
   const { done } = actions[action];
   const failed = outcomes.filter(({ reason }) => reason !== null).length;
   const title = `${outcomes.length - failed} of ${outcomes.length} ${done}`;
@@ -129,7 +130,7 @@ ${table(
     reason ?? '',
   ]),
 )}
-<div class="actions">${buttonTo(LIST_PATH, 'Back to the list')}</div>`,
+<div class="actions">${buttonTo(back, 'Back to the list')}</div>`,
   };
 }
 
@@ -144,6 +145,11 @@ function groupTable(groups: readonly UserGroup[]): Html {
       time(group.lastSeenAt),
     ]),
   );
+}
+
+/** The path with the conditions and the place of the list that the rows are from. */
+function at(path: string, { query }: PageCall): string {
+  return pageUrl(path, Object.fromEntries(query));
 }
 
 /** Throws `invalid_request`. */
