@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type LookupFunction } from 'node:net';
+import { type AddressInfo, connect, createServer, type LookupFunction } from 'node:net';
 import { describe, it } from 'node:test';
+import { connect as connectTls } from 'node:tls';
 import { errorMessage } from '../../src/system/error-message.ts';
 
 describe('The message of a connection that fails', () => {
@@ -16,5 +17,13 @@ describe('The message of a connection that fails', () => {
     const [error] = await once(connect({ host: 'two-addresses', port: 1, lookup }), 'error');
     assert.equal(error.message, '');
     assert.equal(errorMessage(error), 'connect ECONNREFUSED 127.0.0.1:1, connect ECONNREFUSED 127.0.0.2:1');
+  });
+
+  it('has one line if the server does not use TLS', async () => {
+    await using server = createServer((socket) => socket.resume().end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const [error] = await once(connectTls({ host: '127.0.0.1', port }), 'error');
+    assert.match(errorMessage(error), /^[^\n]*wrong version number[^\n]*$/);
   });
 });
