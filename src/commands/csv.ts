@@ -23,10 +23,14 @@ async function* records(input: AsyncIterable<Buffer>, { lineBytes }: BatchLimits
   // An error of the input ends the parser with it.
   pipeline(validText(input), parser).catch(() => {});
   let columns: readonly string[] | null = null;
+  // The parser counts a CRLF in a cell as two lines.
+  let countedTwice = 0;
   try {
     for await (const { record, info } of parser as AsyncIterable<Row>) {
+      countedTwice += record.join().split('\r\n').length - 1;
+      const number = info.lines - countedTwice;
       if (columns === null) columns = checkedColumns(record);
-      else yield { number: info.lines, bytes: Buffer.from(recordJson(columns, record)), end: info.bytes };
+      else yield { number, bytes: Buffer.from(recordJson(columns, record)), end: info.bytes };
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;

@@ -248,6 +248,20 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     assert.deepEqual(await ids(), before);
   });
 
+  it('counts the line breaks in the cells of a customer table as an editor does', async () => {
+    const table = folder.join('lines.csv');
+    for (const lineBreak of ['\n', '\r\n']) {
+      const lines = ['user_group_id,"properties.a', 'b",name', 'l1,"x', '', 'y",L1', ',z,', ''];
+      writeFileSync(table, lines.join(lineBreak));
+      const { code, stdout } = await run(folder, args(table, '--dry-run', '--json'), { env: database.env });
+      const results = stdout.split('\n').slice(0, 2);
+      assert.deepEqual(
+        [code, ...results.map((line) => JSON.parse(line)).map(({ line, result }) => [line, result])],
+        [65, [5, 'created'], [6, 'refused']],
+      );
+    }
+  });
+
   it('says which lines of a customer table are imported if the rest is not valid', async () => {
     const table = folder.join('broken.csv');
     const rows = Array.from({ length: 600 }, (_, index) => `broken-${index},${'x'.repeat(250)}\n`);
