@@ -19,6 +19,7 @@ const MAX_PAUSE_SECONDS = 30;
 const HEADER_TEXT = /^[\x21-\x7e]+$/;
 /** The request was not executed: too many at a time, or a restart. */
 const NOT_EXECUTED = [429, 503];
+const UNKNOWN_TOKEN = `the API token in ${API_TOKEN_VARIABLE} is unknown, expired or revoked; "user-group-service api-token create" creates one`;
 
 interface ServiceProblem {
   code: string;
@@ -92,8 +93,10 @@ export class ServiceClient {
     }
   }
 
-  refusal({ detail }: ServiceProblem): ServiceRefused {
-    return new ServiceRefused(`${this.#url}: ${detail}`);
+  refusal({ code, detail }: ServiceProblem): ServiceRefused {
+    // The detail tells callers of the API which header to send.
+    const reason = code === 'unauthenticated' ? UNKNOWN_TOKEN : detail;
+    return new ServiceRefused(`${this.#url}: ${reason}`);
   }
 
   async #read(response: Response): Promise<ServiceResponse> {

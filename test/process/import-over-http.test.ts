@@ -209,7 +209,7 @@ describeOnEachDatabase('import --url', (kind) => {
     for (const options of [[], ['--update', '--prune'], ['--dry-run']]) {
       const { code, stderr } = await run(folder, ['import', file, '--url', service.url, ...options], { env });
       assert.equal(code, 69, stderr);
-      assert.match(stderr, /^user-group-service: http:[^\n]+ with a valid API token[^\n]+\n$/);
+      assert.match(stderr, /^user-group-service: http:[^\n]+ in UGS_API_TOKEN is unknown[^\n]+\n$/);
       assert.doesNotMatch(stderr, /imported/);
     }
   });
