@@ -7,6 +7,7 @@ import { type ConfigChange, type ConfigPlan, changeActions, type KeptEntry } fro
 import { jsonText, withMember } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { applyConfig } from '../operations/config/apply.ts';
+import { SEND_LESS } from '../operations/config/plan.ts';
 import { readConfig } from '../operations/config/read.ts';
 import { atCurrentConfig, EnvironmentConfigs } from '../operations/document/environment-config.ts';
 import { CpuQueue } from '../operations/machinery/cpu-queue.ts';
@@ -19,6 +20,14 @@ import { MAX_MEMBERS, ServiceClient } from './service-client.ts';
 import type { ServiceObject } from './service-object.ts';
 import { selectTarget, type TargetOptions } from './target-option.ts';
 import { operatorAt } from './workspace-option.ts';
+
+const CODES_ABOUT_FILE = [
+  'invalid_request',
+  'unknown_field',
+  'invalid_json',
+  'body_too_large',
+  'limit_reached',
+];
 
 interface PutOptions {
   prune: boolean;
@@ -72,11 +81,10 @@ function databaseTarget(store: BatchingStore, settings: Config, operator: Caller
 
 /** An error of the file, as one that exits with the code for invalid data. */
 function asFileError(error: unknown): unknown {
-  const { code, message } = error as { code?: string; message: string };
-  const isAboutFile = ['invalid_request', 'unknown_field', 'invalid_json', 'limit_reached'].includes(
-    code ?? '',
-  );
-  return isAboutFile ? new DataError(message, { cause: error }) : error;
+  const { code = '', message } = error as { code?: string; message: string };
+  if (!CODES_ABOUT_FILE.includes(code)) return error;
+  const remedy = code === 'body_too_large' ? ` ${SEND_LESS}` : '';
+  return new DataError(message + remedy, { cause: error });
 }
 
 function serviceTarget(client: ServiceClient): ConfigTarget {

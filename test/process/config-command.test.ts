@@ -166,12 +166,23 @@ describeOnEachDatabase('config', (kind) => {
     }
   });
 
+  it('refuses a file that is too large for a request as it refuses an invalid one', async () => {
+    const file = write('large.yaml', `version: 1\nschemas: { large: { name: ${'x'.repeat(256 * 1024)} } }\n`);
+    for (const verb of ['plan', 'apply']) {
+      const { args, env } = targets.get('a running service')!;
+      const { code, stdout, stderr } = await run(folder, ['config', verb, file, ...args], { env });
+      assert.deepEqual({ verb, code, stdout }, { verb, code: 65, stdout: '' });
+      assert.match(stderr, /must be at most 262144 bytes\. Send fewer entries .* on the database\.\n$/);
+    }
+  });
+
   it('ends with its own code if the service refuses the API token or is unreachable', async () => {
     const file = write('config.yaml', 'version: 1');
     const call = (url: string, env: Record<string, string>) =>
       run(folder, ['config', 'plan', file, '--url', url], { env });
     const refused = await call(service.url, { UGS_API_TOKEN: 'uga_wrong' });
     assert.equal(refused.code, 69);
+    assert.match(refused.stderr, /: the API token in UGS_API_TOKEN is unknown, expired or revoked;/);
     const unreachable = await call('http://127.0.0.1:65500', { UGS_API_TOKEN: 'uga_wrong' });
     assert.equal(unreachable.code, 69);
     assert.match(

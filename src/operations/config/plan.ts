@@ -24,6 +24,9 @@ import { ENTRY_BYTES, sectionDocuments } from './read.ts';
 
 /** Maximum number of documents that a call over HTTP changes. */
 export const MAX_CONFIG_CHANGES = 1_000;
+/** What to do about a configuration that is too large for a call. */
+export const SEND_LESS =
+  'Send fewer entries at a time, or run user-group-service config apply on the database.';
 
 export interface ConfigOptions {
   /** Whether to delete entries of a sent section that were not sent. */
@@ -158,6 +161,6 @@ export function configChanged(): Problem {
 function tooManyChanges(count: number, max: number): Problem {
   return new Problem(
     'limit_reached',
-    `The configuration differs in ${count} entries, and one call changes at most ${max}: send fewer entries at a time, or run user-group-service config apply on the database.`,
+    `The configuration differs in ${count} entries, and one call changes at most ${max}. ${SEND_LESS}`,
   );
 }
