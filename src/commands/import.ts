@@ -209,6 +209,8 @@ function explainInterruption(error: unknown, lastLine: number): never {
 
 interface Input {
   chunks: AsyncIterable<Buffer>;
+  /** For one that is not read. Node ends the process when it collects the garbage of an open file. */
+  close(): void;
   /** null if it is unknown, as for standard input. */
   size: number | null;
 }
@@ -254,18 +256,23 @@ class Source implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#opened?.close();
     this.#copy?.[Symbol.dispose]();
   }
 }
 
 async function openInput(file: string): Promise<Input> {
-  if (file === '-') return { chunks: process.stdin, size: null };
+  if (file === '-') return { chunks: process.stdin, close: () => {}, size: null };
   try {
     const handle = await open(file);
     const stat = await handle.stat();
-    if (stat.isDirectory()) throw new UsageError(`${file} is a directory`);
-    const chunks = readChunks(handle.createReadStream(), file);
-    return { chunks, size: stat.isFile() ? stat.size : null };
+    if (stat.isDirectory()) {
+      await handle.close();
+      throw new UsageError(`${file} is a directory`);
+    }
+    const stream = handle.createReadStream();
+    const size = stat.isFile() ? stat.size : null;
+    return { chunks: readChunks(stream, file), close: () => void stream.destroy(), size };
   } catch (error) {
     return explainReadError(error, file);
   }

@@ -11,6 +11,7 @@ import {
   createApiToken,
   type Exit,
   type Folder,
+  PROGRAM,
   run,
   ServedDatabase,
   type Service,
@@ -195,6 +196,23 @@ describeOnEachDatabase('import --url', (kind) => {
     const { code, stderr } = await run(folder, args, { env: { UGS_API_TOKEN: weak } });
     assert.equal(code, 69);
     assert.match(stderr, /may not read user groups/);
+  });
+
+  it('closes the file if the service cannot be reached before it is read', async () => {
+    const file = folder.join('unread.ndjson');
+    writeFileSync(file, `${JSON.stringify(groups(1)[0])}\n`);
+    const env = { UGS_API_TOKEN: mintApiToken().reveal() };
+    // Node ends the process with 1 when it collects the garbage of a file that is open.
+    const collecting = ['--expose-gc', '--import', 'data:text/javascript,setInterval(gc,1).unref()'];
+    const command = [...collecting, PROGRAM, 'import', file, '--url', 'http://127.0.0.1:1'];
+    for (const options of [[], ['--update', '--prune'], ['--dry-run']]) {
+      const { code, stderr } = await run(folder, [...command, ...options], {
+        command: process.execPath,
+        env,
+      });
+      assert.match(stderr, /^user-group-service: cannot reach [^\n]+\n$/);
+      assert.equal(code, 69);
+    }
   });
 
   it('reports no line as imported if the API token is unknown', async () => {
