@@ -377,6 +377,23 @@ describeOnEachDatabase('A webhook', (database) => {
     hanging.respond = (response) => void response.end();
   });
 
+  it('is one of at most 32 to its endpoint at a time, however many were accepted', async () => {
+    const held: ServerResponse[] = [];
+    await using receiver = await Receiver.start((response) => {
+      if (receiver.received.length <= 40) response.end();
+      else held.push(response);
+    });
+    const tenant = await newTenant();
+    await tenant.endpoint('many', receiver.url);
+    const ids = Array.from({ length: 80 }, (_, index) => `many-${index}`);
+    await mapConcurrently(ids, (id) => tenant.createGroup(id));
+    const open = () => held.filter(({ destroyed }) => !destroyed).length;
+    await eventually('32 concurrent attempts', () => open() >= 32);
+    // Time for more to arrive.
+    await tenant.deliveries('many');
+    assert.equal(open(), 32);
+  });
+
   it('that the receiver answers with 410 disables the endpoint, with an event', async () => {
     await using gone = await Receiver.start(respondWith(410));
     await using watching = await Receiver.start();
