@@ -18,9 +18,10 @@ import {
 import { Receiver } from '../support/webhooks/receiver.ts';
 import { env, Tenant } from '../support/webhooks/tenant.ts';
 
-const TIMEOUT_MS = 2_000;
+/** Longer than a busy machine needs for the attempts that end before. */
+const TIMEOUT_MS = 5_000;
 /** Until a timer fires on a busy machine. */
-const LATE_MS = 2_000;
+const LATE_MS = 5_000;
 const PROMPT_MS = 1_000;
 
 const BODY_BYTES = 2;
@@ -111,7 +112,7 @@ describe('An attempt at an abnormal receiver', () => {
   it('ends with the sender, whatever the receiver does', async () => {
     const sender = new WebhookSender({ allowsPrivate: true });
     const attempts = abnormalForms.map((form) => sender.send(receivers.get(form)!.url, {}, '{}'));
-    await sleep(LATE_MS / 4);
+    await sleep(500);
     const startedAt = performance.now();
     sender.abort();
     const outcomes = await Promise.all(attempts);
@@ -160,7 +161,7 @@ describeOnEachDatabase('Abnormal receivers', (database) => {
     for (const [index, form] of abnormalForms.entries()) {
       const { response_status, error } = await hostile.waitFor(
         `endpoint-${index}`,
-        ({ attempts }) => attempts === 1,
+        ({ attempts }) => attempts >= 1,
       );
       assert.deepEqual({ status: response_status, error }, expected(form), form);
     }
