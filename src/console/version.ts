@@ -5,7 +5,7 @@ import { type Document, documentTag } from '../domain/document.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import { toVersionTag } from '../domain/user-group/user-group.ts';
 import { Problem } from '../problem.ts';
-import { hidden, problemSummary } from './fields.ts';
+import { checkField, hidden, problemSummary } from './fields.ts';
 import { Form } from './form.ts';
 import { alert, code, type Html, html, NO_HTML, table, time } from './html.ts';
 import { type Merge, threeWayMerge } from './merge.ts';
@@ -72,8 +72,11 @@ export function editedForm(
   if (problem === undefined) return { form, text: NO_HTML, hidden: opened };
   const kept = hiddenFields(versionIn(form), form.text(BASE));
   if (!isConflict(problem)) return { form, text: problemSummary(problem), hidden: kept };
-  if (document === null && versionIn(form) !== '')
-    return { form, text: deletedAlert(noun), hidden: html`${kept}${recreateBox(noun)}` };
+  if (document === null && versionIn(form) !== '') {
+    const label = `Create a new ${noun} with this id`;
+    const recreate = checkField({ name: RECREATE, label, isChecked: false });
+    return { form, text: deletedAlert(noun), hidden: html`${kept}${recreate}` };
+  }
   const merge = threeWayMerge(baseIn(form), new Map(typedIn(form)), new Map(Object.entries(typed)));
   const merged = new Form(merge.fields, problem);
   return { form: merged, text: conflictAlert(noun, document, merge), hidden: opened };
@@ -100,10 +103,6 @@ function deletedAlert(noun: string): Html {
   return alert(
     `This ${noun} was deleted after you opened the form, so nothing was saved. What you typed is still here.`,
   );
-}
-
-function recreateBox(noun: string): Html {
-  return html`<div class="field check"><label><input type="checkbox" name="${RECREATE}" value="on"> Create a new ${noun} with this id</label></div>`;
 }
 
 function conflictAlert(noun: string, document: Document | null, { conflicts, others }: Merge): Html {
