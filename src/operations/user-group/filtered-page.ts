@@ -2,7 +2,6 @@
 // groups that match.
 
 import type { Caller } from '../../domain/api-token.ts';
-import { Catalogue } from '../../domain/catalogue.ts';
 import { limits } from '../../domain/field.ts';
 import { type Position, positionAfter, type UserGroupList } from '../../domain/user-group/cursor.ts';
 import { type UserGroup, userGroupKey } from '../../domain/user-group/user-group.ts';
@@ -15,6 +14,7 @@ import {
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { UserGroupSummary } from '../../store/port.ts';
 import type { Context } from '../context.ts';
+import { EnvironmentConfig } from '../document/environment-config.ts';
 import { readSummaries, type Summaries, searchSummaries } from './summaries.ts';
 import { violationsOfProperties } from './violations.ts';
 
@@ -84,8 +84,6 @@ export async function filteredPage(
   };
 }
 
-const NO_CATALOGUE = new Catalogue([]);
-
 /** Returns the groups that meet the filter. */
 async function prepareSelection(
   { store, configs, propertyValidator }: ListContext,
@@ -93,12 +91,12 @@ async function prepareSelection(
   filter: UserGroupFilter,
 ): Promise<Selection> {
   const needsConfig = filter.dataSource !== null || filter.invalid !== null;
-  const config = needsConfig ? await configs.of(store, caller) : null;
-  const matches = compileFilter(filter, config?.catalogue ?? NO_CATALOGUE);
+  const config = needsConfig ? await configs.of(store, caller) : EnvironmentConfig.empty;
+  const matches = compileFilter(filter, config.catalogue);
   return async (groups) => {
     const matching = groups.filter(matches);
     if (filter.invalid !== 'properties' || matching.length === 0) return matching;
-    const violations = await violationsOfProperties({ propertyValidator }, caller, config!, matching);
+    const violations = await violationsOfProperties({ propertyValidator }, caller, config, matching);
     return matching.filter((_, index) => violations[index]!.length > 0);
   };
 }
