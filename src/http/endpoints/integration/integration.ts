@@ -33,9 +33,7 @@ const typesWithSecret = embedTokenTypes.flatMap(([type, definition]) => {
   return [`\`${type}\` with ${listText(algorithms.map((algorithm) => `\`${algorithm}\``))}`];
 });
 
-function publicMembers({ secret: _, ...members }: typeof integrationExamples.metabase): object {
-  return members;
-}
+const { secret: _, ...metabaseExample } = integrationExamples.metabase;
 
 export const integrations = documentEndpoints({
   definition: integrationDefinition,
@@ -49,7 +47,7 @@ export const integrations = documentEndpoints({
   fields: integrationFields,
   example: {
     integration_id: 'metabase',
-    ...publicMembers(integrationExamples.metabase),
+    ...metabaseExample,
     unrestricted: false,
     ...asCreated,
   },
