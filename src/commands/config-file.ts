@@ -29,7 +29,7 @@ import {
   parseTree,
   splitMembers,
 } from '../domain/json/json-tree.ts';
-import type { JsonText } from '../domain/json/strict-json.ts';
+import { type JsonText, ONLY_NUMBER } from '../domain/json/strict-json.ts';
 import { DataError, explainReadError } from './exit-code.ts';
 
 /** Reasons for the errors whose messages quote the file: it may be a secret. */
@@ -44,7 +44,6 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_LEVELS = 64;
 /** Size of a node beside its text. */
 const NODE_BYTES = 8;
-const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** Reads `-` from standard input. Throws `NotFound`, `UsageError` and `DataError`. */
 export function readConfigFile(path: string): JsonText {
@@ -139,7 +138,7 @@ class Converter {
 
 function scalarText(value: unknown, source: string): string {
   if (typeof value !== 'number') return JSON.stringify(value);
-  if (JSON_NUMBER.test(source)) return source;
+  if (ONLY_NUMBER.test(source)) return source;
   if (Number.isFinite(value)) return JSON.stringify(value);
   throw new DataError(`${source} is not a number of JSON`);
 }
@@ -213,5 +212,5 @@ function yamlNode(tree: JsonTree): unknown {
   if (tree instanceof JsonObject)
     return new Map(Array.from(tree.members, ([key, member]) => [decodeString(key), yamlNode(member)]));
   if (tree instanceof JsonArray) return tree.elements.map(yamlNode);
-  return JSON_NUMBER.test(tree) ? new ExactNumber(tree) : JSON.parse(tree);
+  return ONLY_NUMBER.test(tree) ? new ExactNumber(tree) : JSON.parse(tree);
 }

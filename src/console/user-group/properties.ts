@@ -11,7 +11,7 @@ import {
   parseTree,
   treeText,
 } from '../../domain/json/json-tree.ts';
-import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
+import { type JsonText, jsonPointer, ONLY_NUMBER } from '../../domain/json/strict-json.ts';
 import { Problem, type Violation } from '../../problem.ts';
 import { areaField, choiceField, hidden, textField } from '../fields.ts';
 import { type Form, parseTypedJson } from '../form.ts';
@@ -51,7 +51,6 @@ export interface TypedProperties {
 const MAX_ROWS = 40;
 const BLANK_ROWS = 3;
 
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers drop line breaks, and parsers of HTML replace NUL.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 const JSON_HINT = 'As JSON, because the stored value is empty, has another type, or has several lines.';
@@ -273,7 +272,7 @@ function shownValue({ kind, choices }: Definition, stored: JsonTree): string | n
       return text.trim() === '' || CONTROL.test(text) ? null : text;
     }
     case 'number':
-      return NUMBER.test(stored) ? stored : null;
+      return ONLY_NUMBER.test(stored) ? stored : null;
     case 'choice':
       return choices.includes(stored) ? stored : null;
     default:
@@ -294,7 +293,7 @@ function inputJson({ key, kind, value }: Input, violations: Violation[]): string
     case 'text':
       return JSON.stringify(value);
     case 'number':
-      if (NUMBER.test(value.trim())) return value.trim();
+      if (ONLY_NUMBER.test(value.trim())) return value.trim();
       violations.push({
         pointer: jsonPointer(['properties', key]),
         detail: 'must be a number, such as 25 or 0.5',
@@ -343,7 +342,7 @@ function control({ kind, choices }: Input, options: Parameters<typeof textField>
 /** Only strings lose their quotes, and only if nothing else reads the same. */
 function choiceText(value: string): string {
   const text = stringValue(value as JsonText);
-  return text === '' || text.trim() !== text || NUMBER.test(text) || /^(?:true|false|null)$/.test(text)
+  return text === '' || text.trim() !== text || ONLY_NUMBER.test(text) || /^(?:true|false|null)$/.test(text)
     ? value
     : text;
 }

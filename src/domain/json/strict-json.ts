@@ -27,6 +27,7 @@ export interface JsonDocument<Value = unknown> {
 
 const INTEGER = /^-?\d+$/;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+export const ONLY_NUMBER = new RegExp(`^${NUMBER.source}$`);
 // biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 8259 forbids exactly these in a string.
 const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y;
 /**
