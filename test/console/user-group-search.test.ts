@@ -34,18 +34,23 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
     return elementsOf(text).find(({ attributes }) => attributes.id === id)?.attributes.href;
   }
 
+  /** The last step of the search. A step ends after half a second, so their number depends on the machine. */
+  async function searchOn(page: TestResponse): Promise<TestResponse> {
+    const next = linkOf(page, 'search-on');
+    return next === undefined ? page : searchOn(await browser.get(next));
+  }
+
   for (const [search, read] of [
     ['RARE', '2,000'],
     ['plan: gold', '500'],
   ] as const) {
-    it(`says how far it has come, and finds the last group with one click: ${search}`, async () => {
+    it(`says how far it has come, and finds the last group by going on: ${search}`, async () => {
       const first = await browser.get(`${LIST}?${new URLSearchParams({ search })}`);
       assert.match(textOf(first), new RegExp(`Searched ${read} .*user groups: none found yet\\.`));
       assert.doesNotMatch(textOf(first), /No user group/);
-      const next = await browser.get(linkOf(first, 'search-on')!.replaceAll('&amp;', '&'));
-      assert.match(textOf(next), /The rare one/);
-      assert.equal(linkOf(next, 'search-on'), undefined);
-      assert.doesNotMatch(textOf(next), /Searched|No user group|Next page/);
+      const last = await searchOn(first);
+      assert.match(textOf(last), /The rare one/);
+      assert.doesNotMatch(textOf(last), /Searched|No user group|Next page/);
     });
   }
 
@@ -76,22 +81,20 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
 
   it('shows properties as columns, also in the steps that a search adds', async () => {
     const query = new URLSearchParams({ search: 'rare', columns: ' plan, seats,plan' });
-    const next = await browser.get(
-      linkOf(await browser.get(`${LIST}?${query}`), 'search-on')!.replaceAll('&#38;', '&'),
-    );
-    const titles = elementsOf(next.text).filter(({ name }) => name === 'th');
+    const last = await searchOn(await browser.get(`${LIST}?${query}`));
+    const titles = elementsOf(last.text).filter(({ name }) => name === 'th');
     assert.deepEqual(
       titles.slice(2, 5).map(({ text }) => text),
       ['Name', 'plan', 'seats'],
     );
-    assert.match(textOf(next), /The rare one gold none active/);
+    assert.match(textOf(last), /The rare one gold none active/);
   });
 
   it('counts at the end what it has found before, and leads back to it', async () => {
     const first = await browser.get(`${LIST}?search=first+one`);
     assert.deepEqual(idsOn(first), ['customer-000000']);
     assert.match(textOf(first), /Searched 2,000 .*user groups: 1 found so far\./);
-    const last = await browser.get(linkNamed(first, 'Search on')!);
+    const last = await searchOn(first);
     assert.deepEqual(idsOn(last), []);
     assert.match(
       textOf(last),
@@ -125,8 +128,8 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
 
   it('says that there is nothing at the end only', async () => {
     const first = await browser.get(`${LIST}?search=nothing`);
-    const next = await browser.get(linkOf(first, 'search-on')!.replaceAll('&amp;', '&'));
-    assert.match(textOf(next), /No user group here meets these conditions\./);
+    assert.doesNotMatch(textOf(first), /No user group/);
+    assert.match(textOf(await searchOn(first)), /No user group here meets these conditions\./);
   });
 
   it('says that there is nothing yet if it has no condition', async () => {
