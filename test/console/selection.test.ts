@@ -106,8 +106,15 @@ describeOnEachDatabase('the list of user groups in the console', (database) => {
     );
   });
 
-  it('refuses a review of no row or of more than a page has, and readers', async () => {
-    assert.equal((await review('suspend')).status, 400);
+  it('stays on the list with its conditions if no row is checked', async () => {
+    const listed = await browser.get(`${LIST}?suspended=no`);
+    const sent = await browser.submitFrom(listed, `${SELECTION}?suspended=no`, { action: 'suspend' });
+    assert.equal(sent.headers.location, `${LIST}?suspended=no`);
+    assert.match(textOf(await browser.follow(sent)), /No user group is checked, so nothing was done\./);
+  });
+
+  it('refuses a review of more rows than a page has, a result without any, and readers', async () => {
+    assert.equal((await browser.post(APPLY, { csrf: await csrf(), action: 'suspend' })).status, 400);
     assert.equal((await review('suspend', ...Array.from({ length: 51 }, (_, id) => `${id}`))).status, 400);
     assert.equal((await review('delete', 'one')).status, 400);
     const { token } = await service.apiToken({ permission: 'read-only' });

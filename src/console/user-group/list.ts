@@ -87,7 +87,10 @@ ${progress.shown === 0 && query.size === 0 ? demoOffer(call) : ''}`,
   },
 };
 
-const NOTICES = { deleted: 'The user group was deleted. Its token is no longer valid.' } as const;
+const NOTICES = {
+  deleted: 'The user group was deleted. Its token is no longer valid.',
+  none_checked: 'No user group is checked, so nothing was done.',
+} as const;
 
 const TOKEN_IN_SEARCH = alert(
   'That was a token. It was not searched for: use “Find by token”, and rotate the token if the address of the page was recorded somewhere.',

@@ -11,6 +11,7 @@ import { hidden } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { formView } from '../form-pages.ts';
 import { badge, buttonTo, type Html, html, idLink, pathTo, table, time } from '../html.ts';
+import { NOTICE } from '../notice.ts';
 import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { PAGE_SIZE, pageUrl } from '../pagination.ts';
 import { requiredVersion } from '../version.ts';
@@ -54,6 +55,7 @@ export const reviewSelection: Page = {
   path: '/user-groups/-/selection',
   access: 'read',
   handle: async (call) => {
+    if (!call.form.has('id')) return { location: at(LIST_PATH, call, { [NOTICE]: 'none_checked' }) };
     const { name, effect, isDangerous } = actions[actionIn(call.form)];
     const { store } = call.context;
     const keys = idsIn(call.form).map((id) => store.userGroupKey(call.caller, id));
@@ -148,8 +150,8 @@ function groupTable(groups: readonly UserGroup[]): Html {
 }
 
 /** The path with the conditions and the place of the list that the rows are from. */
-function at(path: string, { query }: PageCall): string {
-  return pageUrl(path, Object.fromEntries(query));
+function at(path: string, { query }: PageCall, more: Readonly<Record<string, string>> = {}): string {
+  return pageUrl(path, { ...Object.fromEntries(query), ...more });
 }
 
 /** Throws `invalid_request`. */
