@@ -1,7 +1,11 @@
 // `config export`, `plan` and `apply`: over a database, and over HTTP.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { after, before, it } from 'node:test';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
 import { type Exit, type Folder, run, ServedDatabase, type Service } from '../support/process.ts';
@@ -174,6 +178,27 @@ describeOnEachDatabase('config', (kind) => {
       assert.deepEqual({ verb, code, stdout }, { verb, code: 65, stdout: '' });
       assert.match(stderr, /must be at most 262144 bytes\. Send fewer entries .* on the database\.\n$/);
     }
+  });
+
+  it('applies nothing if the configuration changes after the plan', async () => {
+    const { token } = site;
+    const forward = async (request: IncomingMessage, response: ServerResponse) => {
+      if (request.url!.includes('dry_run=false'))
+        assert.equal((await service.call(token, 'PUT', '/v1/schemas/concurrent', { name: 'C' })).status, 201);
+      const { status, text } = await service.call(token, request.method!, request.url!, await json(request));
+      response.writeHead(status).end(text);
+    };
+    const proxy = createServer((...call) => void forward(...call));
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const file = write('late.yaml', '{version: 1, schemas: {late: {name: Late}}}');
+    const { code, stdout, stderr } = await run(folder, ['config', 'apply', file, '--url', url], {
+      env: { UGS_API_TOKEN: token },
+    });
+    proxy.close();
+    assert.equal(code, 69, stderr);
+    assert.doesNotMatch(stdout, /Applied/);
+    assert.equal((await service.call(token, 'GET', '/v1/schemas/late')).status, 404);
   });
 
   it('ends with its own code if the service refuses the API token or is unreachable', async () => {
