@@ -109,11 +109,12 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
       return report.end();
     }
     const startBatch = await target.start();
-    await readLines(source, report, target, startBatch).catch((error) =>
+    const listed: ListedIds = new Map();
+    await readLines(source, report, target, startBatch, plan === null ? undefined : listed).catch((error) =>
       explainInterruption(error, report.lastLine),
     );
-    // Its customer may be one of those that the plan deletes, under another id.
-    if (plan !== null) report.deleted = report.hasRefused ? 0 : await deletePlanned(target, plan);
+    // The customer of a refused line may be one of those that the plan deletes, under another id.
+    if (plan !== null) report.deleted = report.hasRefused ? 0 : await deletePlanned(target, plan, listed);
     await target.finish();
     report.end();
   });

@@ -59,8 +59,13 @@ export function refuseMassDeletion({ listed, existing, ids }: DeletionPlan, max:
   );
 }
 
-/** Returns the number of those that existed. */
-export async function deletePlanned(target: ImportTarget, { ids }: DeletionPlan): Promise<number> {
+/** Keeps what a file has that was replaced after the plan. Returns the number of those that existed. */
+export async function deletePlanned(
+  target: ImportTarget,
+  plan: DeletionPlan,
+  listed: Pick<ReadonlySet<string>, 'has'>,
+): Promise<number> {
+  const ids = plan.ids.filter((id) => !listed.has(id));
   using bar = progressBar('user groups', ids.length);
   let done = 0;
   const existed = await mapInChunks(ids, target.concurrency, async (id) => {

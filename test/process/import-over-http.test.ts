@@ -3,10 +3,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, beforeEach, it } from 'node:test';
 import { mintApiToken } from '../../src/domain/token.ts';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
+import { send } from '../support/http.ts';
 import {
   createApiToken,
   type Exit,
@@ -185,6 +187,35 @@ describeOnEachDatabase('import --url', (kind) => {
       await configure('/v1/mapping-policy', { mode: 'off' });
       await service.call(admin, 'DELETE', '/v1/property-schema');
     }
+  });
+
+  it('deletes no group of a list that replaces the planned one before it is read again', async () => {
+    const file = folder.join('replaced.ndjson');
+    const write = (count: number) =>
+      writeFileSync(
+        file,
+        groups(count)
+          .map((line) => `${JSON.stringify(line)}\n`)
+          .join(''),
+      );
+    assert.equal((await importLines(groups(10))).code, 0);
+    write(5);
+    await using proxy = createHttpServer(async ({ method = '', url: path = '', headers }, response) => {
+      const { status, text } = await send(service.url, { method, path, headers });
+      // The plan lists the stored groups after it has read the file.
+      if (path.startsWith('/v1/user-groups?')) write(8);
+      response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+    });
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const args = ['import', file, '--url', url, '--update', '--prune', '--max-delete', '5'];
+    const { code, stdout } = await run(folder, args, { env: { UGS_API_TOKEN: token } });
+    assert.equal(code, 0);
+    assert.match(stdout, /^Plan: 5 lines: .* to be deleted: 5\.\n8 lines: .* 8 unchanged.* deleted: 2\.\n$/);
+    assert.deepEqual(
+      await ids(),
+      groups(8).map(({ user_group_id }) => user_group_id),
+    );
   });
 
   it('excludes options of a database, and says which rights it lacks', async () => {
