@@ -5,8 +5,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import type { DocumentKey } from '../../src/domain/document.ts';
+import type { Tenant } from '../../src/domain/event/event.ts';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import type { TokenDigest } from '../../src/domain/token.ts';
-import { userGroupKey } from '../../src/domain/user-group/user-group.ts';
+import { environments, userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import type { Command, LeasedIds, Store } from '../../src/store/port.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { postgres, type TestDatabase } from '../support/database.ts';
@@ -16,9 +19,13 @@ import { TestService } from '../support/service.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
 
 const ROUNDS = 200;
+const DOCUMENT_ROUNDS = 10;
 const IMPORTS = 40;
 const IMPORTED = 200;
 const TENANT = { workspaceId: 1, environment: 'Customer' } as const;
+const ENVIRONMENTS: readonly Tenant[] = [1, 2, 3].flatMap((workspaceId) =>
+  environments.map((environment) => ({ workspaceId, environment })),
+);
 const KEYS = Array.from({ length: 20 }, (_, index) => userGroupKey(TENANT, `group-${index}`));
 
 describe('updates of the same user groups', () => {
@@ -57,6 +64,20 @@ describe('updates of the same user groups', () => {
         }
       });
       return Promise.all(updating);
+    });
+    assert.equal(deadlocks, 0);
+  });
+
+  it('and changes of documents of several environments in random order do not deadlock', async () => {
+    const deadlocks = await deadlocksOf(3, (stores) => {
+      const changing = stores.map(async (each) => {
+        for (let round = 0; round < DOCUMENT_ROUNDS; round++) {
+          await each.write(shuffled(ENVIRONMENTS).map((tenant) => put(tenant, round)));
+          await each.write(shuffled(ENVIRONMENTS).map((tenant) => remove(tenant)));
+          await each.write(shuffled(ENVIRONMENTS).map((tenant) => change(tenant)));
+        }
+      });
+      return Promise.all(changing);
     });
     assert.equal(deadlocks, 0);
   });
@@ -190,6 +211,23 @@ function importOf(providedId: string, index: number, leased: LeasedIds): Command
 
 function update(key: (typeof KEYS)[number], name: string): Command<'updateUserGroup'> {
   return { kind: 'updateUserGroup', key, name, now: 2 };
+}
+
+function put(tenant: Tenant, round: number): Command<'putDocument'> {
+  const limit = { documents: 10, bytes: 1_000 };
+  return { kind: 'putDocument', key: documentKey(tenant), body: `{"n":${round}}` as JsonText, limit, now: 2 };
+}
+
+function remove(tenant: Tenant): Command<'deleteDocument'> {
+  return { kind: 'deleteDocument', key: documentKey(tenant) };
+}
+
+function change(tenant: Tenant): Command<'changeConfig'> {
+  return { kind: 'changeConfig', tenant, version: 0, changes: [] };
+}
+
+function documentKey(tenant: Tenant): DocumentKey {
+  return { ...tenant, kind: 'schema', id: '40' };
 }
 
 function touch(client: pg.Client, providedId: string): Promise<unknown> {

@@ -1,7 +1,8 @@
 // Executes batches of commands of one kind. A batch is split into parts, each of which changes the database with one
 // statement; a batch of a single repeatable part needs no explicit transaction.
 
-import { keyToString, type UserGroupKey } from '../../domain/user-group/user-group.ts';
+import type { Tenant } from '../../domain/event/event.ts';
+import { environments, keyToString, type UserGroupKey } from '../../domain/user-group/user-group.ts';
 import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../port.ts';
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
 import { groupIndexes, scatter } from './batch.ts';
@@ -45,6 +46,11 @@ interface Executor<Kind extends CommandKind> {
   /** The part of each command, from 0. */
   splitParts: (commands: readonly Command<Kind>[]) => number[];
   /**
+   * Order of the parts by the first command of each; without it, that of the commands. For commands that lock a row each
+   * until the commit: batches that lock the same rows in different orders deadlock.
+   */
+  compare?: (command: Command<Kind>, other: Command<Kind>) => number;
+  /**
    * Run first if there are several parts, or after a conflict; the first part has all keys. A command that changes nothing locks nothing, so
    * a command of a later part would lock the same group out of order.
    */
@@ -59,6 +65,8 @@ interface Executor<Kind extends CommandKind> {
    */
   isRepeatable: boolean;
 }
+
+type OfEnvironment = { key: Tenant } | { tenant: Tenant };
 
 const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   leaseIds: { execute: leaseIds, splitParts: together, isRepeatable: true },
@@ -78,10 +86,10 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   deleteOldUsage: { ...singly(deleteOldUsage), isTransaction: () => true },
   // A repeated attempt would find what the first one stored.
   putFigures: { ...singly(putFigures), isRepeatable: false },
-  putDocument: { ...singly(putDocument), isRepeatable: false },
-  deleteDocument: { ...singly(deleteDocument), isRepeatable: false },
-  changeConfig: { ...singly(changeConfig), isRepeatable: false },
-  resealDocument: { ...singly(resealDocument), isTransaction: () => true },
+  putDocument: { ...singly(putDocument), compare: byEnvironment, isRepeatable: false },
+  deleteDocument: { ...singly(deleteDocument), compare: byEnvironment, isRepeatable: false },
+  changeConfig: { ...singly(changeConfig), compare: byEnvironment, isRepeatable: false },
+  resealDocument: { ...singly(resealDocument), compare: byEnvironment, isTransaction: () => true },
   copyDocuments: { ...singly(copyDocuments), isTransaction: () => true },
   copyEvents: { ...singly(copyEvents), isTransaction: () => true },
   copyDeliveries: singly(copyDeliveries),
@@ -148,9 +156,10 @@ export async function runCommands(
   commands: readonly Command[],
 ): Promise<CommandResult[]> {
   const executor = executors[commands[0]!.kind] as Executor<CommandKind>;
-  const { execute, splitParts, lock, isRepeatable } = executor;
+  const { execute, splitParts, compare, lock, isRepeatable } = executor;
   // Parts are numbered in order of first occurrence.
   const parts = [...groupIndexes(splitParts(commands)).values()];
+  if (compare) parts.sort(([place], [other]) => compare(commands[place!]!, commands[other!]!));
   const work = async (session: Session): Promise<CommandResult[]> => {
     const results: CommandResult[] = new Array(commands.length);
     const transaction: Transaction = { locked: new Map(), recordings: [] };
@@ -207,6 +216,17 @@ function oneOfEach<Item>(items: readonly Item[], listNames: (item: Item) => stri
     for (const name of names) next.set(name, part + 1);
     return part;
   });
+}
+
+function byEnvironment(command: OfEnvironment, other: OfEnvironment): number {
+  const [a, b] = [environmentOf(command), environmentOf(other)];
+  return (
+    a.workspaceId - b.workspaceId || environments.indexOf(a.environment) - environments.indexOf(b.environment)
+  );
+}
+
+function environmentOf(command: OfEnvironment): Tenant {
+  return 'key' in command ? command.key : command.tenant;
 }
 
 /** For rare commands: one at a time. They are repeatable unless the table above says otherwise. */
