@@ -41,13 +41,8 @@ export async function* lineBatches(
 
 async function* split(input: AsyncIterable<Buffer>, { lineBytes }: BatchLimits): AsyncGenerator<Line> {
   const splitter = new LineSplitter(lineBytes);
-  for await (const chunk of withEnd(input)) yield* splitter.split(chunk);
-}
-
-/** Yields the chunks, then null as end marker. */
-async function* withEnd(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer | null> {
-  yield* input;
-  yield null;
+  for await (const chunk of input) yield* splitter.split(chunk);
+  yield* splitter.end();
 }
 
 class LineSplitter {
@@ -62,12 +57,8 @@ class LineSplitter {
     this.#maxBytes = maxBytes;
   }
 
-  /** Yields the lines that end in the chunk; for null, the last line if it has no terminator. */
-  *split(chunk: Buffer | null): Generator<Line> {
-    if (chunk === null) {
-      if (this.#length > 0) yield* this.#line();
-      return;
-    }
+  /** Yields the lines that end in the chunk. */
+  *split(chunk: Buffer): Generator<Line> {
     let start = 0;
     for (;;) {
       const end = chunk.indexOf(LINE_FEED, start);
@@ -78,6 +69,11 @@ class LineSplitter {
       start = end + 1;
     }
     this.#append(chunk.subarray(start));
+  }
+
+  /** Yields the last line if it has no terminator. */
+  *end(): Generator<Line> {
+    if (this.#length > 0) yield* this.#line();
   }
 
   #append(piece: Buffer): void {
