@@ -2,10 +2,10 @@
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { send } from '../test/support/http.ts';
+import { freePort } from '../test/support/postgres/server.ts';
 
 const POLL_MS = 2;
 const START_TIMEOUT_MS = 20_000;
@@ -109,13 +109,4 @@ export class ServerProcess implements AsyncDisposable {
 
 export function rootPath(path: string): string {
   return fileURLToPath(new URL(`../${path}`, import.meta.url));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
