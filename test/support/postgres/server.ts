@@ -17,13 +17,15 @@ export interface PostgresServer {
 /** The server is stopped when this process exits for any reason except SIGKILL. */
 export async function startPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
   const folder = temporaryFolder();
+  const port = await freePort();
   const password = randomBytes(16).toString('hex');
   const output: string[] = [];
-  const options = {
+  const server = new EmbeddedPostgres({
     databaseDir: folder,
+    port,
     user: 'postgres',
     password,
-    authMethod: 'scram-sha-256' as const,
+    authMethod: 'scram-sha-256',
     persistent: false,
     // PostgreSQL refuses to run as root.
     createPostgresUser: process.getuid?.() === 0,
@@ -36,24 +38,21 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
       fsync: 'off',
       ...settings,
     }),
-    onLog: (line: unknown) => output.push(String(line)),
-    onError: (line: unknown) => output.push(String(line)),
-  };
+    onLog: (line) => output.push(String(line)),
+    onError: (line) => output.push(String(line)),
+  });
   try {
-    await new EmbeddedPostgres(options).initialise();
-    // Chosen late: another program could take it while initdb runs, for seconds on a busy machine.
-    const port = await freePort();
-    const server = new EmbeddedPostgres({ ...options, port });
+    await server.initialise();
     await server.start();
-    return {
-      folder,
-      url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
-      stop: () => server.stop(),
-    };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw new Error(`PostgreSQL did not start:\n${output.join('')}`, { cause: error });
   }
+  return {
+    folder,
+    url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+    stop: () => server.stop(),
+  };
 }
 
 function flags(settings: Record<string, string>): string[] {
