@@ -5,7 +5,7 @@ import type { TokenDigest } from '../../src/domain/token.ts';
 import { type UserGroup, userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../src/store/batching-store.ts';
 
-/** Of user groups with large properties, a statement stores as many within its time limit on a busy machine. */
+/** A statement with more user groups, if their properties are large, exceeds its time limit on a busy machine. */
 const BATCH = 100;
 /** Beyond the ids that tests lease. */
 let teamId = 1_000_000;
