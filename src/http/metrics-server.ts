@@ -10,6 +10,8 @@ import { requestIds } from './log/request-id.ts';
 import { httpStatus, methodNotAllowed, PROBLEM_TYPE, problemBody, toProblem } from './response/problem.ts';
 
 const TIMEOUT_MS = 5_000;
+/** Longer than the usual intervals between scrapes: a scraper must not send one while the connection is being closed. */
+const KEEP_ALIVE_MS = 65_000;
 const MAX_CONNECTIONS = 32;
 
 interface RenderedMetrics {
@@ -39,7 +41,12 @@ export async function startMetricsServer(
     return rendering;
   };
   const server = createServer(
-    { requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_MS },
+    {
+      requestTimeout: TIMEOUT_MS,
+      headersTimeout: TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    },
     async (request, response) => {
       const id = requestId(request);
       response.setHeader('x-request-id', id);

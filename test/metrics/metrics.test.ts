@@ -156,6 +156,13 @@ describeOnEachDatabase('metrics', (database) => {
     await eventually('no active request', async () => (await active()) === 0);
   });
 
+  it('keep the connection of a scraper until its next scrape a minute later', async () => {
+    const { origin, pathname: path } = new URL(service.app.metricsUrl!);
+    const { headers } = await send(origin, { path });
+    const [, seconds] = /timeout=(\d+)/.exec(headers['keep-alive'] as string)!;
+    assert.ok(Number(seconds) > 60, `${seconds} s`);
+  });
+
   it('are scraped at once, however many connections are idle', async () => {
     const idle = await Promise.all(
       Array.from({ length: 100 }, () => RawConnection.open(service.app.metricsUrl!)),
