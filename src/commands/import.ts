@@ -210,7 +210,7 @@ function explainInterruption(error: unknown, lastLine: number): never {
 
 interface Input {
   chunks: AsyncIterable<Buffer>;
-  /** For one that is not read. Node ends the process when it collects the garbage of an open file. */
+  /** Closes an input that is not read: Node ends the process when it collects the garbage of an open file. */
   close(): void;
   /** null if it is unknown, as for standard input. */
   size: number | null;

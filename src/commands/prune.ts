@@ -59,7 +59,7 @@ export function refuseMassDeletion({ listed, existing, ids }: DeletionPlan, max:
   );
 }
 
-/** Keeps what a file has that was replaced after the plan. Returns the number of those that existed. */
+/** Keeps a group that the file lists by now: it may have been replaced after the plan. Returns how many existed. */
 export async function deletePlanned(
   target: ImportTarget,
   plan: DeletionPlan,

@@ -24,7 +24,7 @@ import { ENTRY_BYTES, sectionDocuments } from './read.ts';
 
 /** Maximum number of documents that a call over HTTP changes. */
 export const MAX_CONFIG_CHANGES = 1_000;
-/** What to do about a configuration that is too large for a call. */
+/** Remedy for a configuration that is too large for a call. */
 export const SEND_LESS =
   'Send fewer entries at a time, or run user-group-service config apply on the database.';
 

@@ -81,8 +81,8 @@ function warmUp(): void {
 }
 
 /**
- * After the code is loaded: on a busy machine that would take seconds, and the first request would not wait so long. Linux
- * only: on other systems, the priority is that of the whole process.
+ * Called once the code is loaded: at a low priority, loading takes seconds on a busy machine, and the first request does not
+ * wait so long. Linux only: on other systems, the priority is that of the whole process.
  */
 function lowerPriority({ niceness }: Pick<ThreadLimits, 'niceness'>): void {
   if (niceness > 0 && process.platform === 'linux') setPriority(niceness);
