@@ -2,7 +2,7 @@
 // statement; a batch of a single repeatable part needs no explicit transaction.
 
 import type { Tenant } from '../../domain/event/event.ts';
-import { environments, keyToString, type UserGroupKey } from '../../domain/user-group/user-group.ts';
+import { keyToString, type UserGroupKey } from '../../domain/user-group/user-group.ts';
 import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../port.ts';
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
 import { groupIndexes, scatter } from './batch.ts';
@@ -27,7 +27,7 @@ import { markSeen } from './user-group/mark-seen.ts';
 import { copyRenames, renameUserGroup } from './user-group/rename.ts';
 import { forgottenBy, resealTokens, rotateTokens } from './user-group/rotate-token.ts';
 import { updateUserGroups } from './user-group/update.ts';
-import { lockUserGroups } from './user-group/user-group.ts';
+import { byTenant, lockUserGroups } from './user-group/user-group.ts';
 import { copyDeliveries } from './webhook-endpoint/copy-deliveries.ts';
 import { deleteOldDeliveries } from './webhook-endpoint/delete-old-deliveries.ts';
 import {
@@ -219,10 +219,7 @@ function oneOfEach<Item>(items: readonly Item[], listNames: (item: Item) => stri
 }
 
 function byEnvironment(command: OfEnvironment, other: OfEnvironment): number {
-  const [a, b] = [environmentOf(command), environmentOf(other)];
-  return (
-    a.workspaceId - b.workspaceId || environments.indexOf(a.environment) - environments.indexOf(b.environment)
-  );
+  return byTenant(environmentOf(command), environmentOf(other));
 }
 
 function environmentOf(command: OfEnvironment): Tenant {

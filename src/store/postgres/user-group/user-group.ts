@@ -1,6 +1,7 @@
 // Lookups of user groups. A batch is joined with its keys: "column = any(keys)" on two columns would probe every pair
 // of them (64 keys: 2.7 ms, a join takes 0.7).
 
+import type { Tenant } from '../../../domain/event/event.ts';
 import type { TokenAddress } from '../../../domain/token.ts';
 import { keyToString, type UserGroup, type UserGroupKey } from '../../../domain/user-group/user-group.ts';
 import {
@@ -176,12 +177,12 @@ export function columnsOfKeys(items: readonly { key: UserGroupKey }[]): unknown[
 
 /** Every process sorts keys this way, so that two of them lock rows in the same order and do not deadlock. */
 export function byKey({ key: a }: { key: UserGroupKey }, { key: b }: { key: UserGroupKey }): number {
-  return (
-    a.bucket - b.bucket ||
-    a.workspaceId - b.workspaceId ||
-    compare(a.environment, b.environment) ||
-    compare(a.providedId, b.providedId)
-  );
+  return a.bucket - b.bucket || byTenant(a, b) || compare(a.providedId, b.providedId);
+}
+
+/** Also for the rows of environments, which the changes of documents lock. */
+export function byTenant(a: Tenant, b: Tenant): number {
+  return a.workspaceId - b.workspaceId || compare(a.environment, b.environment);
 }
 
 function compare(a: string, b: string): number {
