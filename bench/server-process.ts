@@ -4,8 +4,8 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../test/support/free-port.ts';
 import { send } from '../test/support/http.ts';
-import { freePort } from '../test/support/postgres/server.ts';
 
 const POLL_MS = 2;
 const START_TIMEOUT_MS = 20_000;

@@ -1,8 +1,8 @@
 // One service, as a process on SQLite, that a Prometheus scrapes.
 
 import { join } from 'node:path';
+import { freePort } from '../../test/support/free-port.ts';
 import type { TestResponse } from '../../test/support/http.ts';
-import { freePort } from '../../test/support/postgres/server.ts';
 import { createApiToken, Folder, run, type Service, serve } from '../../test/support/process.ts';
 import { Prometheus } from '../../test/support/prometheus.ts';
 import { runSql } from '../../test/support/sql.ts';

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
+import { freePort } from '../support/free-port.ts';
 import { send } from '../support/http.ts';
-import { freePort } from '../support/postgres/server.ts';
 import { Folder, Program, type ProgramOptions, run } from '../support/process.ts';
 
 class QuickStart extends Program {

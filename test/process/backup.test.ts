@@ -16,8 +16,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { postgres } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
 import { Scrape } from '../support/metrics.ts';
-import { freePort } from '../support/postgres/server.ts';
 import { assertProblem } from '../support/problem.ts';
 import {
   createApiToken,

@@ -13,8 +13,8 @@ import { settings } from '../../src/config.ts';
 import { type Fault, FaultyProxy } from '../support/client/faulty-proxy.ts';
 import { assertLimitedByClient, LIMITED } from '../support/client-limit.ts';
 import { postgres, sqlite, type TestDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
 import { send, type TestResponse } from '../support/http.ts';
-import { freePort } from '../support/postgres/server.ts';
 import { createApiToken, eventually, Folder, Program, type Service, serve } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 

@@ -9,7 +9,7 @@ import { launchBrowser, skipsBrowser } from '../support/browser.ts';
 import { copyClone } from '../support/clone.ts';
 import { describeOnEachDatabase, postgres, type TestDatabase } from '../support/database.ts';
 import { watch } from '../support/exposure.ts';
-import { freePort } from '../support/postgres/server.ts';
+import { freePort } from '../support/free-port.ts';
 import { Folder, Program } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 

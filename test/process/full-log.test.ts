@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { closeSync, existsSync, openSync, readFileSync, truncateSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { freePort } from '../support/postgres/server.ts';
+import { freePort } from '../support/free-port.ts';
 import { createApiToken, eventually, Folder, PROGRAM, Program } from '../support/process.ts';
 
 const RESPONSE_TIMEOUT_MS = 5_000;

@@ -7,8 +7,8 @@ import { before, describe, it } from 'node:test';
 import { exitCodes } from '../../src/commands/exit-code.ts';
 import { settings } from '../../src/config.ts';
 import { databaseOf, postgres } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
 import { Scrape } from '../support/metrics.ts';
-import { freePort } from '../support/postgres/server.ts';
 import { Folder, run, serve } from '../support/process.ts';
 
 const UNIT = 'deploy/systemd/user-group-service@.service';

@@ -2,8 +2,8 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { freePort } from '../free-port.ts';
 import { send } from '../http.ts';
-import { freePort } from '../postgres/server.ts';
 import { eventually, Folder, Program } from '../process.ts';
 import { commandOf, pathOf } from './client.ts';
 

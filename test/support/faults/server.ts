@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { generateKeyLine } from '../../../src/domain/key-ring.ts';
 import { removeFolder, type TestDatabase, temporaryFolder, testDatabase } from '../database.ts';
+import { freePort } from '../free-port.ts';
 import { EmbeddedPostgres } from '../postgres/embedded.ts';
-import { freePort } from '../postgres/server.ts';
 import { SqlConnection } from '../sql.ts';
 import { within } from './installation.ts';
 

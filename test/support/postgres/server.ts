@@ -1,9 +1,9 @@
 // A PostgreSQL server for the tests, installed from npm, in a temporary folder and on a free port.
 
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { temporaryFolder } from '../database.ts';
+import { freePort } from '../free-port.ts';
 import { EmbeddedPostgres, linguistic } from './embedded.ts';
 
 export interface PostgresServer {
@@ -57,26 +57,4 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
 
 function flags(settings: Record<string, string>): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-}
-
-/**
- * Lower than the ports that systems choose themselves, for connections and for the port 0: nothing else takes it before a
- * server of the test listens on it, or between a stop and the next start.
- */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(16_384, 32_768);
-    if (await isFree(port)) return port;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.on('error', ({ code }: NodeJS.ErrnoException) => {
-      if (code === 'EADDRINUSE') resolve(false);
-      else reject(new Error(`cannot listen on port ${port}: ${code}`));
-    });
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
-  });
 }
