@@ -7,7 +7,7 @@ import { accessSync, constants, globSync, readFileSync, statfsSync } from 'node:
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { FileGroups } from '../test/support/file-groups.ts';
+import { FileQueue } from '../test/support/file-queue.ts';
 import { startPostgres } from '../test/support/postgres/server.ts';
 
 interface Tier {
@@ -15,14 +15,22 @@ interface Tier {
   folders: readonly string[];
   /** How many files run at a time. */
   concurrency: number;
-  /** How many files share a process. */
-  filesPerProcess: number;
+  /** Files share as many processes as run at a time; otherwise each has its own. */
+  sharesProcesses?: true;
   /** Files that take longest, which start first: none of them is then left alone at the end. */
   longest?: readonly string[];
   /** Serving threads of a process that a test starts, unless the environment says otherwise; `auto` if absent. */
   threads?: number;
 }
 
+const LONGEST_BEHAVIOUR = [
+  'test/http/public-limit.test.ts',
+  'test/webhook-endpoint/abnormal-receiver.test.ts',
+  'test/usage/usage.test.ts',
+  'test/user-group/list.test.ts',
+  'test/event/history.test.ts',
+  'test/http/openapi.test.ts',
+];
 /** Both files that keep a browser busy do not start at the same time. */
 const LONGEST_PROCESSES = [
   'test/client-matrix/console-browser.test.ts',
@@ -50,12 +58,16 @@ const LONGEST_RIGS = [
 
 const TIERS = {
   // More than the number of cores: some of these files mostly wait for a limit or a process.
-  behaviour: { folders: [], concurrency: availableParallelism() + 1, filesPerProcess: 9 },
+  behaviour: {
+    folders: [],
+    concurrency: availableParallelism() + 3,
+    sharesProcesses: true,
+    longest: LONGEST_BEHAVIOUR,
+  },
   // Starting a second thread in each of hundreds of processes would take a fifth of the time.
   processes: {
     folders: ['test/bad-input/', 'test/cli/', 'test/client-matrix/', 'test/postgres/', 'test/process/'],
     concurrency: availableParallelism() + 2,
-    filesPerProcess: 1,
     threads: 1,
     longest: LONGEST_PROCESSES,
   },
@@ -63,14 +75,12 @@ const TIERS = {
   faults: {
     folders: ['test/faults/', 'reliability/test/crash.test.ts', 'reliability/test/power-cut.test.ts'],
     concurrency: availableParallelism() + 1,
-    filesPerProcess: 1,
     longest: LONGEST_FAULTS,
   },
   // Many measure latencies or memory, or have callers that give up after some time.
   rigs: {
     folders: ['test/load/', 'reliability/test/'],
     concurrency: 2,
-    filesPerProcess: 1,
     longest: LONGEST_RIGS,
   },
 } as const satisfies Record<string, Tier>;
@@ -140,7 +150,7 @@ async function runTests(): Promise<number> {
   const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache');
   // No test of behaviour cuts the power: its databases need no disk.
   if (isBehaviour && hasRoomInMemory()) process.env.TMPDIR = MEMORY;
-  const { concurrency, filesPerProcess, threads }: Tier = TIERS[tier];
+  const { concurrency, sharesProcesses, threads }: Tier = TIERS[tier];
   const server = process.env.TEST_DATABASE_URL ? null : await startPostgres();
   const env = {
     NODE_COMPILE_CACHE,
@@ -150,14 +160,14 @@ async function runTests(): Promise<number> {
     ...(full && { TEST_REPORT: 'full' }),
     ...(server && { TEST_DATABASE_URL: server.url }),
   };
-  using groups = named.length > 0 ? null : new FileGroups(files, filesPerProcess);
+  using queue = named.length === 0 && sharesProcesses ? new FileQueue(files, concurrency) : null;
   const args = [
     '--test',
     `--test-concurrency=${named.length > 0 ? NAMED_CONCURRENCY : concurrency}`,
     '--test-reporter=./test/support/reporter.ts',
     '--test-reporter-destination=stdout',
     ...runnerOptions,
-    ...(groups?.entries ?? files),
+    ...(queue?.entries ?? files),
   ];
   const runner = spawn(process.execPath, args, { stdio: 'inherit', env });
   process.on('exit', () => runner.kill());

@@ -8,7 +8,7 @@ import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import type { Bucket } from '../src/domain/bucket.ts';
 import { mintUserGroupToken } from '../src/domain/token.ts';
-import { FileGroups } from './support/file-groups.ts';
+import { FileQueue } from './support/file-queue.ts';
 import { Folder, Program } from './support/process.ts';
 import print from './support/reporter.ts';
 
@@ -118,12 +118,12 @@ describe('The report of several files', () => {
   });
 
   it('has them too if they share a process', async () => {
-    const grouped = {
+    const sharing = {
       'a.test.mjs': files['a.test.mjs'],
       'b.test.mjs': failing("describe('s', () => it('x', () => assert.equal(1, 2)));"),
       'c.test.mjs': "import './missing.mjs';",
     };
-    const printed = await report(grouped, {}, true);
+    const printed = await report(sharing, {}, 1);
     assert.match(printed, /^✔ a\.test\.mjs \(1 tests, [\d.]+ s\) \[1\/3 files, [\d.]+ s\]\n/);
     assert.match(printed, /\n✖ b\.test\.mjs: s › x\n +expected 2\n +actual {3}1\n/);
     assert.match(printed, /\n✖ b\.test\.mjs \(1 failed, /);
@@ -131,13 +131,15 @@ describe('The report of several files', () => {
     assert.doesNotMatch(printed, /the process ended/);
   });
 
-  it('names all files of a process that ended early', async () => {
+  it('names the files of a process that ended early, and runs the others in another one', async () => {
+    const ending = failing("it('z', () => process.exit(4));");
     const printed = await report(
-      { 'a.test.mjs': files['a.test.mjs'], 'b.test.mjs': failing("it('z', () => process.exit(4));") },
+      { 'a.test.mjs': files['a.test.mjs'], 'b.test.mjs': ending, 'c.test.mjs': files['a.test.mjs'] },
       {},
-      true,
+      2,
     );
-    assert.match(printed, /✖ a\.test\.mjs, b\.test\.mjs: the process ended with 4\n/);
+    assert.match(printed, /✖ (a\.test\.mjs, )?b\.test\.mjs: the process ended with 4\n/);
+    assert.match(printed, /✔ c\.test\.mjs /);
   });
 
   it('names the ten slowest of them, the slowest first', async () => {
@@ -169,23 +171,19 @@ function completion(name: string, duration_ms: number): object {
 async function report(
   files: Record<string, string>,
   env: Record<string, string> = {},
-  isGroup = false,
+  sharedProcesses = 0,
 ): Promise<string> {
   using folder = new Folder();
   const names = Object.keys(files);
-  using group = isGroup
-    ? new FileGroups(
-        names.map((name) => folder.join(name)),
-        names.length,
-      )
-    : null;
+  const paths = names.map((name) => folder.join(name));
+  using queue = sharedProcesses > 0 ? new FileQueue(paths, sharedProcesses) : null;
   for (const [name, text] of Object.entries(files)) writeFileSync(folder.join(name), text);
   const options = [
     '--test-concurrency=1',
     `--test-reporter=${REPORTER}`,
     '--test-reporter-destination=stdout',
   ];
-  const args = ['--test', ...options, ...(group?.entries ?? names)];
+  const args = ['--test', ...options, ...(queue?.entries ?? names)];
   await using program = new Program(folder, args, {
     command: process.execPath,
     env: { TEST_FILES: String(names.length), ...env },

@@ -8,7 +8,7 @@ import { spec, type TestEvent } from 'node:test/reporters';
 import { stripVTControlCharacters } from 'node:util';
 import { redact } from '../../src/domain/secret.ts';
 import { explainFailure } from './failure.ts';
-import { filesInGroup, isFileGroup } from './file-groups.ts';
+import { filesTakenBy, isQueueEntry } from './file-queue.ts';
 
 const CLEAR_LINE = '\r\x1b[2K';
 const SLOWEST = 10;
@@ -65,7 +65,7 @@ class Report {
         this.#places.set(keyOf(data, data.testId), this.#placeOf(data));
         return '';
       case 'test:complete':
-        if (isGroup(data)) return this.#groupCompleted(data);
+        if (isEntry(data)) return this.#entryCompleted(data);
         return isFile(data) ? this.#fileCompleted(data) : this.#testCompleted(data);
       case 'test:stdout':
       case 'test:stderr':
@@ -107,10 +107,13 @@ class Report {
     return `${passed ? '✔' : '✖'} ${file} (${result}, ${seconds(duration_ms)}) ${this.#progress()}\n`;
   }
 
-  /** Its files have been reported, unless the process ended before that. */
-  #groupCompleted({ name, details: { passed, error } }: EventData.TestComplete): string {
+  /** Its files have been reported, except those of which the process could not report before it ended. */
+  #entryCompleted({ name, details: { passed, error } }: EventData.TestComplete): string {
     if (passed || failureTypeOf(error) === 'subtestsFailed') return '';
-    const failure = `${filesInGroup(name).map(shownPath).join(', ')}: ${fileEnd(error)}`;
+    const unreported = filesTakenBy(name)
+      .map(shownPath)
+      .filter((path) => !this.#durations.some(({ file }) => file === path));
+    const failure = `${unreported.join(', ')}: ${fileEnd(error)}`;
     this.#failures.push(failure);
     return `✖ ${failure}\n`;
   }
@@ -135,7 +138,7 @@ class Report {
   }
 
   #progress(): string {
-    // A group reports its files when it starts.
+    // Files that share processes are reported when they start.
     const total = process.env.TEST_FILES ?? this.#files;
     return `[${this.#filesDone}/${total} files, ${seconds(performance.now() - this.#startedAt)}]`;
   }
@@ -167,12 +170,12 @@ function isProcess({ name, file, entryFile }: EventData.LocationInfo & { name: s
   return entryFile === undefined && resolve(name) === file;
 }
 
-function isGroup(data: EventData.LocationInfo & { name: string }): boolean {
-  return isProcess(data) && isFileGroup(data.name);
+function isEntry(data: EventData.LocationInfo & { name: string }): boolean {
+  return isProcess(data) && isQueueEntry(data.name);
 }
 
 function isFile(data: EventData.LocationInfo & { name: string }): boolean {
-  if (isProcess(data)) return !isGroup(data);
+  if (isProcess(data)) return !isEntry(data);
   return isAbsolute(data.name) && data.file === data.entryFile;
 }
 

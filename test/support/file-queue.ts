@@ -1,0 +1,63 @@
+// Test files that several processes run: each takes the next one when it has run the last, so all end at about the same
+// time. Most of them load the whole service, which takes half a second, once for each process.
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+
+const PROCESS = 'process-';
+const TAKEN = '.taken';
+
+export class FileQueue implements Disposable {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'user-group-service-'));
+  /** Test files that run the others, each in a suite with its path as the name. */
+  readonly entries: readonly string[];
+
+  constructor(files: readonly string[], processes: number) {
+    const text = textOfEntry(files.map((file) => resolve(file)));
+    this.entries = Array.from({ length: Math.min(processes, files.length) }, (_, index) => {
+      const entry = join(this.#folder, `${PROCESS}${index}.test.mjs`);
+      writeFileSync(entry, text);
+      return entry;
+    });
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+export function isQueueEntry(path: string): boolean {
+  return basename(path).startsWith(PROCESS);
+}
+
+/** The absolute paths of the files that the process of the entry has run or begun. */
+export function filesTakenBy(entry: string): string[] {
+  const folder = dirname(entry);
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(TAKEN))
+    .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')))
+    .filter((taken) => taken.entry === entry)
+    .map((taken) => taken.path);
+}
+
+/** Creating a file that must not exist decides which process takes it. */
+function textOfEntry(paths: readonly string[]): string {
+  return `import { writeFileSync } from 'node:fs';
+import { suite } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const entry = fileURLToPath(import.meta.url);
+const isTaken = (path, place) => {
+  try {
+    const taken = new URL(place + '${TAKEN}', import.meta.url);
+    writeFileSync(taken, JSON.stringify({ entry, path }), { flag: 'wx' });
+    return false;
+  } catch {
+    return true;
+  }
+};
+for (const [place, path] of ${JSON.stringify(paths)}.entries())
+  if (!isTaken(path, place)) await suite(path, () => import(path));
+`;
+}
