@@ -160,7 +160,8 @@ async function runTests(): Promise<number> {
     ...(full && { TEST_REPORT: 'full' }),
     ...(server && { TEST_DATABASE_URL: server.url }),
   };
-  using queue = named.length === 0 && sharesProcesses ? new FileQueue(files, concurrency) : null;
+  const processes = sharesProcesses ? concurrency : files.length;
+  using queue = named.length > 0 ? null : new FileQueue(files, processes);
   const args = [
     '--test',
     `--test-concurrency=${named.length > 0 ? NAMED_CONCURRENCY : concurrency}`,

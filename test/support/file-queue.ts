@@ -1,5 +1,6 @@
-// Test files that several processes run: each takes the next one when it has run the last, so all end at about the same
-// time. Most of them load the whole service, which takes half a second, once for each process.
+// Test files that several processes run, in their order: the runner sorts the names of its files. Each process takes the
+// next one when it has run the last, so all end at about the same time. Most files load the whole service, which takes half
+// a second, once for each process.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,8 +14,12 @@ export class FileQueue implements Disposable {
   /** Test files that run the others, each in a suite with its path as the name. */
   readonly entries: readonly string[];
 
+  /** With as many processes as files, each runs one. */
   constructor(files: readonly string[], processes: number) {
-    const text = textOfEntry(files.map((file) => resolve(file)));
+    const text = textOfEntry(
+      files.map((file) => resolve(file)),
+      processes >= files.length,
+    );
     this.entries = Array.from({ length: Math.min(processes, files.length) }, (_, index) => {
       const entry = join(this.#folder, `${PROCESS}${index}.test.mjs`);
       writeFileSync(entry, text);
@@ -42,7 +47,7 @@ export function filesTakenBy(entry: string): string[] {
 }
 
 /** Creating a file that must not exist decides which process takes it. */
-function textOfEntry(paths: readonly string[]): string {
+function textOfEntry(paths: readonly string[], runsOne: boolean): string {
   return `import { writeFileSync } from 'node:fs';
 import { suite } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -53,11 +58,15 @@ const isTaken = (path, place) => {
     const taken = new URL(place + '${TAKEN}', import.meta.url);
     writeFileSync(taken, JSON.stringify({ entry, path }), { flag: 'wx' });
     return false;
-  } catch {
-    return true;
+  } catch (error) {
+    if (error.code === 'EEXIST') return true;
+    throw error;
   }
 };
-for (const [place, path] of ${JSON.stringify(paths)}.entries())
-  if (!isTaken(path, place)) await suite(path, () => import(path));
+for (const [place, path] of ${JSON.stringify(paths)}.entries()) {
+  if (isTaken(path, place)) continue;
+  await suite(path, () => import(path));
+  if (${runsOne}) break;
+}
 `;
 }
