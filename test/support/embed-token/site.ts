@@ -5,7 +5,7 @@ import { before } from 'node:test';
 import { userGroupKey } from '../../../src/domain/user-group/user-group.ts';
 import type { DatabaseKind } from '../database.ts';
 import type { TestResponse } from '../http.ts';
-import { eventually } from '../process.ts';
+import { served } from '../process.ts';
 import { TestService, type TestServiceOptions } from '../service.ts';
 
 /** Not a secret of any tool. */
@@ -108,13 +108,12 @@ export class EmbedSite {
 
   /** Creates an integration. The first one also creates keys, for which a busy machine may need a second attempt. */
   async create(id: string, integration: unknown): Promise<void> {
-    await eventually(`the integration ${id}`, async () => (await this.put(id, integration)).status < 300);
+    const created = await served(() => this.put(id, integration));
+    assert.ok(created.status < 300, created.text);
   }
 
   async putAll(): Promise<void> {
-    for (const [id, integration] of Object.entries(integrations)) {
-      assert.equal((await this.put(id, integration)).status, 201);
-    }
+    for (const [id, integration] of Object.entries(integrations)) await this.create(id, integration);
   }
 
   mint(body: object, token = this.embed): Promise<TestResponse> {
