@@ -1,5 +1,5 @@
 import { WORKSPACE, WORKSPACE_TABLES } from '../entities.ts';
-import { TransientError } from './client/errors.ts';
+import { conflict } from './client/errors.ts';
 import { type Session, statement } from './client/session.ts';
 import type { CommandExecutor, QueryExecutor } from './executor.ts';
 import { parameters } from './sent-rows.ts';
@@ -54,13 +54,7 @@ export const ensureWorkspace: CommandExecutor<'ensureWorkspace'> = async (
 ) => {
   await session.query(INSERT, WORKSPACE.cells({ workspaceId, name, createdAt: now }));
   const [row] = await session.query(FIND, [name]);
-  if (row === undefined) {
-    throw new TransientError(
-      new Error('the workspace was deleted or renamed concurrently'),
-      'conflict',
-      'good',
-    );
-  }
+  if (row === undefined) throw conflict(new Error('the workspace was deleted or renamed concurrently'));
   const workspace = WORKSPACE.read(row);
   // The id is unique to this command.
   return { created: workspace.workspaceId === workspaceId, workspace };
@@ -89,7 +83,7 @@ export const renameWorkspace: CommandExecutor<'renameWorkspace'> = async (
 /** Another transaction took the name after the lookup: the next attempt finds it. */
 function retryIfTaken(error: unknown): never {
   if ((error as { code?: string }).code !== UNIQUE_VIOLATION) throw error;
-  throw new TransientError(error, 'conflict', 'good');
+  throw conflict(error);
 }
 
 /** Runs in a transaction. Separate statements, so that each check sees what was committed before the lock was acquired. */

@@ -53,6 +53,11 @@ export class TransientError extends StoreUnavailable {
   }
 }
 
+/** A concurrent change has defeated the transaction: the next attempt sees it. */
+export function conflict(cause: unknown): TransientError {
+  return new TransientError(cause, 'conflict', 'good');
+}
+
 /** No connection became free before the deadline. */
 export class NoFreeConnection extends Error {
   override readonly name = 'NoFreeConnection';
@@ -121,7 +126,7 @@ export function statementError(error: unknown, outlasted: boolean): unknown {
   // Except what another node was asked to do.
   const hasLostNode = code === NO_CODE && LOSING_NODE.includes(routine);
   if (LOST_OTHER.test(code) || hasLostNode) return new TransientError(error, 'unknown', 'good');
-  if (CONFLICTS.includes(code)) return new TransientError(error, 'conflict', 'good');
+  if (CONFLICTS.includes(code)) return conflict(error);
   if (OTHER_SESSION.test(code)) return new TransientError(error, 'refused', 'lost');
   // The error is logged.
   if (REFUSED_ROW.test(code)) error.detail = undefined;

@@ -7,7 +7,7 @@ import type { UserGroup } from '../../../domain/user-group/user-group.ts';
 import { RENAME, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { UserGroupRename } from '../../port.ts';
 import { renamedUserGroup, renamesAt } from '../../user-group-rename.ts';
-import { TransientError } from '../client/errors.ts';
+import { conflict } from '../client/errors.ts';
 import { type Session, statement } from '../client/session.ts';
 import { changeConfig } from '../document.ts';
 import { nextPositionOfAll, recordAt } from '../event/event.ts';
@@ -71,8 +71,7 @@ async function replace(session: Session, stored: UserGroup, renamed: UserGroup):
       session.query(PLACE, toArrays(USER_GROUP, [renamed])),
     ]),
   );
-  if (placed.length === 0)
-    throw new TransientError(new Error('concurrent creation of a user group'), 'conflict', 'good');
+  if (placed.length === 0) throw conflict(new Error('concurrent creation of a user group'));
 }
 
 /** One event, with the new id, and links to it from both ids. */

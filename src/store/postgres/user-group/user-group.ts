@@ -14,7 +14,7 @@ import {
 } from '../../entities.ts';
 import type { Query } from '../../port.ts';
 import { bigint, RowShape, text } from '../../row-shape.ts';
-import { TransientError } from '../client/errors.ts';
+import { conflict } from '../client/errors.ts';
 import { type Session, type Statement, statement } from '../client/session.ts';
 import type { QueryExecutor } from '../executor.ts';
 import { isSent, numberedRows, sentRows, toArrays } from '../sent-rows.ts';
@@ -103,8 +103,7 @@ export async function applyOrConflict<Command extends { key: UserGroupKey }>(
   attempt: (commands: readonly Command[]) => Promise<Command[]>,
 ): Promise<void> {
   const unapplied = commands.length === 0 ? [] : await attempt(commands.toSorted(byKey));
-  if (unapplied.length > 0)
-    throw new TransientError(new Error('concurrent update of a user group'), 'conflict', 'good');
+  if (unapplied.length > 0) throw conflict(new Error('concurrent update of a user group'));
 }
 
 /**
