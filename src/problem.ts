@@ -1,5 +1,5 @@
 // A rejected request. The layers below HTTP throw a `Problem`; the HTTP layer assigns status and title
-// (`http/problem.ts`). Anything else that is thrown is a bug or an unexpected failure and becomes `internal_error`.
+// (`http/response/problem.ts`). Anything else that is thrown is a bug or an unexpected failure and becomes `internal_error`.
 
 export type ProblemCode =
   | 'invalid_json'
