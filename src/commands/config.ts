@@ -1,4 +1,4 @@
-// Commands for configuration as code. Their work is imported on demand, because every command loads this file.
+// Commands for configuration as code. Their work is imported on demand, because the help of all commands loads this file.
 
 import { Command, Option } from 'commander';
 import type { ApplyOptions, ExportOptions } from './config-run.ts';
