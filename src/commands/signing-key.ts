@@ -1,15 +1,7 @@
 import { Command } from 'commander';
 import type { Config } from '../config.ts';
 import type { Caller } from '../domain/api-token.ts';
-import { timestamp, timestampOrNull } from '../domain/instant.ts';
-import {
-  issuerUrl,
-  publicKeyPem,
-  publishedKeys,
-  publishedUntil,
-  type SigningKey,
-  statusOfSigningKey,
-} from '../domain/signing-key/key-set.ts';
+import { issuerUrl, publishedKeys, signingKeyMembers } from '../domain/signing-key/key-set.ts';
 import { findKeySet, rotateKeySet, type StoredKeySet } from '../operations/signing-key/key-set.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import { commandContext, contextWithKeys } from './command-context.ts';
@@ -71,25 +63,13 @@ function atPlace(
 
 function print(stored: StoredKeySet | null, { publicUrl }: Config, { json }: Options): void {
   const now = Date.now();
-  const keys = stored === null ? [] : publishedKeys(stored.keySet, now);
-  const describe = (key: SigningKey) => {
-    const until = publishedUntil(key, stored!.keySet.keys);
-    return {
-      kid: key.kid,
-      algorithm: key.algorithm,
-      status: statusOfSigningKey(key, stored!.keySet, now),
-      signs_from: timestamp(key.signsFrom),
-      published_until: timestampOrNull(until),
-    };
-  };
+  const published = stored === null ? [] : publishedKeys(stored.keySet, now);
+  const keys = published.map((key) => signingKeyMembers(key, stored!.keySet, now));
   if (json) {
     const issuer = stored === null || publicUrl === '' ? null : issuerUrl(publicUrl, stored.keySet);
-    printJson({
-      issuer,
-      signing_keys: keys.map((key) => ({ ...describe(key), public_key: publicKeyPem(key) })),
-    });
+    printJson({ issuer, signing_keys: keys });
     return;
   }
-  const rows = keys.map(describe).map((key) => Object.values(key).map((cell) => cell ?? '-'));
+  const rows = keys.map(({ public_key: _, ...key }) => Object.values(key).map((cell) => cell ?? '-'));
   printTable(['KEY', 'ALGORITHM', 'STATUS', 'SIGNS FROM', 'PUBLISHED UNTIL'], rows);
 }

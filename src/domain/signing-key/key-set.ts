@@ -18,6 +18,7 @@ import {
 import { promisify } from 'node:util';
 import { type Document, type DocumentKey, documentTag } from '../document.ts';
 import type { Tenant } from '../event/event.ts';
+import { timestamp, timestampOrNull } from '../instant.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { takeRandomBytes } from '../random-bytes.ts';
 import { Secret } from '../secret.ts';
@@ -166,6 +167,18 @@ export function statusOfSigningKey(key: SigningKey, keySet: KeySet, now: number)
   return key.signsFrom > now ? 'pending' : 'retiring';
 }
 
+/** A key as the API and the command line write it. */
+export function signingKeyMembers(key: SigningKey, keySet: KeySet, now: number) {
+  return {
+    kid: key.kid,
+    algorithm: key.algorithm,
+    status: statusOfSigningKey(key, keySet, now),
+    signs_from: timestamp(key.signsFrom),
+    published_until: timestampOrNull(publishedUntil(key, keySet.keys)),
+    public_key: createPublicKeyObject(key).export({ format: 'pem', type: 'spki' }).toString(),
+  };
+}
+
 /** Identifies the published keys: it also changes when a key is no longer published. */
 export function publicationTag(document: Document, published: readonly SigningKey[]): VersionTag {
   const { createdAt, version } = document;
@@ -180,10 +193,6 @@ export function jsonWebKeySet(keys: readonly SigningKey[]): string {
 
 export function createPublicKeyObject({ jwk }: SigningKey): KeyObject {
   return createPublicKey({ key: jwk, format: 'jwk' });
-}
-
-export function publicKeyPem(key: SigningKey): string {
-  return createPublicKeyObject(key).export({ format: 'pem', type: 'spki' }).toString();
 }
 
 export function createSigner({ kid, algorithm }: SigningKey, keys: PrivateKeys): PrivateSigningKey {

@@ -1,14 +1,7 @@
 // The signing keys of an environment in responses.
 
-import { timestamp, timestampOrNull } from '../../../domain/instant.ts';
 import { signatureAlgorithms } from '../../../domain/signing-key/json-web-token.ts';
-import {
-  issuerUrl,
-  publicKeyPem,
-  publishedKeys,
-  publishedUntil,
-  statusOfSigningKey,
-} from '../../../domain/signing-key/key-set.ts';
+import { issuerUrl, publishedKeys, signingKeyMembers } from '../../../domain/signing-key/key-set.ts';
 import type { Context } from '../../../operations/context.ts';
 import type { StoredKeySet } from '../../../operations/signing-key/key-set.ts';
 import { jsonArray, jsonObject, successBody } from '../../json.ts';
@@ -19,16 +12,7 @@ export function signingKeysBody({ publicUrl, clock }: Context, stored: StoredKey
   const { keySet } = stored;
   const issuer = issuerUrl(publicUrl, keySet);
   const now = clock();
-  const keys = publishedKeys(keySet, now).map((key) =>
-    jsonObject({
-      kid: key.kid,
-      algorithm: key.algorithm,
-      status: statusOfSigningKey(key, keySet, now),
-      signs_from: timestamp(key.signsFrom),
-      published_until: timestampOrNull(publishedUntil(key, keySet.keys)),
-      public_key: publicKeyPem(key),
-    }),
-  );
+  const keys = publishedKeys(keySet, now).map((key) => jsonObject(signingKeyMembers(key, keySet, now)));
   const jwks_url = `${issuer}/.well-known/jwks.json`;
   return successBody({ issuer, jwks_url, signing_keys: jsonArray(keys) });
 }
