@@ -4,7 +4,6 @@
 import pg from 'pg';
 import { EventQuota, NO_EVENT_QUOTA } from '../../../domain/event/quota.ts';
 import { withDeadline } from '../../../scheduling/timeout.ts';
-import type { StoreObserver } from '../../port.ts';
 import { nameShards } from '../schema/citus.ts';
 import { Connection } from './connection.ts';
 import {
@@ -49,17 +48,13 @@ export interface ConnectionCounts {
 }
 
 export class ConnectionPool {
+  readonly #options: PostgresOptions;
   readonly #pool: pg.Pool;
-  readonly #size: number;
-  readonly #named: boolean;
   /** Whether the tables are distributed over several servers (Citus). */
   readonly isDistributed: boolean;
   /** How long `run` may take, retries included. */
   readonly #totalTimeoutMs: number;
-  readonly #statementTimeoutMs: number;
-  readonly #connectTimeoutMs: number;
   readonly #open = new Set<Connection>();
-  readonly #observer: StoreObserver | undefined;
   readonly #eventQuota: EventQuota;
   readonly #hosts: Hosts;
   #generation = 0;
@@ -74,19 +69,15 @@ export class ConnectionPool {
 
   constructor(options: PostgresOptions, isCitus: boolean) {
     const config = clientConfig(options, isCitus);
+    this.#options = options;
     this.#hosts = config.hosts;
     this.isDistributed = isCitus;
-    this.#size = options.poolSize;
-    this.#named = options.preparedStatements;
     this.#totalTimeoutMs = config.query_timeout;
-    this.#statementTimeoutMs = options.statementTimeoutMs;
-    this.#connectTimeoutMs = options.connectTimeoutMs;
-    this.#observer = options.observer;
     this.#eventQuota = new EventQuota(options.eventQuota ?? NO_EVENT_QUOTA);
     this.#pool = new pg.Pool({
       ...config,
       Client: poolClientClass(Connection),
-      max: this.#size,
+      max: options.poolSize,
       idleTimeoutMillis: IDLE_TIMEOUT_MS,
       maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
     });
@@ -97,7 +88,7 @@ export class ConnectionPool {
 
   get counts(): ConnectionCounts {
     const { totalCount: open, idleCount: idle, waitingCount: waiting } = this.#pool;
-    return { open, idle, max: this.#size, waiting };
+    return { open, idle, max: this.#options.poolSize, waiting };
   }
 
   /**
@@ -141,7 +132,7 @@ export class ConnectionPool {
     try {
       const result = await work(client, attempt);
       client.release();
-      this.#observer?.available();
+      this.#options.observer?.available();
       return result;
     } catch (error) {
       this.#releaseAfter(error, client);
@@ -185,7 +176,7 @@ export class ConnectionPool {
     const canContinue = failure.isBusy || (failure.isConnectionLimit && this.#pool.totalCount > 0);
     if (canContinue || this.#pool.ending) return;
     this.#isCircuitOpen = true;
-    this.#observer?.unavailable(failure.message);
+    this.#options.observer?.unavailable(failure.message);
   }
 
   #connectToPrimary(deadline: number): Promise<Client> {
@@ -196,7 +187,7 @@ export class ConnectionPool {
   async #connectToHost(deadline: number): Promise<Client> {
     const isAtLimit = performance.now() < this.#atConnectionLimitUntil;
     // At the server's limit, wait for one of the existing connections instead of opening another.
-    setMaxConnections(this.#pool, isAtLimit ? Math.max(1, this.#pool.totalCount) : this.#size);
+    setMaxConnections(this.#pool, isAtLimit ? Math.max(1, this.#pool.totalCount) : this.#options.poolSize);
     for (;;) {
       const client = await this.#connect(deadline);
       try {
@@ -213,7 +204,7 @@ export class ConnectionPool {
   async #connect(deadline: number): Promise<Client> {
     const connecting = this.#pool.connect() as unknown as Promise<Client>;
     // The pool has its own connect timeout, which is shorter except in retries.
-    if (deadline - performance.now() >= this.#connectTimeoutMs) return connecting;
+    if (deadline - performance.now() >= this.#options.connectTimeoutMs) return connecting;
     try {
       return await withDeadline(
         deadline,
@@ -298,7 +289,8 @@ export class ConnectionPool {
   }
 
   #toSent({ statement: { name, sql }, values }: PendingStatement): SentStatement {
-    return { name: this.#named ? name : undefined, text: this.isDistributed ? nameShards(sql) : sql, values };
+    const text = this.isDistributed ? nameShards(sql) : sql;
+    return { name: this.#options.preparedStatements ? name : undefined, text, values };
   }
 
   async #send<Result>(deadline: number, send: (timeoutMs: number) => Promise<Result>): Promise<Result> {
@@ -309,7 +301,7 @@ export class ConnectionPool {
     } catch (error) {
       // It was created where the response was read; the caller's stack is more useful.
       if (error instanceof Error) Error.captureStackTrace(error);
-      throw statementError(error, timeoutMs > this.#statementTimeoutMs);
+      throw statementError(error, timeoutMs > this.#options.statementTimeoutMs);
     }
   }
 }
