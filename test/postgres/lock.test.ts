@@ -136,7 +136,7 @@ describe('updates and rotations of the same user groups', () => {
 
   it('sent concurrently to two processes do not deadlock', async () => {
     // On a busy machine, waiting for a lock may take seconds without a deadlock.
-    const env = { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '10000' };
+    const env = { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '30000' };
     const first = await TestService.start(postgres, { env });
     const second = await TestService.start(postgres, { database: first.database, env });
     try {
