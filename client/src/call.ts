@@ -140,7 +140,11 @@ type Message = Omit<FetchRequest, 'signal'>;
 
 function toMessage({ apiToken, json }: Connection, request: CallRequest): Message {
   const { method, body, ifMatch, ifNoneMatch } = request;
-  const headers: Record<string, string> = { authorization: `Token ${apiToken}` };
+  // Proxies that compress a response change its entity tag, and no `ifMatch` would meet the changed one.
+  const headers: Record<string, string> = {
+    authorization: `Token ${apiToken}`,
+    'accept-encoding': 'identity',
+  };
   if (ifMatch !== undefined) headers['if-match'] = checkedEntityTag('ifMatch', ifMatch);
   if (ifNoneMatch !== undefined) headers['if-none-match'] = checkedEntityTag('ifNoneMatch', ifNoneMatch);
   if (body === undefined) return { method, headers, redirect: 'manual' };

@@ -8,6 +8,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import got from 'got';
+import { UserGroupClient } from '../../client/src/index.ts';
 import { Client, clients } from '../support/client-matrix/client.ts';
 import { ProxyServer, proxies } from '../support/client-matrix/proxy.ts';
 import { sqlite } from '../support/database.ts';
@@ -85,4 +86,37 @@ describe('nginx', { skip }, () => {
       server.close();
     }
   });
+});
+
+const compression: Record<string, [place: string, settings: string]> = {
+  nginx: ['location / {', 'gzip on; gzip_types application/json; location / {'],
+  HAProxy: ['mode http', 'mode http\n compression algo gzip\n compression type application/json'],
+};
+
+describe('A proxy that compresses responses', () => {
+  const service = TestService.of(sqlite);
+
+  for (const kind of proxies) {
+    const isMissing = kind.command === undefined && `${kind.name} is not installed`;
+    it(`weakens the ETag, which no If-Match meets, but not for the client: ${kind.name}`, {
+      skip: isMissing,
+    }, async () => {
+      const adapt = (settings: string) => settings.replace(...compression[kind.name]!);
+      await using proxy = await ProxyServer.start(kind, service.url, adapt);
+      const client = new UserGroupClient({ url: proxy.url, apiToken: service.token });
+      await client.replace('compressed', { name: kind.name });
+      const { etag } = await client.read('compressed');
+      // `fetch` accepts gzip, and decompresses.
+      const url = `${proxy.url}/v1/user-groups/compressed`;
+      const headers = { authorization: `Token ${service.token}`, 'content-type': 'application/json' };
+      const read = await fetch(url, { headers });
+      assert.equal(read.status, 200, await read.text());
+      assert.equal(read.headers.get('etag'), `W/${etag}`);
+      const weak = { ...headers, 'if-match': `W/${etag}` };
+      const refused = await fetch(url, { method: 'PATCH', headers: weak, body: '{"name": "Weak"}' });
+      assert.equal(refused.status, 412, await refused.text());
+      const { user_group } = await client.patch('compressed', { name: 'Strong' }, { ifMatch: etag });
+      assert.equal(user_group.name, 'Strong');
+    });
+  }
 });
