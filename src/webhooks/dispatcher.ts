@@ -54,7 +54,7 @@ export class WebhookDispatcher {
     this.#options = options;
     this.#context = { ...options.context, origin: { via: 'service', requestId: null } };
     this.#sender = new WebhookSender(options);
-    this.#outcomes = new OutcomeWriter(options.context.store);
+    this.#outcomes = new OutcomeWriter(options.context.store, options.onError);
     this.#pending = new PendingEndpoints(options.context.store);
   }
 
@@ -125,8 +125,11 @@ export class WebhookDispatcher {
     if (this.#isStopping) return;
     const jittered = delayMs * (0.8 + 0.4 * Math.random());
     const poll = async () => {
-      // The store reports that the database is unavailable.
-      this.#pollAfter(await this.poll().catch(() => Math.max(delayMs, POLL_MS)));
+      const nextMs = await this.poll().catch((error: unknown) => {
+        this.#options.onError(error);
+        return Math.max(delayMs, POLL_MS);
+      });
+      this.#pollAfter(nextMs);
     };
     this.#timer = setTimeout(() => void poll(), jittered).unref();
   }

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FinishedAttempt } from '../domain/webhook-endpoint/delivery.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
+import { StoreUnavailable } from '../store/port.ts';
 
 const MAX_BATCH = 256;
 /** Time for which a batch is retried. */
@@ -16,11 +17,13 @@ interface Entry {
 
 export class OutcomeWriter {
   readonly #store: BatchingStore;
+  readonly #onError: (error: unknown) => void;
   #queue: Entry[] = [];
   #isWriting = false;
 
-  constructor(store: BatchingStore) {
+  constructor(store: BatchingStore, onError: (error: unknown) => void) {
     this.#store = store;
+    this.#onError = onError;
   }
 
   /** Resolves when the attempt is stored, or cannot be: then the webhook is delivered again. */
@@ -48,7 +51,8 @@ export class OutcomeWriter {
       try {
         await store.inTime(store.write({ kind: 'finishAttempts', attempts }));
         return;
-      } catch {
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) return this.#onError(error);
         await sleep(RETRY_MS);
       }
     } while (performance.now() < deadline);
