@@ -11,7 +11,7 @@ WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts --no-workspaces
 COPY tsconfig.json tsconfig.build.json ./
-COPY scripts/build.ts scripts/
+COPY scripts scripts
 COPY src src
 RUN node scripts/build.ts
 COPY bin bin

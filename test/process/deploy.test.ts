@@ -3,19 +3,39 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  cpSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { validate } from 'dockerfile-utils';
 import { parse } from 'yaml';
 import { UserGroupClient } from '../../client/src/index.ts';
 import { settings } from '../../src/config.ts';
+import { readVersion } from '../../src/version.ts';
 import { type Fault, FaultyProxy } from '../support/client/faulty-proxy.ts';
 import { assertLimitedByClient, LIMITED } from '../support/client-limit.ts';
 import { postgres, sqlite, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { send, type TestResponse } from '../support/http.ts';
-import { createApiToken, eventually, Folder, Program, type Service, serve } from '../support/process.ts';
+import {
+  createApiToken,
+  type Exit,
+  eventually,
+  Folder,
+  Program,
+  type Service,
+  serve,
+} from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -60,6 +80,20 @@ describe('The image', () => {
     assert.deepEqual(new Set(allowed), new Set(sources));
   });
 
+  it('is built from these files alone, and runs without the sources', async () => {
+    using folder = new Folder();
+    symlinkSync(`${ROOT}node_modules`, folder.join('node_modules'));
+    const [, stage = ''] = /^FROM .* AS build\n([\s\S]*?)^FROM /m.exec(dockerfile) ?? [];
+    for (const [, copied, command] of stage.matchAll(/^(?:COPY (.+)|RUN (?!npm ci)(.+))$/gm)) {
+      if (copied !== undefined) copyInto(folder, copied);
+      else assert.equal((await runIn(folder, 'sh', ['-c', command!])).stderr, '');
+    }
+    rmSync(folder.join('src'), { recursive: true });
+    const executable = folder.join('bin/user-group-service.js');
+    const { code, stdout, stderr } = await runIn(folder, executable, ['--version']);
+    assert.deepEqual([code, stdout, stderr], [0, `${readVersion()}\n`, '']);
+  });
+
   it('runs unprivileged, is stopped by SIGTERM, and starts no shell, which would not forward the signal', () => {
     assert.match(lastStage, /^USER node$/m);
     assert.match(lastStage, /^STOPSIGNAL SIGTERM$/m);
@@ -96,6 +130,22 @@ describe('The image', () => {
     assert.equal(await check(), 1);
   });
 });
+
+async function runIn(folder: Folder, command: string, args: readonly string[]): Promise<Exit> {
+  await using program = new Program(folder, args, { command });
+  return await program.exit();
+}
+
+/** As `COPY` does: a folder becomes the destination, a file goes into it. */
+function copyInto(folder: Folder, operands: string): void {
+  const paths = operands.split(' ');
+  const destination = paths.pop()!;
+  for (const path of paths) {
+    const isFolder = statSync(`${ROOT}${path}`).isDirectory();
+    const target = folder.join(destination, isFolder ? '' : basename(path));
+    cpSync(`${ROOT}${path}`, target, { recursive: true });
+  }
+}
 
 describe('The Compose file', () => {
   it('sets only known settings, and provides every secret that they name', () => {
