@@ -1,6 +1,7 @@
 -- The action of haproxy.cfg. It uses the HTTP client of HAProxy (2.6 or later) and no other library.
 
-local url = os.getenv("USER_GROUP_SERVICE_URL") .. "/v1/forward-auth"
+-- What the dashboard reads, such as schemas=40&properties=customer_id: a viewer without one of them is refused.
+local url = os.getenv("USER_GROUP_SERVICE_URL") .. "/v1/forward-auth?schemas=40"
 local authorization = "Token " .. os.getenv("USER_GROUP_SERVICE_TOKEN")
 local answer_header = "^x%-user%-group%-"
 

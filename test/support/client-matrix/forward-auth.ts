@@ -89,18 +89,13 @@ interface SiteOptions {
   second?: ProxyKind | undefined;
   /** Changes the recipe. */
   adapt?: (settings: string) => string;
-  /** The query that the recipe sends to the service, such as `schemas=40`. */
+  /** The query that the recipe sends to the service. Default: `schemas=40`. */
   query?: string;
 }
 
-/** The places of recipes at which the URL of forward authentication ends. */
-const URL_ENDS: Record<string, [text: string, query: (query: string) => string]> = {
-  nginx: ['/v1/forward-auth;', (query) => `/v1/forward-auth?${query};`],
-  HAProxy: ['/v1/forward-auth"', (query) => `/v1/forward-auth?${query}"`],
-  Caddy: ['/v1/forward-auth?', (query) => `/v1/forward-auth?${query}`],
-  Traefik: ['/v1/forward-auth\n', (query) => `/v1/forward-auth?${query}\n`],
-  Envoy: ['path_prefix: /v1/forward-auth', (query) => `path_prefix: /v1/forward-auth?${query}&uri=`],
-};
+const FORWARD_AUTH = '/v1/forward-auth?';
+/** What every recipe asks for. */
+const QUERY = 'schemas=40';
 
 export interface RawVisit {
   status: number;
@@ -118,7 +113,7 @@ export class ForwardAuthSite implements AsyncDisposable {
     kind: ProxyKind,
     target: string,
     apiToken: string,
-    { second, adapt = (settings) => settings, query }: SiteOptions = {},
+    { second, adapt = (settings) => settings, query = QUERY }: SiteOptions = {},
   ): Promise<ForwardAuthSite> {
     const site = new ForwardAuthSite();
     await new Promise<void>((resolve) => site.#dashboard.listen(0, '127.0.0.1', resolve));
@@ -130,9 +125,7 @@ export class ForwardAuthSite implements AsyncDisposable {
       dashboard = Number(new URL(site.#second.url).port);
     }
     const tokenFile = site.#folder.join('token');
-    const [urlEnd, withQuery] = URL_ENDS[kind.name]!;
-    const asking = (settings: string) =>
-      query === undefined ? settings : settings.replace(urlEnd, withQuery(query));
+    const asking = (settings: string) => settings.replace(FORWARD_AUTH + QUERY, FORWARD_AUTH + query);
     const script = site.#folder.join('forward-auth.lua');
     writeFileSync(script, asking(readFileSync(`${RECIPES}forward-auth.lua`, 'utf8')));
     writeFileSync(tokenFile, `proxy_set_header Authorization "Token ${apiToken}";\n`, { mode: 0o600 });
