@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
+import { giveUpDeliveries } from '../../src/operations/webhook-endpoint/delivery.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { mapConcurrently, type TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
@@ -513,6 +514,20 @@ describeOnEachDatabase('A webhook', (database) => {
     response.writeHead(503).end();
     await eventually('the next failure', async () => (await failingSince()) !== null);
     assert.equal((await tenant.call('GET', `${PATH}/enabled`)).json.webhook_endpoint.enabled, true);
+  });
+
+  it('is not given up if its endpoint is enabled again before that', async () => {
+    await using receiver = await Receiver.start(respondWith(503));
+    const workspace = 'enabled again';
+    const tenant = await Tenant.create(service, workspace);
+    await tenant.endpoint('again', receiver.url);
+    await tenant.createGroup('again');
+    await tenant.waitFor('again', ({ attempts }) => attempts === 1);
+    const { store } = service.app.context;
+    const { workspaceId } = (await store.read({ kind: 'findWorkspace', name: workspace }))!;
+    const endpoint = { workspaceId, environment: 'Customer', endpointId: 'again' } as const;
+    await giveUpDeliveries({ store }, endpoint);
+    assert.equal((await tenant.deliveries('again'))[0]!.state, 'pending');
   });
 
   it('of a deleted endpoint is not delivered', async () => {

@@ -59,13 +59,17 @@ export async function claimDue(
   return { ...claimed, url, secrets };
 }
 
-/** Gives up the deliveries of a disabled endpoint. */
+/** Gives up the deliveries of an endpoint, until none is left or the endpoint is enabled again. */
 export async function giveUpDeliveries(
   { store }: Pick<EventContext, 'store'>,
   endpoint: WebhookEndpointKey,
 ): Promise<void> {
   const error = 'the endpoint is disabled';
-  await inBatches((limit) => store.write({ kind: 'cancelDeliveries', endpoint, error, limit }));
+  await inBatches(async (limit) => {
+    const document = await store.read({ kind: 'findDocument', key: endpointDocumentKey(endpoint) });
+    if (document === null || parseWebhookEndpoint(document).enabled) return 0;
+    return await store.write({ kind: 'cancelDeliveries', endpoint, error, limit });
+  });
 }
 
 /** Reaction of the receiver. */
