@@ -93,7 +93,7 @@ function inheritSettings(command: Command): void {
 function handleOutputError(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') return;
   console.error(`${ERROR_PREFIX}cannot write to standard output: ${error.message}`);
-  process.exit(exitCodes.failed);
+  process.exit(exitCodes.usage);
 }
 
 function failureMessage(error: unknown, code: number): string {

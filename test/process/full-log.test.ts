@@ -37,12 +37,12 @@ describe('A full log', () => {
 
 describe('Standard output on a full device', { skip: !existsSync(FULL_DEVICE) }, () => {
   for (const command of ['api-token list', 'export --workspace default']) {
-    it(`makes ${command} exit with 1 and one line`, async () => {
+    it(`makes ${command} exit with 2 and one line`, async () => {
       using folder = new Folder();
       await createApiToken(folder);
       await using full = program(folder, `"$0" "$@" > ${FULL_DEVICE}`, command.split(' '));
       const { code, stderr } = await full.exit();
-      assert.equal(code, 1);
+      assert.equal(code, 2);
       assert.match(stderr, /^user-group-service: [^\n]*no space left[^\n]*\n$/);
     });
   }
