@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { jsonText, objectText } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
-import { UsageError } from './exit-code.ts';
+import { DataError } from './exit-code.ts';
 import { type BatchLimits, type Line, lineBatches } from './ndjson.ts';
 
 const TEXTS = ['user_group_id', 'name', 'token'];
@@ -13,7 +13,7 @@ const TEXTS = ['user_group_id', 'name', 'token'];
 const JSON_FIELDS = ['mapping', 'properties', 'suspended'];
 const MEMBER = /^(mapping|properties)\.(.+)$/s;
 
-/** Yields batches as `ndjsonBatches` does. Throws `UsageError` for a file that is not CSV, or has a column that is not a field. */
+/** Yields batches as `ndjsonBatches` does. Throws `DataError` for a file that is not CSV, or has a column that is not a field. */
 export function csvBatches(input: AsyncIterable<Buffer>, limits: BatchLimits): AsyncGenerator<Line[]> {
   return lineBatches(records(input, limits), limits);
 }
@@ -35,11 +35,11 @@ async function* records(input: AsyncIterable<Buffer>, { lineBytes }: BatchLimits
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     // Without the cell that may follow: it may be a token.
-    throw new UsageError(`the file is not valid CSV: ${error.message.split(', value is')[0]}`);
+    throw new DataError(`the file is not valid CSV: ${error.message.split(', value is')[0]}`);
   }
 }
 
-/** Throws `UsageError` for bytes that the parser would silently replace. It recognizes UTF-16 by the byte order mark. */
+/** Throws `DataError` for bytes that the parser would silently replace. It recognizes UTF-16 by the byte order mark. */
 async function* validText(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let decoder: TextDecoder | undefined;
   try {
@@ -52,7 +52,7 @@ async function* validText(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
     decoder?.decode();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error;
-    throw new UsageError('the file is not UTF-8: export it again in this encoding', { cause: error });
+    throw new DataError('the file is not UTF-8: export it again in this encoding', { cause: error });
   }
 }
 
@@ -65,15 +65,15 @@ function checkedColumns(names: readonly string[]): readonly string[] {
   for (const name of names) {
     const isKnown = TEXTS.includes(name) || JSON_FIELDS.includes(name) || MEMBER.test(name);
     if (!isKnown)
-      throw new UsageError(
+      throw new DataError(
         `the column ${JSON.stringify(name)} is not a field: use ${[...TEXTS, ...JSON_FIELDS].join(', ')}, or mapping.SCHEMA and properties.NAME`,
       );
   }
   const [repeated] = names.filter((name, index) => names.indexOf(name) !== index);
-  if (repeated !== undefined) throw new UsageError(`the column ${repeated} occurs twice`);
+  if (repeated !== undefined) throw new DataError(`the column ${repeated} occurs twice`);
   for (const object of ['mapping', 'properties'])
     if (names.includes(object) && names.some((name) => name.startsWith(`${object}.`)))
-      throw new UsageError(`the file has both ${object} and members of it as columns: use one of them`);
+      throw new DataError(`the file has both ${object} and members of it as columns: use one of them`);
   return names;
 }
 

@@ -30,7 +30,7 @@ export const exitCodeMeanings: Record<keyof typeof exitCodes, string> = {
   usage:
     'unknown command or option, an invalid argument, or a file that cannot be read or written; or config plan found changes',
   notFound: 'database, file, workspace, API token or user group not found',
-  data: 'the file of a configuration was refused, import refused lines or too many deletions, check found violations, a workspace is not empty, an API token is not active, source and target of a copy differ, the file to restore is not a backup, or a check of doctor failed; the message has the details',
+  data: 'the file of a configuration was refused, import refused a CSV file, lines or too many deletions, check found violations, a workspace is not empty, an API token is not active, source and target of a copy differ, the file to restore is not a backup, or a check of doctor failed; the message has the details',
   unavailable: 'database or service unavailable: it cannot be opened, does not respond or refuses the call',
   busy: 'port or UGS_METRICS_ADDRESS already in use, or another process is serving the database file',
   config: 'invalid setting or key ring, or incompatible versions of database and service',

@@ -203,7 +203,7 @@ async function importLine({ bytes }: Line, importOne: ImportOne): Promise<LineRe
 function explainInterruption(error: unknown, lastLine: number): never {
   if (lastLine === 0) throw error;
   const imported = `the lines before ${lastLine + 1} are imported: run the same import again to continue`;
-  for (const Kind of [StoreUnavailable, ServiceRefused, UsageError])
+  for (const Kind of [StoreUnavailable, ServiceRefused, UsageError, DataError])
     if (error instanceof Kind) throw new Kind(`${error.message}; ${imported}`, { cause: error });
   throw error;
 }

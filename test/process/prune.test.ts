@@ -241,7 +241,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     const before = await ids();
     for (const [text, message] of Object.entries(wrong)) {
       const refused = await importTable(text, '--prune', '--max-delete', '100%');
-      assert.equal(refused.code, 2, text);
+      assert.equal(refused.code, 65, text);
       assert.match(refused.stderr, message);
       assert.doesNotMatch(refused.stderr, /explo-token/);
     }
@@ -267,7 +267,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     const rows = Array.from({ length: 600 }, (_, index) => `broken-${index},${'x'.repeat(250)}\n`);
     writeFileSync(table, `user_group_id,name\n${rows.join('')}broken\n`);
     const { code, stderr } = await run(folder, args(table), { env: database.env });
-    assert.equal(code, 2);
+    assert.equal(code, 65);
     assert.match(stderr, /not valid CSV: .* on line 602; the lines before \d{3} are imported: run the same/);
   });
 
@@ -279,7 +279,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
       return run(folder, args(table), { env: database.env });
     };
     const refused = await importAs('latin1');
-    assert.equal(refused.code, 2);
+    assert.equal(refused.code, 65);
     assert.match(refused.stderr, /the file is not UTF-8/);
     writeFileSync(table, Buffer.from(text).subarray(0, text.indexOf('\u00fc') + 3));
     assert.match((await run(folder, args(table), { env: database.env })).stderr, /the file is not UTF-8/);
