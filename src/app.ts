@@ -24,6 +24,7 @@ import {
   allocateSharedMemory,
   createServing,
   logSplitBatch,
+  logUnexpected,
   type Serving,
   sharedQueueLengths,
   type Thread,
@@ -250,9 +251,7 @@ async function serve(
     allowsPrivate: context.allowsPrivateWebhooks,
     observer: metrics?.webhooks ?? null,
     endpoints: new WebhookEndpointLog(log),
-    onError: (error) => {
-      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'webhooks: unexpected failure');
-    },
+    onError: logUnexpected(log, 'webhooks'),
   });
   metrics?.watchDeliveries(() => webhooks.countPending());
   const start = {

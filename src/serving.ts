@@ -90,6 +90,13 @@ export function logSplitBatch(log: Logger): (error: unknown) => void {
   return (err) => log.error({ err }, 'a batch failed; its items were repeated one at a time');
 }
 
+/** Logs a bug in work that no request waits for; outages of the database are logged as such. */
+export function logUnexpected(log: Logger, what: string): (error: unknown) => void {
+  return (err) => {
+    if (!(err instanceof StoreUnavailable)) log.error({ err }, `${what}: unexpected failure`);
+  };
+}
+
 interface ServingOptions {
   config: Config;
   thread: Thread;
@@ -139,6 +146,7 @@ export function createServing({
     keepsEvents: config.eventRetentionDays > 0,
     publicUrl: config.publicUrl,
     allowsPrivateWebhooks: config.webhookAllowPrivate === 'on',
+    onBackgroundError: logUnexpected(log, 'background write'),
     via: 'api',
   });
   let phase: Phase = 'serving';

@@ -54,6 +54,8 @@ type ContextOptions = Pick<Context, 'store' | 'keyRing'> &
     >
   > & {
     via: Origin['via'];
+    /** Called if what was collected for a write in the background cannot be written. */
+    onBackgroundError?: (error: unknown) => void;
   };
 
 export function createContext({
@@ -62,6 +64,7 @@ export function createContext({
   clock = Date.now,
   keepsEvents = true,
   activity = new TenantActivity(),
+  onBackgroundError = () => {},
   ...options
 }: ContextOptions): Context {
   const configs = new EnvironmentConfigs(activity);
@@ -81,8 +84,8 @@ export function createContext({
     activity,
     cpu: CpuQueue.create(activity),
     configs,
-    lastUse: new LastUse(store),
-    usage: new Usage(store, keepsEvents),
+    lastUse: new LastUse(store, onBackgroundError),
+    usage: new Usage(store, keepsEvents, onBackgroundError),
     timedOutSchemas: new TimedOutSchemas({ store, clock, configs, keepsEvents }),
     violations: [],
     origin: { via, requestId: null },

@@ -24,13 +24,16 @@ class Counter {
   } as unknown as BatchingStore;
 }
 
+/** Called only with the failures of the counter. */
+const onError = (error: unknown) => assert.ok(error instanceof StoreUnavailable);
+
 const tenant = { workspaceId: 1, environment: 'Customer' } as const;
 const acme = { ...userGroupKey(tenant, 'acme'), teamId: 1 };
 
 describe('Usage', () => {
   it('keeps what could not be written, and adds later uses', async () => {
     const counter = new Counter();
-    const usage = new Usage(counter.store, true);
+    const usage = new Usage(counter.store, true, onError);
     counter.isFailing = true;
     usage.count(acme, 'resolves', 0);
     usage.count(acme, 'embed_tokens', 0, 'cube');
@@ -51,7 +54,7 @@ describe('Usage', () => {
 
   it('counts uses that occur during a write', async () => {
     const counter = new Counter();
-    const usage = new Usage(counter.store, true);
+    const usage = new Usage(counter.store, true, onError);
     const groups = Array.from({ length: 1_000 }, (_, teamId) => ({
       ...userGroupKey(tenant, `group-${teamId}`),
       teamId,
@@ -68,7 +71,7 @@ describe('Usage', () => {
   it('drops the uses of further groups after 200,000 while the database fails, and says how many', async () => {
     const counter = new Counter();
     counter.isFailing = true;
-    const usage = new Usage(counter.store, true);
+    const usage = new Usage(counter.store, true, onError);
     const key = userGroupKey(tenant, 'many');
     for (let teamId = 1; teamId <= 200_000; teamId++) {
       usage.count({ ...key, teamId }, 'resolves', 0);
@@ -81,7 +84,7 @@ describe('Usage', () => {
 
   it('counts nothing without retention', async () => {
     const counter = new Counter();
-    const usage = new Usage(counter.store, false);
+    const usage = new Usage(counter.store, false, onError);
     usage.count(acme, 'resolves', 0);
     await usage.write();
     assert.equal(counter.stored.size, 0);

@@ -7,6 +7,8 @@ interface Collection<Batch> {
   /** Returns what was collected, and starts an empty collection. */
   take(): Batch;
   write(batch: Batch): Promise<void>;
+  /** Called with the error of a write, which has kept what must not be lost. */
+  onError: (error: unknown) => void;
 }
 
 export class DelayedWrite<Batch> {
@@ -28,12 +30,14 @@ export class DelayedWrite<Batch> {
     this.#timer ??= setTimeout(() => void this.now(), this.#afterMs).unref();
   }
 
-  /** Ignores failures: `write` keeps what must not be lost. */
+  /** Never rejects. */
   now(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     const batch = this.#collection.take();
-    this.#writing = this.#writing.then(() => this.#collection.write(batch)).catch(() => {});
+    this.#writing = this.#writing
+      .then(() => this.#collection.write(batch))
+      .catch((error: unknown) => this.#collection.onError(error));
     return this.#writing;
   }
 }

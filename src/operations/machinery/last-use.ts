@@ -19,16 +19,17 @@ interface Used {
 
 export class LastUse {
   readonly #store: BatchingStore;
-  readonly #delayed = new DelayedWrite<Used>(
-    { take: () => this.#take(), write: (used) => this.#write(used) },
-    WRITE_AFTER_MS,
-  );
+  readonly #delayed: DelayedWrite<Used>;
   #groups = new Map<string, SeenUserGroup>();
   #apiTokens = new Set<number>();
   #hour = 0;
 
-  constructor(store: BatchingStore) {
+  constructor(store: BatchingStore, onError: (error: unknown) => void) {
     this.#store = store;
+    this.#delayed = new DelayedWrite(
+      { take: () => this.#take(), write: (used) => this.#write(used), onError },
+      WRITE_AFTER_MS,
+    );
   }
 
   resolved(userGroup: UserGroup, now: number): void {
@@ -45,7 +46,7 @@ export class LastUse {
     this.#delayed.schedule();
   }
 
-  /** Writes what was collected. Failures are ignored: the next use is collected again. */
+  /** Writes what was collected. What could not be written is collected again with the next use. */
   write(): Promise<void> {
     return this.#delayed.now();
   }

@@ -31,19 +31,20 @@ type CountedGroup = UserGroupKey & Pick<UserGroup, 'teamId'>;
 export class Usage {
   readonly #store: BatchingStore;
   readonly #isKept: boolean;
-  readonly #delayed = new DelayedWrite<Tally[]>(
-    { take: () => this.#take(), write: (tallies) => this.#write(tallies) },
-    WRITE_AFTER_MS,
-  );
+  readonly #delayed: DelayedWrite<Tally[]>;
   /** The one that was used last comes first. */
   #tallies: Tally[] = [];
   #size = 0;
   #dropped = 0;
 
   /** Without retention of events, nothing is counted. */
-  constructor(store: BatchingStore, isKept: boolean) {
+  constructor(store: BatchingStore, isKept: boolean, onError: (error: unknown) => void) {
     this.#store = store;
     this.#isKept = isKept;
+    this.#delayed = new DelayedWrite(
+      { take: () => this.#take(), write: (tallies) => this.#write(tallies), onError },
+      WRITE_AFTER_MS,
+    );
   }
 
   /** `integration`: its id, for embed tokens. */
@@ -78,7 +79,9 @@ export class Usage {
     return tallies;
   }
 
+  /** Throws the first error after all batches. */
   async #write(tallies: readonly Tally[]): Promise<void> {
+    let failure: unknown;
     for (const { day, kind, integration, uses } of tallies) {
       for (const batch of batches([...uses])) {
         const counts = batch.map(
@@ -86,13 +89,15 @@ export class Usage {
         );
         try {
           await this.#store.write({ kind: 'addUsage', counts });
-        } catch {
+        } catch (error) {
+          failure ??= error;
           const kept = this.#findTally(day, kind, integration).uses;
           for (const [teamId, unwritten] of batch) this.#add(kept, teamId, unwritten);
           this.#delayed.schedule();
         }
       }
     }
+    if (failure !== undefined) throw failure;
   }
 
   #findTally(day: Day, kind: UsageKind, integration: string): Tally {
