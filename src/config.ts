@@ -50,6 +50,7 @@ const timeouts = {
   lock_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
   idle_in_transaction_session_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
   query_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
+  connect_timeout: 'UGS_POSTGRES_CONNECT_TIMEOUT_MS',
   connectionTimeoutMillis: 'UGS_POSTGRES_CONNECT_TIMEOUT_MS',
 };
 /** Start of the names that are refused unless they are settings. */

@@ -236,11 +236,17 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
       });
   });
 
-  for (const parameter of ['statement_timeout', 'lock_timeout', 'query_timeout']) {
-    it(`if DATABASE_URL has ${parameter}, which would override UGS_POSTGRES_STATEMENT_TIMEOUT_MS`, () =>
+  const timeouts = {
+    statement_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
+    lock_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
+    query_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
+    connect_timeout: 'UGS_POSTGRES_CONNECT_TIMEOUT_MS',
+  };
+  for (const [parameter, setting] of Object.entries(timeouts)) {
+    it(`if DATABASE_URL has ${parameter}, instead of ${setting}`, () =>
       assertRefused({
         env: { DATABASE_URL: `postgres://u:hidden@127.0.0.1:1/d?${parameter}=0` },
-        names: new RegExp(`DATABASE_URL .*${parameter}.*UGS_POSTGRES_STATEMENT_TIMEOUT_MS`),
+        names: new RegExp(`DATABASE_URL .*${parameter}.*${setting}`),
         hides: /hidden/,
       }));
   }
