@@ -49,6 +49,24 @@ describe('a filter of user groups', () => {
     assert.equal(isMatch({ contains: 'Mu' }, { name: 'Müller'.normalize('NFD') }), false);
   });
 
+  it('finds full-width letters, ligatures and signs of several letters by the letters, and the letters by them', () => {
+    const pairs = [
+      ['Ａｃｍｅ', 'acme'],
+      ['Oﬃce', 'OFFICE'],
+      ['№ ㎏', 'no kg'],
+      ['ｶﾞｽ', 'ガス'],
+    ] as const;
+    for (const [one, other] of pairs)
+      for (const [name, contains] of [
+        [one, other],
+        [other, one],
+      ] as const) {
+        assert.equal(isMatch({ contains }, { name }), true, `${contains} in ${name}`);
+        const properties = JSON.stringify({ plan: name });
+        assert.equal(isMatch({ contains: `plan: ${contains}` }, { properties }), true, contains);
+      }
+  });
+
   it('by the value of a property finds a part of a text, a whole number and an element of a list, regardless of case', () => {
     for (const contains of [
       'plan: gold',

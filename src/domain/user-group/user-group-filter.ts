@@ -116,10 +116,11 @@ function propertyTest({ name, value }: PropertyCondition): (properties: JsonText
 
 /**
  * Equal for texts that differ only in case, in every script: `toLowerCase` alone distinguishes σ from ς and ß from SS,
- * `toUpperCase` alone k from the Kelvin sign. Also equal for ü as one character and as u with a combining mark.
+ * `toUpperCase` alone k from the Kelvin sign. Also equal for ü as one character and as u with a combining mark, and for
+ * letters that only look different, such as full-width ones and ligatures.
  */
 function foldCase(text: string): string {
-  return text.toLowerCase().toUpperCase().normalize();
+  return text.normalize('NFKC').toLowerCase().toUpperCase().normalize();
 }
 
 /** Texts with other spellings of the same string or number, such as `1e1`. */
