@@ -15,14 +15,7 @@ import type { EnvironmentFigures } from '../operations/figures/environment-figur
 import { overloaded, permit } from '../operations/refusals.ts';
 import { Problem } from '../problem.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
-import {
-  isFromThisSite,
-  isSecure,
-  mayWithholdSession,
-  queryParameters,
-  requestPath,
-  requestSession,
-} from './browser.ts';
+import { isFromThisSite, isSecure, mayWithholdSession, queryParameters, requestSession } from './browser.ts';
 import { actionForm, hidden, submit } from './fields.ts';
 import { storeNotice, takeNotice } from './flash.ts';
 import { Form, MAX_FORM_BYTES } from './form.ts';
@@ -102,12 +95,12 @@ async function keepForm(exchange: Exchange): Promise<void> {
   if (form.size > MAX_KEPT_BYTES) return;
   const kept = keptText(exchange, form);
   request.keptForm = html`<p>What you typed is kept, for an hour.</p>
-${actionForm(session, requestPath(request), html`${hidden(KEPT_FORM, kept)}${submit('Show the form again')}`)}`;
+${actionForm(session, request.url, html`${hidden(KEPT_FORM, kept)}${submit('Show the form again')}`)}`;
 }
 
 /** A form that has a kept one stands for it. */
 function keptText({ options: { context }, request }: Exchange, form: Form): string {
-  return form.text(KEPT_FORM) || keptForm(context.keyRing, requestPath(request), form, context.clock());
+  return form.text(KEPT_FORM) || keptForm(context.keyRing, request.url, form, context.clock());
 }
 
 async function respond(exchange: Exchange, signedIn: SignedIn): Promise<Response> {
@@ -186,8 +179,8 @@ async function showKept(
 ): Promise<Response> {
   const { options, page, request, reply } = exchange;
   const { keyRing, clock } = options.context;
-  const form = openKeptForm(keyRing, requestPath(request), sent.text(KEPT_FORM), clock());
-  if (form === null) return redirect(reply, requestPath(request));
+  const form = openKeptForm(keyRing, request.url, sent.text(KEPT_FORM), clock());
+  if (form === null) return redirect(reply, request.url);
   admit(exchange, signedIn);
   const call = preparePageCall(exchange, signedIn, form);
   return sendResult(exchange, call, { ...(await showAgain(page, call, reason)), status: 200 });
@@ -195,7 +188,7 @@ async function showKept(
 
 function signInAgainView(request: FastifyRequest, kept: string, problem?: Problem): View {
   const text = html`<p>Your session has ended, so nothing was done. What you typed is kept: sign in to see it again.</p>`;
-  return signInView({ action: requestPath(request), fields: { [KEPT_FORM]: kept }, text }, problem);
+  return signInView({ action: request.url, fields: { [KEPT_FORM]: kept }, text }, problem);
 }
 
 /** Shows a form of an earlier session with what was typed. Throws `origin_not_allowed` if it is of another workspace. */

@@ -50,6 +50,18 @@ describeOnEachDatabase('the list of user groups in the console', (database) => {
     return browser.postFields(APPLY, fields);
   }
 
+  /** Sends it with a browser whose session has ended, and signs in. */
+  async function sendWithoutSession(
+    path: string,
+    send: (person: ConsoleBrowser) => Promise<TestResponse>,
+  ): Promise<TestResponse> {
+    const person = await ConsoleBrowser.signIn(service);
+    person.forgetCookies();
+    const asked = await send(person);
+    assert.equal(asked.status, 401, asked.text);
+    return person.submitFrom(asked, path, { api_token: service.token });
+  }
+
   async function isSuspended(id: string): Promise<boolean> {
     return (await service.call('GET', `/v1/user-groups/${id}`)).json.user_group.suspended;
   }
@@ -81,6 +93,26 @@ describeOnEachDatabase('the list of user groups in the console', (database) => {
     assert.match(textOf(done), /changed unchanged It was changed after you reviewed it/);
     assert.equal(await isSuspended('kept'), true);
     assert.equal(await isSuspended('changed'), false);
+  });
+
+  it('keeps the selection when the session ends, before and after the review, and shows it to be reviewed', async () => {
+    const ids = ['ended-1', 'ended-2'];
+    await create(...ids);
+    const conditions = '?search=ended';
+    const [path, applyPath] = [`${SELECTION}${conditions}`, `${APPLY}${conditions}`];
+    const [token, applyToken] = [await csrf(), await csrf()];
+    const fields = (each: string) =>
+      [['csrf', each], ['action', 'suspend'], ...ids.map((id) => ['id', id])] as [string, string][];
+    const reviewed = await sendWithoutSession(path, (person) => person.postFields(path, fields(token)));
+    const unchanged = await sendWithoutSession(applyPath, (person) =>
+      person.postFields(applyPath, [...fields(applyToken), ['version', 'old'], ['version', 'old']]),
+    );
+    for (const page of [reviewed, unchanged]) {
+      assert.equal(page.status, 200, page.text);
+      assert.match(textOf(page), /nothing was done\. Check it, and send it again\. .*ended-1.*ended-2/);
+      assert.ok(page.text.includes(`href="${LIST}?search&#61;ended"`), page.text);
+    }
+    assert.deepEqual(await Promise.all(ids.map(isSuspended)), [false, false]);
   });
 
   it('leads back to the list with its conditions, from the review and from the result', async () => {

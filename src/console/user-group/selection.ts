@@ -7,7 +7,7 @@ import type { Context } from '../../operations/context.ts';
 import { mapInChunks } from '../../operations/pages.ts';
 import { resumeUserGroup, suspendUserGroup } from '../../operations/user-group/suspend.ts';
 import { Problem } from '../../problem.ts';
-import { hidden } from '../fields.ts';
+import { hidden, problemSummary } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { formView } from '../form-pages.ts';
 import { badge, buttonTo, type Html, html, idLink, pathTo, table, time } from '../html.ts';
@@ -48,33 +48,43 @@ export const selectionButtons: Html = html`<div class="actions" id="selection">
 ${ACTIONS.map((action) => html`<button type="submit" name="action" value="${action}">${actions[action].name} checked</button>`)}
 </div>`;
 
-const shared = { method: 'POST', permissions: WRITERS, purpose: 'change user groups' } as const;
+const shared = {
+  method: 'POST',
+  permissions: WRITERS,
+  purpose: 'change user groups',
+  retry: reviewView,
+} as const satisfies Partial<Page>;
 
 export const reviewSelection: Page = {
   ...shared,
   path: '/user-groups/-/selection',
   access: 'read',
   handle: async (call) => {
-    if (!call.form.has('id')) return { location: at(LIST_PATH, call, { [NOTICE]: 'none_checked' }) };
-    const { name, effect, isDangerous } = actions[actionIn(call.form)];
-    const { store } = call.context;
-    const keys = idsIn(call.form).map((id) => store.userGroupKey(call.caller, id));
-    const groups = await Promise.all(keys.map((key) => store.read({ kind: 'findUserGroup', key })));
-    const found = groups.filter((group) => group !== null);
-    return formView(call, {
-      title: `${name} ${found.length} user ${found.length === 1 ? 'group' : 'groups'}`,
-      text: html`<p>${effect}</p>
-${groupTable(found)}
-${found.length === groups.length ? '' : html`<p>${groups.length - found.length} that you checked were deleted meanwhile.</p>`}`,
-      action: at(APPLY_PATH, call),
-      fields: html`${hidden('action', actionIn(call.form))}
-${found.map((group) => html`${hidden('id', group.providedId)}${hidden('version', versionTag(group))}`)}`,
-      button: name,
-      isDangerous,
-      back: at(LIST_PATH, call),
-    });
+    if (call.form.has('id')) return reviewView(call);
+    return { location: at(LIST_PATH, call, { [NOTICE]: 'none_checked' }) };
   },
 };
+
+/** The groups as they are now; `problem` is why nothing was done with them. */
+async function reviewView(call: PageCall, problem?: Problem): Promise<View> {
+  const { name, effect, isDangerous } = actions[actionIn(call.form)];
+  const { store } = call.context;
+  const keys = idsIn(call.form).map((id) => store.userGroupKey(call.caller, id));
+  const groups = await Promise.all(keys.map((key) => store.read({ kind: 'findUserGroup', key })));
+  const found = groups.filter((group) => group !== null);
+  return formView(call, {
+    title: `${name} ${found.length} user ${found.length === 1 ? 'group' : 'groups'}`,
+    text: html`${problemSummary(problem)}<p>${effect}</p>
+${groupTable(found)}
+${found.length === groups.length ? '' : html`<p>${groups.length - found.length} that you checked were deleted meanwhile.</p>`}`,
+    action: at(APPLY_PATH, call),
+    fields: html`${hidden('action', actionIn(call.form))}
+${found.map((group) => html`${hidden('id', group.providedId)}${hidden('version', versionTag(group))}`)}`,
+    button: name,
+    isDangerous,
+    back: at(LIST_PATH, call),
+  });
+}
 
 export const applyToSelection: Page = {
   ...shared,
