@@ -462,10 +462,9 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
   it('lets support find a customer, fix a property, see who changed it and rotate a token, by keyboard alone', async () => {
     const { context, page, errors } = await open();
     /** Moves the focus to what has this text, and presses the key. */
-    const press = async (key: string, text: string): Promise<void> => {
+    const press = async (key: string, text: string, tab = 'Tab'): Promise<void> => {
       const isThere = `document.activeElement.textContent.trim() === ${JSON.stringify(text)}`;
-      for (let tabs = 0; !(await page.evaluate(isThere)) && tabs < 60; tabs++)
-        await page.keyboard.press('Tab');
+      for (let tabs = 0; !(await page.evaluate(isThere)) && tabs < 60; tabs++) await page.keyboard.press(tab);
       await page.keyboard.press(key);
     };
     const focus = async (id: string): Promise<void> => {
@@ -494,9 +493,10 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await page.getByText('30', { exact: true }).waitFor();
     await press('Enter', 'Save');
     await page.getByRole('status').getByText('The changes were saved').waitFor();
+    assert.equal(await page.evaluate("document.activeElement.getAttribute('role')"), 'status');
     await page.getByRole('cell', { name: 'support' }).first().waitFor();
     const { json: before } = await service.call('GET', '/v1/user-groups/globex');
-    await press('Enter', 'Rotate token');
+    await press('Enter', 'Rotate token', 'Shift+Tab');
     await heading('Rotate the token');
     await focus('grace_period_seconds');
     await page.keyboard.type('1 hour');
