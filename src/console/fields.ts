@@ -2,7 +2,17 @@
 
 import { capitalized } from '../http/description.ts';
 import type { Problem, Violation } from '../problem.ts';
-import { type ButtonKind, bdi, buttonTo, type Html, html, joined, NO_HTML, pointerText } from './html.ts';
+import {
+  type ButtonKind,
+  bdi,
+  buttonTo,
+  type Html,
+  html,
+  joined,
+  labelOf,
+  NO_HTML,
+  pointerText,
+} from './html.ts';
 import { maskedToken, type Session } from './session.ts';
 
 interface FieldOptions {
@@ -115,8 +125,9 @@ export function hidden(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }
 
-export function submit(text: string, kind: ButtonKind = 'primary'): Html {
-  return html`<button type="submit" class="${kind}">${text}</button>`;
+/** `object`: see `labelOf`. */
+export function submit(text: string, kind: ButtonKind = 'primary', object?: string): Html {
+  return html`<button type="submit" class="${kind}"${labelOf(text, object)}>${text}</button>`;
 }
 
 export function cancel(path: string): Html {

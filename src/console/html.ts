@@ -29,9 +29,14 @@ export function pointerText(pointer: string): Html {
   return joined(pointer.split('/').map(bdi), '/');
 }
 
-/** A link to another page of the console. */
-export function link(path: string, text: string): Html {
-  return html`<a href="${path}"${wrapping(text)}>${text}</a>`;
+/** A link to another page of the console. `object`: see `labelOf`. */
+export function link(path: string, text: string, object?: string): Html {
+  return html`<a href="${path}"${wrapping(text)}${labelOf(text, object)}>${text}</a>`;
+}
+
+/** The attribute that names the object too, where several links or buttons of a page have the same text. */
+export function labelOf(text: string, object: string | undefined): Html {
+  return object === undefined ? NO_HTML : html` aria-label="${text} ${object}"`;
 }
 
 /** The attribute of an element whose text may break anywhere; empty if it need not. */

@@ -4,7 +4,7 @@ import { digestOfApiToken } from '../domain/token.ts';
 import { readOwnApiToken } from '../operations/api-token/api-token.ts';
 import { findActiveApiToken } from '../operations/api-token/authenticate.ts';
 import { isSecure, requestSessions } from './browser.ts';
-import { actionForm, hidden } from './fields.ts';
+import { actionForm, hidden, submit } from './fields.ts';
 import { badge, buttonTo, type Html, heading, html, pathTo, table } from './html.ts';
 import { type Page, type PageCall, READERS } from './page.ts';
 import { type Session, SLOTS, sessionCookie } from './session.ts';
@@ -65,6 +65,6 @@ function switchForm({ session }: PageCall, slot: number, to: string): Html {
   return actionForm(
     session,
     `${PATH}/switch`,
-    html`${hidden('slot', String(slot))}<button type="submit" class="plain">Switch<span class="hidden"> to ${to}</span></button>`,
+    html`${hidden('slot', String(slot))}${submit('Switch', 'plain', `to ${to}`)}`,
   );
 }

@@ -99,6 +99,17 @@ const BROKEN_BADGES = `[...document.querySelectorAll('.badge')]
   .filter((badge) => badge.getClientRects().length > 1 || badge.offsetHeight > 2 * parseFloat(getComputedStyle(badge).fontSize))
   .map((badge) => badge.textContent)`;
 
+/** Names of links and buttons that lead to different pages. Ids are given by callers. */
+const AMBIGUOUS = `(() => {
+  const targets = new Map();
+  const elements = [...document.querySelectorAll('main :is(a:not(:has(.id)), [type=submit])')];
+  return elements.filter((each) => {
+    const [name, target] = [each.ariaLabel ?? each.textContent, each.href ?? each.form.action];
+    if (!targets.has(name)) targets.set(name, target);
+    return targets.get(name) !== target;
+  }).map((each) => each.outerHTML);
+})()`;
+
 /** Tables that are scrolled to the side, and controls beyond the edge of the content. */
 const TOO_WIDE = `[
   ...[...document.querySelectorAll('.table')].filter((table) => table.scrollWidth > table.clientWidth),
@@ -374,6 +385,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
       `${name}: one main action`,
     );
     assert.deepEqual(await page.evaluate(BROKEN_BADGES), [], name);
+    assert.deepEqual(await page.evaluate(AMBIGUOUS), [], name);
     assert.deepEqual(await page.evaluate(TOO_WIDE), [], name);
   }
 

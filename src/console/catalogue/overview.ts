@@ -74,10 +74,16 @@ function allOf(path: readonly string[], { noun }: DocumentDefinition): Html {
 
 async function rules({ context, caller }: PageCall, isAdmin: boolean): Promise<Html> {
   const { mappingMode, propertySchema } = await environmentConfig({ context, caller });
-  const change = isAdmin ? html` · ${link(pathTo('catalogue', 'mapping-policy'), 'Change')}` : '';
+  const change = isAdmin
+    ? html` · ${link(pathTo('catalogue', 'mapping-policy'), 'Change', 'the mapping policy')}`
+    : '';
   const schema =
     propertySchema === null ? html`<span class="none">none</span>` : modeText(propertySchema.mode);
-  const open = link(pathTo('catalogue', 'property-schema'), isAdmin ? 'Change' : 'Show');
+  const open = link(
+    pathTo('catalogue', 'property-schema'),
+    isAdmin ? 'Change' : 'Show',
+    'the property schema',
+  );
   return definitions([
     ['Mapping policy', html`${modeText(mappingMode)}${change}`],
     ['Property schema', html`${schema} · ${open}`],

@@ -106,12 +106,12 @@ function pathOfTarget(caller: Caller, { type, id }: EventTarget): string | null 
 function who(actor: Actor): Insertion {
   const { id, name, via } = actor;
   if (id === null) return actorLabel(actor);
-  return html`${breakable(name ?? 'API token')}<p class="hint">API token ${link(eventsBy(id), String(id))}, by ${VIA[via]}</p>`;
+  return html`${breakable(name ?? 'API token')}<p class="hint">${link(eventsBy(id), `API token ${id}`)}, by ${VIA[via]}</p>`;
 }
 
 function changesCell(
   caller: Caller,
-  { type, target, position }: StoredEvent,
+  { type, target, position, version }: StoredEvent,
   changes: readonly Change[] | null,
   userGroupId = target.id,
 ): Html {
@@ -124,11 +124,14 @@ function changesCell(
   const isUpdate = type === 'user_group.updated' && target.id === userGroupId;
   const mayRestore = isUpdate && isPermitted(caller, WRITERS);
   const restorePath = `${group}/restore?position=${position}`;
-  const links = (change: Change) =>
-    html` <span class="links">${link(`${group}/events?${new URLSearchParams({ field: change.path.join('.') })}`, 'History')}${
+  const place = `version ${version} of ${target.id}`;
+  const links = (change: Change) => {
+    const field = change.path.join('.');
+    return html` <span class="links">${link(`${group}/events?${new URLSearchParams({ field })}`, 'History', `of ${field} of ${target.id}`)}${
       mayRestore && isRestorable(change)
-        ? html` ${link(`${restorePath}&${new URLSearchParams({ field: JSON.stringify(change.path) })}`, 'Restore this value')}`
+        ? html` ${link(`${restorePath}&${new URLSearchParams({ field: JSON.stringify(change.path) })}`, 'Restore this value', `of ${field} before ${place}`)}`
         : ''
     }</span>`;
-  return html`${changesText(changes, type.endsWith('.created'), links)}${mayRestore && changes.some(isRestorable) ? html`<p class="links">${link(restorePath, 'Undo')}</p>` : ''}`;
+  };
+  return html`${changesText(changes, type.endsWith('.created'), links)}${mayRestore && changes.some(isRestorable) ? html`<p class="links">${link(restorePath, 'Undo', place)}</p>` : ''}`;
 }

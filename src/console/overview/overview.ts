@@ -51,7 +51,7 @@ function userGroups(figures: CountedFigures): Html {
 /** A count of user groups that break a rule stands out. */
 function figure(name: string, count: number, condition: Readonly<Record<string, string>>): Html {
   const kind = count > 0 && 'invalid' in condition ? html` class="bad"` : '';
-  return html`<div${kind}><dt>${name}</dt><dd>${link(pageUrl(LIST_PATH, condition), withSeparators(count))}</dd></div>`;
+  return html`<div${kind}><dt>${name}</dt><dd>${link(pageUrl(LIST_PATH, condition), withSeparators(count), name)}</dd></div>`;
 }
 
 function dateText(instant: number): string {

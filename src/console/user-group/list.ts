@@ -163,5 +163,5 @@ function checkBox({ providedId }: UserGroup): Html {
 }
 
 function editLink({ providedId }: UserGroup): Html {
-  return html`<a href="${pathTo('user-groups', providedId)}/edit">Edit<span class="hidden"> ${providedId}</span></a>`;
+  return link(`${pathTo('user-groups', providedId)}/edit`, 'Edit', providedId);
 }

@@ -186,7 +186,7 @@ function claims({ header, payload }: DecodedToken): Html {
 function mintForm({ providedId }: UserGroup, { integrationId, resources }: Preview, session: Session): Html {
   const content = html`${hidden('integration', integrationId)}
 ${resources.length > 1 ? resourceField(resources) : ''}
-${submit('Mint a one-minute test token', 'plain')}`;
+${submit('Mint a one-minute test token', 'plain', `of ${integrationId}`)}`;
   return actionForm(session, pathTo('user-groups', providedId, 'view-as'), content);
 }
 

@@ -3,7 +3,7 @@
 import { type Delivery, type DeliveryState, parseAttempts } from '../../domain/webhook-endpoint/delivery.ts';
 import { documentIdParameter } from '../../http/request/path-parameter.ts';
 import { readDelivery } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
-import { actionForm, wordsOf } from '../fields.ts';
+import { actionForm, submit, wordsOf } from '../fields.ts';
 import {
   absent,
   badge,
@@ -83,6 +83,6 @@ export function deliveryPath(id: string, eventId: string): string {
 }
 
 export function redeliverForm(session: Session, id: string, { eventId }: Delivery): Html {
-  const button = html`<button type="submit">Deliver again<span class="hidden"> ${eventId}</span></button>`;
+  const button = submit('Deliver again', 'plain', eventId);
   return actionForm(session, `${deliveryPath(id, eventId)}/redeliver`, button);
 }

@@ -146,5 +146,5 @@ function noDeliveries(state: DeliveryState | undefined, nextCursor: string | nul
 }
 
 function deliveryLink(id: string, { eventId, eventType }: Delivery): Html {
-  return html`${link(deliveryPath(id, eventId), eventType)}<p class="hint">${idCell(null, eventId)}</p>`;
+  return html`${link(deliveryPath(id, eventId), eventType, eventId)}<p class="hint">${idCell(null, eventId)}</p>`;
 }
