@@ -23,7 +23,7 @@ export function launchBrowser(): Promise<Browser> {
 export const COLOUR_RULES: readonly string[] = ['color-contrast', 'link-in-text-block'];
 
 /**
- * The accessibility violations of a page, with those of its frames; also by a rule that axe counts as experimental.
+ * The accessibility violations of a page, with those of its frames; also by rules that axe does not apply by itself.
  * `rules`: only by these.
  */
 export async function violationsOf(page: Page, rules?: readonly string[]): Promise<axe.Result[]> {
@@ -37,7 +37,9 @@ export async function violationsOf(page: Page, rules?: readonly string[]): Promi
           resultTypes: ['violations'],
           ...(values
             ? { runOnly: { type: 'rule' as const, values } }
-            : { rules: { 'label-content-name-mismatch': { enabled: true } } }),
+            : {
+                rules: { 'label-content-name-mismatch': { enabled: true }, 'target-size': { enabled: true } },
+              }),
         })
         .then(({ violations }) => violations),
     rules as string[] | undefined,
