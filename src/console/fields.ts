@@ -20,6 +20,8 @@ interface FieldOptions {
   label: string;
   value?: string;
   hint?: string;
+  /** What is wrong with the value that is stored; absent if it is empty. */
+  warning?: string;
   isRequired?: boolean;
   /** Only screen readers get the label, in a table whose columns have titles. */
   isLabelHidden?: boolean;
@@ -188,13 +190,18 @@ export function wordsOf(identifier: string): string {
 }
 
 function labelled(options: FieldOptions, control: (attributes: Html) => Html): Html {
-  const { name, label, hint, isLabelHidden = false } = options;
+  const { name, label, hint, warning, isLabelHidden = false } = options;
   const error = errorText(options);
-  const attributes = describedBy([hint, `${name}-hint`], [error, `${name}-error`]);
+  const attributes = describedBy(
+    [hint, `${name}-hint`],
+    [error, `${name}-error`],
+    [warning || undefined, `${name}-warning`],
+  );
   return html`<div class="field"><label for="${name}" class="${isLabelHidden ? 'hidden' : ''}">${label}</label>
 ${hint === undefined ? '' : html`<p class="hint" id="${name}-hint">${hint}</p>`}
 ${error}
-${control(error === NO_HTML ? attributes : html`${attributes} aria-invalid="true"`)}</div>`;
+${control(error === NO_HTML ? attributes : html`${attributes} aria-invalid="true"`)}
+${warning ? html`<p class="error" id="${name}-warning">${warning}</p>` : ''}</div>`;
 }
 
 /** References to the texts about a control that exist. */

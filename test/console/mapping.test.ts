@@ -62,7 +62,11 @@ describeOnEachDatabase('The form of a user group', (database) => {
       'Name of orders-us (orders-us)',
     ]);
     assert.deepEqual(choices['41'], ['missing: the schema has no default', 'Name of own (own)']);
-    assert.match(textOf(form), /Missing: dashboards get no data source for it/);
+    const described = elementsOf(form.text).find(({ attributes }) => attributes.name === 'mapping-1');
+    const warning = elementsOf(form.text).find(
+      ({ attributes }) => attributes.id === described!.attributes['aria-describedby'],
+    );
+    assert.equal(warning?.text, 'Missing: dashboards get no data source for it.');
     const typed = { name: '', 'mapping-0': '"gone"', 'mapping-1': '"own"' };
     const rejected = textOf(await browser.submitFrom(form, `${group}/review`, typed));
     assert.match(rejected, /Missing: gone does not lead to a data source of this schema/);

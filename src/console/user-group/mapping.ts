@@ -190,16 +190,15 @@ function inputField(
     value,
     problem,
     pointer: jsonPointer(['mapping', schemaId]),
+    warning: violationText(input, config.catalogue, userGroupId),
   };
-  const violation = violationText(input, config.catalogue, userGroupId);
   const control = isSearched
     ? html`${textField({ ...options, list: `${name}-list`, hint: `The id or the name of one of ${offered.length} data sources; empty: ${defaultText(config.catalogue, schemaId, userGroupId)}.` })}
 <datalist id="${name}-list">${offered.slice(0, suggestions).map((each) => html`<option value="${each.providedId}">${dataSourceName(each)}</option>`)}</datalist>
 ${hidden(`${name}-searched`, '1')}`
     : choiceField({ ...options, choices: choicesFor(input, offered, config.catalogue, userGroupId) });
   return html`${hidden(`${name}-schema`, schemaId)}${hidden(`${name}-stored`, stored)}
-${control}
-${violation === '' ? '' : html`<p class="error">${violation}</p>`}`;
+${control}`;
 }
 
 /** The default first, then the data sources, and the stored reference if it is none of them. */
