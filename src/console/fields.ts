@@ -3,6 +3,7 @@
 import { capitalized } from '../http/description.ts';
 import type { Problem, Violation } from '../problem.ts';
 import {
+  alert,
   type ButtonKind,
   bdi,
   buttonTo,
@@ -136,15 +137,17 @@ export function cancel(path: string): Html {
   return buttonTo(path, 'Cancel');
 }
 
-/** Above a rejected form: what is wrong, with a link to the error beside each field. It has the focus. */
+/** Above a rejected form: what is wrong, with a link to the error beside each field. */
 export function problemSummary(problem: Problem | undefined): Html {
   if (problem === undefined) return NO_HTML;
   const { message } = problem;
   const errors = essentialErrors(problem);
-  if (errors.length === 0)
-    return html`<div class="problem summary" role="alert" tabindex="-1" autofocus><p>${message}</p></div>`;
-  return html`<div class="problem summary" role="alert" tabindex="-1" autofocus><p>${summaryTitle(message, errors)}</p>
-<ul>${errors.map(({ pointer, detail }) => html`<li><a href="#${errorId(pointer)}">${fieldName(pointer)}</a> ${detail}</li>`)}</ul></div>`;
+  if (errors.length === 0) return alert(message);
+  const items = errors.map(
+    ({ pointer, detail }) =>
+      html`<li><a href="#${errorId(pointer)}">${fieldName(pointer)}</a> ${detail}</li>`,
+  );
+  return alert(summaryTitle(message, errors), html`<ul>${items}</ul>`);
 }
 
 /** The message, unless it only repeats the errors. */

@@ -94,9 +94,9 @@ export function absent(text: string): Html {
   return html`<span class="none absent">${text}</span>`;
 }
 
-/** Message of an error, announced by screen readers; `more` follows it. */
+/** Message of an error, which has the focus so that screen readers begin with it; `more` follows it. */
 export function alert(message: string, more: Html = NO_HTML): Html {
-  return html`<div class="problem" role="alert"><p>${message}</p>${more}</div>`;
+  return html`<div class="problem summary" role="alert" tabindex="-1" autofocus><p>${message}</p>${more}</div>`;
 }
 
 const DOTS = /^~*\.{1,2}$/;

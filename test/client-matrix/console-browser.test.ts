@@ -388,6 +388,11 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     );
     assert.deepEqual(await page.evaluate(BROKEN_BADGES), [], name);
     assert.deepEqual(await page.evaluate(AMBIGUOUS), [], name);
+    assert.equal(
+      await page.locator('[role=alert]:not(:focus)').count(),
+      0,
+      `${name}: an alert has the focus`,
+    );
     assert.deepEqual(await page.evaluate(TOO_WIDE), [], name);
   }
 
