@@ -6,8 +6,6 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { createDemo } from '../../src/demo/create.ts';
-import { operator } from '../../src/domain/api-token.ts';
 import {
   COLOUR_RULES,
   DESKTOP,
@@ -127,8 +125,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
   before(async () => {
     service = await TestService.start(sqlite);
     ({ token: adminToken } = await service.apiToken({ permission: 'admin', name: 'support' }));
-    const { context, demoDirectory } = service.app;
-    await createDemo(context, operator(1, 'Customer'), demoDirectory!);
+    await service.createDemo();
     await fill(service, adminToken);
     browser = await launchBrowser();
   });

@@ -5,8 +5,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { isolated } from '../../src/console/html.ts';
-import { createDemo } from '../../src/demo/create.ts';
-import { operator } from '../../src/domain/api-token.ts';
 import { joined } from '../support/bad-input/markup.ts';
 import { naughtyStrings } from '../support/bad-input/naughty-string.ts';
 import { launchBrowser, skipsBrowser } from '../support/browser.ts';
@@ -169,8 +167,7 @@ describe('The Big List of Naughty Strings in a browser', { skip: skipsBrowser },
   });
 
   it('is the name of a customer on the chart of the sample dashboard', async () => {
-    const { context, demoDirectory } = service.app;
-    await createDemo(context, operator(1, 'Customer'), demoDirectory!);
+    await service.createDemo();
     for (const name of some) {
       await service.call('PATCH', '/v1/user-groups/demo-alpenglow', { name });
       await visit('/console/user-groups/demo-alpenglow/view-as');
