@@ -10,10 +10,13 @@ export function withNotice(path: string, key: string): string {
   return `${path}?${NOTICE}=${key}`;
 }
 
-/** Empty if there is none. It has the focus, so that it is read first. */
+/** Empty if there is none. */
 export function notice(query: URLSearchParams, texts: Readonly<Record<string, string>>): Html {
   const text = new Map(Object.entries(texts)).get(query.get(NOTICE) ?? '');
-  return text === undefined
-    ? NO_HTML
-    : html`<div class="notice" role="status" tabindex="-1" autofocus><p>${text}</p></div>`;
+  return text === undefined ? NO_HTML : doneNotice(text);
+}
+
+/** Says what was done. It has the focus, so that screen readers begin with it. */
+export function doneNotice(text: string): Html {
+  return html`<div class="notice" role="status" tabindex="-1" autofocus><p>${text}</p></div>`;
 }

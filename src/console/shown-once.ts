@@ -2,6 +2,7 @@
 
 import type { Secret } from '../domain/secret.ts';
 import { buttonTo, copyButton, type Html, html, NO_HTML } from './html.ts';
+import { doneNotice } from './notice.ts';
 import type { View } from './page.ts';
 
 /** Masked, with a button that shows it; without JavaScript, as text that has to be opened. */
@@ -22,7 +23,7 @@ export function issuedView(
   return {
     title,
     main: html`<h1>${title}</h1>
-<div class="notice" role="status"><p>${done} Store it where it is used: it is not shown again.</p></div>
+${doneNotice(`${done} Store it where it is used: it is not shown again.`)}
 ${shownOnce(label, secret)}
 ${more}
 <p class="actions">${buttonTo(next, 'Continue', 'primary')}</p>`,

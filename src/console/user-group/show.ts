@@ -149,7 +149,7 @@ function tokenRows(
   const value =
     token === null
       ? actionForm(session, `${group}/token`, submit('Show token', 'plain'))
-      : html`<code>${token.reveal()}</code>${copyButton(token.reveal(), 'token')} ${link(group, 'Hide')}`;
+      : html`<code tabindex="-1" autofocus>${token.reveal()}</code>${copyButton(token.reveal(), 'token')} ${link(group, 'Hide')}`;
   return [['Token', value], ...rows];
 }
 
