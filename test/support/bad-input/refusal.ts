@@ -6,6 +6,7 @@ import { redact } from '../../../src/domain/secret.ts';
 import type { ProblemCode } from '../../../src/problem.ts';
 import { mapConcurrently, send, type TestRequest, type TestResponse } from '../http.ts';
 import { assertProblem } from '../problem.ts';
+import { served } from '../process.ts';
 import type { Victim } from './victim.ts';
 
 export interface ExpectedError {
@@ -44,7 +45,7 @@ export async function assertRejected(
 }
 
 function sendCase({ service }: Victim, { request }: BadCase): Promise<TestResponse> {
-  return send(service.url, { token: service.token, ...request });
+  return served(() => send(service.url, { token: service.token, ...request }));
 }
 
 /** Fails if the work changes a row, causes an internal error, or would crash the process of the service. */
