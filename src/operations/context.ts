@@ -54,7 +54,7 @@ type ContextOptions = Pick<Context, 'store' | 'keyRing'> &
     >
   > & {
     via: Origin['via'];
-    /** Called if what was collected for a write in the background cannot be written. */
+    /** Called if a write in the background fails. */
     onBackgroundError?: (error: unknown) => void;
   };
 
@@ -86,7 +86,7 @@ export function createContext({
     configs,
     lastUse: new LastUse(store, onBackgroundError),
     usage: new Usage(store, keepsEvents, onBackgroundError),
-    timedOutSchemas: new TimedOutSchemas({ store, clock, configs, keepsEvents }),
+    timedOutSchemas: new TimedOutSchemas({ store, clock, configs, keepsEvents }, onBackgroundError),
     violations: [],
     origin: { via, requestId: null },
   };

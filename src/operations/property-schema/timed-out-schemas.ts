@@ -12,11 +12,13 @@ const target = { type: 'property_schema', id: SINGLETON_ID } as const satisfies 
 
 export class TimedOutSchemas {
   readonly #context: EventContext;
+  readonly #onError: (error: unknown) => void;
   readonly #reported = new WeakSet<PropertySchema>();
   #recording: Promise<void> = Promise.resolve();
 
-  constructor(context: Omit<EventContext, 'origin'>) {
+  constructor(context: Omit<EventContext, 'origin'>, onError: (error: unknown) => void) {
     this.#context = { ...context, origin: { via: 'service', requestId: null } };
+    this.#onError = onError;
   }
 
   /** Records the event off the path of the response. After a failure, the next timeout is reported again. */
@@ -25,7 +27,10 @@ export class TimedOutSchemas {
     this.#reported.add(schema);
     this.#recording = this.#recording
       .then(() => this.#record(tenantOf(tenant)))
-      .catch(() => void this.#reported.delete(schema));
+      .catch((error: unknown) => {
+        this.#reported.delete(schema);
+        this.#onError(error);
+      });
   }
 
   /** Resolves when all reported schemas are recorded. */
