@@ -145,6 +145,16 @@ describe('The report of several files', () => {
     assert.match(printed, /✔ c\.test\.mjs /);
   });
 
+  it('shows an error after the end of its test, which fails the process', async () => {
+    const late = failing(`
+      it('begins', () => void setTimeout(() => Promise.reject(new Error('late'))));
+      it('waits', () => new Promise((resolve) => setTimeout(resolve, 100)));
+    `);
+    const printed = await report({ 'a.test.mjs': late }, {}, 1);
+    assert.match(printed, /^✖ Error: Test "begins" at .* This activity created the error "Error: late" /m);
+    assert.match(printed, /^✖ after its files: the process ended with 1$/m);
+  });
+
   it('names the ten slowest of them, the slowest first', async () => {
     const completed = Array.from({ length: 12 }, (_, index) => completion(`${index}.test.ts`, index * 1_000));
     const total = { type: 'test:plan', data: { count: 12, nesting: 0 } };

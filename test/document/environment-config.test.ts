@@ -10,6 +10,7 @@ import { EnvironmentConfigs } from '../../src/operations/document/environment-co
 import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
 import { CONFIG_PAGE, StartedTooLate } from '../../src/store/port.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 const PAGES = 8;
@@ -53,7 +54,12 @@ describeOnEachDatabase('A large configuration', (kind) => {
   it(`can be changed by ${CREATIONS} concurrent creations of one document`, async () => {
     const body = { name: 'New', default_data_source: null };
     const creations = Array.from({ length: CREATIONS }, () =>
-      service.call('PUT', '/v1/schemas/new', body, { token }),
+      served(async () => {
+        const created = await service.call('PUT', '/v1/schemas/new', body, { token });
+        // A busy machine may refuse it for other reasons.
+        assert.doesNotMatch(created.text, /too often/);
+        return created;
+      }),
     );
     const statuses = (await Promise.all(creations)).map(({ status }) => status).toSorted();
     assert.deepEqual(statuses, [...Array.from({ length: CREATIONS - 1 }, () => 200), 201]);

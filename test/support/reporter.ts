@@ -12,6 +12,8 @@ import { filesTakenBy, isQueueEntry } from './file-queue.ts';
 
 const CLEAR_LINE = '\r\x1b[2K';
 const SLOWEST = 10;
+/** An error after the end of its test fails the process, and is reported as a diagnostic only. */
+const LATE_ERROR = /asynchronous activity after the test ended/;
 
 // biome-ignore lint/style/noDefaultExport: the runner asks for it.
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
@@ -74,7 +76,8 @@ class Report {
         // That of the whole run comes right before its totals.
         return data.file === undefined ? this.#slowest() + this.#recap() : '';
       case 'test:diagnostic':
-        return data.file === undefined ? `ℹ ${data.message}\n` : '';
+        if (data.file === undefined) return `ℹ ${data.message}\n`;
+        return LATE_ERROR.test(data.message) ? `✖ ${data.message}\n` : '';
       default:
         return '';
     }
@@ -113,7 +116,7 @@ class Report {
     const unreported = filesTakenBy(name)
       .map(shownPath)
       .filter((path) => !this.#durations.some(({ file }) => file === path));
-    const failure = `${unreported.join(', ')}: ${fileEnd(error)}`;
+    const failure = `${unreported.join(', ') || 'after its files'}: ${fileEnd(error)}`;
     this.#failures.push(failure);
     return `✖ ${failure}\n`;
   }
