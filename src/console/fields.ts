@@ -21,7 +21,7 @@ interface FieldOptions {
   label: string;
   value?: string;
   hint?: string;
-  /** What is wrong with the value that is stored; absent if it is empty. */
+  /** Problem of the stored value; absent if it is empty. */
   warning?: string;
   isRequired?: boolean;
   /** Only screen readers get the label, in a table whose columns have titles. */

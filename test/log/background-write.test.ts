@@ -1,4 +1,4 @@
-// What is written in the background fails no request, so only the log can say that it is not stored.
+// Writes in the background fail no request, so only the log can say that one has failed.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -30,7 +30,7 @@ describeOnEachDatabase('The log', (kind) => {
     const [userGroup] = await store.read({ kind: 'scanUserGroups', after: null, limit: 1 });
     const { database } = service;
     await executeSql(database, database.url.startsWith('sqlite:') ? ON_SQLITE : ON_POSTGRES);
-    // A busy database may time out instead, which is no bug.
+    // A busy database may time out instead; that is not a bug.
     await eventually('every cause in the log', async () => {
       lastUse.resolved(userGroup!, clock());
       usage.count(userGroup!, 'resolves', clock());

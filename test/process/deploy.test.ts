@@ -136,7 +136,7 @@ async function runIn(folder: Folder, command: string, args: readonly string[]): 
   return await program.exit();
 }
 
-/** As `COPY` does: a folder becomes the destination, a file goes into it. */
+/** Copies as `COPY` does: a folder becomes the destination, a file goes into it. */
 function copyInto(folder: Folder, operands: string): void {
   const paths = operands.split(' ');
   const destination = paths.pop()!;

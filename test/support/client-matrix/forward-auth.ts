@@ -94,7 +94,7 @@ interface SiteOptions {
 }
 
 const FORWARD_AUTH = '/v1/forward-auth?';
-/** What every recipe asks for. */
+/** The query of every recipe. */
 const QUERY = 'schemas=40';
 
 export interface RawVisit {
