@@ -27,15 +27,7 @@ import { assertLimitedByClient, LIMITED } from '../support/client-limit.ts';
 import { postgres, sqlite, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { send, type TestResponse } from '../support/http.ts';
-import {
-  createApiToken,
-  type Exit,
-  eventually,
-  Folder,
-  Program,
-  type Service,
-  serve,
-} from '../support/process.ts';
+import { createApiToken, eventually, Folder, Program, run, type Service, serve } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -84,13 +76,13 @@ describe('The image', () => {
     using folder = new Folder();
     symlinkSync(`${ROOT}node_modules`, folder.join('node_modules'));
     const [, stage = ''] = /^FROM .* AS build\n([\s\S]*?)^FROM /m.exec(dockerfile) ?? [];
-    for (const [, copied, command] of stage.matchAll(/^(?:COPY (.+)|RUN (?!npm ci)(.+))$/gm)) {
+    for (const [, copied, script] of stage.matchAll(/^(?:COPY (.+)|RUN (?!npm ci)(.+))$/gm)) {
       if (copied !== undefined) copyInto(folder, copied);
-      else assert.equal((await runIn(folder, 'sh', ['-c', command!])).stderr, '');
+      else assert.equal((await run(folder, ['-c', script!], { command: 'sh' })).stderr, '');
     }
     rmSync(folder.join('src'), { recursive: true });
-    const executable = folder.join('bin/user-group-service.js');
-    const { code, stdout, stderr } = await runIn(folder, executable, ['--version']);
+    const command = folder.join('bin/user-group-service.js');
+    const { code, stdout, stderr } = await run(folder, ['--version'], { command });
     assert.deepEqual([code, stdout, stderr], [0, `${readVersion()}\n`, '']);
   });
 
@@ -121,20 +113,12 @@ describe('The image', () => {
     const [, ...args] = JSON.parse(json) as string[];
     await using service = await serve(folder);
     const env = { PORT: new URL(service.url).port };
-    const check = async () => {
-      await using program = new Program(folder, args, { env, command: process.execPath });
-      return (await program.exit()).code;
-    };
+    const check = async () => (await run(folder, args, { env, command: process.execPath })).code;
     assert.equal(await check(), 0);
     await service.kill();
     assert.equal(await check(), 1);
   });
 });
-
-async function runIn(folder: Folder, command: string, args: readonly string[]): Promise<Exit> {
-  await using program = new Program(folder, args, { command });
-  return await program.exit();
-}
 
 /** Copies as `COPY` does: a folder becomes the destination, a file goes into it. */
 function copyInto(folder: Folder, operands: string): void {
