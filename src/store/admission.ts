@@ -55,21 +55,23 @@ export class Admission {
   }
 }
 
-/** Whether one more item of the tenant would wait longer than this. Items that fit into the next batch are not a queue. */
+/** Whether one more item of the tenant would wait longer than this. */
 function exceeds(batcher: AnyBatcher, maxWaitMs: number, findTenant: TenantOf): boolean {
-  const { maxQueued, maxBatch } = batcher.limits;
-  const { queued } = batcher;
   // The common case, a queue that fits into one batch, needs no clock.
-  if (batcher.queuedInProcess >= maxQueued) return true;
-  if (queued <= maxBatch || waitMs(batcher) <= maxWaitMs) return false;
-  return waitMs(batcher, batcher.tenantQueue(findTenant())) > maxWaitMs;
+  if (batcher.queuedInProcess >= batcher.limits.maxQueued) return true;
+  if (!isLate(batcher, batcher, maxWaitMs)) return false;
+  return isLate(batcher, batcher.tenantQueue(findTenant()), maxWaitMs);
+}
+
+type QueuePart = Pick<AnyBatcher, 'queued' | 'oldestWaitMs'>;
+
+/** Whether one more item behind this part of the queue would wait longer. Items that fit into a batch are not a queue. */
+function isLate(batcher: AnyBatcher, part: QueuePart, maxWaitMs: number): boolean {
+  return part.queued > batcher.limits.maxBatch && waitMs(batcher, part) > maxWaitMs;
 }
 
 /** Estimated wait of one more item behind the queue: at least as long as its oldest item has already waited. */
-function waitMs(
-  batcher: AnyBatcher,
-  { queued, oldestWaitMs }: Pick<AnyBatcher, 'queued' | 'oldestWaitMs'> = batcher,
-): number {
+function waitMs(batcher: AnyBatcher, { queued, oldestWaitMs }: QueuePart = batcher): number {
   const { limits, averageRunMs } = batcher;
   if (queued === 0) return 0;
   const batchesAhead = Math.floor(queued / limits.maxBatch);

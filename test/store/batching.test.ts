@@ -33,6 +33,15 @@ describeOnEachDatabase('The batching store', (kind) => {
     return BatchingStore.of(opened.store, { read: limits, write: { ...limits, isOfOneKind: true } });
   }
 
+  /** Answers no read before the promise is resolved. */
+  function slowStore(released: Promise<void>, maxBatch: number): BatchingStore {
+    const read = async (queries: readonly Query[]) => {
+      await released;
+      return opened.store.read(queries);
+    };
+    return BatchingStore.of({ ...opened.store, read }, { read: { ...LIMITS, maxBatch }, write: LIMITS });
+  }
+
   for (const access of ['read', 'write'] as const) {
     it(`admits ${access} requests up to the limit`, async () => {
       const store = batchedStore(2);
@@ -52,14 +61,7 @@ describeOnEachDatabase('The batching store', (kind) => {
 
   it('admits the requests of a tenant while the queue of another does not move', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const slow = {
-      ...opened.store,
-      read: async (queries: readonly Query[]) => {
-        await released;
-        return opened.store.read(queries);
-      },
-    };
-    const store = BatchingStore.of(slow, { read: { ...LIMITS, maxBatch: 1 }, write: LIMITS });
+    const store = slowStore(released, 1);
     const running = store.of(1).read({ kind: 'ping' });
     await setImmediate();
     const waiting = [1, 2, 3].map(() => store.of(1).read({ kind: 'ping' }));
@@ -70,16 +72,22 @@ describeOnEachDatabase('The batching store', (kind) => {
     await Promise.all([running, ...waiting]);
   });
 
+  it('admits requests of a tenant whose earlier ones are in the next batch while the queue does not move', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const store = slowStore(released, 4);
+    const running = store.of(1).read({ kind: 'ping' });
+    await setImmediate();
+    const waiting = [1, 1, 1, 1, 1, 2].map((tenant) => store.of(tenant).read({ kind: 'ping' }));
+    await setTimeout(2 * MAX_WAIT_MS);
+    assert.equal(store.of(1).admits('read'), false);
+    assert.equal(store.of(2).admits('read'), true);
+    release();
+    await Promise.all([running, ...waiting]);
+  });
+
   it('admits no more requests while a queue longer than a batch does not move', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const slow = {
-      ...opened.store,
-      read: async (queries: readonly Query[]) => {
-        await released;
-        return opened.store.read(queries);
-      },
-    };
-    const store = BatchingStore.of(slow, { read: { ...LIMITS, maxBatch: 1 }, write: LIMITS });
+    const store = slowStore(released, 1);
     const running = store.read({ kind: 'ping' });
     await setImmediate();
     const waiting = [store.read({ kind: 'ping' }), store.read({ kind: 'ping' })];
