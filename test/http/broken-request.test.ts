@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { assertProblem } from '../support/problem.ts';
-import { exchangeOne } from '../support/raw-connection.ts';
+import { exchangeOne, RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
 describeOnEachDatabase('a malformed request', (database) => {
@@ -120,6 +120,12 @@ describeOnEachDatabase('a slow request', (database) => {
 
   it('gets 408 if the headers do not arrive', async () => {
     assertProblem(await exchangeOne(slow, 'GET /api/user HTTP/1.1\r\nHost: a\r\n'), 'request_timeout');
+  });
+
+  it('gets no response that would answer a later request if nothing arrives', async () => {
+    const unused = await RawConnection.open(slow.url);
+    const { answers, rest, isEnded } = await unused.finish();
+    assert.deepEqual({ answers, rest, isEnded }, { answers: [], rest: '', isEnded: true });
   });
 
   it('gets 408 and changes nothing if the body does not arrive', async () => {

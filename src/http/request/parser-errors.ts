@@ -68,7 +68,9 @@ export function handleParserError(error: ParserError, socket: Socket, identify: 
     return;
   }
   const isAnswered = isIncomplete && (!response || response.headersSent);
-  if (error.code === 'ECONNRESET' || !socket.writable || isAnswered) {
+  // A client that connects in advance would take a 408 for the response to the request that it sends meanwhile.
+  const isUnused = socket.bytesRead === 0;
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswered || isUnused) {
     socket.destroy();
     return;
   }
