@@ -141,9 +141,12 @@ export class Callers {
     else this.#call(connection, dueMs);
   }
 
-  /** Skips closed connections: the service closes connections that are idle for a minute. */
+  /**
+   * The one that has been free for longest: the service closes one that sends no request for ten seconds, and one that is
+   * idle for a minute. Skips closed ones.
+   */
   #freeConnection(): Connection | null {
-    for (let free = this.#free.pop(); free !== undefined; free = this.#free.pop()) {
+    for (let free = this.#free.shift(); free !== undefined; free = this.#free.shift()) {
       if (free.isOpen) return free;
       this.#connections--;
     }
