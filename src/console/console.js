@@ -122,6 +122,8 @@ document.addEventListener('click', ({ target }) => {
 const ZONED = new Intl.DateTimeFormat(undefined, {
   ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' },
   ...{ hourCycle: 'h23', timeZoneName: 'short' },
+  // Those of the rest of the page: in Thai, the year would be that of the Buddhist calendar.
+  ...{ calendar: 'gregory', numberingSystem: 'latn' },
 });
 const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 const UNITS = { year: 31_536_000, month: 2_592_000, day: 86_400, hour: 3_600, minute: 60, second: 1 };

@@ -279,4 +279,16 @@ describe('A support person in a browser', { skip: skipsBrowser }, () => {
     assert.match((await time.textContent())!, / GMT\+9$/);
     await context.close();
   });
+
+  it('reads dates of the Gregorian calendar in Latin digits, whatever the language of the browser has', async () => {
+    await service.get({ user_group_id: 'times', name: 'Times' });
+    const context = await browser.newContext({ ...DESKTOP, baseURL: service.url, locale: 'fa-IR' });
+    const page = await context.newPage();
+    await page.goto('/console/user-groups/times');
+    await signIn(page);
+    await page.getByRole('button', { name: 'Show times in UTC' }).waitFor();
+    const time = page.locator('dd time').first();
+    assert.match((await time.textContent())!, /^20\d\d-\d\d-\d\d \d\d:\d\d /);
+    await context.close();
+  });
 });
