@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../response/html.ts';
 
-export const pageHeaders = {
+export const docsHeaders = {
   'content-type': 'text/html; charset=utf-8',
   // Swagger UI embeds its icons as data: URLs.
   'content-security-policy':

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { readProgramFile } from '../../../system/program-file.ts';
 import type { DocsAssets } from '../../docs/assets.ts';
-import { page, pageHeaders } from '../../docs/page.ts';
+import { docsHeaders, page } from '../../docs/page.ts';
 import { lazy } from '../../lazy.ts';
 import { addAssets, type PageLimitOptions, type PublicEndpoint } from '../../public-endpoint.ts';
 import { compressed, negotiate } from '../../response/compressed.ts';
@@ -46,7 +46,7 @@ export const openApiDocument: PublicEndpoint = {
 export const docs: PublicEndpoint = {
   operationId: 'readDocumentation',
   path: '/docs',
-  handle: async ({ reply }) => negotiate(await docsBytes(), pageHeaders, reply),
+  handle: async ({ reply }) => negotiate(await docsBytes(), docsHeaders, reply),
   description: {
     tag: 'Service',
     summary: 'Read the documentation',
@@ -58,7 +58,7 @@ export const docs: PublicEndpoint = {
 export const errors: PublicEndpoint = {
   operationId: 'readErrors',
   path: '/errors',
-  handle: async ({ reply }) => negotiate(await errorsBytes(), pageHeaders, reply),
+  handle: async ({ reply }) => negotiate(await errorsBytes(), docsHeaders, reply),
   description: {
     tag: 'Service',
     summary: 'Read about the errors',
