@@ -281,7 +281,7 @@ async function serve(
 
   const close = async (): Promise<void> => {
     // `key reencrypt` unregisters keys that are not in use, and this process may have encrypted tokens with its key since.
-    const registered = registerActiveKey(keyRing, store, clock.now()).catch(() => {});
+    const registered = registerActiveKey(keyRing, store, clock.now()).catch(logUnexpected(log, 'token key'));
     const othersClosed = threads.close();
     await serving.drain();
     const delivered = webhooks.stop(config.shutdownTimeoutMs);

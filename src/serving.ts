@@ -182,7 +182,7 @@ export function createServing({
   };
   addRoutes(server, { ...options, publicLimit, isReady });
   const demoDirectory = demoDirectoryPath(config.databaseUrl);
-  const figures = new EnvironmentFigures(store, context);
+  const figures = new EnvironmentFigures(store, context, logUnexpected(log, 'figures'));
   addConsole(server, { ...options, publicLimit, demoDirectory, figures });
   return {
     context,

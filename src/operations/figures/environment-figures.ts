@@ -39,14 +39,16 @@ type FiguresContext = Pick<Context, 'clock' | 'configs' | 'propertyValidator'>;
 export class EnvironmentFigures {
   readonly #store: BatchingStore;
   readonly #context: FiguresContext;
+  readonly #onError: (error: unknown) => void;
   readonly #stopped = new AbortController();
   /** Counts in progress, by environment; one at a time, unless it takes long. */
   readonly #counting = new Map<string, Promise<void>>();
   #lastTurn: Promise<void> = Promise.resolve();
 
-  constructor(store: BatchingStore, context: FiguresContext) {
+  constructor(store: BatchingStore, context: FiguresContext, onError: (error: unknown) => void) {
     this.#store = store;
     this.#context = context;
+    this.#onError = onError;
   }
 
   /** Stored figures, which may be old; counted now if that is fast; null if they are not known yet. */
@@ -87,10 +89,13 @@ export class EnvironmentFigures {
     const turn = this.#lastTurn;
     const counting = turn
       .then(() => this.#countClaimed(caller))
-      .catch(ignoreOutage)
+      .catch((error: unknown) => {
+        // The next page that wants the figures tries again.
+        if (!isExpected(error)) this.#onError(error);
+      })
       .finally(() => this.#counting.delete(name));
     const maxTurn = turn.then(() => sleep(MAX_TURN_MS, undefined, { ref: false }));
-    this.#lastTurn = Promise.race([counting.catch(() => {}), maxTurn]);
+    this.#lastTurn = Promise.race([counting, maxTurn]);
     this.#counting.set(name, counting);
     return counting;
   }
@@ -214,12 +219,11 @@ function figuresIn(stored: StoredFigures | null): CountedFigures | null {
   return { ...(JSON.parse(stored.figures) as Figures), countedAt: stored.countedAt };
 }
 
-/** The next page that wants the figures tries again. */
-function ignoreOutage(error: unknown): void {
-  const isExpected =
+function isExpected(error: unknown): boolean {
+  return (
     error instanceof StoreUnavailable ||
     error instanceof TakenOver ||
     error === OVERLOADED ||
-    (error instanceof Error && error.name === 'AbortError');
-  if (!isExpected) throw error;
+    (error instanceof Error && error.name === 'AbortError')
+  );
 }
