@@ -9,7 +9,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import type { Deployment } from 'kubernetes-types/apps/v1.d.ts';
-import type { Container, Service } from 'kubernetes-types/core/v1.d.ts';
+import type { Container, PodSpec, Service } from 'kubernetes-types/core/v1.d.ts';
 import type { NetworkPolicy } from 'kubernetes-types/networking/v1.d.ts';
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.d.ts';
 import { parse, parseAllDocuments } from 'yaml';
@@ -221,16 +221,30 @@ describe('The manifests of the chart', { skip }, () => {
     assert.deepEqual({ HOST, UGS_METRICS_ADDRESS }, { HOST: '::', UGS_METRICS_ADDRESS: '[::]:9464' });
   });
 
-  it('set only known settings, whose secret files are mounted', () => {
+  const hasOnlyKnownSettings = (pod: PodSpec, expectedFiles: readonly string[]) => {
+    const env = environmentOf(pod.containers[0]!);
     const known = Object.values(settings).flatMap((each) => [each.env, `${each.env}_FILE`]);
-    const { mountPath } = container.volumeMounts!.find(({ name }) => name === 'secrets')!;
-    const files = secretSources().map(({ secret }) => join(mountPath, secret!.items![0]!.path));
     for (const name of Object.keys(env)) assert.ok(known.includes(name), name);
     const named = Object.keys(env).filter((name) => name.endsWith('_FILE'));
+    assert.deepEqual(named, expectedFiles);
+    const { mountPath } = pod.containers[0]!.volumeMounts!.find(({ name }) => name === 'secrets')!;
+    const { sources } = pod.volumes!.find(({ name }) => name === 'secrets')!.projected!;
     assert.deepEqual(
       named.map((name) => env[name]),
-      files,
+      sources!.map(({ secret }) => join(mountPath, secret!.items![0]!.path)),
     );
+  };
+
+  it('set only known settings, whose secret files are mounted', () => {
+    hasOnlyKnownSettings(pod, ['DATABASE_URL_FILE', 'UGS_TOKEN_KEYS_FILE']);
+  });
+
+  it('mount the text of the first API token if values name its secret', () => {
+    const secret = '{"name":"first","key":"text"}';
+    const isDeployment = ({ kind }: Manifest) => kind === 'Deployment';
+    const bootstrapped = render('--set-json', `secrets.bootstrapApiToken=${secret}`).find(isDeployment);
+    const { spec } = (bootstrapped as Deployment).spec!.template;
+    hasOnlyKnownSettings(spec!, ['DATABASE_URL_FILE', 'UGS_TOKEN_KEYS_FILE', 'UGS_BOOTSTRAP_API_TOKEN_FILE']);
   });
 
   it('probe paths that the service has', () => {
@@ -298,10 +312,6 @@ describe('The manifests of the chart', { skip }, () => {
     const { spec } = without.find(({ kind }) => kind === 'Deployment') as Deployment;
     assert.ok(!JSON.stringify(spec).includes('UGS_METRICS_ADDRESS'));
   });
-
-  function secretSources() {
-    return pod.volumes!.find(({ name }) => name === 'secrets')!.projected!.sources!;
-  }
 });
 
 /** Returns what it prints. */
