@@ -2,7 +2,13 @@
 
 import { Command, CommanderError } from 'commander';
 import { refuseEmpty } from './commands/empty-argument.ts';
-import { exitCodeMeanings, exitCodes, isListenError, toExitCode } from './commands/exit-code.ts';
+import {
+  exitCodeMeanings,
+  exitCodes,
+  isListenError,
+  isOutOfFiles,
+  toExitCode,
+} from './commands/exit-code.ts';
 import { addHelpSection, formatItem } from './commands/help-layout.ts';
 import { escapeControls } from './commands/terminal-text.ts';
 import { redact } from './domain/secret.ts';
@@ -100,6 +106,8 @@ function failureMessage(error: unknown, code: number): string {
   const { message, stack, code: errno, port } = error as NodeJS.ErrnoException & { port?: number };
   if (errno === 'EADDRINUSE')
     return `${ERROR_PREFIX}port ${port} is already in use; choose another port with --port or PORT`;
+  if (isOutOfFiles(error))
+    return `${ERROR_PREFIX}too many open files; raise the limit (ulimit -n, LimitNOFILE): ${message}`;
   if (isListenError(error))
     return `${ERROR_PREFIX}cannot listen: ${message}; choose another address with --host or HOST, or another port with --port or PORT`;
   return `${ERROR_PREFIX}${code === exitCodes.failed ? (stack ?? message) : message}`;

@@ -33,7 +33,8 @@ export const exitCodeMeanings: Record<keyof typeof exitCodes, string> = {
   data: 'the file of a configuration was refused, import refused a CSV file, lines or too many deletions, check found violations, a workspace is not empty, an API token is not active, source and target of a copy differ, the file to restore is not a backup, or a check of doctor failed; the message has the details',
   unavailable: 'database or service unavailable: it cannot be opened, does not respond or refuses the call',
   busy: 'port or UGS_METRICS_ADDRESS already in use, or another process is serving the database file',
-  config: 'invalid setting or key ring, or incompatible versions of database and service',
+  config:
+    'invalid setting or key ring, incompatible versions of database and service, or too few file descriptors',
 };
 
 /** An object that an argument names does not exist. */
@@ -105,6 +106,7 @@ function isNamed(error: unknown): error is NamedError {
 }
 
 export function toExitCode(error: unknown): number {
+  if (isOutOfFiles(error)) return exitCodes.config;
   if (isNamed(error)) return codesByName[error.name];
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (error instanceof UsageError || error instanceof FileExists || error instanceof ChangesPlanned)
@@ -125,4 +127,9 @@ export function toExitCode(error: unknown): number {
 export function isListenError(error: unknown): boolean {
   const { syscall } = error as NodeJS.ErrnoException;
   return syscall === 'listen' || syscall === 'getaddrinfo';
+}
+
+/** Whether no file descriptor was left. Threads and the loader of modules say so only in the message. */
+export function isOutOfFiles(error: unknown): boolean {
+  return error instanceof Error && /EMFILE|ENFILE|too many open files/.test(error.message);
 }

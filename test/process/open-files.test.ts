@@ -4,8 +4,10 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually, Folder, PROGRAM, Service } from '../support/process.ts';
+import { fileURLToPath } from 'node:url';
+import { eventually, Folder, PROGRAM, Program, Service } from '../support/process.ts';
 
+const NO_FREE_FILE = fileURLToPath(new URL('../support/no-free-file.cjs', import.meta.url));
 const MAX_FILES = 80;
 const WITH_FEW_FILES = `ulimit -n ${MAX_FILES}; exec "$0" "$@"`;
 const REFUSED = /"level":50[^\n]*too many open files \(EMFILE\)[^\n]*ulimit -n/g;
@@ -61,6 +63,21 @@ describe('Connections that cannot be accepted', { skip: process.platform === 'wi
     assert.equal(countOf(service, FULL), 1);
     crowd.leave();
     await eventually('a free connection', () => service.send({ path: '/readyz' }).catch(() => null));
+  });
+});
+
+describe('A command without a free file descriptor', { skip: process.platform === 'win32' }, () => {
+  it('exits with 78 and one line that says which limit to raise', async () => {
+    using folder = new Folder();
+    const args = ['-c', WITH_FEW_FILES, process.execPath, PROGRAM, 'serve'];
+    const env = { NODE_OPTIONS: `--require=${NO_FREE_FILE}` };
+    await using program = new Program(folder, args, { command: 'sh', env });
+    const { code, stderr } = await program.exit();
+    assert.match(
+      stderr,
+      /^user-group-service: too many open files; raise the limit \(ulimit -n, LimitNOFILE\): [^\n]+\n$/,
+    );
+    assert.equal(code, 78);
   });
 });
 
