@@ -45,7 +45,7 @@ const LISTING = ['completion', 'help'];
 
 /** Runs the command in `argv` and returns the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
-  process.stdout.on('error', handleOutputError);
+  process.stdout.on('error', (error) => handleOutputError(error, argv));
   // There is nowhere left to report this; the exit code remains.
   process.stderr.on('error', () => {});
   try {
@@ -96,10 +96,11 @@ function inheritSettings(command: Command): void {
 }
 
 /** A reader such as `head` may close the pipe early: the command still runs to completion. */
-function handleOutputError(error: NodeJS.ErrnoException): void {
+function handleOutputError(error: NodeJS.ErrnoException, [, , ...names]: readonly string[]): void {
   if (error.code === 'EPIPE') return;
   console.error(`${ERROR_PREFIX}cannot write to standard output: ${error.message}`);
-  process.exit(exitCodes.usage);
+  const isPlan = names[0] === 'config' && names[1] === 'plan';
+  process.exit(isPlan ? exitCodes.output : exitCodes.usage);
 }
 
 function failureMessage(error: unknown, code: number): string {

@@ -20,6 +20,7 @@ export const exitCodes = {
   notFound: 3,
   data: 65,
   unavailable: 69,
+  output: 74,
   busy: 75,
   config: 78,
 } as const;
@@ -32,6 +33,7 @@ export const exitCodeMeanings: Record<keyof typeof exitCodes, string> = {
   notFound: 'database, file, workspace, API token or user group not found',
   data: 'the file of a configuration was refused, import refused a CSV file, lines or too many deletions, check found violations, a workspace is not empty, an API token is not active, source and target of a copy differ, the file to restore is not a backup, or a check of doctor failed; the message has the details',
   unavailable: 'database or service unavailable: it cannot be opened, does not respond or refuses the call',
+  output: 'config plan cannot write to standard output; other commands exit with 2',
   busy: 'port or UGS_METRICS_ADDRESS already in use, or another process is serving the database file',
   config:
     'invalid setting or key ring, incompatible versions of database and service, or too few file descriptors',

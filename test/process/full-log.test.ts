@@ -1,10 +1,10 @@
 // A log that cannot be written to, such as one on a full disk, does not fail requests.
 
 import assert from 'node:assert/strict';
-import { closeSync, existsSync, openSync, readFileSync, truncateSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { freePort } from '../support/free-port.ts';
-import { createApiToken, eventually, Folder, PROGRAM, Program } from '../support/process.ts';
+import { createApiToken, eventually, Folder, PROGRAM, Program, run } from '../support/process.ts';
 
 const RESPONSE_TIMEOUT_MS = 5_000;
 const FULL_DEVICE = '/dev/full';
@@ -46,6 +46,19 @@ describe('Standard output on a full device', { skip: !existsSync(FULL_DEVICE) },
       assert.match(stderr, /^user-group-service: [^\n]*no space left[^\n]*\n$/);
     });
   }
+
+  it('makes config plan exit with 74, because 2 means that there are changes', async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    writeFileSync(folder.join('config.json'), '{"version": 1, "schemas": {"40": {"name": "Sales"}}}');
+    const plan = ['config', 'plan', 'config.json', '--workspace', 'default', '--environment', 'Customer'];
+    const { code } = await run(folder, plan);
+    assert.equal(code, 2);
+    await using full = program(folder, `"$0" "$@" > ${FULL_DEVICE}`, plan);
+    const { code: fullCode, stderr } = await full.exit();
+    assert.match(stderr, /^user-group-service: cannot write to standard output: [^\n]*no space left/m);
+    assert.equal(fullCode, 74);
+  });
 });
 
 /** Node ignores SIGXFSZ, so that a write beyond the limit fails as on a full disk. */
