@@ -265,6 +265,16 @@ describeOnEachDatabase('A session of the console', (database) => {
       assert.equal((await signIn(service.token, {}, headers)).status, 403, JSON.stringify(headers));
   });
 
+  it('names the cause of a refused form, if a proxy replaces the Host header', async () => {
+    const refused = await signIn(
+      service.token,
+      {},
+      { origin: 'https://groups.example.com', host: 'backend' },
+    );
+    assert.equal(refused.status, 403);
+    assert.match(textOfElement(refused.text, 'main'), /proxy .* Host header .* unchanged/);
+  });
+
   it('never leads to another site', async () => {
     for (const next of [
       'https://evil.example/console/x',

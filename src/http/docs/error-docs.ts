@@ -75,7 +75,7 @@ export const problemDescriptions = {
       'that origin.',
     remedy:
       'Call from your backend: anyone who can open the page could read the API token. For a console of your own, the ' +
-      'operator sets `UGS_ALLOWED_ORIGINS`.',
+      'operator sets `UGS_ALLOWED_ORIGINS`. For that of the service, the proxy in front must pass the `Host` header on unchanged.',
   },
   user_group_not_found: {
     meaning:

@@ -51,7 +51,7 @@ export function checkOrigin(
   if (host && (origin === `http://${host}` || origin === `https://${host}`)) return;
   throw new Problem(
     'origin_not_allowed',
-    'Requests from browsers on other origins are rejected: an API token does not belong in a browser. Call from your backend.',
+    'Requests from browsers on other origins are rejected: an API token does not belong in a browser. Call from your backend. If the page is of this service, a proxy has replaced the Host header: let it pass the header on unchanged.',
   );
 }
 
