@@ -102,6 +102,6 @@ ${definitions([
   ['Issuer', html`<code>${issuer}</code>`],
   ['JWKS URL', html`<code>${issuer}/.well-known/jwks.json</code>`],
 ])}
-${publicUrl === '' ? html`<p class="hint">UGS_PUBLIC_URL is not set, so these are not complete URLs.</p>` : ''}
+<p class="hint">Both start with UGS_PUBLIC_URL or, if it is not set, with the address that the service listens on.</p>
 ${table('Signing keys', ['Key id', 'Algorithm', 'Status', 'Signs from', 'Published until'], rows)}`;
 }
