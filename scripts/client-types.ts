@@ -115,13 +115,22 @@ function objectText({ properties, required = [], ...schema }: Schema, array: 're
     const { additionalProperties: value } = schema;
     return `{ readonly [name: string]: ${typeof value === 'object' ? typeText(value, array) : 'JsonValue | undefined'} }`;
   }
+  const names = Object.keys(properties);
   const isOne = schema.minProperties === 1 && schema.maxProperties === 1;
   const members = Object.entries(properties).map(([name, member]) => {
     const comment = member.description === undefined ? '' : `/** ${member.description} */\n`;
     const isRequired = isOne || required.includes(name);
     return `${comment}${name}${isRequired ? '' : '?'}: ${typeText(member, array)}${isRequired ? '' : ' | undefined'};`;
   });
-  return isOne ? members.map((member) => `{ ${member} }`).join(' | ') : `{\n${members.join('\n')}\n}`;
+  if (!isOne) return `{\n${members.join('\n')}\n}`;
+  // TypeScript accepts an object with members of several types of a union; in a response, `in` tells them apart.
+  const others = (name: string) => (array === '' ? [] : names.filter((each) => each !== name));
+  return members
+    .map(
+      (member, index) =>
+        `{ ${[member, ...others(names[index]!).map((each) => `${each}?: undefined;`)].join(' ')} }`,
+    )
+    .join(' | ');
 }
 
 function formatted(text: string): string {

@@ -28,7 +28,10 @@ export interface IntegrationSettings {
     url: string;
     /** The dashboards and questions that tokens may be for. Or `{"property": "…"}`: the property of the user group that has such a list. */
     resources:
-      | readonly ({ dashboard: number | string } | { question: number | string })[]
+      | readonly (
+          | { dashboard: number | string; question?: undefined }
+          | { question: number | string; dashboard?: undefined }
+        )[]
       | {
           property: string;
         };
@@ -62,12 +65,20 @@ export interface IntegrationSettings {
           column: string;
           /** Where the value comes from. Exactly one of: `property`, a member of the properties of the user group; `mapping`, a schema id of its mapping; `field`, one of its own fields; `constant`, the same value for every user group. */
           value:
-            | { property: string }
-            | { mapping: string }
-            | { field: 'provided_id' | 'name' | 'team_id' | 'environment' }
+            | { property: string; mapping?: undefined; field?: undefined; constant?: undefined }
+            | { mapping: string; property?: undefined; field?: undefined; constant?: undefined }
+            | {
+                field: 'provided_id' | 'name' | 'team_id' | 'environment';
+                property?: undefined;
+                mapping?: undefined;
+                constant?: undefined;
+              }
             | {
                 /** Any JSON value except null, an empty text, an empty array and an empty object. */
                 constant: JsonValue;
+                property?: undefined;
+                mapping?: undefined;
+                field?: undefined;
               };
           /** The type of the column. */
           type?: 'text' | 'number' | undefined;
@@ -84,10 +95,10 @@ export interface IntegrationSettings {
     /** The dashboards, charts (`contentId`) and data apps (`appUuid`) that tokens may be for. Or `{"property": "…"}`: the property of the user group that has such a list. */
     resources:
       | readonly (
-          | { dashboardUuid: string }
-          | { dashboardSlug: string }
-          | { contentId: string }
-          | { appUuid: string }
+          | { dashboardUuid: string; dashboardSlug?: undefined; contentId?: undefined; appUuid?: undefined }
+          | { dashboardSlug: string; dashboardUuid?: undefined; contentId?: undefined; appUuid?: undefined }
+          | { contentId: string; dashboardUuid?: undefined; dashboardSlug?: undefined; appUuid?: undefined }
+          | { appUuid: string; dashboardUuid?: undefined; dashboardSlug?: undefined; contentId?: undefined }
         )[]
       | {
           property: string;

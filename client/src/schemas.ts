@@ -55,12 +55,20 @@ export interface Schemas {
     claims?:
       | {
           readonly [name: string]:
-            | { property: string }
-            | { mapping: string }
-            | { field: 'provided_id' | 'name' | 'team_id' | 'environment' }
+            | { property: string; mapping?: undefined; field?: undefined; constant?: undefined }
+            | { mapping: string; property?: undefined; field?: undefined; constant?: undefined }
+            | {
+                field: 'provided_id' | 'name' | 'team_id' | 'environment';
+                property?: undefined;
+                mapping?: undefined;
+                constant?: undefined;
+              }
             | {
                 /** Any JSON value except null, an empty text, an empty array and an empty object. */
                 constant: JsonValue;
+                property?: undefined;
+                mapping?: undefined;
+                field?: undefined;
               };
         }
       | undefined;

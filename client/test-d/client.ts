@@ -349,6 +349,9 @@ export async function embedTokens(): Promise<void> {
   const settings = { audience: 'b' };
   // @ts-expect-error: no such template.
   await client.integrations.put('a', { type: 'jwt', settings, claims: { c: { sql: 'd' } } });
+  const two = { property: 'd', field: 'name' } as const;
+  // @ts-expect-error: not two templates.
+  await client.integrations.put('a', { type: 'jwt', settings, claims: { c: two } });
   // @ts-expect-error: no such setting.
   await client.integrations.put('a', { type: 'jwt', settings: { audience: 'b', flatt: true } });
   // @ts-expect-error: the audience is required.
