@@ -20,7 +20,7 @@ import { accessLog } from './log/access-log.ts';
 import { ProblemLog } from './log/problem-log.ts';
 import { requestIds } from './log/request-id.ts';
 import type { ParserError } from './node-internals.ts';
-import { firstPart } from './protocol.ts';
+import { firstPart, requestProtocol } from './protocol.ts';
 import { discardBody } from './request/body.ts';
 import { checkHeaders, checkOrigin, hasUnsafeFraming } from './request/header-checks.ts';
 import {
@@ -271,7 +271,7 @@ function addNotFound(app: FastifyInstance, respond: RespondWithProblem): void {
     const path = decodedPath(request.url);
     const methods = new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method));
     if (methods.size === 0) {
-      respond(nothingAtPath(), request, reply);
+      respond(nothingAtPath(requestProtocol(request)), request, reply);
       return;
     }
     const allow = [...methods].join(', ');

@@ -57,6 +57,16 @@ describeOnEachDatabase('The frame of the console', (database) => {
     assert.doesNotMatch(anonymous.text, /<nav/);
   });
 
+  it('says at an unknown address that there is no page, and leads back', async () => {
+    const path = '/console/no/such/page';
+    for (const page of [await browser.get(path), await send(service.url, { path })]) {
+      assert.equal(page.status, 404);
+      assert.match(textOf(page), /The console has no page at this address\./);
+      assert.doesNotMatch(textOf(page), /\/docs|Percent-encode/);
+      assert.match(page.text, /<a href="\/console">Back to the overview<\/a>/);
+    }
+  });
+
   it('is around the page that says that the service is overloaded, at no cost for the database', async () => {
     // Another thread would have shown the person no page, and so would not know the frame.
     await using busy = await TestService.start(database, { env: { UGS_QUEUE_LIMIT: '1', UGS_THREADS: '1' } });

@@ -80,7 +80,13 @@ export function toProblem(error: unknown): Problem {
   );
 }
 
-export function nothingAtPath(): Problem {
+export function nothingAtPath(protocol?: Protocol): Problem {
+  if (protocol === 'console') {
+    return new Problem(
+      'not_found',
+      'The console has no page at this address. It may be mistyped or outdated.',
+    );
+  }
   return new Problem(
     'not_found',
     'This path does not exist: see /docs. Paths are in lower case, without a slash at the end. Percent-encode ids in ' +
