@@ -33,7 +33,22 @@ interface GeneratorFigures {
   seconds: number;
 }
 
-export async function runGenerator(kind: DatabaseKind, generator: Generator): Promise<GeneratorFigures> {
+interface GeneratorsOptions {
+  kind: DatabaseKind;
+  only: readonly Generator[];
+  onGenerator: (figures: GeneratorFigures) => void;
+}
+
+export async function runGenerators(options: GeneratorsOptions): Promise<GeneratorFigures[]> {
+  const figures: GeneratorFigures[] = [];
+  for (const generator of options.only) {
+    figures.push(await runGenerator(options.kind, generator));
+    options.onGenerator(figures.at(-1)!);
+  }
+  return figures;
+}
+
+async function runGenerator(kind: DatabaseKind, generator: Generator): Promise<GeneratorFigures> {
   const start = performance.now();
   await using database = await kind.create();
   using folder = new Folder();

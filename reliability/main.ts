@@ -10,26 +10,20 @@ import { progressBar } from '../src/commands/progress.ts';
 import { readConfig } from '../src/config.ts';
 import { type DatabaseKind, postgres, sqlite } from '../test/support/database.ts';
 import { startPostgres } from '../test/support/postgres/server.ts';
-import { type AlertFigures, alertNames, brokenPromises as brokenByAlerts, fireAlerts } from './alerts.ts';
+import { alertNames, brokenPromises as brokenByAlerts, fireAlerts } from './alerts.ts';
 import { catalogue } from './catalogue.ts';
 import { crash } from './crash.ts';
 import { fuzz } from './fuzz.ts';
 import { fuzzParser, propertyCount } from './fuzz-parser.ts';
-import { type Generator, generators, runGenerator } from './generators.ts';
+import { type Generator, generators, runGenerators } from './generators.ts';
 import {
   brokenPromises as brokenByHostileSchemas,
-  type SchemaFigures,
   schemaCount,
   sendHostileSchemas,
 } from './hostile-schemas.ts';
 import { failDisk, type Scenario, scenarioNames } from './io-errors.ts';
 import { compareVerdicts, findPython } from './json-schema.ts';
-import {
-  type BurstFigures,
-  brokenPromises as brokenByLargeBodies,
-  burstCount,
-  burstOfLargeBodies,
-} from './large-bodies.ts';
+import { brokenPromises as brokenByLargeBodies, burstCount, burstOfLargeBodies } from './large-bodies.ts';
 import { PromiseBroken } from './ledger.ts';
 import { type NginxConfiguration, nginxConfigurations } from './nginx.ts';
 import { brokenPromises as brokenByOverload, overload } from './overload.ts';
@@ -43,12 +37,7 @@ import { runSequences } from './sequence.ts';
 import { attackInRounds, brokenPromises as brokenBySlowClients } from './slow-clients.ts';
 import { requireStrace } from './strace.ts';
 import { customerCount, versionOfSuperset, viewInSuperset } from './superset.ts';
-import {
-  brokenPromises as brokenByTenant,
-  type CaseFigures,
-  casesOf,
-  hurtOneOfTwoTenants,
-} from './two-tenants.ts';
+import { brokenPromises as brokenByTenant, casesOf, hurtOneOfTwoTenants } from './two-tenants.ts';
 import { killDelivering } from './webhooks.ts';
 
 interface RigFlags {
@@ -56,23 +45,8 @@ interface RigFlags {
   json?: true;
 }
 
-interface DatabaseFlags {
+interface DatabaseFlags extends RigFlags {
   database: 'sqlite' | 'postgres';
-}
-
-interface TrialFlags extends DatabaseFlags {
-  trials: number;
-}
-
-interface ModelFlags extends DatabaseFlags {
-  sequences: number;
-  path?: string;
-}
-
-interface FuzzFlags extends DatabaseFlags {
-  cases: number;
-  callers: number;
-  path?: string;
 }
 
 const DEFAULT_BURSTS = [200, 500];
@@ -85,7 +59,7 @@ const program = new Command('node reliability/main.ts')
     rig('crash', 'kill the service under load and restart it')
       .option('--kills <kills>', 'number of kills', positive, 20)
       .addOption(databaseOption())
-      .action(({ kills, ...flags }: RigFlags & CrashFlags) =>
+      .action(({ kills, ...flags }: DatabaseFlags & { kills: number }) =>
         runOn('crash', flags, ['kills', kills], (site, onKill) => crash({ ...site, kills, onKill })),
       ),
   )
@@ -93,7 +67,7 @@ const program = new Command('node reliability/main.ts')
     rig('webhooks', 'kill the service while it delivers webhooks')
       .option('--kills <kills>', 'number of kills', positive, 20)
       .addOption(databaseOption())
-      .action(({ kills, ...flags }: RigFlags & CrashFlags) =>
+      .action(({ kills, ...flags }: DatabaseFlags & { kills: number }) =>
         runOn('webhooks', flags, ['kills', kills], (site, onKill) =>
           killDelivering({ ...site, kills, onKill }),
         ),
@@ -148,7 +122,7 @@ const program = new Command('node reliability/main.ts')
       .option('--sequences <sequences>', 'number of sequences of up to 60 calls', positive, 100)
       .addOption(databaseOption())
       .option('--path <path>', 'repeat one sequence found by an earlier run')
-      .action(({ sequences, path, ...flags }: RigFlags & ModelFlags) =>
+      .action(({ sequences, path, ...flags }: DatabaseFlags & { sequences: number; path?: string }) =>
         runOn('model', flags, ['sequences', sequences], (site, onSequence) =>
           runSequences({ ...site, sequences, path, onSequence }),
         ),
@@ -158,7 +132,7 @@ const program = new Command('node reliability/main.ts')
     rig('revocation', 'revoke tokens through one process while callers use them through others')
       .option('--trials <trials>', 'number of tokens', positive, 100)
       .addOption(databaseOption())
-      .action(({ trials, ...flags }: RigFlags & TrialFlags) =>
+      .action(({ trials, ...flags }: DatabaseFlags & { trials: number }) =>
         runOn('revocation', flags, ['trials', trials], (site, onTrial) =>
           revocation({ ...site, trials, onTrial }),
         ),
@@ -168,7 +142,7 @@ const program = new Command('node reliability/main.ts')
     rig('catalogue', 'change the configuration through one process while callers use it through others')
       .option('--trials <trials>', 'number of changes', positive, 100)
       .addOption(databaseOption().default('postgres'))
-      .action(({ trials, ...flags }: RigFlags & TrialFlags) =>
+      .action(({ trials, ...flags }: DatabaseFlags & { trials: number }) =>
         runOn('catalogue', flags, ['trials', trials], (site, onTrial) =>
           catalogue({ ...site, trials, onTrial }),
         ),
@@ -281,21 +255,13 @@ const program = new Command('node reliability/main.ts')
           .default(generators),
       )
       .addOption(databaseOption())
-      .action(runGenerators),
+      .action(callGenerated),
   );
 
-interface CrashFlags extends DatabaseFlags {
-  kills: number;
-}
-
-interface IoErrorsFlags {
-  scenarios: Scenario[];
-  step: number;
-}
-
-interface OverloadFlags extends DatabaseFlags {
-  seconds: number;
-  delayMs?: number;
+interface FuzzFlags extends DatabaseFlags {
+  cases: number;
+  callers: number;
+  path?: string;
 }
 
 interface LargeBodiesFlags extends DatabaseFlags {
@@ -304,23 +270,13 @@ interface LargeBodiesFlags extends DatabaseFlags {
   bodies?: string[];
 }
 
-interface HostileSchemasFlags extends DatabaseFlags {
-  changes: number;
-  schemas?: string[];
-}
-
 interface TwoTenantsFlags extends DatabaseFlags {
   cases?: string[];
   seconds: number;
   rounds: number;
 }
 
-interface JsonSchemaFlags {
-  suite: string;
-  python?: string;
-}
-
-interface PowerCutFlags {
+interface PowerCutFlags extends RigFlags {
   cuts: number;
   rounds: number;
   checkpoint: boolean;
@@ -355,7 +311,7 @@ interface Site {
 /** Runs a rig on the database of the flags, with a bar for what it counts, and shows its figures. */
 async function runOn(
   rig: string,
-  { database, seed, json }: RigFlags & DatabaseFlags,
+  { database, seed, json }: DatabaseFlags,
   [unit, total]: readonly [unit: string, total: number],
   run: (site: Site, onDone: (done: number) => void) => Promise<object>,
 ): Promise<void> {
@@ -367,7 +323,7 @@ async function runOn(
   show({ rig, database, processes, seed, ...figures }, json);
 }
 
-async function runPowerCut({ cuts, rounds, checkpoint, seed, json, ...flags }: RigFlags & PowerCutFlags) {
+async function runPowerCut({ cuts, rounds, checkpoint, seed, json, ...flags }: PowerCutFlags) {
   const folder = flags.recording ?? mkdtempSync(join(tmpdir(), 'user-group-service-rig-'));
   if (flags.recording === undefined) {
     requireStrace();
@@ -397,7 +353,12 @@ async function runPowerCut({ cuts, rounds, checkpoint, seed, json, ...flags }: R
   if (flags.recording === undefined) rmSync(folder, { recursive: true });
 }
 
-async function runIoErrors({ scenarios, step, seed, json }: RigFlags & IoErrorsFlags): Promise<void> {
+async function runIoErrors({
+  scenarios,
+  step,
+  seed,
+  json,
+}: RigFlags & { scenarios: Scenario[]; step: number }): Promise<void> {
   requireStrace();
   const onRun = (scenario: Scenario, what: string) => {
     if (process.stderr.isTTY) process.stderr.write(`\r${scenario}: ${what}\x1b[K`);
@@ -406,7 +367,7 @@ async function runIoErrors({ scenarios, step, seed, json }: RigFlags & IoErrorsF
     show({ rig: 'io-errors', seed, ...figures }, json);
 }
 
-async function runFuzz({ cases, database, callers, path, seed, json }: RigFlags & FuzzFlags) {
+async function runFuzz({ cases, database, callers, path, seed, json }: FuzzFlags) {
   await using provided = await provide(database);
   using bar = progressBar('cases', cases);
   const onCase = (done: number) => bar.show(done);
@@ -416,7 +377,8 @@ async function runFuzz({ cases, database, callers, path, seed, json }: RigFlags 
   show({ rig: 'fuzz', database, callers, seed, ...figures }, json);
 }
 
-async function runOverload({ seconds, database, delayMs, json }: RigFlags & OverloadFlags) {
+async function runOverload(flags: DatabaseFlags & { seconds: number; delayMs?: number }): Promise<void> {
+  const { seconds, database, delayMs, json } = flags;
   await using _provided = await provide(database);
   // A disk syncs once for all waiting changes; a server sends several messages for a create.
   const delay = delayMs ?? { sqlite: 200, postgres: 100 }[database];
@@ -431,7 +393,7 @@ interface RollingUpgradeFlags extends DatabaseFlags {
   from?: string;
 }
 
-async function runRollingUpgrade(flags: RigFlags & RollingUpgradeFlags): Promise<void> {
+async function runRollingUpgrade(flags: RollingUpgradeFlags): Promise<void> {
   const { rounds, database, from = null, json } = flags;
   await using provided = await provide(database);
   const processes = database === 'sqlite' ? 1 : flags.processes;
@@ -458,7 +420,7 @@ interface RollingRestartFlags extends DatabaseFlags {
   nginx?: NginxConfiguration;
 }
 
-async function runRollingRestart({ restarts, database, nginx, json }: RigFlags & RollingRestartFlags) {
+async function runRollingRestart({ restarts, database, nginx, json }: RollingRestartFlags) {
   await using provided = await provide(database);
   const { kind, processes } = provided;
   using bar = progressBar('restarts', restarts);
@@ -476,68 +438,82 @@ async function runRollingRestart({ restarts, database, nginx, json }: RigFlags &
   endWith(brokenByRestarts(figures));
 }
 
-async function runLargeBodies({ bursts, database, json, ...only }: RigFlags & LargeBodiesFlags) {
+/**
+ * Runs a rig that has figures for each of its cases, on the database of the flags, if it has one. Shows them as a table or,
+ * as they arrive, as JSON.
+ */
+async function runCases<Figures extends object>(
+  rig: string,
+  { database, json }: RigFlags & Partial<DatabaseFlags>,
+  [unit, total]: readonly [unit: string, total: number],
+  run: (kind: DatabaseKind, onCase: (figures: Figures) => void) => Promise<Figures[]>,
+  findBroken: (figures: readonly Figures[]) => string[] = () => [],
+): Promise<void> {
   await using provided = await provide(database);
-  using bar = progressBar('bursts', burstCount({ bursts, only }));
+  using bar = progressBar(unit, total);
   let done = 0;
-  const onBurst = (figures: BurstFigures) => {
+  const figures = await run(provided.kind, (each) => {
     bar.show(++done);
-    if (json) printJson({ rig: 'large-bodies', database, ...figures });
-  };
-  const figures = await burstOfLargeBodies({ kind: provided.kind, bursts, only, onBurst });
+    if (json) printJson({ rig, database, ...each });
+  });
   bar.end();
   if (!json) showTable(figures);
-  endWith(brokenByLargeBodies(figures));
+  endWith(findBroken(figures));
 }
 
-async function runHostileSchemas({ changes, database, schemas: only, json }: RigFlags & HostileSchemasFlags) {
-  await using provided = await provide(database);
-  using bar = progressBar('schemas', schemaCount(only));
-  let done = 0;
-  const onSchema = (figures: SchemaFigures) => {
-    bar.show(++done);
-    if (json) printJson({ rig: 'hostile-schemas', database, ...figures });
-  };
-  const figures = await sendHostileSchemas({ kind: provided.kind, changes, ...(only && { only }), onSchema });
-  bar.end();
-  if (!json) showTable(figures);
-  endWith(brokenByHostileSchemas(figures));
+function runLargeBodies({ bursts, endpoints, bodies, ...flags }: LargeBodiesFlags): Promise<void> {
+  const only = { ...(endpoints && { endpoints }), ...(bodies && { bodies }) };
+  return runCases(
+    'large-bodies',
+    flags,
+    ['bursts', burstCount({ bursts, only })],
+    (kind, onBurst) => burstOfLargeBodies({ kind, bursts, only, onBurst }),
+    brokenByLargeBodies,
+  );
 }
 
-async function runTwoTenants({
-  database,
-  cases: only,
-  seconds,
-  rounds,
-  json,
-}: RigFlags & TwoTenantsFlags): Promise<void> {
-  await using provided = await provide(database);
-  using bar = progressBar('cases', casesOf(only).length);
-  let done = 0;
-  const onCase = (figures: CaseFigures) => {
-    bar.show(++done);
-    if (json) printJson({ rig: 'two-tenants', database, ...figures });
-  };
-  const figures = await hurtOneOfTwoTenants({ kind: provided.kind, seconds, rounds, only, onCase });
-  bar.end();
-  if (!json) showTable(figures);
-  endWith(brokenByTenant(figures));
+function runHostileSchemas(flags: DatabaseFlags & { changes: number; schemas?: string[] }): Promise<void> {
+  const { changes, schemas: only } = flags;
+  return runCases(
+    'hostile-schemas',
+    flags,
+    ['schemas', schemaCount(only)],
+    (kind, onSchema) => sendHostileSchemas({ kind, changes, ...(only && { only }), onSchema }),
+    brokenByHostileSchemas,
+  );
 }
 
-async function runAlerts({ alerts: only, json }: RigFlags & { alerts: string[] }): Promise<void> {
-  using bar = progressBar('alerts', only.length || alertNames().length);
-  let done = 0;
-  const onAlert = (figures: AlertFigures) => {
-    bar.show(++done);
-    if (json) printJson({ rig: 'alerts', ...figures });
-  };
-  const figures = await fireAlerts({ only, onAlert });
-  bar.end();
-  if (!json) showTable(figures);
-  endWith(brokenByAlerts(figures));
+function runTwoTenants(flags: TwoTenantsFlags): Promise<void> {
+  const { cases: only, seconds, rounds } = flags;
+  return runCases(
+    'two-tenants',
+    flags,
+    ['cases', casesOf(only).length],
+    (kind, onCase) => hurtOneOfTwoTenants({ kind, seconds, rounds, only, onCase }),
+    brokenByTenant,
+  );
 }
 
-async function runJsonSchema({ suite, python = findPython(), json }: RigFlags & JsonSchemaFlags) {
+function runAlerts(flags: RigFlags & { alerts: string[] }): Promise<void> {
+  const { alerts: only } = flags;
+  return runCases(
+    'alerts',
+    flags,
+    ['alerts', only.length || alertNames().length],
+    (_kind, onAlert) => fireAlerts({ only, onAlert }),
+    brokenByAlerts,
+  );
+}
+
+function callGenerated(flags: DatabaseFlags & { generators: Generator[] }): Promise<void> {
+  const { generators: only } = flags;
+  return runCases('generators', flags, ['generators', only.length], (kind, onGenerator) =>
+    runGenerators({ kind, only, onGenerator }),
+  );
+}
+
+async function runJsonSchema(flags: RigFlags & { suite: string; python?: string }): Promise<void> {
+  const { suite, python = findPython(), json } = flags;
   if (python === undefined) throw new Error('python3-jsonschema is not installed');
   const { rejected, differences, ...figures } = await compareVerdicts(suite, python);
   for (const { name, ours, theirs, expected } of differences)
@@ -549,7 +525,7 @@ async function runJsonSchema({ suite, python = findPython(), json }: RigFlags & 
   endWith(wrong.map(({ name }) => `the verdict of ${name}`));
 }
 
-async function runSuperset(flags: RigFlags & DatabaseFlags & { python: string }) {
+async function runSuperset(flags: DatabaseFlags & { python: string }): Promise<void> {
   const { python } = flags;
   const version = versionOfSuperset(python);
   if (version === undefined)
@@ -557,23 +533,6 @@ async function runSuperset(flags: RigFlags & DatabaseFlags & { python: string })
   await runOn('superset', flags, ['customers', customerCount], ({ kind }, onCustomer) =>
     viewInSuperset({ kind, python, version, onCustomer }),
   );
-}
-
-async function runGenerators({
-  generators: only,
-  database,
-  json,
-}: RigFlags & DatabaseFlags & { generators: Generator[] }): Promise<void> {
-  await using provided = await provide(database);
-  using bar = progressBar('generators', only.length);
-  const figures = [];
-  for (const generator of only) {
-    figures.push(await runGenerator(provided.kind, generator));
-    bar.show(figures.length);
-  }
-  bar.end();
-  for (const each of json ? figures : []) printJson({ rig: 'generators', database, ...each });
-  if (!json) showTable(figures);
 }
 
 function endWith(brokenPromises: readonly string[]): void {
@@ -595,7 +554,7 @@ interface Provided extends AsyncDisposable {
 }
 
 /** Starts a PostgreSQL server if one is needed and TEST_DATABASE_URL is not set. */
-async function provide(database: DatabaseFlags['database']): Promise<Provided> {
+async function provide(database: DatabaseFlags['database'] = 'sqlite'): Promise<Provided> {
   if (database === 'sqlite') return { kind: sqlite, processes: 1, [Symbol.asyncDispose]: async () => {} };
   const server = process.env.TEST_DATABASE_URL ? null : await startPostgres();
   if (server !== null) process.env.TEST_DATABASE_URL = server.url;
