@@ -1,7 +1,7 @@
 // The manual page of the program, generated from the help texts: `npm run build` writes it for the package.
 
-import { exitCodeMeanings, exitCodes } from '../src/commands/exit-code.ts';
-import { type Setting, settings } from '../src/config.ts';
+import { exitCodeMeanings } from '../src/commands/exit-code.ts';
+import { allSettings } from '../src/config.ts';
 import { readVersion } from '../src/version.ts';
 import { commandLine, type Leaf, leaves, optionItems } from './reference.ts';
 
@@ -23,11 +23,9 @@ export function manPage(epoch?: number): string {
     '.SH COMMANDS',
     ...leaves(commandLine).flatMap(commandLines),
     '.SH ENVIRONMENT',
-    ...(Object.values(settings) as Setting<unknown>[]).flatMap(({ env, meaning }) => item(env, meaning)),
+    ...allSettings.flatMap(({ env, meaning }) => item(env, meaning)),
     '.SH EXIT STATUS',
-    ...Object.entries(exitCodes).flatMap(([name, code]) =>
-      item(String(code), exitCodeMeanings[name as keyof typeof exitCodes]),
-    ),
+    ...exitCodeMeanings.flatMap(([code, meaning]) => item(String(code), meaning)),
   ].join('\n')}\n`;
 }
 

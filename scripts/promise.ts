@@ -6,7 +6,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitCodes } from '../src/commands/exit-code.ts';
-import { type Setting, settings } from '../src/config.ts';
+import { allSettings, type Setting, variableNames } from '../src/config.ts';
 import { eventTypes } from '../src/domain/event/event.ts';
 import { problems } from '../src/http/response/problem.ts';
 import * as surface from '../src/http/routes.ts';
@@ -25,7 +25,7 @@ export type Names = Record<string, readonly string[]>;
 /** Each entry includes whatever may not change, such as the status of an error code. */
 export function currentNames(): Names {
   return {
-    settings: (Object.values(settings) as Setting<unknown>[]).flatMap(settingNames),
+    settings: allSettings.flatMap(settingNames),
     commands: leaves(commandLine).flatMap(commandNames),
     exitCodes: Object.entries(exitCodes).map(([name, code]) => `${code} ${name}`),
     errorCodes: Object.entries(problems).map(([code, { status }]) => `${code} ${status}`),
@@ -34,8 +34,8 @@ export function currentNames(): Names {
   };
 }
 
-function settingNames({ env, flag, secret }: Setting<unknown>): string[] {
-  return [env, ...(flag ? [flag.split(' ')[0]!] : []), ...(secret ? [`${env}_FILE`] : [])];
+function settingNames(setting: Setting<unknown>): string[] {
+  return [...variableNames(setting), ...(setting.flag ? [setting.flag.split(' ')[0]!] : [])];
 }
 
 function commandNames({ path, command }: Leaf): string[] {

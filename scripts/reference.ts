@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type Command, Help } from 'commander';
-import { exitCodeMeanings, exitCodes } from '../src/commands/exit-code.ts';
-import { type Setting, settings } from '../src/config.ts';
+import { exitCodeMeanings } from '../src/commands/exit-code.ts';
+import { allSettings, variableNames } from '../src/config.ts';
 import { algorithmsWithSecret, embedTokenTypes } from '../src/domain/embed-token/mint.ts';
 import { eventTypes } from '../src/domain/event/event.ts';
 import { problemDescriptions } from '../src/http/docs/error-docs.ts';
@@ -81,9 +81,7 @@ ${leaves(commandLine).map(commandSection).join('\n\n')}
 
 | Code | Meaning |
 |---|---|
-${Object.entries(exitCodes)
-  .map(([name, code]) => `| ${code} | ${sentence(exitCodeMeanings[name as keyof typeof exitCodes])} |`)
-  .join('\n')}
+${exitCodeMeanings.map(([code, meaning]) => `| ${code} | ${sentence(meaning)} |`).join('\n')}
 
 ## Types of integration
 
@@ -126,9 +124,10 @@ function typeSection([type, definition]: (typeof embedTokenTypes)[number]): stri
 }
 
 function settingsTable(): string {
-  const rows = (Object.values(settings) as Setting<unknown>[]).map(({ env, fallback, meaning, secret }) => {
-    const name = secret ? `\`${env}\`, \`${env}_FILE\`` : `\`${env}\``;
-    return `| ${name} | ${fallback ? `\`${fallback}\`` : ''} | ${meaning} |`;
+  const rows = allSettings.map((setting) => {
+    const names = variableNames(setting).map((name) => `\`${name}\``);
+    const { fallback, meaning } = setting;
+    return `| ${names.join(', ')} | ${fallback ? `\`${fallback}\`` : ''} | ${meaning} |`;
   });
   return ['| Variable | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
 }

@@ -319,9 +319,16 @@ export const settings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** The environment variables of a setting, for help texts. */
-export function variableNames({ env, secret }: Setting<unknown>): string {
-  return secret ? `${env}, ${env}_FILE` : env;
+export const allSettings: readonly Setting<unknown>[] = Object.values(settings);
+
+/** The environment variables of a setting. */
+export function variableNames({ env, secret }: Setting<unknown>): string[] {
+  return secret ? [env, `${env}_FILE`] : [env];
+}
+
+/** The same for help texts. */
+export function variableText(setting: Setting<unknown>): string {
+  return variableNames(setting).join(', ');
 }
 
 type SettingKey = keyof typeof settings;
@@ -437,9 +444,7 @@ function readSecret(file: string, name: string): string {
 }
 
 function refuseUnknown(env: NodeJS.ProcessEnv): void {
-  const known = Object.values(settings).flatMap((setting: Setting<unknown>) =>
-    setting.secret ? [setting.env, `${setting.env}_FILE`] : [setting.env],
-  );
+  const known = allSettings.flatMap(variableNames);
   for (const name of Object.keys(env)) {
     if (name.startsWith(PREFIX) && name !== API_TOKEN_VARIABLE && !known.includes(name)) {
       const similar = similarName(name, known) ?? similarName(name.slice(PREFIX.length), known);

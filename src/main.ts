@@ -69,9 +69,7 @@ function namesIn([, , first = '', second = '']: readonly string[]): string[] | u
 
 /** The command line with all or some of its commands: also the source of docs/reference.md. */
 export async function program(names = Object.keys(commands)): Promise<Command> {
-  const codes = Object.entries(exitCodes).map(
-    ([name, code]) => [String(code).padStart(2), exitCodeMeanings[name as keyof typeof exitCodes]] as const,
-  );
+  const codes = exitCodeMeanings.map(([code, meaning]) => [String(code).padStart(2), meaning] as const);
   const command = new Command('user-group-service')
     .description('Issues a token per customer and tells your dashboards who is viewing.')
     .version(readVersion())

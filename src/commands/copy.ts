@@ -1,13 +1,6 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import {
-  type Config,
-  type DatabaseUrl,
-  readConfig,
-  readSetting,
-  settings,
-  variableNames,
-} from '../config.ts';
+import { type Config, type DatabaseUrl, readConfig, readSetting, settings, variableText } from '../config.ts';
 import { type CommandDatabase, openExclusively } from '../database.ts';
 import { keyFilePath, loadKeyRing } from '../key-ring-source.ts';
 import { type CopiedDatabase, type CopyStep, copyDatabase } from '../operations/database/copy.ts';
@@ -51,7 +44,7 @@ export function copyCommand(): Command {
         'UGS_TOKEN_KEYS, UGS_TOKEN_KEYS_FILE, or the file token-keys next to a SQLite source.',
     );
   for (const setting of [source, target]) {
-    const meaning = `sqlite:PATH, or postgres://… without a password (environment: ${variableNames(setting)})`;
+    const meaning = `sqlite:PATH, or postgres://… without a password (environment: ${variableText(setting)})`;
     command.option(setting.flag, meaning);
   }
   return command.addOption(jsonOption()).action(copy);

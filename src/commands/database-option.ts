@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { Option } from 'commander';
-import { type Config, type DatabaseUrl, readConfig, settings, variableNames } from '../config.ts';
+import { type Config, type DatabaseUrl, readConfig, settings, variableText } from '../config.ts';
 import { type CommandDatabase, openForCommand, SchemaTooNew } from '../database.ts';
 import { NotFound } from './exit-code.ts';
 
@@ -13,7 +13,7 @@ export interface DatabaseOptions {
 
 export function databaseOption(): Option {
   const { flag, fallback } = settings.databaseUrl;
-  const variables = variableNames(settings.databaseUrl);
+  const variables = variableText(settings.databaseUrl);
   return new Option(flag, `database to use (environment: ${variables}; default: ${fallback})`);
 }
 

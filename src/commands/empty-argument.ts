@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { type Setting, settings } from '../config.ts';
+import { allSettings } from '../config.ts';
 
 /** An empty path, name or id comes from an unset variable of a script. Settings decide whether they may be empty. */
 export function refuseEmpty(command: Command): void {
   const argument = command.registeredArguments.find((_, index) => command.args[index] === '');
   if (argument !== undefined) command.error(`error: argument '${argument.name()}' must not be empty`);
-  const flags = Object.values(settings).map(({ flag }: Setting<unknown>) => flag);
+  const flags = allSettings.map(({ flag }) => flag);
   const values = command.opts();
   const option = command.options.find(
     (each) => values[each.attributeName()] === '' && !flags.includes(each.flags),

@@ -25,7 +25,9 @@ export const exitCodes = {
   config: 78,
 } as const;
 
-export const exitCodeMeanings: Record<keyof typeof exitCodes, string> = {
+type ExitCode = keyof typeof exitCodes;
+
+const meanings: Record<ExitCode, string> = {
   ok: 'success',
   failed: 'internal error (a bug); the message has the details',
   usage:
@@ -38,6 +40,11 @@ export const exitCodeMeanings: Record<keyof typeof exitCodes, string> = {
   config:
     'invalid setting or key ring, incompatible versions of database and service, or too few file descriptors',
 };
+
+/** Each code with its meaning, for help texts. */
+export const exitCodeMeanings = (Object.keys(exitCodes) as ExitCode[]).map(
+  (name) => [exitCodes[name], meanings[name]] as const,
+);
 
 /** An object that an argument names does not exist. */
 export class NotFound extends Error {

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { App } from '../app.ts';
-import { type Flags, readConfig, type Setting, settings, variableNames } from '../config.ts';
+import { allSettings, type Flags, readConfig, type Setting, settings, variableText } from '../config.ts';
 import { createLog } from '../log.ts';
 import { addHelpSection } from './help-layout.ts';
 import { serveUntilSignal } from './run-until-signal.ts';
@@ -12,16 +12,16 @@ export function serveCommand(): Command {
       'Serves the API until SIGTERM, SIGINT or, in a terminal, SIGHUP. Each setting is read from its flag or its environment variable; ' +
         'secrets only from the environment variable or from the file named by NAME_FILE. Never prints a secret.',
     );
-  for (const setting of Object.values(settings) as Setting<unknown>[]) {
+  for (const setting of allSettings) {
     const { flag, fallback, meaning } = setting;
     if (flag !== undefined)
-      command.option(flag, `${meaning} (${variableNames(setting)}; default: ${fallback || 'none'})`);
+      command.option(flag, `${meaning} (${variableText(setting)}; default: ${fallback || 'none'})`);
   }
   const secrets: Setting<unknown>[] = [settings.tokenKeys, settings.bootstrapApiToken];
   addHelpSection(
     command,
     'Secrets:',
-    secrets.map((setting) => [variableNames(setting), setting.meaning]),
+    secrets.map((setting) => [variableText(setting), setting.meaning]),
   );
   return command.action(async (flags: Flags) => {
     const config = readConfig(process.env, flags);

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { type Config, ConfigInvalid, type Setting, servingThreads, settings } from '../../config.ts';
+import { allSettings, type Config, ConfigInvalid, servingThreads, variableNames } from '../../config.ts';
 import { redact, Secret } from '../../domain/secret.ts';
 import { readSecretFile } from '../../system/secret-file.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, loadConfig } from '../database-option.ts';
@@ -77,9 +77,7 @@ async function* runChecks(
 function checkConfig(options: DoctorOptions): { result: CheckResult; config: Config | null } {
   try {
     const config = loadConfig(options);
-    const set = (Object.values(settings) as Setting<unknown>[])
-      .flatMap(({ env, secret }) => (secret ? [env, `${env}_FILE`] : [env]))
-      .filter((name) => process.env[name]);
+    const set = allSettings.flatMap(variableNames).filter((name) => process.env[name]);
     const { threads, limit } = servingThreads(config);
     const serving = `serving threads: ${threads}${limit === null ? '' : `, because ${limit}`}`;
     return { result: ok(`valid; set: ${set.join(', ') || 'none'}; ${serving}`), config };
