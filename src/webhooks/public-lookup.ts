@@ -1,7 +1,7 @@
 // Resolves the names of receivers. Where only public addresses are allowed, each connection is made to an address that
 // was checked: a name that resolves to another address the second time does not get around the check.
 
-import { type LookupAddress, lookup, promises } from 'node:dns';
+import { type LookupAddress, promises } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { isPublicAddress } from '../domain/webhook-endpoint/webhook-address.ts';
 
@@ -37,7 +37,3 @@ export function publicLookup(resolve: Resolve = resolveName): LookupFunction {
     );
   };
 }
-
-/** The resolver of the system, with its file of hosts. */
-export const systemLookup: LookupFunction = (hostname, options, callback) =>
-  lookup(hostname, options, callback as never);

@@ -7,7 +7,7 @@ import type { LookupFunction } from 'node:net';
 import { isPublicHost } from '../domain/webhook-endpoint/webhook-address.ts';
 import type { Outcome } from '../operations/webhook-endpoint/delivery.ts';
 import { ExchangeFailed, receiveStatus, UNANSWERED } from './exchange.ts';
-import { NoPublicAddress, publicLookup, type Resolve, systemLookup } from './public-lookup.ts';
+import { NoPublicAddress, publicLookup, type Resolve } from './public-lookup.ts';
 
 const TIMEOUT_MS = 15_000;
 /** Shorter than the keep-alive timeout of most servers, which would close the connection as it is reused. */
@@ -29,7 +29,8 @@ export interface SenderOptions {
 export class WebhookSender {
   readonly #allowsPrivate: boolean;
   readonly #timeoutMs: number;
-  readonly #lookup: LookupFunction;
+  /** The resolver of the system, with its file of hosts, if undefined. */
+  readonly #lookup: LookupFunction | undefined;
   readonly #attempts = new Set<AbortController>();
   #isAborted = false;
   readonly #agents = {
@@ -41,7 +42,7 @@ export class WebhookSender {
     this.#allowsPrivate = allowsPrivate;
     this.#timeoutMs = timeoutMs;
     for (const agent of Object.values(this.#agents)) this.#limitIdle(agent);
-    this.#lookup = allowsPrivate && resolve === undefined ? systemLookup : publicLookup(resolve);
+    this.#lookup = allowsPrivate && resolve === undefined ? undefined : publicLookup(resolve);
   }
 
   /** `maxTotalSockets` would let requests wait, and `maxFreeSockets` counts per host. */
