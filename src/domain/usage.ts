@@ -1,6 +1,6 @@
 // Usage of user groups: how often their tokens were used, by UTC day.
 
-import { DAY_MS } from './instant.ts';
+import { DAY_MS, startOfDay } from './instant.ts';
 import type { UserGroupKey } from './user-group/user-group.ts';
 
 export type UsageKind = 'resolves' | 'introspections' | 'forward_authentications' | 'embed_tokens';
@@ -58,6 +58,6 @@ export function dayDate(day: Day): string {
 
 /** Returns null for a date that does not exist. */
 export function dayOfDate(date: string): Day | null {
-  const day = toDay(Date.parse(`${date}T00:00:00Z`));
-  return Number.isNaN(day) || dayDate(day) !== date ? null : day;
+  const instant = startOfDay(date);
+  return instant === null ? null : toDay(instant);
 }
