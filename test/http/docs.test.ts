@@ -58,6 +58,11 @@ describe('The documentation', () => {
     assert.equal(await encodingFor('gzip; Q=0, identity'), undefined);
   });
 
+  it('compresses the API description too', async () => {
+    const { status, headers } = await read('/openapi.json', 'GET', { 'accept-encoding': 'gzip' });
+    assert.deepEqual([status, headers['content-encoding']], [200, 'gzip']);
+  });
+
   for (const path of PATHS) {
     it(`is served without an API token, for GET and HEAD only: ${path}`, async () => {
       const got = await read(path);

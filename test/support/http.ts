@@ -72,7 +72,8 @@ export function send(
       response.on('error', reject);
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString('utf8');
-        const isJson = response.headers['content-type']?.includes('json') && text !== '';
+        const { 'content-type': type, 'content-encoding': encoding } = response.headers;
+        const isJson = type?.includes('json') && encoding === undefined && text !== '';
         const answer: TestResponse = {
           status: response.statusCode ?? 0,
           headers: response.headers,
