@@ -23,6 +23,15 @@ describeOnEachDatabase('events in the console', (database) => {
     return { browser: await ConsoleBrowser.signIn(service, token), token, id, workspaceName };
   }
 
+  it('says that the service records none', async () => {
+    await using silent = await TestService.start(database, { env: { UGS_EVENT_RETENTION_DAYS: '0' } });
+    const created = await silent.get({ user_group_id: 'unrecorded', name: 'Unrecorded' });
+    assert.equal(created.status, 200, created.text);
+    const browser = await ConsoleBrowser.signIn(silent);
+    for (const path of [PATH, '/console/user-groups/unrecorded'])
+      assert.match(textOf(await browser.get(path)), /records no events/, path);
+  });
+
   interface Row {
     cells: Record<string, string>;
     hrefs: string[];

@@ -1,4 +1,5 @@
 import type { EventTarget } from '../../domain/event/event.ts';
+import type { Context } from '../../operations/context.ts';
 import { listEvents } from '../../operations/event/list.ts';
 import { type Html, none } from '../html.ts';
 import { type PageCall, unlessBusy } from '../page.ts';
@@ -13,5 +14,9 @@ export async function lastEvents(
 ): Promise<Html> {
   const page = await unlessBusy(listEvents(context, caller, { order: 'newest', limit, target }));
   if (page === null) return none('The service is too busy to list them now.');
-  return page.events.length === 0 ? none('No events.') : eventTable(caller, page, userGroupId);
+  return page.events.length === 0 ? noEvents(context) : eventTable(caller, page, userGroupId);
+}
+
+export function noEvents({ keepsEvents }: Context): Html {
+  return none(keepsEvents ? 'No events.' : 'This service records no events (UGS_EVENT_RETENTION_DAYS is 0).');
 }

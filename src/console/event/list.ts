@@ -11,12 +11,14 @@ import { actorLabel } from '../../domain/event/filter.ts';
 import { limits } from '../../domain/field.ts';
 import { DAY_MS, startOfDay } from '../../domain/instant.ts';
 import { listNewestApiTokens } from '../../operations/api-token/api-token.ts';
+import type { Context } from '../../operations/context.ts';
 import { type EventQuery, type EventsPage, listEvents } from '../../operations/event/list.ts';
 import { requestPath } from '../browser.ts';
 import { choiceField, textField, wordsOf } from '../fields.ts';
 import { type Html, html, NO_HTML, none } from '../html.ts';
 import { ADMINS, type Page, type PageCall, READERS } from '../page.ts';
 import { nextPage, pageQuery } from '../pagination.ts';
+import { noEvents } from './last.ts';
 import { actorLabels, eventTable } from './table.ts';
 
 /** Rows of a page: they are higher and larger than those of other lists. */
@@ -65,7 +67,7 @@ export async function filteredEvents(call: PageCall, subject?: EventTarget): Pro
   const actors = [...new Set([...actorLabels(page), ...apiTokens])];
   const path = requestPath(request);
   return html`${filterForm(path, filter, actors, subject?.type)}
-${page.events.length === 0 ? emptyPage(page) : eventTable(caller, page, subject?.id)}
+${page.events.length === 0 ? emptyPage(context, page) : eventTable(caller, page, subject?.id)}
 ${nextPage(path, page.nextCursor, Object.fromEntries(query), 'Older events')}`;
 }
 
@@ -83,9 +85,9 @@ async function apiTokenLabels({ context, caller }: PageCall): Promise<string[]> 
 }
 
 /** A page with a filter may be empty although more follow. */
-function emptyPage({ nextCursor }: EventsPage): Html {
+function emptyPage(context: Context, { nextCursor }: EventsPage): Html {
   return nextCursor === null
-    ? none('No events.')
+    ? noEvents(context)
     : none('None of the events that were looked through meets these conditions; continue on the next page.');
 }
 
