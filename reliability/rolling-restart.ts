@@ -55,44 +55,40 @@ const BETWEEN_ALONE_MS = 4_000;
 
 export async function rollingRestart(options: RollingRestartOptions): Promise<RollingRestartFigures> {
   using folder = new Folder();
-  const database = await options.kind.create();
+  await using database = await options.kind.create();
+  await using stack = new AsyncDisposableStack();
   const processes: RestartedProcess[] = [];
-  try {
-    while (processes.length < options.processes)
-      processes.push(await RestartedProcess.start(folder, database, options.initial));
-    await using nginx = options.nginx && (await startNginx(options.nginx, processes));
-    // With the program of the processes: this version would migrate the database before a process of it does.
-    const { token: apiToken } = await createApiToken(folder, [], {
-      env: database.env,
-      program: options.initial ?? PROGRAM,
-    });
-    const targets: readonly Target[] = nginx ? [nginx] : processes;
-    const callers = Array.from(
-      { length: CALLERS },
-      (_, index) =>
-        new RollingCaller({
-          index,
-          targets,
-          apiToken,
-          maxRetries: nginx ? 0 : undefined,
-          onFailure: options.onFailure,
-        }),
-    );
-    let isOver = false;
-    const calling = Promise.all(callers.map((caller) => caller.callUntil(() => isOver)));
-    await restartEach(processes, options);
-    isOver = true;
-    await calling;
-    return {
-      restarts: options.restarts,
-      // Directly, so that nginx does not affect the result.
-      ...(await figuresOf(callers, new UserGroupClient({ url: processes[0]!.url, apiToken }))),
-      undelivered: nginx?.undelivered ?? 0,
-    };
-  } finally {
-    await Promise.all(processes.map((process) => process[Symbol.asyncDispose]()));
-    await database.drop();
-  }
+  while (processes.length < options.processes)
+    processes.push(stack.use(await RestartedProcess.start(folder, database, options.initial)));
+  await using nginx = options.nginx && (await startNginx(options.nginx, processes));
+  // With the program of the processes: this version would migrate the database before a process of it does.
+  const { token: apiToken } = await createApiToken(folder, [], {
+    env: database.env,
+    program: options.initial ?? PROGRAM,
+  });
+  const targets: readonly Target[] = nginx ? [nginx] : processes;
+  const callers = Array.from(
+    { length: CALLERS },
+    (_, index) =>
+      new RollingCaller({
+        index,
+        targets,
+        apiToken,
+        maxRetries: nginx ? 0 : undefined,
+        onFailure: options.onFailure,
+      }),
+  );
+  let isOver = false;
+  const calling = Promise.all(callers.map((caller) => caller.callUntil(() => isOver)));
+  await restartEach(processes, options);
+  isOver = true;
+  await calling;
+  return {
+    restarts: options.restarts,
+    // Directly, so that nginx does not affect the result.
+    ...(await figuresOf(callers, new UserGroupClient({ url: processes[0]!.url, apiToken }))),
+    undelivered: nginx?.undelivered ?? 0,
+  };
 }
 
 async function restartEach(

@@ -7,7 +7,7 @@ import { mintUserGroupToken } from '../src/domain/token.ts';
 import type { Environment } from '../src/domain/user-group/user-group.ts';
 import type { DatabaseKind } from '../test/support/database.ts';
 import { send, type TestRequest, type TestResponse } from '../test/support/http.ts';
-import { Folder, type Service, serve } from '../test/support/process.ts';
+import { Folder, serve } from '../test/support/process.ts';
 import { type Call, ExactModel, type IfMatch, Issued } from './exact-model.ts';
 import { PromiseBroken } from './ledger.ts';
 import { DatabaseTokenIssuer, type TokenIssuer } from './token-issuer.ts';
@@ -38,20 +38,12 @@ export async function runSequences({
   ...options
 }: SequenceOptions): Promise<SequenceFigures> {
   using folder = new Folder();
-  const database = await kind.create();
-  const services: Service[] = [];
-  try {
-    while (services.length < processes) services.push(await serve(folder, { env: database.env }));
-    await using issuer = await DatabaseTokenIssuer.open(database);
-    return await callServices(
-      services.map(({ url }) => url),
-      await callersOf(issuer),
-      options,
-    );
-  } finally {
-    await Promise.all(services.map((service) => service.kill()));
-    await database.drop();
-  }
+  await using database = await kind.create();
+  await using services = new AsyncDisposableStack();
+  const urls: string[] = [];
+  while (urls.length < processes) urls.push(services.use(await serve(folder, { env: database.env })).url);
+  await using issuer = await DatabaseTokenIssuer.open(database);
+  return await callServices(urls, await callersOf(issuer), options);
 }
 
 /** An API token of a workspace and environment that no other caller uses. */

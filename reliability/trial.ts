@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseKind } from '../test/support/database.ts';
 import { send, type TestResponse } from '../test/support/http.ts';
-import { Folder, type Service, serve, WITHOUT_FAILURE_LIMIT } from '../test/support/process.ts';
+import { Folder, serve, WITHOUT_FAILURE_LIMIT } from '../test/support/process.ts';
 import { PromiseBroken } from './ledger.ts';
 import type { Random } from './random.ts';
 import { DatabaseTokenIssuer } from './token-issuer.ts';
@@ -162,19 +162,15 @@ export async function whileServing<Result>(
   work: (serving: Serving) => Promise<Result>,
 ): Promise<Result> {
   using folder = new Folder();
-  const database = await kind.create();
+  await using database = await kind.create();
+  await using services = new AsyncDisposableStack();
   const { env } = database;
-  const services: Service[] = [];
-  try {
-    while (services.length < processes)
-      services.push(await serve(folder, { env: { ...env, ...WITHOUT_FAILURE_LIMIT } }));
-    await using issuer = await DatabaseTokenIssuer.open(database);
-    const { token } = await issuer.create('default', 'Customer', 'admin');
-    return await work({ site: { urls: services.map(({ url }) => url), token }, issuer, folder, env });
-  } finally {
-    await Promise.all(services.map((service) => service.kill()));
-    await database.drop();
-  }
+  const urls: string[] = [];
+  while (urls.length < processes)
+    urls.push(services.use(await serve(folder, { env: { ...env, ...WITHOUT_FAILURE_LIMIT } })).url);
+  await using issuer = await DatabaseTokenIssuer.open(database);
+  const { token } = await issuer.create('default', 'Customer', 'admin');
+  return await work({ site: { urls, token }, issuer, folder, env });
 }
 
 /** Sends a request that must succeed, and can be repeated, to any of the processes. Throws `PromiseBroken`. */

@@ -18,13 +18,9 @@ export const schemaFiles = {
 
 /** Returns the schema of a newly created database as SQL. */
 export async function dumpSchema(name: keyof typeof schemaFiles): Promise<string> {
-  const database = await (name === 'SQLite' ? sqlite : postgres).create();
-  try {
-    await openForCommand(readConfig(database.env)).then((opened) => opened.close());
-    return [HEADER, ...(await schemaOf(database)).map((sql) => `${sql};\n`)].join('\n');
-  } finally {
-    await database.drop();
-  }
+  await using database = await (name === 'SQLite' ? sqlite : postgres).create();
+  await openForCommand(readConfig(database.env)).then((opened) => opened.close());
+  return [HEADER, ...(await schemaOf(database)).map((sql) => `${sql};\n`)].join('\n');
 }
 
 /** The statements that create the tables and indexes of a database. */

@@ -41,15 +41,11 @@ const CONFIGURATION = {
 
 async function freezeDatabase(engine: 'sqlite' | 'postgres', program: string): Promise<void> {
   using folder = new Folder();
-  const database = await { sqlite, postgres }[engine].create();
-  try {
-    const contents = await fill(folder, database, program, ADMINISTRATION_SINCE[engine]);
-    const file = join(FROZEN, `${engine}-${String(await schemaNumberOf(database)).padStart(4, '0')}.sql`);
-    writeFileSync(file, freeze(contents, [...(await schemaOf(database)), ...(await rowsOf(database))]));
-    console.log(`wrote ${file}`);
-  } finally {
-    await database.drop();
-  }
+  await using database = await { sqlite, postgres }[engine].create();
+  const contents = await fill(folder, database, program, ADMINISTRATION_SINCE[engine]);
+  const file = join(FROZEN, `${engine}-${String(await schemaNumberOf(database)).padStart(4, '0')}.sql`);
+  writeFileSync(file, freeze(contents, [...(await schemaOf(database)), ...(await rowsOf(database))]));
+  console.log(`wrote ${file}`);
 }
 
 /** Creates groups in every way, with calls that every version knows. */
