@@ -29,7 +29,7 @@ const LONGEST_BEHAVIOUR = [
   'test/usage/usage.test.ts',
   'test/user-group/list.test.ts',
   'test/event/history.test.ts',
-  'test/http/openapi.test.ts',
+  'test/http/problem.test.ts',
 ];
 /** Both files that keep a browser busy do not start at the same time. */
 const LONGEST_PROCESSES = [

@@ -15,13 +15,11 @@ import { problems } from '../../src/http/response/problem.ts';
 import * as surface from '../../src/http/routes.ts';
 import type { Schema } from '../../src/http/schema.ts';
 import type { Context } from '../../src/operations/context.ts';
-import type { ProblemCode } from '../../src/problem.ts';
 import { ApiDescription, type DescribedOperation, examplesOf, nameOf } from '../support/api-description.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EXISTING, EXISTING_ENDPOINT, errorRequests, requestOf } from '../support/described-refusal.ts';
 import { integrations } from '../support/embed-token/site.ts';
 import { send, type TestRequest, type TestResponse } from '../support/http.ts';
-import { causes } from '../support/problem-cause.ts';
 import { served } from '../support/process.ts';
 import { unlimitedRoutes } from '../support/route-options.ts';
 import { TestService } from '../support/service.ts';
@@ -361,16 +359,6 @@ describeOnEachDatabase('The responses of the service match the API description',
           { success: 0, type: example.type, title: example.title, status: example.status, code },
         );
       }
-    });
-  }
-
-  for (const [code, cause] of Object.entries(causes(database, () => service))) {
-    it(`for errors from every layer: ${code}`, async () => {
-      const hasCode = (each: DescribedOperation) =>
-        description.errorCodes(each).includes(code as ProblemCode);
-      const answer = await cause();
-      assert.equal(answer.json.code, code);
-      description.assertDescribed(description.operations.find(hasCode)!, answer);
     });
   }
 });

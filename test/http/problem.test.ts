@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
 import { describe, it } from 'node:test';
+import { openApi } from '../../scripts/openapi/document.ts';
 import { problems } from '../../src/http/response/problem.ts';
+import * as surface from '../../src/http/routes.ts';
 import type { ProblemCode } from '../../src/problem.ts';
+import { ApiDescription } from '../support/api-description.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestRequest } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
@@ -13,12 +16,20 @@ import { exchangeOne } from '../support/raw-connection.ts';
 import { type LogEntry, TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
 
+const description = new ApiDescription(openApi(surface));
+
 describeOnEachDatabase('problems', (database) => {
   const service = TestService.of(database);
 
   for (const [code, cause] of Object.entries(causes(database, () => service))) {
-    it(`${problems[code as ProblemCode].status} ${code} is one problem object with its headers`, async () => {
-      assertProblem(await cause(), code as ProblemCode);
+    const { status } = problems[code as ProblemCode];
+    it(`${status} ${code} is one problem object with its headers, as described`, async () => {
+      const response = await cause();
+      assertProblem(response, code as ProblemCode);
+      const operation = description.operations.find((each) =>
+        description.errorCodes(each).includes(code as ProblemCode),
+      );
+      description.assertDescribed(operation!, response);
     });
   }
 
