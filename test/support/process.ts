@@ -8,6 +8,7 @@ import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { redact } from '../../src/domain/secret.ts';
+import { CommandHost } from './command-host.ts';
 import { type DatabaseKind, removeFolder, type TestDatabase, temporaryFolder } from './database.ts';
 import { watch } from './exposure.ts';
 import { send, type TestRequest, type TestResponse } from './http.ts';
@@ -87,10 +88,9 @@ export class Program implements AsyncDisposable {
       },
     );
     watch.learn(Object.values(env).join('\n'));
-    const what = args.slice(0, 2).join(' ');
+    const what = nameOf(args);
     // The output of another command may contain secrets, unless it runs the service.
-    const printsSecrets = PRINTS_SECRETS.test(what) || args.includes('--show-token');
-    const isSecret = command === undefined ? printsSecrets : args[0] !== 'serve';
+    const isSecret = command === undefined ? printsSecrets(args) : args[0] !== 'serve';
     this.#capture('stdout', isSecret ? watch.learner() : watch.listener(what));
     this.#capture('stderr', watch.listener(what));
     this.firstOutput = once(this.#child.stdout!, 'data');
@@ -182,6 +182,30 @@ export async function run(folder: Folder, args: readonly string[], options?: Pro
   return await program.exit();
 }
 
+const host = new CommandHost();
+
+/**
+ * Runs a command as `run` does, in a process that runs others before and after it: for a command that prepares a test, and
+ * for one of several runs whose arguments, files or data differ.
+ */
+export async function runHosted(
+  folder: Folder,
+  args: readonly string[],
+  options: ProgramOptions = {},
+): Promise<Exit> {
+  const { env = {}, command, program } = options;
+  if (command !== undefined || program !== undefined || EXECUTABLE !== undefined)
+    return run(folder, args, options);
+  watch.learn(Object.values(env).join('\n'));
+  const exit = await host.run({ args, env: environment(env), folder: folder.path }, LIMIT_MS);
+  const { stdout, stderr } = exit;
+  if (printsSecrets(args)) watch.learn(stdout);
+  else watch.printed(nameOf(args), stdout);
+  watch.printed(nameOf(args), stderr);
+  refuseSplitBatch(stdout.split('\n'));
+  return { ...exit, signal: null };
+}
+
 /** Starts `serve` on the default database of the folder and a free port, and waits until it listens. */
 export async function serve(
   folder: Folder,
@@ -206,7 +230,7 @@ export async function createApiToken(
 ): Promise<{ id: number; token: string }> {
   const create = ['api-token', 'create', '--workspace', 'default', '--json', ...args];
   const env = { ...PATIENT, ...options.env };
-  const { stdout, stderr, code } = await run(folder, create, { ...options, env });
+  const { stdout, stderr, code } = await runHosted(folder, create, { ...options, env });
   if (code !== 0) throw new Error(`api-token create exited with ${code}: ${redact(stderr)}`);
   return JSON.parse(stdout);
 }
@@ -262,6 +286,14 @@ export function served(call: () => Promise<TestResponse>): Promise<TestResponse>
     const response = await call();
     return response.status === 503 ? null : response;
   });
+}
+
+function nameOf(args: readonly string[]): string {
+  return args.slice(0, 2).join(' ');
+}
+
+function printsSecrets(args: readonly string[]): boolean {
+  return PRINTS_SECRETS.test(nameOf(args)) || args.includes('--show-token');
 }
 
 /** Throws if a batch has failed: callers do not notice it. */

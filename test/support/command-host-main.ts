@@ -1,0 +1,29 @@
+// The process of a `CommandHost`: runs each command that it is sent, and answers with its exit code and output.
+
+import { main } from '../../src/main.ts';
+import type { HostedCommand, HostedExit } from './command-host.ts';
+
+process.on('message', async (command: HostedCommand) => process.send!(await run(command)));
+// Every command listens for errors of its output.
+for (const stream of [process.stdout, process.stderr]) stream.setMaxListeners(0);
+
+async function run({ args, env, folder }: HostedCommand): Promise<HostedExit> {
+  process.chdir(folder);
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, env);
+  const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];
+  const code = await main([process.execPath, 'user-group-service', ...args]);
+  return { code, stdout: stdout(), stderr: stderr() };
+}
+
+/** Keeps what is written to the stream from now on, and returns a function for its text. */
+function capture(stream: NodeJS.WriteStream): () => string {
+  const chunks: Buffer[] = [];
+  stream.write = (chunk: string | Uint8Array, ...more: unknown[]): boolean => {
+    chunks.push(Buffer.from(chunk as string));
+    const done = more.at(-1);
+    if (typeof done === 'function') process.nextTick(done);
+    return true;
+  };
+  return () => Buffer.concat(chunks).toString();
+}
