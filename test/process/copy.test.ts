@@ -24,10 +24,11 @@ import {
   Folder,
   Program,
   run,
-  type Service,
+  runHosted,
   serve,
   served,
 } from '../support/process.ts';
+import { type Callable, serveHere } from '../support/service.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
 import { Receiver, respondWith } from '../support/webhooks/receiver.ts';
 import { PATH } from '../support/webhooks/tenant.ts';
@@ -70,9 +71,9 @@ describe('A copy from SQLite to PostgreSQL, and back', () => {
   const copy = () => new Program(folder, args, { env: { TARGET_DATABASE_URL: database.url } });
 
   it('that is interrupted leaves a database that rejects every caller', async () => {
-    await run(folder, ['migrate'], { env: targetEnv });
+    await runHosted(folder, ['migrate'], { env: targetEnv });
     await killMidway(copy, postgresTarget(database.url), 0);
-    await using service = await serve(folder, { env: targetEnv });
+    await using service = await serveHere(folder, targetEnv);
     for (const caller of callers) await caller.assertRefused(service);
   });
 
@@ -102,7 +103,7 @@ describe('A copy from SQLite to PostgreSQL, and back', () => {
 
   it('preserves all tokens, including retiring, revoked and expired ones', async () => {
     assert.deepEqual(await apiTokens(folder, targetEnv), listed);
-    await using service = await serve(folder, { env: targetEnv });
+    await using service = await serveHere(folder, targetEnv);
     for (const caller of callers) await caller.assertUnchanged(service);
     await assertInactiveTokens(service);
   });
@@ -123,7 +124,7 @@ describe('A copy from SQLite to PostgreSQL, and back', () => {
     const copyBack = () =>
       new Program(folder, ['copy', '--to', 'sqlite:back/user-groups.db', '--json'], { env });
     const backEnv = { DATABASE_URL: 'sqlite:back/user-groups.db', ...ring };
-    await run(folder, ['migrate'], { env: backEnv });
+    await runHosted(folder, ['migrate'], { env: backEnv });
     await killOften(copyBack, sqliteTarget(folder.join('back/user-groups.db')));
     await using program = copyBack();
     const { code, stdout } = await program.exit();
@@ -131,7 +132,7 @@ describe('A copy from SQLite to PostgreSQL, and back', () => {
     assert.equal(JSON.parse(stdout).user_groups.count, TOTAL + callers.length);
 
     const used = new Set(callers.flatMap((caller) => caller.teamIds));
-    await using service = await serve(folder, { env: backEnv });
+    await using service = await serveHere(folder, backEnv);
     for (const caller of callers) {
       await caller.assertUnchanged(service);
       await caller.create(service, 'new on SQLite');
@@ -153,19 +154,19 @@ describe('A copy is refused', () => {
   it('with 65 if the target contains other groups, workspaces or API tokens, and changes nothing', async () => {
     using folder = new Folder();
     const other = { DATABASE_URL: 'sqlite:other/user-groups.db' };
-    const ring = { env: { UGS_TOKEN_KEYS: (await run(folder, ['key', 'generate'])).stdout } };
+    const ring = { env: { UGS_TOKEN_KEYS: (await runHosted(folder, ['key', 'generate'])).stdout } };
     for (const env of [{}, other]) {
       const options = { env: { ...ring.env, ...env } };
       const { token } = await createApiToken(folder, [], options);
-      await using service = await serve(folder, options);
+      await using service = await serveHere(folder, options.env);
       await service.call(token, 'GET', '/api/user', { user_group_id: 'a', name: 'A' });
     }
     const before = contentOf(folder.join('other/user-groups.db'));
     await assertRefused(await run(folder, args, ring), 65, /the target contains user groups/);
     deleteFrom(folder.join('other/user-groups.db'), 'user_groups');
-    await assertRefused(await run(folder, args, ring), 65, /the target contains workspaces/);
+    await assertRefused(await runHosted(folder, args, ring), 65, /the target contains workspaces/);
     deleteFrom(folder.join('other/user-groups.db'), 'workspaces');
-    await assertRefused(await run(folder, args, ring), 65, /the target contains API tokens/);
+    await assertRefused(await runHosted(folder, args, ring), 65, /the target contains API tokens/);
     assert.deepEqual(contentOf(folder.join('other/user-groups.db')), {
       ...before,
       user_groups: [],
@@ -177,13 +178,13 @@ describe('A copy is refused', () => {
     using folder = new Folder();
     const target = 'other/user-groups.db';
     await Caller.create(folder, 'default', 'Customer');
-    await (await serve(folder)).kill();
+    await (await serveHere(folder, {}))[Symbol.asyncDispose]();
     const { token } = await createApiToken(folder, [], { env: { DATABASE_URL: `sqlite:${target}` } });
     {
-      await using service = await serve(folder, { env: { DATABASE_URL: `sqlite:${target}` } });
+      await using service = await serveHere(folder, { DATABASE_URL: `sqlite:${target}` });
       await service.call(token, 'GET', '/api/user', { user_group_id: 'a', name: 'A' });
     }
-    await assertRefused(await run(folder, args), 65, /the target contains user groups/);
+    await assertRefused(await runHosted(folder, args), 65, /the target contains user groups/);
     for (const table of ['user_groups', 'workspaces', 'api_tokens', 'events'])
       deleteFrom(folder.join(target), table);
     const before = contentOf(folder.join(target));
@@ -198,7 +199,7 @@ describe('A copy is refused', () => {
       await using service = await serve(folder);
       await caller.create(service, 'a');
     }
-    assert.equal((await run(folder, args)).code, 0);
+    assert.equal((await runHosted(folder, args)).code, 0);
     {
       await using service = await serve(folder);
       await caller.update(service, 'a');
@@ -212,8 +213,12 @@ describe('A copy is refused', () => {
     await using service = await serve(folder);
     await assertRefused(await run(folder, args), 75, /another process is serving data\/user-groups\.db/);
     const reverse = ['copy', '--from', 'sqlite:other/user-groups.db', '--to', 'sqlite:data/user-groups.db'];
-    await run(folder, ['migrate'], { env: { DATABASE_URL: 'sqlite:other/user-groups.db' } });
-    await assertRefused(await run(folder, reverse), 75, /another process is serving data\/user-groups\.db/);
+    await runHosted(folder, ['migrate'], { env: { DATABASE_URL: 'sqlite:other/user-groups.db' } });
+    await assertRefused(
+      await runHosted(folder, reverse),
+      75,
+      /another process is serving data\/user-groups\.db/,
+    );
     await caller.create(service, 'a');
   });
 
@@ -221,11 +226,11 @@ describe('A copy is refused', () => {
     using folder = new Folder();
     const caller = await Caller.create(folder, 'default', 'Customer');
     {
-      await using service = await serve(folder);
+      await using service = await serveHere(folder, {});
       await caller.create(service, 'a');
     }
-    const wrong = { env: { UGS_TOKEN_KEYS: (await run(folder, ['key', 'generate'])).stdout } };
-    await assertRefused(await run(folder, args, wrong), 78, /UGS_TOKEN_KEYS lacks the token key/);
+    const wrong = { env: { UGS_TOKEN_KEYS: (await runHosted(folder, ['key', 'generate'])).stdout } };
+    await assertRefused(await runHosted(folder, args, wrong), 78, /UGS_TOKEN_KEYS lacks the token key/);
     change(folder.join('data/user-groups.db'), "update user_groups set name = 'B', team_id = team_id + 1");
     await assertRefused(await run(folder, args), 78, /does not decrypt/);
     assert.deepEqual(contentOf(folder.join('other/user-groups.db')).user_groups, []);
@@ -239,7 +244,7 @@ describe('A copy is refused', () => {
     ] as const) {
       const url = 'postgres://user:hunter2@127.0.0.1:1/groups';
       const other = { SOURCE_DATABASE_URL: 'sqlite:a.db', TARGET_DATABASE_URL: 'sqlite:b.db' };
-      const exit = await run(folder, ['copy', flag, url], { env: other });
+      const exit = await runHosted(folder, ['copy', flag, url], { env: other });
       await assertRefused(exit, 78, new RegExp(`${flag} must not contain a password.*${env}_FILE`));
       assert.doesNotMatch(exit.stderr, /hunter2/);
     }
@@ -253,17 +258,17 @@ describe('A copy is refused', () => {
 
   it('with 2 if the source or the target is missing, or both are the same', async () => {
     using folder = new Folder();
-    await run(folder, ['migrate']);
-    await assertRefused(await run(folder, args.slice(0, 3)), 2, /--to.*TARGET_DATABASE_URL_FILE/);
+    await runHosted(folder, ['migrate']);
+    await assertRefused(await runHosted(folder, args.slice(0, 3)), 2, /--to.*TARGET_DATABASE_URL_FILE/);
     for (const path of ['data/user-groups.db', './data/../data/user-groups.db']) {
       const same = [...args.slice(0, 4), `sqlite:${path}`];
-      await assertRefused(await run(folder, same), 2, /the same database/);
+      await assertRefused(await runHosted(folder, same), 2, /the same database/);
     }
   });
 
   it('with 69 if PostgreSQL refuses the connection', async () => {
     using folder = new Folder();
-    await run(folder, ['migrate']);
+    await runHosted(folder, ['migrate']);
     const url = folder.join('url');
     writeFileSync(url, 'postgres://user:hunter2@127.0.0.1:1/groups\n');
     const exit = await run(folder, args.slice(0, 3), { env: { TARGET_DATABASE_URL_FILE: url } });
@@ -284,14 +289,14 @@ describeOnEachDatabase('A copy of imported tokens', (kind) => {
     apiToken = (await createApiToken(folder)).token;
     const lines = [current, retiring].map((token) => ({ user_group_id: token, name: 'Imported', token }));
     writeFileSync(folder.join('groups'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-    assert.equal((await run(folder, ['import', 'groups', '--workspace', 'default'])).code, 0);
+    assert.equal((await runHosted(folder, ['import', 'groups', '--workspace', 'default'])).code, 0);
     await using service = await serve(folder);
     const body = { current_token: retiring, grace_period_seconds: GRACE_SECONDS };
     assert.equal((await service.call(apiToken, 'POST', '/api/user', body)).status, 200);
-    assert.equal((await run(folder, ['migrate'], { env })).code, 0);
+    assert.equal((await runHosted(folder, ['migrate'], { env })).code, 0);
   });
 
-  const copy = () => run(folder, args, { env: { TARGET_DATABASE_URL: target.url } });
+  const copy = () => runHosted(folder, args, { env: { TARGET_DATABASE_URL: target.url } });
 
   it('ends with 65 where the target lacks one, or has it in the wrong bucket', async () => {
     const digest = digestOfImportedToken(retiring!)!;
@@ -318,7 +323,7 @@ describeOnEachDatabase('A copy of imported tokens', (kind) => {
   });
 
   it('resolves them, current and retiring', async () => {
-    await using service = await serve(folder, { env });
+    await using service = await serveHere(folder, env);
     for (const [token, status] of [
       [current, 'current'],
       [retiring, 'retiring'],
@@ -345,16 +350,19 @@ for (const [source, target] of [
       {
         await using service = await serve(folder, { env: fromEnv! });
         const endpoint = { url: receiver.url, event_types: ['user_group.created'] };
-        await service.call(token, 'PUT', `${PATH}/moved`, endpoint);
-        const create = (id: string) =>
-          service.call(token, 'POST', '/v1/user-groups', { user_group_id: id, name: id });
+        const call = async (method: string, path: string, body: object) => {
+          const { status, text } = await served(() => service.call(token, method, path, body));
+          assert.ok(status < 300, text);
+        };
+        await call('PUT', `${PATH}/moved`, endpoint);
+        const create = (id: string) => call('POST', '/v1/user-groups', { user_group_id: id, name: id });
         await Promise.all(Array.from({ length: PENDING }, (_, index) => create(`group-${index}`)));
         await receiver.waitFor(PENDING);
         await eventually('every attempt to be recorded', async () => {
           const { json } = await service.call(token, 'GET', `${PATH}/moved/deliveries`);
           return json.deliveries.every(({ attempts }: { attempts: number }) => attempts > 0);
         });
-        await service.call(token, 'POST', '/v1/user-groups/group-0/rename', { user_group_id: 'renamed' });
+        await call('POST', '/v1/user-groups/group-0/rename', { user_group_id: 'renamed' });
         history = (await service.call(token, 'GET', HISTORY)).text;
       }
       const env = { ...settings, SOURCE_DATABASE_URL: from.url, TARGET_DATABASE_URL: to.url };
@@ -367,7 +375,7 @@ for (const [source, target] of [
       const refused = idsOf(receiver);
       receiver.received.length = 0;
       receiver.respond = respondWith(204);
-      await using service = await serve(folder, { env: toEnv! });
+      await using service = await serveHere(folder, toEnv!);
       assert.equal((await service.call(token, 'GET', HISTORY)).text, history);
       await receiver.waitFor(PENDING, 20_000);
       assert.deepEqual(idsOf(receiver), refused);
@@ -476,28 +484,28 @@ class Caller {
     return [...this.#groups.values()].map(({ teamId }) => teamId);
   }
 
-  async fill(service: Service): Promise<void> {
+  async fill(service: Callable): Promise<void> {
     const ids = Array.from({ length: GROUPS_A_CALLER }, (_, index) => `group ${index} / ü😀`);
     await Promise.all(ids.map((id) => this.create(service, id)));
     await Promise.all(ids.filter((_, index) => index % 10 === 0).map((id) => this.update(service, id)));
     await Promise.all(ids.filter((_, index) => index % 15 === 0).map((id) => this.#rotate(service, id)));
   }
 
-  async create(service: Service, id: string): Promise<void> {
+  async create(service: Callable, id: string): Promise<void> {
     const body = { user_group_id: id, name: `Name of ${id}`, mapping: { 40: id } };
     const response = await served(() => service.call(this.#token, 'GET', '/api/user', body));
     assert.equal(response.json.new_user_group, true);
     this.#groups.set(id, groupOf(response, null));
   }
 
-  async update(service: Service, id: string): Promise<void> {
+  async update(service: Callable, id: string): Promise<void> {
     const body = `{"user_group_id":${JSON.stringify(id)},"properties":{"b":1.10,"a":9007199254740993,"c":"\\u0000"}}`;
     const response = await served(() => service.call(this.#token, 'PUT', '/api/user', body));
     assert.equal(response.status, 200);
     this.#groups.set(id, groupOf(response, this.#groups.get(id)!.retiring));
   }
 
-  async #rotate(service: Service, id: string): Promise<void> {
+  async #rotate(service: Callable, id: string): Promise<void> {
     const { token } = this.#groups.get(id)!;
     const body = { current_token: token, grace_period_seconds: GRACE_SECONDS };
     const response = await served(() => service.call(this.#token, 'POST', '/api/user', body));
@@ -507,17 +515,17 @@ class Caller {
     this.#groups.set(id, groupOf(response, { token, expiresAt: json.token.expires_at }));
   }
 
-  async assertUnchanged(service: Service): Promise<void> {
+  async assertUnchanged(service: Callable): Promise<void> {
     await Promise.all([...this.#groups].map(([id, group]) => this.#assertUnchanged(service, id, group)));
   }
 
-  async assertRefused(service: Service): Promise<void> {
+  async assertRefused(service: Callable): Promise<void> {
     const [id] = this.#groups.keys();
     const { status } = await service.call(this.#token, 'GET', '/api/user', { user_group_id: id });
     assert.equal(status, 401);
   }
 
-  async #assertUnchanged(service: Service, id: string, { retiring, ...group }: Group): Promise<void> {
+  async #assertUnchanged(service: Callable, id: string, { retiring, ...group }: Group): Promise<void> {
     const found = await served(() => service.call(this.#token, 'GET', '/api/user', { user_group_id: id }));
     assert.equal(found.json.new_user_group, false);
     assert.deepEqual(groupOf(found, null), { ...group, retiring: null });
@@ -527,7 +535,7 @@ class Caller {
     await this.#assertResolves(service, id, retiring.token, status);
   }
 
-  async #assertResolves(service: Service, id: string, token: string, status: object): Promise<void> {
+  async #assertResolves(service: Callable, id: string, token: string, status: object): Promise<void> {
     const { json } = await served(() => service.call(this.#token, 'POST', '/v1/resolve', { token }));
     assert.deepEqual(json.token, status);
     assert.equal(json.user_group.provided_id, id);
@@ -546,7 +554,7 @@ const inactiveTokens: string[] = [];
 async function createInactiveTokens(folder: Folder): Promise<void> {
   const revoked = await createApiToken(folder, ['--workspace', 'alpha', '--name', 'revoked']);
   const expired = await createApiToken(folder, ['--workspace', 'beta', '--expires', '1m']);
-  assert.equal((await run(folder, ['api-token', 'revoke', String(revoked.id)])).code, 0);
+  assert.equal((await runHosted(folder, ['api-token', 'revoke', String(revoked.id)])).code, 0);
   change(
     folder.join('data/user-groups.db'),
     `update api_tokens set expires_at = ${Date.now()} where api_token_id = ${expired.id}`,
@@ -554,7 +562,7 @@ async function createInactiveTokens(folder: Folder): Promise<void> {
   inactiveTokens.push(revoked.token, expired.token);
 }
 
-async function assertInactiveTokens(service: Service): Promise<void> {
+async function assertInactiveTokens(service: Callable): Promise<void> {
   assert.equal(inactiveTokens.length, 2);
   for (const token of inactiveTokens) {
     const { status } = await service.call(token, 'GET', '/api/user', { user_group_id: 'any' });
@@ -563,7 +571,7 @@ async function assertInactiveTokens(service: Service): Promise<void> {
 }
 
 async function apiTokens(folder: Folder, env: Env): Promise<unknown[]> {
-  return JSON.parse((await run(folder, ['api-token', 'list', '--json'], { env })).stdout);
+  return JSON.parse((await runHosted(folder, ['api-token', 'list', '--json'], { env })).stdout);
 }
 
 /** The target of a copy. */

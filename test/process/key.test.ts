@@ -12,16 +12,18 @@ import {
   Folder,
   Program,
   run,
+  runHosted,
   type Service,
   serve,
   served,
 } from '../support/process.ts';
+import { type Callable, serveHere } from '../support/service.ts';
 
 const CONNECTIONS = 6;
 const MANY_GROUPS = 6_000;
 
 async function generateKey(folder: Folder): Promise<{ id: string; line: string }> {
-  return JSON.parse((await run(folder, ['key', 'generate', '--json'])).stdout);
+  return JSON.parse((await runHosted(folder, ['key', 'generate', '--json'])).stdout);
 }
 
 function withRing(...keys: { line: string }[]): { env: { UGS_TOKEN_KEYS: string } } {
@@ -36,7 +38,7 @@ async function folderWithGroups(folder: Folder, count: number) {
   const [oldKey, newKey] = await Promise.all([generateKey(folder), generateKey(folder)]);
   const { token } = await createApiToken(folder);
   const groups = new Map<string, string>();
-  await using service = await serve(folder, withRing(oldKey));
+  await using service = await serveHere(folder, withRing(oldKey).env);
   const create = async (id: string) => groups.set(id, await groupToken(service, token, id));
   const ids = Array.from({ length: count }, (_, index) => `group-${index}`);
   const imported = ids.filter((_, index) => index % 2 === 1);
@@ -48,7 +50,7 @@ async function folderWithGroups(folder: Folder, count: number) {
   const lines = imported.map((id) => JSON.stringify({ user_group_id: id, name: 'G', token: groups.get(id) }));
   writeFileSync(folder.join('groups.ndjson'), lines.join('\n'));
   const args = ['import', 'groups.ndjson', '--workspace', 'default'];
-  assert.equal((await run(folder, args, withRing(oldKey))).code, 0);
+  assert.equal((await runHosted(folder, args, withRing(oldKey))).code, 0);
   return { token, groups, oldKey, newKey };
 }
 
@@ -58,14 +60,14 @@ async function inSteps<Item>(items: readonly Item[], call: (item: Item) => Promi
     await Promise.all(items.slice(start, start + 100).map(call));
 }
 
-async function groupToken(service: Service, token: string, id: string): Promise<string> {
+async function groupToken(service: Callable, token: string, id: string): Promise<string> {
   const body = { user_group_id: id, name: 'G' };
   const { status, json } = await served(() => service.call(token, 'GET', '/api/user', body));
   assert.equal(status, 200);
   return json.user_group.token;
 }
 
-async function rotate(service: Service, token: string, current: string): Promise<string> {
+async function rotate(service: Callable, token: string, current: string): Promise<string> {
   const body = { current_token: current };
   const { status, json } = await served(() => service.call(token, 'POST', '/api/user', body));
   assert.equal(status, 200);
@@ -92,7 +94,7 @@ describe('key generate', () => {
     const key = await generateKey(folder);
     assert.equal(key.line.split(':')[0], key.id);
     assert.notEqual(key.line, human.stdout.trim());
-    await using _service = await serve(folder, withRing(key, { line: human.stdout }));
+    await using _service = await serveHere(folder, withRing(key, { line: human.stdout }).env);
   });
 
   it('creates no file', async () => {
@@ -142,7 +144,7 @@ describe('key list', () => {
       JSON.parse(empty.stdout).map(({ registered }: { registered: boolean }) => registered),
       [false],
     );
-    assert.equal((await run(folder, args, database)).code, 0);
+    assert.equal((await runHosted(folder, args, database)).code, 0);
     const { stdout } = await run(folder, ['key', 'list', '--json'], database);
     const id = database.env.UGS_TOKEN_KEYS!.split(':')[0];
     assert.deepEqual(JSON.parse(stdout), [{ id, in_ring: true, active: true, registered: true, tokens: 1 }]);
@@ -203,7 +205,7 @@ describe('A key ring that cannot decrypt the stored tokens makes serve exit with
       withRing(second),
       new RegExp(`UGS_TOKEN_KEYS lacks the token key ${first.id}`),
     );
-    await using _service = await serve(folder, withRing(second, first));
+    await using _service = await serveHere(folder, withRing(second, first).env);
   });
 
   it('if UGS_TOKEN_KEYS lacks the key that encrypted rotated signing keys', async () => {
@@ -248,7 +250,7 @@ describe('key reencrypt', () => {
       assert.ok(resealed > 0);
       await load.end();
     }
-    await using service = await serve(folder, withRing(newKey));
+    await using service = await serveHere(folder, withRing(newKey).env);
     for (const [id, expected] of groups) assert.equal(await groupToken(service, token, id), expected);
   });
 
@@ -265,7 +267,7 @@ describe('key reencrypt', () => {
     }
     await assertStartRefused(folder, withRing(newKey), new RegExp(`lacks the token key ${oldKey.id}`));
     assert.equal((await run(folder, ['key', 'reencrypt'], withRing(newKey, oldKey))).code, 0);
-    await using service = await serve(folder, withRing(newKey));
+    await using service = await serveHere(folder, withRing(newKey).env);
     assert.equal(await groupToken(service, token, 'late'), late);
   });
 
@@ -289,7 +291,7 @@ describe('key reencrypt', () => {
       );
     }
     assert.equal((await run(folder, ['key', 'reencrypt'], withRing(newKey, oldKey))).code, 0);
-    await using _service = await serve(folder, withRing(newKey));
+    await using _service = await serveHere(folder, withRing(newKey).env);
   });
 
   it('reports how many tokens it has re-encrypted', async () => {
@@ -337,7 +339,7 @@ describe('key reencrypt', () => {
     const { code, stdout } = await run(folder, ['key', 'reencrypt', '--json'], ring);
     assert.equal(code, 0);
     assert.equal(JSON.parse(stdout).resealed, MANY_GROUPS - killedAt);
-    await using service = await serve(folder, withRing(newKey));
+    await using service = await serveHere(folder, withRing(newKey).env);
     await inSteps([...groups], async ([id, expected]) =>
       assert.equal(await groupToken(service, token, id), expected),
     );

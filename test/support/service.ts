@@ -1,5 +1,6 @@
 // The real service for a test, on a real database and a real port, with a clock that the test controls.
 
+import { resolve } from 'node:path';
 import { after, before } from 'node:test';
 import { pino } from 'pino';
 import { type App, startApp } from '../../src/app.ts';
@@ -23,7 +24,7 @@ import { SharedClock } from '../../src/scheduling/shared-clock.ts';
 import type { DatabaseKind, TestDatabase } from './database.ts';
 import { watch } from './exposure.ts';
 import { send, type TestRequest, type TestResponse } from './http.ts';
-import { eventually, refuseSplitBatch } from './process.ts';
+import { eventually, type Folder, refuseSplitBatch, type Service } from './process.ts';
 
 export interface TestServiceOptions {
   /** Settings by their environment variables. */
@@ -39,6 +40,37 @@ interface ImportOptions {
   workspace?: string;
   environment?: Environment;
   replaces?: boolean;
+}
+
+/** What a test calls a service with, whether it has a process of its own or not. */
+export type Callable = Pick<Service, 'call'>;
+
+/**
+ * Serves an existing database in the process of the tests, without the API token that a `TestService` creates: for a test
+ * of what the database has. The paths in the settings are relative to the folder, where the default database is.
+ */
+export async function serveHere(
+  folder: Folder,
+  { DATABASE_URL = 'sqlite:data/user-groups.db', UGS_TOKEN_KEYS_FILE, ...env }: Record<string, string>,
+): Promise<Callable & AsyncDisposable> {
+  const config = readConfig({
+    ...env,
+    DATABASE_URL: DATABASE_URL.replace(/(?<=^sqlite:).*/, (path) => resolve(folder.path, path)),
+    ...(UGS_TOKEN_KEYS_FILE && { UGS_TOKEN_KEYS_FILE: resolve(folder.path, UGS_TOKEN_KEYS_FILE) }),
+    PORT: '0',
+    UGS_SHUTDOWN_DELAY_MS: '0',
+    UGS_THREADS: '1',
+  });
+  watch.learn(Object.values(env).join('\n'));
+  const lines: string[] = [];
+  const app = await startApp(config, pino({}, { write: (line: string) => void lines.push(line) }));
+  return {
+    call: (token, method, path, body) => send(app.url, { token, method, path, body }),
+    async [Symbol.asyncDispose]() {
+      await app.close();
+      refuseSplitBatch(lines);
+    },
+  };
 }
 
 export class TestService implements AsyncDisposable {
