@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { before, describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DatabaseKind, databaseOf, describeOnEachDatabase, postgres } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
@@ -18,6 +18,7 @@ import {
   PROGRAM,
   Program,
   run,
+  runHosted,
   type Service,
   serve,
 } from '../support/process.ts';
@@ -82,6 +83,7 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
 
   const args = (file: string, ...more: string[]) => ['import', file, '--workspace', 'default', ...more];
   const runImport = (file: string, ...more: string[]) => run(folder, args(file, ...more), { env });
+  const importHosted = (file: string, ...more: string[]) => runHosted(folder, args(file, ...more), { env });
 
   async function assertServed(service: Service, groups: readonly Required<Group>[]): Promise<void> {
     for (const group of groups) {
@@ -91,16 +93,199 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     }
   }
 
-  it('imports every group with its token, while the service is running and fails no call', async () => {
-    const groups = newGroups(count, 'beside');
-    write(folder, 'beside.ndjson', groups);
-    await using service = await serve(folder, { env });
-    const load = new Load(service, token);
-    const exit = await runImport('beside.ndjson');
-    assert.equal(exit.stdout, `${count} lines: ${count} created, 0 updated, 0 unchanged, 0 refused.\n`);
-    assert.deepEqual([exit.code, exit.stderr], [0, '']);
-    await assertServed(service, groups.slice(-100));
-    assert.ok((await load.end()) > CONNECTIONS);
+  describe('while the service is running', () => {
+    let service: Service;
+    before(async () => {
+      service = await serve(folder, { env });
+    });
+    after(() => service.kill());
+
+    it('imports every group with its token, and fails no call', async () => {
+      const groups = newGroups(count, 'beside');
+      write(folder, 'beside.ndjson', groups);
+      const load = new Load(service, token);
+      const exit = await runImport('beside.ndjson');
+      assert.equal(exit.stdout, `${count} lines: ${count} created, 0 updated, 0 unchanged, 0 refused.\n`);
+      assert.deepEqual([exit.code, exit.stderr], [0, '']);
+      await assertServed(service, groups.slice(-100));
+      assert.ok((await load.end()) > CONNECTIONS);
+    });
+
+    it('checks each batch of lines against the policies of that moment', async () => {
+      const [permitted, refused] = [newGroups(BATCH, 'permitted'), newGroups(1, 'refused')];
+      execFileSync('mkfifo', [folder.join('pipe')]);
+      const place = ['--workspace', 'policies'];
+      const options = [...place, '--create-workspace', '--permission', 'admin'];
+      const { token: admin } = await createApiToken(folder, options, { env });
+      const call = (method: string, path: string, body?: object) => service.call(admin, method, path, body);
+      await call('PUT', '/v1/schemas/other', { name: 'Other', default_data_source: null });
+      await using program = new Program(folder, ['import', 'pipe', ...place, '--json'], { env });
+      const pipe = await open(folder.join('pipe'), 'w');
+      await pipe.write(textOf(permitted));
+      const { user_group_id: last } = permitted.at(-1)!;
+      await eventually('the first batch to be imported', async () => {
+        const { status } = await call('GET', `/v1/user-groups/${encodeURIComponent(last)}`);
+        return status === 200;
+      });
+      assert.equal((await call('PUT', '/v1/mapping-policy', { mode: 'enforce' })).status, 200);
+      await pipe.write(textOf(refused));
+      await pipe.close();
+      assert.deepEqual(countsOf(await program.exit()), {
+        created: BATCH,
+        updated: 0,
+        unchanged: 0,
+        refused: 1,
+      });
+    });
+
+    it('reports each refused line with its number and a remedy, and imports all others', async () => {
+      const [good, other] = newGroups(2, 'good') as [Required<Group>, Required<Group>];
+      write(folder, 'bad.ndjson', [
+        good,
+        '',
+        '{"user_group_id":"x","name":"X"',
+        { user_group_id: 'x', nam: 'X', api_environment_tag: 'Testing' },
+        { user_group_id: ' x', name: '' },
+        { user_group_id: 'x', name: 'X', properties: { a: 'x'.repeat(64 * 1024) } },
+        '{"user_group_id":"x","name":"X","properties":{"a":1,"a":2}}',
+        { user_group_id: 'x', name: 'X', token: 'too short' },
+        { user_group_id: 'x', name: 'X', token: good.token },
+        { ...good, token: newToken() },
+        { ...good, name: 'Other', properties: null },
+        '\ufeff{"user_group_id":"x","name":"X"}',
+        `{"user_group_id":"x","name":"${'x'.repeat(512 * 1024)}"}`,
+        '[]',
+        JSON.stringify(other).concat('\r'),
+      ]);
+      const { code, stdout, stderr } = await importHosted('bad.ndjson');
+      assert.equal(code, 65);
+      assert.equal(stdout, '14 lines: 2 created, 0 updated, 0 unchanged, 12 refused.\n');
+      const expected = [
+        /^line 3: the line must have a comma or a closing brace here \(character 32\)$/,
+        /^line 4: name is required; nam is not a known field \(did you mean name\?\); api_environment_tag is not a known field: --environment determines the environment$/,
+        /^line 5: user_group_id must not have control characters, or white space at either end; name must not be empty/,
+        /^line 6: properties must be at most 65536 bytes of JSON and has 65544$/,
+        /^line 7: properties\/a is a duplicate key/,
+        /^line 8: token must have 16 to 200 visible ASCII characters$/,
+        /^line 9: token is a duplicate: the token belongs to another user group\. .*omit it to generate a new token$/,
+        /^line 10: token differs from the token of the user group, .*delete the user group first$/,
+        /^line 11: name differs from the stored value: use --update to replace it; properties differs/,
+        /^line 12: the line must not start with a byte order mark$/,
+        /^line 13: the line must be at most 524288 bytes long$/,
+        /^line 14: the line must be an object$/,
+        /^user-group-service: 12 lines were refused; correct them and run the same import again$/,
+      ];
+      const messages = stderr.trimEnd().split('\n');
+      for (const [index, pattern] of expected.entries()) assert.match(messages[index] ?? '', pattern);
+      assert.equal(messages.length, expected.length);
+      await assertServed(service, [good, other]);
+    });
+
+    it('does not change existing groups, and replaces differing fields with --update', async () => {
+      const [group] = newGroups(1, 'there') as [Required<Group>];
+      write(folder, 'there.ndjson', [group]);
+      await importHosted('there.ndjson');
+      write(folder, 'changed.ndjson', [{ ...group, name: 'Changed', properties: null }]);
+      assert.equal((await importHosted('changed.ndjson')).code, 65);
+      await assertServed(service, [group]);
+      const updated = await importHosted('changed.ndjson', '--update', '--json');
+      assert.deepEqual(countsOf(updated), { created: 0, updated: 1, unchanged: 0, refused: 0 });
+      await assertServed(service, [{ ...group, name: 'Changed', properties: null as unknown as object }]);
+      // Fields that the line does not contain are kept.
+      write(folder, 'changed.ndjson', [{ user_group_id: group.user_group_id, name: 'Changed' }]);
+      const unchanged = await importHosted('changed.ndjson', '--update', '--json');
+      assert.deepEqual(countsOf(unchanged), { created: 0, updated: 0, unchanged: 1, refused: 0 });
+    });
+
+    it('imports lines of one group in order, also within a batch', async () => {
+      const [group] = newGroups(1, 'order') as [Required<Group>];
+      const named = (name: string) => ({ user_group_id: group.user_group_id, name });
+      write(folder, 'order.ndjson', [group, named('B'), named(group.name), named('B'), named(group.name)]);
+      const { stdout } = await importHosted('order.ndjson', '--update', '--json');
+      const results = stdout.trimEnd().split('\n').slice(0, -1);
+      assert.deepEqual(
+        results.map((line) => JSON.parse(line).result),
+        ['created', 'updated', 'updated', 'updated', 'updated'],
+      );
+      await assertServed(service, [group]);
+    });
+
+    it('does not undo a rotation', async () => {
+      const [group] = newGroups(1, 'rotated') as [Required<Group>];
+      write(folder, 'rotated.ndjson', [group]);
+      await importHosted('rotated.ndjson');
+      const rotated = await service.call(token, 'POST', '/api/user', { current_token: group.token });
+      const again = await importHosted('rotated.ndjson', '--update', '--json');
+      assert.deepEqual(countsOf(again), { created: 0, updated: 0, unchanged: 1, refused: 0 });
+      const { token: current } = rotated.json.user_group;
+      assert.equal((await service.call(token, 'POST', '/v1/resolve', { token: group.token })).status, 404);
+      assert.equal((await service.call(token, 'POST', '/v1/resolve', { token: current })).status, 200);
+    });
+
+    it('generates a token if a line has none, and creates the group once', async () => {
+      write(folder, 'none.ndjson', [{ user_group_id: 'none', name: 'None' }]);
+      await importHosted('none.ndjson');
+      const read = () => service.call(token, 'GET', '/v1/user-groups/none');
+      const first = await read();
+      assert.match(first.json.user_group.token, /^ugt_/);
+      await importHosted('none.ndjson');
+      assert.equal((await read()).text, first.text);
+    });
+
+    it('reports the results and changes nothing in a dry run', async () => {
+      const [existing, absent] = newGroups(2, 'dry') as [Required<Group>, Required<Group>];
+      write(folder, 'dry.ndjson', [existing]);
+      await importHosted('dry.ndjson');
+      write(folder, 'dry.ndjson', [
+        existing,
+        absent,
+        { ...absent, token: existing.token },
+        { ...existing, name: 'Other' },
+        '{',
+      ]);
+      const { code, stdout } = await importHosted('dry.ndjson', '--dry-run', '--json');
+      assert.equal(code, 65);
+      const results = stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      assert.deepEqual(
+        results.slice(0, -1).map(({ result, code }) => code ?? result),
+        ['unchanged', 'created', 'token_taken', 'user_group_differs', 'invalid_json'],
+      );
+      assert.equal(results.at(-1).dry_run, true);
+      const updating = await importHosted('dry.ndjson', '--dry-run', '--update');
+      assert.equal(
+        updating.stdout,
+        'Dry run, nothing was changed. 5 lines: 1 created, 1 updated, 1 unchanged, 2 refused.\n',
+      );
+      const elsewhere = ['import', 'dry.ndjson', '--workspace', 'nowhere', '--create-workspace', '--dry-run'];
+      assert.match(
+        (await runHosted(folder, elsewhere, { env })).stdout,
+        /5 lines: 1 created, 0 updated, 0 unchanged, 4 refused/,
+      );
+      const list = await runHosted(folder, ['workspace', 'list'], { env });
+      assert.doesNotMatch(list.stdout, /nowhere/);
+      await assertServed(service, [existing]);
+      assert.equal(
+        (await service.call(token, 'GET', '/api/user', { user_group_id: absent.user_group_id })).status,
+        404,
+      );
+    });
+
+    it('imports into the given workspace and environment only', async () => {
+      const [group] = newGroups(1, 'scoped') as [Required<Group>];
+      write(folder, 'scoped.ndjson', [group]);
+      const scope = ['--workspace', 'acme', '--environment', 'Testing'];
+      const { stderr } = await run(folder, ['import', 'scoped.ndjson', '--create-workspace', ...scope], {
+        env,
+      });
+      assert.equal(stderr, 'Created workspace acme.\n');
+      const insider = await createApiToken(folder, scope, { env });
+      const statusFor = async (caller: string) =>
+        (await service.call(caller, 'POST', '/v1/resolve', { token: group.token })).status;
+      assert.deepEqual([await statusFor(insider.token), await statusFor(token)], [200, 404]);
+    });
   });
 
   it('is completed by the next run after kills', async () => {
@@ -123,34 +308,6 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     await assertServed(service, groups.slice(0, 100));
   });
 
-  it('checks each batch of lines against the policies of that moment', async () => {
-    const [permitted, refused] = [newGroups(BATCH, 'permitted'), newGroups(1, 'refused')];
-    execFileSync('mkfifo', [folder.join('pipe')]);
-    const place = ['--workspace', 'policies'];
-    const options = [...place, '--create-workspace', '--permission', 'admin'];
-    const { token: admin } = await createApiToken(folder, options, { env });
-    await using service = await serve(folder, { env });
-    const call = (method: string, path: string, body?: object) => service.call(admin, method, path, body);
-    await call('PUT', '/v1/schemas/other', { name: 'Other', default_data_source: null });
-    await using program = new Program(folder, ['import', 'pipe', ...place, '--json'], { env });
-    const pipe = await open(folder.join('pipe'), 'w');
-    await pipe.write(textOf(permitted));
-    const { user_group_id: last } = permitted.at(-1)!;
-    await eventually('the first batch to be imported', async () => {
-      const { status } = await call('GET', `/v1/user-groups/${encodeURIComponent(last)}`);
-      return status === 200;
-    });
-    assert.equal((await call('PUT', '/v1/mapping-policy', { mode: 'enforce' })).status, 200);
-    await pipe.write(textOf(refused));
-    await pipe.close();
-    assert.deepEqual(countsOf(await program.exit()), {
-      created: BATCH,
-      updated: 0,
-      unchanged: 0,
-      refused: 1,
-    });
-  });
-
   it('creates no duplicates when imports run concurrently', async () => {
     const groups = newGroups(count / 3, 'twice');
     write(folder, 'twice.ndjson', groups);
@@ -167,50 +324,6 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     assert.equal(rivals.refused, groups.length - rivals.created);
     assert.equal(first.refused, rivals.created);
     assert.equal(second.refused, rivals.created);
-  });
-
-  it('reports each refused line with its number and a remedy, and imports all others', async () => {
-    const [good, other] = newGroups(2, 'good') as [Required<Group>, Required<Group>];
-    write(folder, 'bad.ndjson', [
-      good,
-      '',
-      '{"user_group_id":"x","name":"X"',
-      { user_group_id: 'x', nam: 'X', api_environment_tag: 'Testing' },
-      { user_group_id: ' x', name: '' },
-      { user_group_id: 'x', name: 'X', properties: { a: 'x'.repeat(64 * 1024) } },
-      '{"user_group_id":"x","name":"X","properties":{"a":1,"a":2}}',
-      { user_group_id: 'x', name: 'X', token: 'too short' },
-      { user_group_id: 'x', name: 'X', token: good.token },
-      { ...good, token: newToken() },
-      { ...good, name: 'Other', properties: null },
-      '\ufeff{"user_group_id":"x","name":"X"}',
-      `{"user_group_id":"x","name":"${'x'.repeat(512 * 1024)}"}`,
-      '[]',
-      JSON.stringify(other).concat('\r'),
-    ]);
-    const { code, stdout, stderr } = await runImport('bad.ndjson');
-    assert.equal(code, 65);
-    assert.equal(stdout, '14 lines: 2 created, 0 updated, 0 unchanged, 12 refused.\n');
-    const expected = [
-      /^line 3: the line must have a comma or a closing brace here \(character 32\)$/,
-      /^line 4: name is required; nam is not a known field \(did you mean name\?\); api_environment_tag is not a known field: --environment determines the environment$/,
-      /^line 5: user_group_id must not have control characters, or white space at either end; name must not be empty/,
-      /^line 6: properties must be at most 65536 bytes of JSON and has 65544$/,
-      /^line 7: properties\/a is a duplicate key/,
-      /^line 8: token must have 16 to 200 visible ASCII characters$/,
-      /^line 9: token is a duplicate: the token belongs to another user group\. .*omit it to generate a new token$/,
-      /^line 10: token differs from the token of the user group, .*delete the user group first$/,
-      /^line 11: name differs from the stored value: use --update to replace it; properties differs/,
-      /^line 12: the line must not start with a byte order mark$/,
-      /^line 13: the line must be at most 524288 bytes long$/,
-      /^line 14: the line must be an object$/,
-      /^user-group-service: 12 lines were refused; correct them and run the same import again$/,
-    ];
-    const messages = stderr.trimEnd().split('\n');
-    for (const [index, pattern] of expected.entries()) assert.match(messages[index] ?? '', pattern);
-    assert.equal(messages.length, expected.length);
-    await using service = await serve(folder, { env });
-    await assertServed(service, [good, other]);
   });
 
   it('prints a JSON line for each line and one with the counts, and never a token', async () => {
@@ -282,118 +395,6 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     assert.equal(stdout, 'Created workspace refused.\nline 1: name is required\n');
     const counts = `${count + 1} lines: 1 created, 0 updated, 0 unchanged, ${count} refused.\n`;
     assert.equal(readFileSync(folder.join('counts'), 'utf8'), counts);
-  });
-
-  it('does not change existing groups, and replaces differing fields with --update', async () => {
-    const [group] = newGroups(1, 'there') as [Required<Group>];
-    write(folder, 'there.ndjson', [group]);
-    await runImport('there.ndjson');
-    write(folder, 'changed.ndjson', [{ ...group, name: 'Changed', properties: null }]);
-    assert.equal((await runImport('changed.ndjson')).code, 65);
-    await using service = await serve(folder, { env });
-    await assertServed(service, [group]);
-    const updated = await runImport('changed.ndjson', '--update', '--json');
-    assert.deepEqual(countsOf(updated), { created: 0, updated: 1, unchanged: 0, refused: 0 });
-    await assertServed(service, [{ ...group, name: 'Changed', properties: null as unknown as object }]);
-    // Fields that the line does not contain are kept.
-    write(folder, 'changed.ndjson', [{ user_group_id: group.user_group_id, name: 'Changed' }]);
-    const unchanged = await runImport('changed.ndjson', '--update', '--json');
-    assert.deepEqual(countsOf(unchanged), { created: 0, updated: 0, unchanged: 1, refused: 0 });
-  });
-
-  it('imports lines of one group in order, also within a batch', async () => {
-    const [group] = newGroups(1, 'order') as [Required<Group>];
-    const named = (name: string) => ({ user_group_id: group.user_group_id, name });
-    write(folder, 'order.ndjson', [group, named('B'), named(group.name), named('B'), named(group.name)]);
-    const { stdout } = await runImport('order.ndjson', '--update', '--json');
-    const results = stdout.trimEnd().split('\n').slice(0, -1);
-    assert.deepEqual(
-      results.map((line) => JSON.parse(line).result),
-      ['created', 'updated', 'updated', 'updated', 'updated'],
-    );
-    await using service = await serve(folder, { env });
-    await assertServed(service, [group]);
-  });
-
-  it('does not undo a rotation', async () => {
-    const [group] = newGroups(1, 'rotated') as [Required<Group>];
-    write(folder, 'rotated.ndjson', [group]);
-    await runImport('rotated.ndjson');
-    await using service = await serve(folder, { env });
-    const rotated = await service.call(token, 'POST', '/api/user', { current_token: group.token });
-    const again = await runImport('rotated.ndjson', '--update', '--json');
-    assert.deepEqual(countsOf(again), { created: 0, updated: 0, unchanged: 1, refused: 0 });
-    const { token: current } = rotated.json.user_group;
-    assert.equal((await service.call(token, 'POST', '/v1/resolve', { token: group.token })).status, 404);
-    assert.equal((await service.call(token, 'POST', '/v1/resolve', { token: current })).status, 200);
-  });
-
-  it('generates a token if a line has none, and creates the group once', async () => {
-    write(folder, 'none.ndjson', [{ user_group_id: 'none', name: 'None' }]);
-    await runImport('none.ndjson');
-    await using service = await serve(folder, { env });
-    const read = () => service.call(token, 'GET', '/v1/user-groups/none');
-    const first = await read();
-    assert.match(first.json.user_group.token, /^ugt_/);
-    await runImport('none.ndjson');
-    assert.equal((await read()).text, first.text);
-  });
-
-  it('reports the results and changes nothing in a dry run', async () => {
-    const [existing, absent] = newGroups(2, 'dry') as [Required<Group>, Required<Group>];
-    write(folder, 'dry.ndjson', [existing]);
-    await runImport('dry.ndjson');
-    write(folder, 'dry.ndjson', [
-      existing,
-      absent,
-      { ...absent, token: existing.token },
-      { ...existing, name: 'Other' },
-      '{',
-    ]);
-    const { code, stdout } = await runImport('dry.ndjson', '--dry-run', '--json');
-    assert.equal(code, 65);
-    const results = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    assert.deepEqual(
-      results.slice(0, -1).map(({ result, code }) => code ?? result),
-      ['unchanged', 'created', 'token_taken', 'user_group_differs', 'invalid_json'],
-    );
-    assert.equal(results.at(-1).dry_run, true);
-    const updating = await runImport('dry.ndjson', '--dry-run', '--update');
-    assert.equal(
-      updating.stdout,
-      'Dry run, nothing was changed. 5 lines: 1 created, 1 updated, 1 unchanged, 2 refused.\n',
-    );
-    const elsewhere = ['import', 'dry.ndjson', '--workspace', 'nowhere', '--create-workspace', '--dry-run'];
-    assert.match(
-      (await run(folder, elsewhere, { env })).stdout,
-      /5 lines: 1 created, 0 updated, 0 unchanged, 4 refused/,
-    );
-    const list = await run(folder, ['workspace', 'list'], { env });
-    assert.doesNotMatch(list.stdout, /nowhere/);
-    await using service = await serve(folder, { env });
-    await assertServed(service, [existing]);
-    assert.equal(
-      (await service.call(token, 'GET', '/api/user', { user_group_id: absent.user_group_id })).status,
-      404,
-    );
-  });
-
-  it('imports into the given workspace and environment only', async () => {
-    const [group] = newGroups(1, 'scoped') as [Required<Group>];
-    write(folder, 'scoped.ndjson', [group]);
-    const scope = ['--workspace', 'acme', '--environment', 'Testing'];
-    const { stderr } = await run(folder, ['import', 'scoped.ndjson', '--create-workspace', ...scope], {
-      env,
-    });
-    assert.equal(stderr, 'Created workspace acme.\n');
-    const insider = await createApiToken(folder, scope, { env });
-    await using service = await serve(folder, { env });
-    const statusFor = async (caller: string) =>
-      (await service.call(caller, 'POST', '/v1/resolve', { token: group.token })).status;
-    assert.deepEqual([await statusFor(insider.token), await statusFor(token)], [200, 404]);
   });
 });
 
