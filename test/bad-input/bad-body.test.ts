@@ -1,12 +1,12 @@
 // Contract: a body is one unambiguous JSON object of at most 256 KiB. Every operation rejects anything else, with a
-// pointer to the invalid part.
+// pointer to the invalid part. Such a body never reaches a database, so it is sent to a service on one.
 
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import * as bodies from '../support/bad-input/body-cases.ts';
 import { type Operation, operationsOn } from '../support/bad-input/operation.ts';
 import { assertRejected, type BadCase } from '../support/bad-input/refusal.ts';
 import { Victim } from '../support/bad-input/victim.ts';
-import { describeOnEachDatabase } from '../support/database.ts';
+import { sqlite } from '../support/database.ts';
 
 const tables: Readonly<Record<string, (operations: readonly Operation[]) => BadCase[]>> = {
   'is required': bodies.emptyBodies,
@@ -23,8 +23,8 @@ const tables: Readonly<Record<string, (operations: readonly Operation[]) => BadC
   'is rejected if it is too large': bodies.tooLarge,
 };
 
-describeOnEachDatabase('A body', (database) => {
-  const victim = Victim.of(database);
+describe('A body', () => {
+  const victim = Victim.of(sqlite);
 
   for (const [title, casesOf] of Object.entries(tables)) {
     it(title, (t) => assertRejected(t, victim, casesOf(operationsOn(victim))));

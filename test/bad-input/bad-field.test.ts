@@ -1,6 +1,7 @@
 // Contract: the values that each field accepts. Every operation rejects any other value, with a pointer to it.
+// Such a value never reaches a database, so it is sent to a service on one.
 
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import {
   casesOf,
   fieldsOfOtherOperations,
@@ -12,10 +13,10 @@ import {
 import { operationsOn } from '../support/bad-input/operation.ts';
 import { assertRejected } from '../support/bad-input/refusal.ts';
 import { Victim } from '../support/bad-input/victim.ts';
-import { describeOnEachDatabase } from '../support/database.ts';
+import { sqlite } from '../support/database.ts';
 
-describeOnEachDatabase('A field of a body', (database) => {
-  const victim = Victim.of(database);
+describe('A field of a body', () => {
+  const victim = Victim.of(sqlite);
 
   for (const [values, table] of Object.entries(fieldTables)) {
     it(`rejects ${values}`, (t) => assertRejected(t, victim, casesOf(operationsOn(victim), table)));
