@@ -4,21 +4,33 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
-import { createApiToken, type Exit, Folder, run, type Service, serve } from '../support/process.ts';
+import {
+  createApiToken,
+  type Exit,
+  Folder,
+  run,
+  runHosted,
+  type Service,
+  serve,
+} from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
 const API_TOKEN = /uga_[0-9A-Za-z]{49}/;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 async function runJson(folder: Folder, ...args: string[]) {
-  const { code, stdout } = await run(folder, [...args, '--json']);
+  const { code, stdout } = await runHosted(folder, [...args, '--json']);
   assert.equal(code, 0);
   assert.match(stdout, /^[^\n]+\n$/);
   return JSON.parse(stdout);
 }
 
-async function apiToken(folder: Folder, ...args: string[]): Promise<Exit> {
+function apiToken(folder: Folder, ...args: string[]): Promise<Exit> {
   return run(folder, ['api-token', ...args]);
+}
+
+function apiTokenHosted(folder: Folder, ...args: string[]): Promise<Exit> {
+  return runHosted(folder, ['api-token', ...args]);
 }
 
 async function statusOf(service: Service, token: string): Promise<number> {
@@ -105,7 +117,7 @@ describe('api-token create', () => {
   for (const args of badArguments) {
     it(`exits with 2 and creates no database: ${JSON.stringify(args)}`, async () => {
       using folder = new Folder();
-      const { code, stdout, stderr } = await apiToken(folder, 'create', ...args);
+      const { code, stdout, stderr } = await apiTokenHosted(folder, 'create', ...args);
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
       assert.match(stderr, /^user-group-service: [^\n]+\n/);
       assert.equal(existsSync(folder.join('data')), false);
@@ -125,7 +137,7 @@ describe('api-token list', () => {
       '--expires',
       '1y',
     ]);
-    await apiToken(folder, 'revoke', '1');
+    await apiTokenHosted(folder, 'revoke', '1');
 
     const human = await apiToken(folder, 'list');
     const [heading, first, second, ...rest] = human.stdout.split('\n');
@@ -172,7 +184,7 @@ describe('api-token list', () => {
 
   it('is empty on a new database', async () => {
     using folder = new Folder();
-    await run(folder, ['migrate']);
+    await runHosted(folder, ['migrate']);
     assert.deepEqual(await runJson(folder, 'api-token', 'list'), []);
   });
 });
@@ -191,9 +203,9 @@ describe('api-token revoke', () => {
   it('keeps the time of the first revocation', async () => {
     using folder = new Folder();
     await createApiToken(folder);
-    await apiToken(folder, 'revoke', '1');
+    await apiTokenHosted(folder, 'revoke', '1');
     const [first] = await runJson(folder, 'api-token', 'list');
-    await apiToken(folder, 'revoke', '1');
+    await apiTokenHosted(folder, 'revoke', '1');
     assert.deepEqual(await runJson(folder, 'api-token', 'list'), [first]);
   });
 
@@ -216,7 +228,7 @@ describe('api-token revoke', () => {
   for (const id of ['0', '-1', '1.5', 'one', '9999999999999999']) {
     it(`exits with 2 if the id is invalid: "${id}"`, async () => {
       using folder = new Folder();
-      assert.equal((await apiToken(folder, 'revoke', '--', id)).code, 2);
+      assert.equal((await apiTokenHosted(folder, 'revoke', '--', id)).code, 2);
     });
   }
 });
@@ -254,7 +266,7 @@ describe('api-token rotate', () => {
   it('exits with 65 if the API token is not active, and with 3 if it does not exist', async () => {
     using folder = new Folder();
     await createApiToken(folder);
-    await apiToken(folder, 'revoke', '1');
+    await apiTokenHosted(folder, 'revoke', '1');
     const { code, stdout, stderr } = await apiToken(folder, 'rotate', '1');
     assert.deepEqual(
       { code, stdout, stderr },
@@ -270,7 +282,7 @@ describe('api-token rotate', () => {
   for (const duration of ['31d', '0h', '1', '1y']) {
     it(`exits with 2 if the grace period is invalid: ${duration}`, async () => {
       using folder = new Folder();
-      assert.equal((await apiToken(folder, 'rotate', '1', '--grace-period', duration)).code, 2);
+      assert.equal((await apiTokenHosted(folder, 'rotate', '1', '--grace-period', duration)).code, 2);
     });
   }
 });
@@ -291,7 +303,7 @@ describe('workspace list', () => {
   it('prints the workspaces that were created with API tokens', async () => {
     using folder = new Folder();
     for (const name of ['beta', 'alpha', 'beta'])
-      await apiToken(folder, 'create', '--workspace', name, '--create-workspace');
+      await apiTokenHosted(folder, 'create', '--workspace', name, '--create-workspace');
     const { code, stdout } = await run(folder, ['workspace', 'list']);
     assert.equal(code, 0);
     assert.match(stdout, /^NAME +CREATED\nalpha +\S+Z\nbeta +\S+Z\n$/);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { Folder, run, served } from '../support/process.ts';
+import { Folder, run, runHosted, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { inTerminal, linesInTerminal, noTerminal } from '../support/terminal.ts';
 
@@ -78,8 +78,10 @@ describeOnEachDatabase('check', (database) => {
   it('prints nothing that a terminal obeys, and one line for each violation', async () => {
     const hostile = 'a\u001b[2J\u009b31m\nChecked 0 user groups: none violates the rules.';
     await service.get({ user_group_id: 'hostile', name: 'H', mapping: { [hostile]: 'gone' } });
-    const text = await check();
-    const json = await check('--json');
+    const options = { env: service.database.env };
+    const args = ['check', '--workspace', 'default'];
+    const text = await runHosted(folder, args, options);
+    const json = await runHosted(folder, [...args, '--json'], options);
     await service.call('DELETE', '/v1/user-groups/hostile');
     assert.deepEqual(
       text.stdout.split('\n').filter((line) => line.includes('Checked')),
@@ -93,7 +95,7 @@ describeOnEachDatabase('check', (database) => {
   });
 
   it('names an unknown workspace, and exits with 3', async () => {
-    const { code, stderr } = await run(folder, ['check', '--workspace', 'defualt'], {
+    const { code, stderr } = await runHosted(folder, ['check', '--workspace', 'defualt'], {
       env: service.database.env,
     });
     assert.equal(code, 3);

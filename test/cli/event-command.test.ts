@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
-import { type Exit, type Folder, run, ServedDatabase, type Service } from '../support/process.ts';
+import { type Exit, type Folder, run, runHosted, ServedDatabase, type Service } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
 const DAY_MS = 86_400_000;
@@ -80,7 +80,8 @@ describeOnEachDatabase('event purge', (kind) => {
 
   it('refuses an invalid age', async () => {
     for (const text of ['', '0d', '30', 'x', '99y']) {
-      const { code, stderr } = await purge('--older-than', text);
+      const exit = await runHosted(folder, ['event', 'purge', '--older-than', text], { env: database.env });
+      const { code, stderr } = exit;
       assert.equal(code, 2, text);
       assert.match(stderr, /It must be a number and a unit/);
     }

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { exitCodes } from '../../src/commands/exit-code.ts';
 import { settings } from '../../src/config.ts';
-import { Folder, run, serve } from '../support/process.ts';
+import { Folder, run, runHosted, serve } from '../support/process.ts';
 
 const commands = [
   [],
@@ -59,7 +59,7 @@ const commands = [
   ['help'],
 ];
 
-/** Help texts, by command: it takes a process to get one. */
+/** Help texts, by command. */
 const helps = new Map<string, Promise<string>>();
 
 function help(...command: string[]): Promise<string> {
@@ -71,7 +71,8 @@ function help(...command: string[]): Promise<string> {
 
 async function printHelp(command: readonly string[]): Promise<string> {
   using folder = new Folder();
-  const { code, stdout, stderr } = await run(folder, [...command, '--help']);
+  const start = command.length === 0 ? run : runHosted;
+  const { code, stdout, stderr } = await start(folder, [...command, '--help']);
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   return stdout;
 }
@@ -89,7 +90,7 @@ describe('--help', { concurrency: 2 }, () => {
   for (const command of commands.filter(({ length }) => length > 0)) {
     it(`of ${command.join(' ')} prints the same as "help ${command.join(' ')}"`, async () => {
       using folder = new Folder();
-      const { code, stdout, stderr } = await run(folder, ['help', ...command]);
+      const { code, stdout, stderr } = await runHosted(folder, ['help', ...command]);
       assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
       assert.equal(stdout, await help(...command));
     });
@@ -160,7 +161,7 @@ describe('An unknown command or option', () => {
   for (const [args, suggestion] of suggestions) {
     it(`exits with 2, suggests a similar name, and refers to --help: ${args.join(' ')}`, async () => {
       using folder = new Folder();
-      const { code, stdout, stderr } = await run(folder, args);
+      const { code, stdout, stderr } = await runHosted(folder, args);
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
       assert.match(stderr, /^user-group-service: unknown /);
       assert.match(stderr, suggestion);
@@ -180,7 +181,7 @@ describe('An error about an argument', () => {
   for (const args of misplaced) {
     it(`shows its control characters as escapes: ${args.join(' ')}`, async () => {
       using folder = new Folder();
-      const { code, stdout, stderr } = await run(folder, [...args, 'a\u001b[31mb\u009bc']);
+      const { code, stdout, stderr } = await runHosted(folder, [...args, 'a\u001b[31mb\u009bc']);
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
       assert.ok(stderr.includes(String.raw`'a\u001b[31mb\u009bc'`), stderr);
     });
@@ -205,7 +206,7 @@ describe('An empty path, name or id', () => {
   for (const [what, args] of empty) {
     it(`exits with 2 and creates nothing: ${args.join(' ')}`, async () => {
       using folder = new Folder();
-      const { code, stdout, stderr } = await run(folder, args);
+      const { code, stdout, stderr } = await runHosted(folder, args);
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
       const message = `user-group-service: ${what} must not be empty\n(run with --help for usage)\n`;
       assert.equal(stderr, message);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { Folder, run } from '../support/process.ts';
+import { Folder, runHosted } from '../support/process.ts';
 
 const commands = [
   ['api-token', 'list'],
@@ -22,7 +22,7 @@ describe('Without a database', { concurrency: 2 }, () => {
     it(`"${command.join(' ')}" exits with 3 and one line, and creates no database`, async () => {
       using folder = new Folder();
       writeFileSync(folder.join('groups'), '');
-      const { code, stdout, stderr } = await run(folder, command);
+      const { code, stdout, stderr } = await runHosted(folder, command);
       assert.deepEqual({ code, stdout }, { code: 3, stdout: '' });
       assert.equal(
         stderr,

@@ -6,11 +6,20 @@ import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { type Setting, settings } from '../../src/config.ts';
-import { createApiToken, Folder, PROGRAM, Program, run, type Service, serve } from '../support/process.ts';
+import {
+  createApiToken,
+  type Exit,
+  Folder,
+  PROGRAM,
+  Program,
+  run,
+  runHosted,
+  type Service,
+  serve,
+} from '../support/process.ts';
 
 const ONE_LINE = /^user-group-service: [^\n]+\n$/;
-const REFUSAL_LIMIT_MS = 10_000;
-/** A name server that does not answer must not take longer. */
+/** So that a name server that does not answer is not asked for longer. */
 const RES_OPTIONS = 'timeout:1 attempts:1';
 
 /** An invalid value of each setting; null if invalid values are detected only when the service listens. */
@@ -86,7 +95,14 @@ interface Refused {
   hides?: RegExp;
 }
 
-async function assertRefused({ args = [], env = {}, names, hides, prepare, script }: Refused): Promise<void> {
+/** For settings that are refused before anything is opened. */
+async function assertSettingRefused({ args = [], env = {}, prepare, ...expected }: Refused): Promise<void> {
+  using folder = new Folder();
+  prepare?.(folder);
+  assertExit(await runHosted(folder, ['serve', ...args], { env }), expected);
+}
+
+async function assertRefused({ args = [], env = {}, prepare, script, ...expected }: Refused): Promise<void> {
   using folder = new Folder();
   prepare?.(folder);
   await using program =
@@ -96,7 +112,13 @@ async function assertRefused({ args = [], env = {}, names, hides, prepare, scrip
           env,
           command: 'sh',
         });
-  const { code, stdout, stderr } = await program.exit(REFUSAL_LIMIT_MS);
+  assertExit(await program.exit(), expected);
+}
+
+function assertExit(
+  { code, stdout, stderr }: Exit,
+  { names, hides }: Pick<Refused, 'names' | 'hides'>,
+): void {
   assert.match(stderr, ONE_LINE);
   assert.match(stderr, names);
   if (hides !== undefined) assert.doesNotMatch(stderr, hides);
@@ -108,11 +130,11 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
     if (invalid === null) continue;
     const { env, flag }: Setting<unknown> = settings[key];
     it(`that names ${env} if it is "${invalid}"`, () =>
-      assertRefused({ env: { [env]: invalid }, names: new RegExp(`: ${env}:? `) }));
+      assertSettingRefused({ env: { [env]: invalid }, names: new RegExp(`: ${env}:? `) }));
     const name = flag?.split(' ')[0];
     if (name === undefined) continue;
     it(`that names ${name} if it is "${invalid}"`, () =>
-      assertRefused({ args: [name, invalid], names: new RegExp(`: ${name} `) }));
+      assertSettingRefused({ args: [name, invalid], names: new RegExp(`: ${name} `) }));
   }
 
   for (const HOST of ['192.0.2.1', 'nowhere.invalid', 'x86_64-conda-linux-gnu']) {
@@ -130,46 +152,52 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
     }));
 
   it('that suggests the setting whose name lacks UGS_', () =>
-    assertRefused({ env: { UGS_HOST: '::1' }, names: /UGS_HOST is not a setting .*did you mean HOST\?/ }));
+    assertSettingRefused({
+      env: { UGS_HOST: '::1' },
+      names: /UGS_HOST is not a setting .*did you mean HOST\?/,
+    }));
 
   it('that says what lists the settings if an unknown UGS_ variable is similar to none', async () => {
-    await assertRefused({ env: { UGS_Z: '' }, names: /UGS_Z is not a setting .*"serve --help"/ });
+    await assertSettingRefused({ env: { UGS_Z: '' }, names: /UGS_Z is not a setting .*"serve --help"/ });
     using folder = new Folder();
-    const { stdout } = await run(folder, ['serve', '--help']);
+    const { stdout } = await runHosted(folder, ['serve', '--help']);
     for (const { env } of Object.values(settings)) assert.ok(stdout.includes(env), env);
   });
 
   it('if a setting that is not a secret names a file', () =>
-    assertRefused({ env: { UGS_LOG_FORMAT_FILE: 'log-format' }, names: /UGS_LOG_FORMAT_FILE/ }));
+    assertSettingRefused({ env: { UGS_LOG_FORMAT_FILE: 'log-format' }, names: /UGS_LOG_FORMAT_FILE/ }));
 
   for (const name of ['UGS_TOKEN_KEYS', 'DATABASE_URL']) {
     it(`if ${name} and its file are both set`, () =>
-      assertRefused({
+      assertSettingRefused({
         env: { [name]: 'a', [`${name}_FILE`]: 'b' },
         names: new RegExp(`${name} and ${name}_FILE`),
       }));
 
     it(`if the file of ${name} does not exist`, () =>
-      assertRefused({ env: { [`${name}_FILE`]: 'nowhere' }, names: new RegExp(`${name}_FILE`) }));
+      assertSettingRefused({ env: { [`${name}_FILE`]: 'nowhere' }, names: new RegExp(`${name}_FILE`) }));
 
     it(`if the file of ${name} is empty`, () =>
-      assertRefused({
+      assertSettingRefused({
         env: { [`${name}_FILE`]: 'empty' },
         prepare: (folder) => writeFileSync(folder.join('empty'), ''),
         names: new RegExp(`${name}_FILE names an empty file`),
       }));
 
     it(`if the file of ${name} is an endless device`, () =>
-      assertRefused({
+      assertSettingRefused({
         env: { [`${name}_FILE`]: '/dev/zero' },
         names: new RegExp(`${name}_FILE .*/dev/zero is neither a regular file nor a pipe`),
       }));
 
     it(`if the file of ${name} is a directory`, () =>
-      assertRefused({ env: { [`${name}_FILE`]: '.' }, names: new RegExp(`${name}_FILE .*is a directory`) }));
+      assertSettingRefused({
+        env: { [`${name}_FILE`]: '.' },
+        names: new RegExp(`${name}_FILE .*is a directory`),
+      }));
 
     it(`if the file of ${name} is too large`, () =>
-      assertRefused({
+      assertSettingRefused({
         env: { [`${name}_FILE`]: 'large' },
         prepare: (folder) => writeFileSync(folder.join('large'), 'a'.repeat(2 ** 20 + 1)),
         names: new RegExp(`${name}_FILE .*larger than 1048576 bytes`),
@@ -193,16 +221,16 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
     }));
 
   it('if --host is empty, which would listen on all addresses', () =>
-    assertRefused({ args: ['--host', ''], names: /--host/ }));
+    assertSettingRefused({ args: ['--host', ''], names: /--host/ }));
 
   for (const url of ['postgres://user:hunter2@db/groups', 'sqlite:groups.db?password=hunter2']) {
     it(`that does not contain the password of --database-url: ${url}`, () =>
-      assertRefused({ args: ['--database-url', url], names: /--database-url/, hides: /hunter2/ }));
+      assertSettingRefused({ args: ['--database-url', url], names: /--database-url/, hides: /hunter2/ }));
   }
 
   for (const password of ['hidden#1', '12#hidden', '12/hidden', 'hidden?1']) {
     it(`if the password in DATABASE_URL is not percent-encoded: ${password}`, () =>
-      assertRefused({
+      assertSettingRefused({
         env: { DATABASE_URL: `postgres://u:${password}@127.0.0.1:1/d` },
         names: /DATABASE_URL .*%2F/,
         hides: /hidden/,
@@ -219,7 +247,7 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
   for (const [what, parameters] of Object.entries(overTls)) {
     it(what, () => {
       const env = { DATABASE_URL: `postgres://u:hidden@127.0.0.1:1/d?${parameters}` };
-      return assertRefused({
+      return assertSettingRefused({
         env,
         names: /DATABASE_URL .*(sslmode|ssl |sslnegotiation|sslrootcert)/,
         hides: /hidden/,
@@ -229,7 +257,7 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
 
   it('if DATABASE_URL asks for a standby, with one host or several', async () => {
     for (const hosts of ['127.0.0.1:1', '127.0.0.1:1,127.0.0.1:2'])
-      await assertRefused({
+      await assertSettingRefused({
         env: { DATABASE_URL: `postgres://u:hidden@${hosts}/d?target_session_attrs=any` },
         names: /DATABASE_URL must not set target_session_attrs to anything but read-write or primary/,
         hides: /hidden/,
@@ -244,7 +272,7 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
   };
   for (const [parameter, setting] of Object.entries(timeouts)) {
     it(`if DATABASE_URL has ${parameter}, instead of ${setting}`, () =>
-      assertRefused({
+      assertSettingRefused({
         env: { DATABASE_URL: `postgres://u:hidden@127.0.0.1:1/d?${parameter}=0` },
         names: new RegExp(`DATABASE_URL .*${parameter}.*${setting}`),
         hides: /hidden/,
@@ -261,7 +289,7 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
   const key = 'A'.repeat(43);
   for (const ring of [`deadbeef:${key}`, `deadbeef-${key}`, key, `deadbeef:${key}A`]) {
     it(`that does not contain the key of a damaged key ring: ${ring}`, () =>
-      assertRefused({ env: { UGS_TOKEN_KEYS: ring }, names: /UGS_TOKEN_KEYS/, hides: /A{10}/ }));
+      assertSettingRefused({ env: { UGS_TOKEN_KEYS: ring }, names: /UGS_TOKEN_KEYS/, hides: /A{10}/ }));
   }
 });
 
@@ -307,7 +335,7 @@ describe('A database that cannot be opened makes serve exit with 69 and one line
     writeFileSync(folder.join('file'), 'This is not a database. '.repeat(100));
     const env = { DATABASE_URL: url, UGS_DATABASE_WAIT_MS: '0' };
     await using program = new Program(folder, ['serve'], { env });
-    const { code, stdout, stderr } = await program.exit(REFUSAL_LIMIT_MS);
+    const { code, stdout, stderr } = await program.exit();
     assert.match(stderr, ONE_LINE);
     assert.match(stderr, names);
     assert.doesNotMatch(stderr, /hunter2/);
@@ -377,7 +405,7 @@ describe('serve', () => {
 
   it('reads secrets from files', async () => {
     using folder = new Folder();
-    const ring = (await run(folder, ['key', 'generate'])).stdout;
+    const ring = (await runHosted(folder, ['key', 'generate'])).stdout;
     writeFileSync(folder.join('ring'), ring);
     writeFileSync(folder.join('url'), 'sqlite:from-file.db\n');
     await using _service = await serve(folder, {

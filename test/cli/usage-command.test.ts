@@ -13,6 +13,7 @@ import {
   type Exit,
   type Folder,
   run,
+  runHosted,
   ServedDatabase,
   type Service,
 } from '../support/process.ts';
@@ -34,9 +35,12 @@ describeOnEachDatabase('usage export', (kind) => {
   });
   after(() => site[Symbol.asyncDispose]());
 
-  function runExport(...args: string[]): Promise<Exit> {
-    return run(folder, ['usage', 'export', '--workspace', 'default', ...args], { env: database.env });
-  }
+  const exportWith =
+    (start: typeof run) =>
+    (...args: string[]): Promise<Exit> =>
+      start(folder, ['usage', 'export', '--workspace', 'default', ...args], { env: database.env });
+  const runExport = exportWith(run);
+  const exportHosted = exportWith(runHosted);
 
   async function insert(
     counts: [id: string, date: string, kind: string, integration: string, count: number][],
@@ -82,7 +86,7 @@ describeOnEachDatabase('usage export', (kind) => {
     assert.deepEqual(parse(readFileSync(file), { from_line: 2 }), [
       ['a "b", c', '2022-03', '0', '4', '0', '5', '{"cube":2,"metabase":3}'],
     ]);
-    assert.equal((await runExport(file, ...march)).code, exitCodes.usage);
+    assert.equal((await exportHosted(file, ...march)).code, exitCodes.usage);
   });
 
   it('writes the same through the API of a running service', async () => {
@@ -102,7 +106,7 @@ describeOnEachDatabase('usage export', (kind) => {
       const args = ['--from', '2021-03-01', '--to', '2021-03-31', ...filter];
       const { code, stdout, stderr } = await runOverHttp(weak.token, ...args);
       assert.deepEqual([code, stderr], [0, '']);
-      assert.equal(stdout, (await runExport(...args)).stdout);
+      assert.equal(stdout, (await exportHosted(...args)).stdout);
     }
     assert.equal((await runOverHttp(weak.token, '--workspace', 'default')).code, exitCodes.usage);
     const resolving = await createApiToken(folder, ['--permission', 'resolve'], { env: database.env });
@@ -136,7 +140,7 @@ describeOnEachDatabase('usage export', (kind) => {
       [['--from', '2020-01-01', '--to', '2022-03-01'], '--from must not be more than 399 days before --to.'],
     ];
     for (const [options, error] of errors)
-      assert.equal((await runExport(...options)).stderr, `user-group-service: ${error}\n`);
+      assert.equal((await exportHosted(...options)).stderr, `user-group-service: ${error}\n`);
   });
 
   it('refuses dates that do not exist or are in the wrong order, and an unknown workspace', async () => {
@@ -145,9 +149,9 @@ describeOnEachDatabase('usage export', (kind) => {
       ['--from', '2022-03-02', '--to', '2022-03-01'],
       ['--group-by', 'week'],
     ]) {
-      const { code, stdout } = await runExport(...args);
+      const { code, stdout } = await exportHosted(...args);
       assert.deepEqual([code, stdout], [exitCodes.usage, '']);
     }
-    assert.equal((await runExport('--workspace', 'defualt')).code, exitCodes.notFound);
+    assert.equal((await exportHosted('--workspace', 'defualt')).code, exitCodes.notFound);
   });
 });

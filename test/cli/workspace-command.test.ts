@@ -14,7 +14,7 @@ import {
   WorkspaceDeleted,
 } from '../../src/operations/workspace/workspace.ts';
 import { databaseOf, describeOnEachDatabase } from '../support/database.ts';
-import { createApiToken, type Exit, Folder, run, serve } from '../support/process.ts';
+import { createApiToken, type Exit, Folder, run, runHosted, serve } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
 
@@ -34,13 +34,17 @@ describeOnEachDatabase('The workspaces of an installation', (kind) => {
     return run(folder, args, { env: database.env });
   }
 
+  function hosted(...args: string[]): Promise<Exit> {
+    return runHosted(folder, args, { env: database.env });
+  }
+
   async function names(): Promise<string[]> {
-    const { stdout } = await command('workspace', 'list', '--json');
+    const { stdout } = await hosted('workspace', 'list', '--json');
     return JSON.parse(stdout).map(({ name }: { name: string }) => name);
   }
 
   async function assertRefused(code: number, message: RegExp, ...args: string[]): Promise<void> {
-    const exit = await command(...args);
+    const exit = await hosted(...args);
     assert.deepEqual([exit.code, exit.stdout], [code, ''], exit.stderr);
     assert.match(exit.stderr, /^user-group-service: [^\n]+\n$/);
     assert.match(exit.stderr, message);
@@ -95,7 +99,7 @@ describeOnEachDatabase('The workspaces of an installation', (kind) => {
     const found = await service.call(token, 'POST', '/v1/user-groups', body);
     assert.deepEqual(found.json.user_group, created.json.user_group);
     assert.equal(found.headers.etag, created.headers.etag);
-    const json = await command('workspace', 'rename', 'after', 'before', '--json');
+    const json = await hosted('workspace', 'rename', 'after', 'before', '--json');
     assert.deepEqual(JSON.parse(json.stdout), { name: 'before', previous_name: 'after' });
     assert.ok((await names()).includes('before'));
   });
@@ -105,7 +109,7 @@ describeOnEachDatabase('The workspaces of an installation', (kind) => {
     await assertRefused(2, /workspace acme already exists/, 'workspace', 'rename', 'mine', 'acme');
     await assertRefused(3, /did you mean mine\?/, 'workspace', 'rename', 'mien', 'other');
     await assertRefused(3, /workspace nobody does not exist/, 'workspace', 'delete', 'nobody');
-    assert.equal((await command('workspace', 'rename', 'mine', 'mine')).code, 0);
+    assert.equal((await hosted('workspace', 'rename', 'mine', 'mine')).code, 0);
     assert.ok((await names()).includes('mine'));
   });
 
@@ -114,14 +118,14 @@ describeOnEachDatabase('The workspaces of an installation', (kind) => {
     const { code, stdout, stderr } = await command('workspace', 'delete', 'ended');
     assert.deepEqual([code, stdout, stderr], [0, 'Deleted workspace ended.\n', '']);
     assert.equal((await names()).includes('ended'), false);
-    const tokens = JSON.parse((await command('api-token', 'list', '--json')).stdout);
+    const tokens = JSON.parse((await hosted('api-token', 'list', '--json')).stdout);
     assert.ok(tokens.every(({ workspace }: { workspace: string | null }) => workspace !== null));
     await createInactive('expired');
     await runSql(
       database,
       `update api_tokens set revoked_at = null, expires_at = ${LONG_AGO} where revoked_at = ${LONG_AGO}`,
     );
-    const json = await command('workspace', 'delete', 'expired', '--json');
+    const json = await hosted('workspace', 'delete', 'expired', '--json');
     assert.deepEqual(JSON.parse(json.stdout), { name: 'expired', status: 'deleted' });
   });
 
@@ -130,10 +134,10 @@ describeOnEachDatabase('The workspaces of an installation', (kind) => {
     const { id } = await createApiToken(folder, args, { env: database.env });
     const hasApiTokens = /has API tokens that are active, or that expired or were revoked less than/;
     await assertRefused(65, hasApiTokens, 'workspace', 'delete', 'used');
-    await command('api-token', 'revoke', String(id));
+    await hosted('api-token', 'revoke', String(id));
     await assertRefused(65, hasApiTokens, 'workspace', 'delete', 'used');
     await runSql(database, `update api_tokens set revoked_at = ${LONG_AGO} where api_token_id = ${id}`);
-    await command('import', 'groups', '--workspace', 'used');
+    await hosted('import', 'groups', '--workspace', 'used');
     await assertRefused(65, /is not empty: delete its user groups first/, 'workspace', 'delete', 'used');
     assert.ok((await names()).includes('used'));
   });

@@ -26,6 +26,7 @@ import {
   Folder,
   Program,
   run,
+  runHosted,
   type Service,
   serve,
   served,
@@ -127,7 +128,7 @@ describe('backup', () => {
     assert.equal((await run(folder, ['backup', 'file:groups'])).code, 0);
     assert.deepEqual(globSync('*groups*', { cwd: folder.path }), ['file:groups']);
     const copy = { env: { DATABASE_URL: 'sqlite:file:groups' } };
-    assert.match((await run(folder, ['workspace', 'list'], copy)).stdout, /^default /m);
+    assert.match((await runHosted(folder, ['workspace', 'list'], copy)).stdout, /^default /m);
   });
 
   it('is not written to standard output, nor to a file called - except as ./-', async () => {
@@ -174,7 +175,7 @@ describe('backup', () => {
     assert.equal((await run(folder, ['backup', 'groups-last.backup'])).code, 0);
     for (const file of [...complete, 'groups-last.backup']) {
       const copy = { env: { DATABASE_URL: `sqlite:${file}`, UGS_TOKEN_KEYS_FILE: 'data/token-keys' } };
-      assert.equal((await run(folder, ['migrate'], copy)).stdout, 'The schema is up to date.\n');
+      assert.equal((await runHosted(folder, ['migrate'], copy)).stdout, 'The schema is up to date.\n');
     }
   });
 

@@ -5,7 +5,15 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { mintApiToken } from '../../src/domain/token.ts';
 import { databaseOf, describeOnEachDatabase } from '../support/database.ts';
-import { createApiToken, type Exit, Folder, run, type Service, serve } from '../support/process.ts';
+import {
+  createApiToken,
+  type Exit,
+  Folder,
+  run,
+  runHosted,
+  type Service,
+  serve,
+} from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
 const FILE = 'bootstrap-token';
@@ -37,7 +45,7 @@ describeOnEachDatabase('The bootstrap API token', (kind) => {
   }
 
   async function tokens(): Promise<Record<string, unknown>[]> {
-    const { stdout } = await run(folder, ['api-token', 'list', '--json'], { env: database.env });
+    const { stdout } = await runHosted(folder, ['api-token', 'list', '--json'], { env: database.env });
     return JSON.parse(stdout);
   }
 

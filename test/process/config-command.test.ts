@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { after, before, it } from 'node:test';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
-import { type Exit, type Folder, run, ServedDatabase, type Service } from '../support/process.ts';
+import { type Exit, type Folder, run, runHosted, ServedDatabase, type Service } from '../support/process.ts';
 
 const SECRET = '0123456789abcdef0123456789abcdef';
 const CONFIG = `
@@ -56,10 +56,14 @@ describeOnEachDatabase('config', (kind) => {
   };
 
   for (const name of ['a database', 'a running service']) {
-    const config = (args: readonly string[], env: Record<string, string> = {}): Promise<Exit> => {
-      const target = targets.get(name)!;
-      return run(folder, ['config', ...args, ...target.args], { env: { ...target.env, ...env } });
-    };
+    const configWith =
+      (start: typeof run) =>
+      (args: readonly string[], env: Record<string, string> = {}): Promise<Exit> => {
+        const target = targets.get(name)!;
+        return start(folder, ['config', ...args, ...target.args], { env: { ...target.env, ...env } });
+      };
+    const config = configWith(run);
+    const hosted = configWith(runHosted);
     const withSecret = { METABASE_SECRET: SECRET };
 
     it(`plans, applies and exports the configuration of ${name}`, async () => {
@@ -77,9 +81,9 @@ describeOnEachDatabase('config', (kind) => {
       const applied = await config(['apply', file], withSecret);
       assert.deepEqual([applied.code, applied.stderr], [0, '']);
       assert.equal(applied.stdout, `${plan.stdout}Applied 6 changes.\n`);
-      const again = await config(['apply', file], withSecret);
+      const again = await hosted(['apply', file], withSecret);
       assert.deepEqual([again.code, again.stdout], [0, 'The configuration is up to date.\n']);
-      assert.equal((await config(['plan', file], withSecret)).code, 0);
+      assert.equal((await hosted(['plan', file], withSecret)).code, 0);
       for (const { stdout, stderr } of [plan, applied, again])
         assert.ok(!`${stdout}${stderr}`.includes(SECRET));
     });
@@ -94,14 +98,14 @@ describeOnEachDatabase('config', (kind) => {
         assert.match(text, /9007199254740993/);
         assert.match(text, /1\.50/);
         assert.equal((await config(['export', '--format', format])).stdout, text);
-        assert.equal((await config(['plan', file, '--prune'], env)).code, 0);
-        assert.equal((await config(['export', file])).code, 2);
+        assert.equal((await hosted(['plan', file, '--prune'], env)).code, 0);
+        assert.equal((await hosted(['export', file])).code, 2);
       }
     });
 
     it(`deletes entries of ${name} only with --prune`, async () => {
       const file = write('fewer.yaml', CONFIG.replace(/ {2}41: .*\n/, ''));
-      const kept = await config(['apply', file], withSecret);
+      const kept = await hosted(['apply', file], withSecret);
       assert.deepEqual([kept.code, kept.stdout], [0, 'The configuration is up to date.\n']);
       assert.match(
         kept.stderr,
@@ -135,7 +139,7 @@ describeOnEachDatabase('config', (kind) => {
         absent: [CONFIG.replace('METABASE_SECRET', 'NOT_SET'), /set the environment variable NOT_SET/],
       };
       for (const [what, [text, expected]] of Object.entries(refused)) {
-        const { code, stderr, stdout } = await config(['apply', write('refused.yaml', text)], withSecret);
+        const { code, stderr, stdout } = await hosted(['apply', write('refused.yaml', text)], withSecret);
         assert.deepEqual([code, stdout], [65, ''], what);
         assert.match(stderr, expected, what);
         assert.ok(!stderr.includes(SECRET), what);
@@ -145,7 +149,7 @@ describeOnEachDatabase('config', (kind) => {
     it(`takes a secret for ${name} from a file beside the configuration, and reports its replacement`, async () => {
       write('metabase.secret', `${SECRET.toUpperCase()}\n`);
       const text = CONFIG.replace('environment: METABASE_SECRET', 'file: metabase.secret');
-      const { code, stdout } = await config(['plan', write('config.yaml', text)]);
+      const { code, stdout } = await hosted(['plan', write('config.yaml', text)]);
       assert.equal(code, 2);
       assert.match(stdout, /integrations\/metabase[\s\S]*~secret: replaced/);
     });
@@ -226,7 +230,7 @@ describeOnEachDatabase('config', (kind) => {
       ['http://user:second-line@127.0.0.1', token, '--url must be an http or https URL without a user, '],
       ['http://127.0.0.1/?a=second-line', token, '--url must be an http or https URL without a user, '],
     ] as const) {
-      const exit = await run(folder, ['config', 'export', '--url', url], { env: { UGS_API_TOKEN } });
+      const exit = await runHosted(folder, ['config', 'export', '--url', url], { env: { UGS_API_TOKEN } });
       assert.deepEqual([exit.code, exit.stdout], [2, '']);
       assert.ok(exit.stderr.startsWith(`user-group-service: ${reason}`), exit.stderr);
       assert.doesNotMatch(exit.stderr, /second-line/);

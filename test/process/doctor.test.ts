@@ -16,7 +16,16 @@ import { before, describe, it } from 'node:test';
 import { canMount, SmallDisk } from '../../reliability/small-disk.ts';
 import { generateKeyLine } from '../../src/domain/key-ring.ts';
 import { databaseOf, postgres } from '../support/database.ts';
-import { createApiToken, type Exit, Folder, PROGRAM, Program, run, serve } from '../support/process.ts';
+import {
+  createApiToken,
+  type Exit,
+  Folder,
+  PROGRAM,
+  Program,
+  run,
+  runHosted,
+  serve,
+} from '../support/process.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
 
 const DATABASE = 'data/user-groups.db';
@@ -42,7 +51,7 @@ function findings(exit: Exit): string[] {
 type Options = Parameters<typeof run>[2];
 
 function doctor(folder: Folder, options?: Options, args: readonly string[] = []): Promise<Exit> {
-  return run(folder, ['doctor', '--json', ...args], options);
+  return runHosted(folder, ['doctor', '--json', ...args], options);
 }
 
 /** Asserts that exactly this check is a warning or failed, with this message and a remedy. */
@@ -64,7 +73,7 @@ async function assertFound(
 async function importGroup(folder: Folder, options?: Options): Promise<void> {
   writeFileSync(folder.join('groups.ndjson'), JSON.stringify({ user_group_id: 'one', name: 'One' }));
   const args = ['import', 'groups.ndjson', '--workspace', 'default', '--create-workspace'];
-  assert.equal((await run(folder, args, options)).code, 0);
+  assert.equal((await runHosted(folder, args, options)).code, 0);
 }
 
 describe('doctor on SQLite', () => {
@@ -105,7 +114,7 @@ describe('doctor on SQLite', () => {
     const state = () =>
       files().map((file) => [file, statSync(folder.join(file)).mode, readFileSync(folder.join(file))]);
     const before = state();
-    assert.deepEqual(findings(await doctor(folder)), []);
+    assert.deepEqual(findings(await run(folder, ['doctor', '--json'])), []);
     assert.deepEqual(state(), before);
   });
 
@@ -307,7 +316,7 @@ describe('doctor on PostgreSQL', () => {
   const withOptions = (options: string) => doctorAt((url) => url.searchParams.set('options', options));
 
   it('finds nothing wrong with a working database', async () => {
-    const exit = await doctor(folder, database);
+    const exit = await run(folder, ['doctor', '--json'], database);
     assert.deepEqual(findings(exit), [], exit.stdout);
     assert.equal(exit.code, 0);
     const { status, message } = checksOf(exit).find(({ name }) => name === 'clock')!;

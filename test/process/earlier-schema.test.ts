@@ -12,7 +12,7 @@ import {
   frozenDatabases,
   thaw,
 } from '../support/frozen-database.ts';
-import { Folder, run, type Service, serve } from '../support/process.ts';
+import { Folder, runHosted, type Service, serve } from '../support/process.ts';
 
 const ENGINES = [
   { kind: sqlite, engine: 'sqlite', migrations: 'src/store/sqlite/schema/migrations/*.sql' },
@@ -42,7 +42,7 @@ for (const { kind, engine, migrations } of ENGINES) {
       it('is checked by doctor, which finds that its keys fit', () =>
         withThawed(database, kind, async ({ env }) => {
           using folder = new Folder();
-          const { stdout, stderr } = await run(folder, ['doctor', '--json'], { env });
+          const { stdout, stderr } = await runHosted(folder, ['doctor', '--json'], { env });
           assert.equal(stderr, '');
           const checks = (JSON.parse(stdout).checks as Check[]).filter(({ name }) =>
             /schema|keys/.test(name),
@@ -64,7 +64,7 @@ for (const { kind, engine, migrations } of ENGINES) {
       it('is listed by key list', () =>
         withThawed(database, kind, async ({ env }) => {
           using folder = new Folder();
-          const { stdout, code } = await run(folder, ['key', 'list', '--json'], { env });
+          const { stdout, code } = await runHosted(folder, ['key', 'list', '--json'], { env });
           assert.equal(code, 0);
           const [{ registered, tokens }] = JSON.parse(stdout);
           assert.deepEqual([registered, tokens], [true, countGroups(database.contents)]);
@@ -99,7 +99,7 @@ for (const { kind, engine, migrations } of ENGINES) {
         withThawed(database, kind, async ({ url, env }) => {
           using folder = new Folder();
           renameSync(url.slice('sqlite:'.length), folder.join('backup'));
-          const { code, stdout, stderr } = await run(folder, ['restore', 'backup'], { env });
+          const { code, stdout, stderr } = await runHosted(folder, ['restore', 'backup'], { env });
           assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
           assert.equal(
             stdout,

@@ -15,6 +15,7 @@ import {
   type Folder,
   PROGRAM,
   run,
+  runHosted,
   ServedDatabase,
   type Service,
   served,
@@ -38,14 +39,18 @@ describeOnEachDatabase('import --url', (kind) => {
     return json.user_groups.map(({ provided_id }: { provided_id: string }) => provided_id);
   };
   const read = async (id: string) => (await call('GET', `/v1/user-groups/${id}`)).json.user_group;
-  const importLines = (lines: readonly (object | string)[], ...more: string[]): Promise<Exit> => {
-    const file = folder.join('customers.ndjson');
-    writeFileSync(
-      file,
-      lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''),
-    );
-    return run(folder, ['import', file, '--url', service.url, ...more], { env: { UGS_API_TOKEN: token } });
-  };
+  const importWith =
+    (start: typeof run) =>
+    (lines: readonly (object | string)[], ...more: string[]): Promise<Exit> => {
+      const file = folder.join('customers.ndjson');
+      writeFileSync(
+        file,
+        lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''),
+      );
+      const args = ['import', file, '--url', service.url, ...more];
+      return start(folder, args, { env: { UGS_API_TOKEN: token } });
+    };
+  const importLines = importWith(runHosted);
   const groups = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ user_group_id: `g${index}`, name: `G${index}` }));
 
@@ -59,7 +64,7 @@ describeOnEachDatabase('import --url', (kind) => {
       '{"user_group_id":"a/b ö","name":"Exact","mapping":{"40":"213"},"properties":{"n":9007199254740993,"m":1.50}}',
       { user_group_id: 'paused', name: 'Paused', suspended: true },
     ];
-    const first = await importLines(lines, '--json');
+    const first = await importWith(run)(lines, '--json');
     assert.deepEqual([first.code, first.stderr], [0, '']);
     assert.deepEqual(JSON.parse(first.stdout.trimEnd().split('\n').at(-1)!), {
       lines: 42,
@@ -85,7 +90,7 @@ describeOnEachDatabase('import --url', (kind) => {
     ]);
     const before = await read('a');
     const line = { user_group_id: 'a', name: 'B', properties: { plan: 'silver' }, suspended: true };
-    const refused = await importLines([line]);
+    const refused = await importWith(run)([line]);
     assert.equal(refused.code, 65);
     assert.match(refused.stderr, /line 1: name differs from the stored value: use --update/);
     assert.deepEqual(await read('a'), before);
@@ -256,7 +261,9 @@ describeOnEachDatabase('import --url', (kind) => {
     );
     const env = { UGS_API_TOKEN: mintApiToken().reveal() };
     for (const options of [[], ['--update', '--prune'], ['--dry-run']]) {
-      const { code, stderr } = await run(folder, ['import', file, '--url', service.url, ...options], { env });
+      const { code, stderr } = await runHosted(folder, ['import', file, '--url', service.url, ...options], {
+        env,
+      });
       assert.equal(code, 69, stderr);
       assert.match(stderr, /^user-group-service: http:[^\n]+ in UGS_API_TOKEN is unknown[^\n]+\n$/);
       assert.doesNotMatch(stderr, /imported/);

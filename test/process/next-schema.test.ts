@@ -12,6 +12,7 @@ import {
   Folder,
   type ProgramOptions,
   run,
+  runHosted,
   type Service,
   serve,
 } from '../support/process.ts';
@@ -31,7 +32,7 @@ describeOnEachDatabase('a database that the next version has migrated', (kind) =
   beforeEach(async () => {
     folder = new Folder();
     const created = await kind.create();
-    const { stdout } = await run(folder, ['key', 'generate']);
+    const { stdout } = await runHosted(folder, ['key', 'generate']);
     database = { ...created, env: { UGS_TOKEN_KEYS: stdout.trim(), ...created.env } };
     apiToken = (await createApiToken(folder, [], database)).token;
     const { code } = await run(folder, ['migrate'], { ...database, program: next.program });
@@ -99,7 +100,7 @@ describeOnEachDatabase('a database that the next version has migrated', (kind) =
 
   it('is refused by commands that must know all of its data, and not changed by them', async () => {
     const other = await kind.create();
-    assert.equal((await run(folder, ['migrate'], other)).code, 0);
+    assert.equal((await runHosted(folder, ['migrate'], other)).code, 0);
     const reason = /schema .* use the newer version/;
     for (const [source, target] of [
       [database.url, other.url],

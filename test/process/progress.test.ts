@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { Folder, Program, run } from '../support/process.ts';
+import { Folder, Program, run, runHosted } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 import { inTerminal, linesInTerminal, noTerminal } from '../support/terminal.ts';
 
@@ -88,5 +88,5 @@ function writeGroups(folder: Folder, name: string): void {
 }
 
 async function runSuccessfully(folder: Folder, args: readonly string[]): Promise<void> {
-  assert.equal((await run(folder, args)).code, 0);
+  assert.equal((await runHosted(folder, args)).code, 0);
 }

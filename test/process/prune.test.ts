@@ -11,6 +11,7 @@ import {
   PROGRAM,
   Program,
   run,
+  runHosted,
   ServedDatabase,
   type Service,
   served,
@@ -42,16 +43,19 @@ describeOnEachDatabase('import --update --prune', (kind) => {
   const listed = (numbers: readonly number[]) =>
     lines(...numbers.map((number) => ({ user_group_id: `g${number}`, name: `G${number}` })));
   const args = (file: string, ...more: string[]) => ['import', file, '--workspace', 'default', ...more];
-  const prune = (text: string, ...more: string[]): Promise<Exit> => {
-    const file = folder.join('customers.ndjson');
-    rmSync(file, { force: true });
-    writeFileSync(file, text);
-    return run(folder, args(file, '--update', '--prune', ...more), { env: database.env });
-  };
+  const pruneWith =
+    (start: typeof run) =>
+    (text: string, ...more: string[]): Promise<Exit> => {
+      const file = folder.join('customers.ndjson');
+      rmSync(file, { force: true });
+      writeFileSync(file, text);
+      return start(folder, args(file, '--update', '--prune', ...more), { env: database.env });
+    };
+  const prune = pruneWith(runHosted);
 
   it('prints a plan, updates the listed groups, and deletes the others', async () => {
     const text = `${listed([1, 2, 3, 4, 5, 6, 7, 8])}${lines({ user_group_id: 'g9', name: 'Renamed' }, { user_group_id: 'new', name: 'N' })}`;
-    const exit = await prune(text, '--max-delete', '10%');
+    const exit = await pruneWith(run)(text, '--max-delete', '10%');
     assert.deepEqual([exit.code, exit.stderr], [0, '']);
     const [plan, result] = exit.stdout.trimEnd().split('\n');
     const counts = '10 lines: 1 created, 1 updated, 8 unchanged, 0 refused.';
@@ -71,7 +75,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
 
   it('changes nothing if two lines have the same id', async () => {
     const text = `${listed([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])}${lines({ user_group_id: 'g3', name: 'Other' })}`;
-    const exit = await prune(text);
+    const exit = await pruneWith(run)(text);
     assert.equal(exit.code, 65);
     assert.match(exit.stderr, /line 11: .*user_group_id.* has the same id as line 4/);
     const { json } = await call('GET', '/v1/user-groups/g3');
@@ -175,7 +179,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     assert.deepEqual([exit.code, exit.stderr], [0, '']);
     assert.match(exit.stdout, /^Plan: .* to be deleted: 9\.$/m);
     assert.deepEqual(await ids(), before);
-    const without = await run(folder, args('x', '--prune'), { env: database.env });
+    const without = await runHosted(folder, args('x', '--prune'), { env: database.env });
     assert.equal(without.code, 2);
     assert.match(without.stderr, /--prune requires --update/);
     const wrong = await prune(listed([0]), '--max-delete', '5 %');
@@ -203,7 +207,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     const importTable = (text: string | Buffer, ...more: string[]) => {
       rmSync(table, { force: true });
       writeFileSync(table, text);
-      return run(folder, args(table, '--update', ...more), { env: database.env });
+      return runHosted(folder, args(table, '--update', ...more), { env: database.env });
     };
     const group = async (id: string) => (await call('GET', `/v1/user-groups/${id}`)).json.user_group;
     const exit = await importTable(
@@ -253,7 +257,9 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     for (const lineBreak of ['\n', '\r\n']) {
       const lines = ['user_group_id,"properties.a', 'b",name', 'l1,"x', '', 'y",L1', ',z,', ''];
       writeFileSync(table, lines.join(lineBreak));
-      const { code, stdout } = await run(folder, args(table, '--dry-run', '--json'), { env: database.env });
+      const { code, stdout } = await runHosted(folder, args(table, '--dry-run', '--json'), {
+        env: database.env,
+      });
       const results = stdout.split('\n').slice(0, 2);
       assert.deepEqual(
         [code, ...results.map((line) => JSON.parse(line)).map(({ line, result }) => [line, result])],
@@ -276,13 +282,16 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     const text = '\ufeffuser_group_id,name\nencoded,M\u00fcller\n';
     const importAs = (encoding: 'latin1' | 'utf16le') => {
       writeFileSync(table, text.slice(encoding === 'latin1' ? 1 : 0), encoding);
-      return run(folder, args(table), { env: database.env });
+      return runHosted(folder, args(table), { env: database.env });
     };
     const refused = await importAs('latin1');
     assert.equal(refused.code, 65);
     assert.match(refused.stderr, /the file is not UTF-8/);
     writeFileSync(table, Buffer.from(text).subarray(0, text.indexOf('\u00fc') + 3));
-    assert.match((await run(folder, args(table), { env: database.env })).stderr, /the file is not UTF-8/);
+    assert.match(
+      (await runHosted(folder, args(table), { env: database.env })).stderr,
+      /the file is not UTF-8/,
+    );
     const exit = await importAs('utf16le');
     assert.deepEqual([exit.code, exit.stderr], [0, '']);
     assert.equal((await call('GET', '/v1/user-groups/encoded')).json.user_group.name, 'M\u00fcller');
@@ -298,23 +307,23 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     assert.equal(exported.code, 0, exported.stderr);
     const { json } = await call('GET', '/v1/user-groups/g3');
     for (const id of await ids()) await call('DELETE', `/v1/user-groups/${id}`);
-    const imported = await run(folder, args(file), env);
+    const imported = await runHosted(folder, args(file), env);
     assert.deepEqual([imported.code, imported.stderr], [0, '']);
     const suspended = async (id: string) =>
       (await call('GET', `/v1/user-groups/${id}`)).json.user_group.suspended;
     assert.deepEqual([await suspended('g3'), await suspended('g4')], [true, false]);
     const resolve = async () => (await call('POST', '/v1/resolve', { token: json.user_group.token })).status;
     assert.equal(await resolve(), 404);
-    assert.match((await run(folder, args(file), env)).stdout, /10 unchanged/);
+    assert.match((await runHosted(folder, args(file), env)).stdout, /10 unchanged/);
     const changes = lines(
       { user_group_id: 'g3', name: 'G3', suspended: false },
       { user_group_id: 'g4', name: 'G4', suspended: true },
     );
     writeFileSync(folder.join('changes.ndjson'), changes);
-    const refused = await run(folder, args(folder.join('changes.ndjson')), env);
+    const refused = await runHosted(folder, args(folder.join('changes.ndjson')), env);
     assert.equal(refused.code, 65);
     assert.match(refused.stderr, /suspended differs from the stored value: use --update/);
-    assert.equal((await run(folder, args(folder.join('changes.ndjson'), '--update'), env)).code, 0);
+    assert.equal((await runHosted(folder, args(folder.join('changes.ndjson'), '--update'), env)).code, 0);
     assert.deepEqual([await suspended('g3'), await suspended('g4')], [false, true]);
     assert.equal(await resolve(), 200);
   });

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { postgres } from '../support/database.ts';
-import { createApiToken, eventually, Folder, Program, run, serve } from '../support/process.ts';
+import { createApiToken, eventually, Folder, Program, run, runHosted, serve } from '../support/process.ts';
 import { inTerminal, linesInTerminal, noTerminal } from '../support/terminal.ts';
 
 const DATABASE = 'data/user-groups.db';
@@ -28,8 +28,8 @@ async function withBackup(work: (site: Site) => Promise<void>): Promise<void> {
     JSON.stringify({ user_group_id: `group-${index}`, name: 'G', properties: { text: 'x'.repeat(500) } }),
   );
   writeFileSync(folder.join('groups.ndjson'), lines.join('\n'));
-  assert.equal((await run(folder, ['import', 'groups.ndjson', '--workspace', 'default'])).code, 0);
-  assert.equal((await run(folder, ['backup', 'backup'])).code, 0);
+  assert.equal((await runHosted(folder, ['import', 'groups.ndjson', '--workspace', 'default'])).code, 0);
+  assert.equal((await runHosted(folder, ['backup', 'backup'])).code, 0);
   removeDatabase(folder);
   await work({ folder, apiToken: token });
 }
@@ -52,7 +52,7 @@ function changeBackup(folder: Folder, sql: string): void {
 async function assertRefused(folder: Folder, code: number, reason: RegExp): Promise<void> {
   const all = () => globSync('**', { cwd: folder.path }).sort();
   const before = all();
-  const exit = await run(folder, ['restore', 'backup']);
+  const exit = await runHosted(folder, ['restore', 'backup']);
   assert.match(exit.stderr, reason);
   assert.match(exit.stderr, /^user-group-service: [^\n]+\n$/);
   assert.deepEqual({ code: exit.code, stdout: exit.stdout }, { code, stdout: '' });
@@ -101,7 +101,7 @@ describe('restore', () => {
         assert.equal(readFileSync(folder.join(file), 'utf8'), 'mine');
         rmSync(folder.join(file));
       }
-      assert.equal((await run(folder, ['restore', 'backup'])).code, 0);
+      assert.equal((await runHosted(folder, ['restore', 'backup'])).code, 0);
     }));
 
   it('is refused with 75 while the database is served, even if its file was moved away', () =>
@@ -139,7 +139,7 @@ describe('restore', () => {
 
   it('is refused with 65 if the file is a database in use, whose log has the latest changes', () =>
     withBackup(async ({ folder, apiToken }) => {
-      assert.equal((await run(folder, ['restore', 'backup'])).code, 0);
+      assert.equal((await runHosted(folder, ['restore', 'backup'])).code, 0);
       {
         await using service = await serve(folder);
         await service.call(apiToken, 'POST', '/v1/user-groups', { user_group_id: 'latest', name: 'L' });
@@ -162,11 +162,11 @@ describe('restore', () => {
       const ring = readFileSync(folder.join('data/token-keys'), 'utf8');
       rmSync(folder.join('data/token-keys'));
       await assertRefused(folder, 78, /key file data\/token-keys does not exist/);
-      const { stdout } = await run(folder, ['key', 'generate']);
+      const { stdout } = await runHosted(folder, ['key', 'generate']);
       writeFileSync(folder.join('data/token-keys'), stdout);
       await assertRefused(folder, 78, new RegExp(`lacks the token key ${ring.split(':')[0]}`));
       writeFileSync(folder.join('data/token-keys'), stdout + ring);
-      assert.equal((await run(folder, ['restore', 'backup'])).code, 0);
+      assert.equal((await runHosted(folder, ['restore', 'backup'])).code, 0);
     }));
 
   it('is refused with 78 if a token names a key that is not registered, or does not decrypt', () =>
@@ -204,7 +204,7 @@ describe('restore', () => {
         removeDatabase(folder);
       }
       removeDatabase(folder);
-      assert.equal((await run(folder, ['restore', 'backup'])).code, 0);
+      assert.equal((await runHosted(folder, ['restore', 'backup'])).code, 0);
     }));
 
   it('shows a progress bar on a terminal', { skip: noTerminal }, () =>

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { createApiToken, Folder, run, type Service, serve } from '../support/process.ts';
+import { createApiToken, Folder, runHosted, type Service, serve } from '../support/process.ts';
 
 const TOKEN_OR_KEY = /ug[ta]_[0-9A-Za-z]{20}|[0-9a-f]{8}:[A-Za-z0-9_-]{43}/;
 
@@ -13,7 +13,7 @@ describe('The output of the service', () => {
   for (const LOG_LEVEL of ['debug', 'trace']) {
     it(`contains no token and no key at LOG_LEVEL=${LOG_LEVEL}`, async () => {
       using folder = new Folder();
-      const key = (await run(folder, ['key', 'generate'])).stdout.trim();
+      const key = (await runHosted(folder, ['key', 'generate'])).stdout.trim();
       const { token } = await createApiToken(folder);
       await using service = await serve(folder, { env: { LOG_LEVEL, UGS_TOKEN_KEYS: key } });
       const session = new Session(service, token);
