@@ -10,6 +10,7 @@ import {
   createApiToken,
   type Exit,
   Folder,
+  PATIENT,
   PROGRAM,
   Program,
   run,
@@ -317,7 +318,11 @@ describe('A database that cannot be opened makes serve exit with 69 and one line
     await assertUnavailable(`postgres://user:hunter2@127.0.0.1:${port}/groups`, /: timeout expired; check /);
   });
   it('if the name of the PostgreSQL server is unknown', () =>
-    assertUnavailable('postgres://user:hunter2@name.invalid/groups', /ENOTFOUND name\.invalid; check /));
+    assertUnavailable(
+      'postgres://user:hunter2@name.invalid/groups',
+      /ENOTFOUND name\.invalid; check /,
+      PATIENT,
+    ));
   it('if its directory cannot be created', () => assertUnavailable('sqlite:file/groups.db'));
   // Node's recursive mkdir never ends there.
   it('if its directory cannot be created because the file system has no new names', () =>
@@ -329,11 +334,11 @@ describe('A database that cannot be opened makes serve exit with 69 and one line
       /: file is not a database: if \S+\/file is another kind of file, name that of the database; otherwise restore a backup$/m,
     ));
 
-  async function assertUnavailable(url: string, names = /: /): Promise<void> {
+  async function assertUnavailable(url: string, names = /: /, more = {}): Promise<void> {
     using folder = new Folder();
     mkdirSync(folder.join('directory'));
     writeFileSync(folder.join('file'), 'This is not a database. '.repeat(100));
-    const env = { DATABASE_URL: url, UGS_DATABASE_WAIT_MS: '0' };
+    const env = { DATABASE_URL: url, UGS_DATABASE_WAIT_MS: '0', ...more };
     await using program = new Program(folder, ['serve'], { env });
     const { code, stdout, stderr } = await program.exit();
     assert.match(stderr, ONE_LINE);
