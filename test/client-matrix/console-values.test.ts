@@ -70,7 +70,7 @@ describe('Values in the console in a browser', { skip: skipsBrowser }, () => {
     service = await TestService.start(sqlite);
     ({ token } = await service.apiToken({ permission: 'admin', name: 'support' }));
     const call = async (method: string, path: string, body: object) => {
-      const { status, text } = await service.call(method, path, body, { token });
+      const { status, text } = await served(() => service.call(method, path, body, { token }));
       assert.ok(status < 300, text);
     };
     const id = encodeURIComponent(SPACES);

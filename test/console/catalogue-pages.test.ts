@@ -14,7 +14,6 @@ import {
 } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { elementsOf } from '../support/html.ts';
-import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 const CATALOGUE = '/console/catalogue';
@@ -163,7 +162,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     await call('PUT', '/v1/schemas/42', { name: 'Users' });
     assert.equal(await sentence(), 'wrong Dashboards of this customer: the schema 42 has no data source.');
     assert.match(await shown(), /42 no data source nothing/);
-    await served(() => call('PUT', '/v1/property-schema', { schema: { required: ['plan'] }, mode: 'off' }));
+    await call('PUT', '/v1/property-schema', { schema: { required: ['plan'] }, mode: 'off' });
     await call('POST', '/v1/user-groups/acme/suspend');
     assert.equal(
       await sentence(),
@@ -396,7 +395,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
   it('takes a property schema of the largest size, and shows it in the form', async () => {
     const { browser, call } = await newWorkspace(service);
     const schema = { examples: Array.from({ length: 3_000 }, (_, number) => ({ 'a "b"': number })) };
-    const stored = await served(() => call('PUT', '/v1/property-schema', { schema, mode: 'off' }));
+    const stored = await call('PUT', '/v1/property-schema', { schema, mode: 'off' });
     assert.equal(stored.status, 201, stored.text);
     const page = await browser.get(PROPERTY_SCHEMA);
     const saved = await browser.submitFrom(page, PROPERTY_SCHEMA);
@@ -407,7 +406,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     const { browser, call, reader } = await newWorkspace(service);
     await call('PUT', '/v1/schemas/40', { name: 'Orders' });
     await call('PUT', '/v1/data-sources/acme', { schema_id: '40', name: 'Acme', attributes: { host: 'h1' } });
-    await served(() => call('PUT', '/v1/property-schema', { schema: { type: 'object' }, mode: 'report' }));
+    await call('PUT', '/v1/property-schema', { schema: { type: 'object' }, mode: 'report' });
     const edit = `${SCHEMAS}/40/edit`;
     const opened = await openForm(browser, edit);
     for (const permission of ['read-only', 'read-write'] as const) {
@@ -445,7 +444,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     assert.equal((await call('PUT', `/v1/schemas/${id}`, schema)).status, 201);
     const dataSource = { schema_id: MARKUP, name: MARKUP, attributes: { [MARKUP]: MARKUP } };
     assert.equal((await call('PUT', `/v1/data-sources/${id}`, dataSource)).status, 201);
-    await served(() => call('PUT', '/v1/property-schema', { schema: { title: MARKUP }, mode: 'off' }));
+    await call('PUT', '/v1/property-schema', { schema: { title: MARKUP }, mode: 'off' });
     await call('POST', '/v1/user-groups', { user_group_id: MARKUP, name: 'x', mapping: { 40: MARKUP } });
     for (const path of ['', '/edit', '/delete']) {
       assertEscaped(await browser.get(`${SCHEMAS}/${id}${path}`));

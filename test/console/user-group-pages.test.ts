@@ -7,6 +7,7 @@ import { textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { elementsOf } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 const LIST = '/console/user-groups';
@@ -451,7 +452,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
     const admin = await ConsoleBrowser.signIn(service, token);
     await service.get({ user_group_id: 'a', name: 'Acme' }, { token });
     const integration = { type: 'jwt', ttl_seconds: 600, settings: { audience: 'cube' } };
-    const put = await service.call('PUT', '/v1/integrations/cube', integration, { token });
+    const put = await served(() => service.call('PUT', '/v1/integrations/cube', integration, { token }));
     assert.equal(put.status, 201, put.text);
     for (const action of ['rotate', 'suspend', 'delete']) {
       const { text } = await admin.get(pathOf('a', action));

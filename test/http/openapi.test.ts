@@ -174,7 +174,7 @@ describeOnEachDatabase('The responses of the service match the API description',
     await service.get(EXISTING);
     const { resources: _, ...settings } = integrations.metabase.settings;
     const metabase = { ...integrations.metabase, settings: { ...settings, resources: [{ dashboard: 7 }] } };
-    await service.call('PUT', '/v1/integrations/metabase', metabase);
+    await served(() => service.call('PUT', '/v1/integrations/metabase', metabase));
     await service.call('PUT', `/v1/webhook-endpoints/${EXISTING_ENDPOINT}`, ENDPOINT);
     await service.call('PUT', '/v1/schemas/40', { name: 'Orders' });
     await service.call('PUT', '/v1/data-sources/acme-orders', { schema_id: '40', name: 'Orders' });

@@ -8,6 +8,7 @@ import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import { EmbedSite, integrations } from '../support/embed-token/site.ts';
 import type { TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 const SECOND = 1_000;
@@ -254,7 +255,7 @@ describe('Two processes on one PostgreSQL database', () => {
   });
 
   const on = (service: TestService, method: string, path: string, body?: unknown) =>
-    service.call(method, path, body, { token: first.admin });
+    served(() => service.call(method, path, body, { token: first.admin }));
 
   it('create one key set, sign with the same key and rotate together', async () => {
     const puts = [0, 1, 2, 3].map((index) =>

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { elementsOf } from './html.ts';
 import { send, type TestResponse } from './http.ts';
+import { served } from './process.ts';
 import type { TestService } from './service.ts';
 
 type Fields = Readonly<Record<string, string>>;
@@ -14,7 +15,8 @@ export async function newWorkspace(service: TestService) {
   const workspaceName = `workspace ${workspaces++}`;
   const { id, token } = await service.apiToken({ permission: 'admin', workspaceName, name: 'mine' });
   const browser = await ConsoleBrowser.signIn(service, token);
-  const call = (method: string, path: string, body?: unknown) => service.call(method, path, body, { token });
+  const call = (method: string, path: string, body?: unknown) =>
+    served(() => service.call(method, path, body, { token }));
   const reader = async (permission: 'read-only' | 'read-write' = 'read-only') =>
     ConsoleBrowser.signIn(service, (await service.apiToken({ permission, workspaceName })).token);
   return { workspaceName, id, token, browser, call, reader };

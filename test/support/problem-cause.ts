@@ -32,7 +32,7 @@ async function mint(
     settings: { url: 'https://metabase.example', resources: [{ dashboard: 1 }], properties: ['region'] },
     claims: { region: { property: 'region' } },
   };
-  await service.call('PUT', '/v1/integrations/causes', integration, { token });
+  await served(() => service.call('PUT', '/v1/integrations/causes', integration, { token }));
   const { user_group_id } = group;
   return service.call('POST', '/v1/embed-tokens', { integration: 'causes', user_group_id }, { token });
 }
