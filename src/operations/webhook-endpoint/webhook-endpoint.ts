@@ -37,11 +37,10 @@ import {
   readDocument,
   type StoredDocument,
 } from '../document/document.ts';
-import { callerOfAttempts } from '../document/environment-config.ts';
 import { newEvent } from '../event/event.ts';
 import { type PageQuery, readCursor } from '../list-cursor.ts';
 import { inBatches } from '../pages.ts';
-import { tooBusy, versionMismatch } from '../refusals.ts';
+import { versionMismatch } from '../refusals.ts';
 
 const definition = webhookEndpointDefinition;
 /** Deliveries that one query looks at for those in a state, or that one command makes due. */
@@ -126,26 +125,24 @@ export async function rotateWebhookSecret(
   id: string,
   precondition: Precondition | undefined,
 ): Promise<{ document: Document; secrets: WebhookSecrets }> {
+  const stored = await readDocument(context, caller, definition, id);
+  if (!isMetByTag(precondition, documentTag(stored))) throw versionMismatch(definition.noun);
   const key = documentKey(caller, definition, id);
-  for (const reader of callerOfAttempts(caller)) {
-    const stored = await readDocument(context, reader, definition, id);
-    if (!isMetByTag(precondition, documentTag(stored))) throw versionMismatch(definition.noun);
-    const now = context.clock();
-    const secrets = rotateWebhookSecrets(openSecrets(context, stored), now);
-    const result = await context.store.write({
-      kind: 'putDocument',
-      key,
-      body: stored.body,
-      secret: context.keyRing.seal(webhookSecretsText(secrets), key),
-      precondition: { ifMatch: [documentTag(stored)] },
-      limit: definition.limit,
-      now,
-      event: await newEvent(context, reader, 'webhook_endpoint.secret_rotated', id),
-    });
-    if (typeof result !== 'string') return { document: result.document, secrets };
-    // Another call changed or deleted the endpoint between the read and the write.
-  }
-  throw tooBusy(`This ${definition.noun} is being changed too often. Retry later.`);
+  const now = context.clock();
+  const secrets = rotateWebhookSecrets(openSecrets(context, stored), now);
+  const result = await context.store.write({
+    kind: 'putDocument',
+    key,
+    body: stored.body,
+    secret: context.keyRing.seal(webhookSecretsText(secrets), key),
+    precondition: { ifMatch: [documentTag(stored)] },
+    limit: definition.limit,
+    now,
+    event: await newEvent(context, caller, 'webhook_endpoint.secret_rotated', id),
+  });
+  // Not repeated, also without a precondition: after a concurrent rotation, another one would end the secret in use.
+  if (typeof result === 'string') throw versionMismatch(definition.noun);
+  return { document: result.document, secrets };
 }
 
 /** Throws `database_unavailable` if they cannot be decrypted. */
