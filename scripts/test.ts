@@ -28,8 +28,13 @@ const LONGEST_BEHAVIOUR = [
   'test/webhook-endpoint/abnormal-receiver.test.ts',
   'test/usage/usage.test.ts',
   'test/user-group/list.test.ts',
+  'test/threads/serving-threads.test.ts',
   'test/event/history.test.ts',
   'test/http/problem.test.ts',
+  'test/user-group/precondition.test.ts',
+  'test/event/event.test.ts',
+  'test/metrics/metrics.test.ts',
+  'test/webhook-endpoint/delivery.test.ts',
 ];
 /** Both files that keep a browser busy do not start at the same time. */
 const LONGEST_PROCESSES = [
