@@ -164,8 +164,7 @@ describeOnEachDatabase('Concurrent renames', (database) => {
       const responses = await Promise.all(calls.map((call, index) => send(call, index)));
       const exchanges = calls.map((call, index) => ({ call, response: responses[index]! }));
       const after = statesAfter(states, exchanges);
-      const log = exchanges.map(({ call, response }) => [call, response.status, response.text]);
-      assert.notEqual(after.length, 0, JSON.stringify({ round, states, log }, null, 1));
+      assert.notEqual(after.length, 0, explanation(round, states, exchanges));
       states = after;
       for (const { json } of responses) {
         const token = json?.user_group?.token;
@@ -174,6 +173,17 @@ describeOnEachDatabase('Concurrent renames', (database) => {
     }
   });
 });
+
+/** A line for each call, and the states before them. */
+function explanation(round: number, states: readonly State[], exchanges: readonly Exchange[]): string {
+  const lines = exchanges.map(
+    ({ call, response: { status, json } }) =>
+      `${JSON.stringify(call)} ${status} ${JSON.stringify(json?.code ?? json?.user_group ?? null)}`,
+  );
+  return [`no order explains round ${round}:`, ...lines, ...states.map((each) => JSON.stringify(each))].join(
+    '\n',
+  );
+}
 
 function nextCall(random: Random, ids: readonly string[], tokens: readonly string[]): Call {
   const id = random.pick(ids);
