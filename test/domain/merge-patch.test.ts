@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { MergePatch } from '../../src/domain/json/merge-patch.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
+import { parseByPlatform } from '../support/domain/strict-json-property.ts';
 
 function merge(target: string | null, patch: string): string {
   return new MergePatch(target as JsonText | null, patch as JsonText).text;
@@ -55,10 +56,9 @@ describe('a merge patch', () => {
 });
 
 /** Few keys, so that they collide; some are reordered by JavaScript or exist on every object. */
-const KEYS = ['a', 'b', '', '1', '0', 'é', '"', '\n', 'constructor', '😀'];
+const KEYS = ['a', 'b', '', '1', '0', 'é', '"', '\n', '\\', 'constructor', '😀'];
 
 describe('a merge patch of any document', () => {
-  // No backslash: JSON.parse confuses other escaped keys with it (nodejs/node#63785).
   const key = fc.constantFrom(...KEYS);
   const document = fc.letrec<{ value: unknown }>((tie) => ({
     value: fc.oneof(
@@ -73,7 +73,7 @@ describe('a merge patch of any document', () => {
   it('gives the same values as the algorithm of the RFC', () => {
     const property = fc.property(document, document, (target, patch) => {
       const merged = merge(JSON.stringify(target), JSON.stringify(patch));
-      assert.deepEqual(JSON.parse(merged), mergeValues(target, patch));
+      assert.deepEqual(parseByPlatform(merged), mergeValues(target, patch));
     });
     fc.assert(property, { numRuns: 2_000 });
   });
