@@ -56,6 +56,15 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
     );
   });
 
+  it('names its own schemas after a group whose schema has a backslash where its own has a quotation mark', async () => {
+    const sources = async (id: string, schema: string) =>
+      Object.keys(viewerIn(await ask(await createGroup(id, { mapping: { first: 'x', [schema]: 'y' } })))).at(
+        -1,
+      );
+    assert.equal(await sources('backslash', 'orders\\'), 'data-source-orders-5c');
+    assert.equal(await sources('quotation mark', 'orders"'), 'data-source-orders-22');
+  });
+
   it('has one header for each schema, even where case, hyphens and underscores do not count', async () => {
     const schemas = [
       'a',

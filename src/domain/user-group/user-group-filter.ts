@@ -1,7 +1,14 @@
 // Filters of lists that no index supports. They are evaluated here, so that every database gives the same result.
 
 import type { Catalogue } from '../catalogue.ts';
-import { decodeString, JsonArray, type JsonTree, parseTree, splitMembers } from '../json/json-tree.ts';
+import {
+  decodeString,
+  JsonArray,
+  type JsonTree,
+  parseMembers,
+  parseTree,
+  splitMembers,
+} from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { UserGroup } from './user-group.ts';
 
@@ -138,7 +145,7 @@ export function referenceTest(
     // Most mappings have no such text at all, which is faster to see than their entries.
     const isPlain = !ESCAPE_OR_FRACTION.test(mapping);
     if (schemaIds.length === 0 && isPlain && !texts.some((text) => mapping.includes(text))) return false;
-    const entries = JSON.parse(mapping) as Record<string, string | number>;
+    const entries = parseMembers<string | number>(mapping);
     return (
       Object.values(entries).some((reference) => references.has(reference)) ||
       schemaIds.some((schemaId) => !Object.hasOwn(entries, schemaId))
@@ -148,5 +155,5 @@ export function referenceTest(
 
 /** A mapping that has an entry for the schema. */
 export function schemaTest(schemaId: string): (mapping: JsonText | null) => boolean {
-  return (mapping) => mapping !== null && Object.hasOwn(JSON.parse(mapping) as object, schemaId);
+  return (mapping) => mapping !== null && Object.hasOwn(parseMembers(mapping), schemaId);
 }
