@@ -42,7 +42,7 @@ interface ImportOptions {
   replaces?: boolean;
 }
 
-/** What a test calls a service with, whether it has a process of its own or not. */
+/** A service that a test calls, in a process of its own or not. */
 export type Callable = Pick<Service, 'call'>;
 
 /**
