@@ -20,7 +20,8 @@ import {
 } from '../support/process.ts';
 
 const ONE_LINE = /^user-group-service: [^\n]+\n$/;
-/** So that a name server that does not answer is not asked for longer. */
+const REFUSAL_LIMIT_MS = 10_000;
+/** A name server that does not answer must not take longer. */
 const RES_OPTIONS = 'timeout:1 attempts:1';
 
 /** An invalid value of each setting; null if invalid values are detected only when the service listens. */
@@ -113,7 +114,7 @@ async function assertRefused({ args = [], env = {}, prepare, script, ...expected
           env,
           command: 'sh',
         });
-  assertExit(await program.exit(), expected);
+  assertExit(await program.exit(REFUSAL_LIMIT_MS), expected);
 }
 
 function assertExit(
@@ -340,7 +341,7 @@ describe('A database that cannot be opened makes serve exit with 69 and one line
     writeFileSync(folder.join('file'), 'This is not a database. '.repeat(100));
     const env = { DATABASE_URL: url, UGS_DATABASE_WAIT_MS: '0', ...more };
     await using program = new Program(folder, ['serve'], { env });
-    const { code, stdout, stderr } = await program.exit();
+    const { code, stdout, stderr } = await program.exit(REFUSAL_LIMIT_MS);
     assert.match(stderr, ONE_LINE);
     assert.match(stderr, names);
     assert.doesNotMatch(stderr, /hunter2/);
