@@ -194,7 +194,7 @@ describeOnEachDatabase('group', (database) => {
     const other = await hosted('suspend', 'sandbox');
     assert.equal(other.code, 3);
     assert.match(other.stderr, /; it exists in Testing: add --environment Testing\n$/);
-    assert.equal((await hosted('delete', 'nobody-knows-this', '--yes')).code, 3);
+    assert.equal((await hosted('delete', 'unknown', '--yes')).code, 3);
     const misspelt = await runHosted(folder, ['group', 'list', '--workspace', 'defualt'], {
       env: service.database.env,
     });

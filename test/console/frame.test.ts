@@ -57,7 +57,7 @@ describeOnEachDatabase('The frame of the console', (database) => {
     assert.doesNotMatch(anonymous.text, /<nav/);
   });
 
-  it('says at an unknown address that there is no page, and leads back', async () => {
+  it('says that no page exists at an unknown address, and links to the start page', async () => {
     const path = '/console/no/such/page';
     for (const page of [await browser.get(path), await send(service.url, { path })]) {
       assert.equal(page.status, 404);
