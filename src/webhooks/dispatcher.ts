@@ -48,6 +48,7 @@ export class WebhookDispatcher {
   readonly #retries = new RetryTimers((endpoint) => this.wake(endpoint));
   #isStopping = false;
   #timer: NodeJS.Timeout | undefined;
+  #polled: Promise<void> = Promise.resolve();
   #pollMs = POLL_MS;
 
   constructor(options: DispatcherOptions) {
@@ -106,15 +107,15 @@ export class WebhookDispatcher {
   }
 
   /**
-   * Completes the attempts that are running; after `timeoutMs` ends them. Due deliveries are left to other processes, and
-   * so are those whose outcome cannot be stored.
+   * Completes the poll and the attempts that are running; after `timeoutMs` ends the attempts. Due deliveries are left to
+   * other processes, and so are those whose outcome cannot be stored.
    */
   async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true;
     clearTimeout(this.#timer);
     this.#retries.clear();
     for (const slots of [this.#slots, this.#claims]) slots.close();
-    const idle = Promise.all([...this.#lanes.values()].map((lane) => lane.idle()));
+    const idle = Promise.all([this.#polled, ...[...this.#lanes.values()].map((lane) => lane.idle())]);
     await endedWithin(timeoutMs, idle);
     this.#sender.abort();
     await endedWithin(STORING_MS, idle);
@@ -131,7 +132,9 @@ export class WebhookDispatcher {
       });
       this.#pollAfter(nextMs);
     };
-    this.#timer = setTimeout(() => void poll(), jittered).unref();
+    this.#timer = setTimeout(() => {
+      this.#polled = poll();
+    }, jittered).unref();
   }
 
   /** Sends the due deliveries. Returns when to poll again, in milliseconds. */

@@ -136,7 +136,6 @@ describeOnEachDatabase('Abnormal receivers', (database) => {
     await service.app.webhooks.stop(0);
     const { context } = service.app;
     const onError = (error: unknown) => {
-      // A poll may outlast the database.
       if (!(error instanceof StoreUnavailable)) throw error;
     };
     const endpoints = { failing: () => {}, disabled: () => {} };

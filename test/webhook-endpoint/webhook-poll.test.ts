@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { WebhookDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { PendingEndpoints } from '../../src/webhooks/pending-endpoints.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
@@ -50,5 +52,29 @@ describeOnEachDatabase('A poll', (database) => {
     }
     assert.deepEqual(victims, [2, 2, 2]);
     assert.equal(visits.size, HOSTILE_WORKSPACES.length * ENDPOINTS + 2);
+  });
+
+  it('ends before its dispatcher has stopped, and the database may be closed', async (t) => {
+    const { context } = service.app;
+    const onError = (error: unknown) => assert.fail(String(error));
+    const endpoints = { failing: () => {}, disabled: () => {} };
+    const observers = { observer: null, endpoints, onError };
+    const dispatcher = new WebhookDispatcher({ context, allowsPrivate: true, ...observers });
+    const started = Promise.withResolvers<void>();
+    const ending = Promise.withResolvers<number>();
+    t.mock.method(dispatcher, 'poll', () => {
+      started.resolve();
+      return ending.promise;
+    });
+    dispatcher.start();
+    await started.promise;
+    let isStopped = false;
+    const stopped = dispatcher.stop(60_000).then(() => {
+      isStopped = true;
+    });
+    await setImmediate();
+    assert.equal(isStopped, false);
+    ending.resolve(0);
+    await stopped;
   });
 });
