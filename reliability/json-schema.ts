@@ -2,10 +2,12 @@
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import type { JsonText } from '../src/domain/json/strict-json.ts';
 import {
   PropertySchemaInvalid,
   PropertyValidator,
 } from '../src/operations/property-schema/validator/validator.ts';
+import { canonicalText } from '../test/support/domain/canonical-text.ts';
 
 const SCRIPT = join(import.meta.dirname, 'json-schema.py');
 const TENANT = 1;
@@ -14,11 +16,10 @@ const MAX_OUTPUT_BYTES = 100_000_000;
 interface SchemaCase {
   file: string;
   description: string;
-  /** JSON text, as that of the data. */
-  schema: string;
+  schema: JsonText;
   tests: readonly {
     description: string;
-    data: string;
+    data: JsonText;
     /** What the folder expects. */
     valid: boolean;
     /** Of python3-jsonschema; the name of an error if it cannot use the schema. */
@@ -88,11 +89,16 @@ function readCases(folder: string, python: string): SchemaCase[] {
   return stdout
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line));
+    .map((line) => JSON.parse(line, canonicalMember));
+}
+
+/** The script writes schemas and data as JSON text. */
+function canonicalMember(name: string, value: unknown): unknown {
+  return name === 'schema' || name === 'data' ? canonicalText(value as string) : value;
 }
 
 /** null if the service stores the schema. */
-async function whyRejected(validator: PropertyValidator, schema: string): Promise<string | null> {
+async function whyRejected(validator: PropertyValidator, schema: JsonText): Promise<string | null> {
   try {
     await validator.compile(TENANT, schema);
     return null;
@@ -104,8 +110,8 @@ async function whyRejected(validator: PropertyValidator, schema: string): Promis
 
 async function verdictOf(
   validator: PropertyValidator,
-  schema: string,
-  data: string,
+  schema: JsonText,
+  data: JsonText,
 ): Promise<boolean | string> {
   try {
     const [faults] = await validator.check(TENANT, schema, [data]);

@@ -2,6 +2,7 @@
 
 import { ATTRIBUTES_BYTES, dataSourceFields, schemaFields } from './catalogue.ts';
 import { findCredential } from './credential.ts';
+import { EMPTY_OBJECT } from './json/json-tree.ts';
 import { type JsonText, jsonPointer } from './json/strict-json.ts';
 import { bodyType, invalidField } from './request-body.ts';
 
@@ -32,7 +33,7 @@ export const dataSourceBody = bodyType({
   required: ['schema_id', 'name'],
   convert: ({ value, members }): DataSourceBody => {
     const { schema_id: schemaId, name, attributes, user_group_id: reservedFor = null } = value;
-    const text = members.get('attributes') ?? ('{}' as JsonText);
+    const text = members.get('attributes') ?? EMPTY_OBJECT;
     checkAttributes(attributes, text);
     return { schemaId, name, attributes: text, reservedFor };
   },

@@ -6,7 +6,7 @@
 
 import type { Document, DocumentDefinition } from './document.ts';
 import * as field from './field.ts';
-import { decodeString, type JsonObject, parseMembers, parseTree, treeText } from './json/json-tree.ts';
+import { decodeString, type JsonObject, parseJson, parseTree, treeText } from './json/json-tree.ts';
 import type { JsonText } from './json/strict-json.ts';
 import type { UserGroup } from './user-group/user-group.ts';
 
@@ -298,7 +298,7 @@ const RESERVED_DEFAULT =
   'is absent, and the default data source of the schema is reserved for another user group';
 
 function parse(mapping: JsonText | null): Record<string, Reference> {
-  return mapping === null ? {} : parseMembers(mapping);
+  return mapping === null ? {} : parseJson(mapping);
 }
 
 interface StoredSchema {

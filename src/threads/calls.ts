@@ -5,6 +5,7 @@ import { type BirpcReturn, createBirpc } from 'birpc';
 import type { ConfigMessage } from '../config.ts';
 import type { WriterConnection } from '../database.ts';
 import type { Tenant } from '../domain/event/event.ts';
+import type { JsonText } from '../domain/json/strict-json.ts';
 import type { WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 import type { ThreadMetricsMessage } from '../metrics/metrics.ts';
 import type { Violation } from '../problem.ts';
@@ -47,7 +48,7 @@ export interface MainCalls {
   wake(endpoints: readonly WebhookEndpointKey[]): void;
   connectWriter(): WriterConnection;
   /** `properties`: null compiles the schema. */
-  validate(tenant: number, schema: string, properties: readonly string[] | null): Promise<Validation>;
+  validate(tenant: number, schema: JsonText, properties: readonly JsonText[] | null): Promise<Validation>;
 }
 
 const EVENTS = [

@@ -1,6 +1,7 @@
 // Checks properties in the threads of the main thread: there is one set of them in a process, which divides its time
 // among all workspaces.
 
+import type { JsonText } from '../domain/json/strict-json.ts';
 import {
   OVERLOADED,
   PropertySchemaInvalid,
@@ -18,11 +19,11 @@ export class RemoteValidator implements Validator {
     this.#validate = validate;
   }
 
-  async compile(tenant: number, schema: string): Promise<void> {
+  async compile(tenant: number, schema: JsonText): Promise<void> {
     violationsIn(await this.#validate(tenant, schema, null));
   }
 
-  async check(tenant: number, schema: string, properties: readonly string[]): Promise<Violation[][]> {
+  async check(tenant: number, schema: JsonText, properties: readonly JsonText[]): Promise<Violation[][]> {
     return violationsIn(await this.#validate(tenant, schema, properties));
   }
 }

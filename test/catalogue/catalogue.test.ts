@@ -488,6 +488,16 @@ describeOnEachDatabase('A property schema', (database) => {
     });
   }
 
+  it('tells a property with a quotation mark from one with a backslash', async () => {
+    await put({ properties: { first: {} }, additionalProperties: false });
+    for (const name of ['a\\', 'a"']) {
+      const { json } = await create('escaped', { first: 1, [name]: 1 });
+      assert.deepEqual(json.errors, [
+        { pointer: `/properties/${name}`, detail: 'is not a property of the schema' },
+      ]);
+    }
+  });
+
   it('may have an example that looks like a keyword', async () => {
     const schema = { properties: { a: { const: { $ref: 'other.json', pattern: '(' } } } };
     assert.ok((await put(schema)).status < 300);

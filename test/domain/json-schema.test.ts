@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { compileSchema } from '../../src/domain/json-schema/compile.ts';
 import { parseExactly } from '../../src/domain/json-schema/exact-number.ts';
+import { canonicalText } from '../support/domain/canonical-text.ts';
 
 interface SchemaCase {
   description: string;
@@ -13,7 +14,7 @@ interface SchemaCase {
 }
 
 const file = new URL('../support/domain/json-schema/cases.json', import.meta.url);
-const cases = parseExactly(readFileSync(file, 'utf8')) as SchemaCase[];
+const cases = parseExactly(canonicalText(readFileSync(file, 'utf8'))) as SchemaCase[];
 
 const compile = (schema: unknown, maxViolations = 20) =>
   compileSchema(schema, { maxViolations, step: () => {} });

@@ -10,6 +10,7 @@ import { compileSchema } from '../../src/domain/json-schema/compile.ts';
 import { parseExactly } from '../../src/domain/json-schema/exact-number.ts';
 import { compilePropertySchema } from '../../src/domain/json-schema/property-check.ts';
 import { SchemaInvalid } from '../../src/domain/json-schema/schema-invalid.ts';
+import { canonicalText } from '../support/domain/canonical-text.ts';
 
 const string = { type: 'string' };
 const integer = { type: 'integer' };
@@ -453,7 +454,8 @@ describe('A schema that is compiled and checked', () => {
   });
 
   it('compares long numbers exactly', () => {
-    const check = compileSchema(parseExactly('{"enum":[12345678901234567890,{"a":0}]}'), {
+    const exactly = (text: string) => parseExactly(canonicalText(text));
+    const check = compileSchema(exactly('{"enum":[12345678901234567890,{"a":0}]}'), {
       maxViolations: 1,
       step: () => {},
     });
@@ -464,9 +466,9 @@ describe('A schema that is compiled and checked', () => {
       ['{"a":-0}', true],
       ['{"a":0.0}', true],
     ] as const)
-      assert.equal(check(parseExactly(text)).length === 0, isValid, text);
+      assert.equal(check(exactly(text)).length === 0, isValid, text);
     const types = compileSchema({ type: ['integer', 'object'] }, { maxViolations: 1, step: () => {} });
-    assert.equal(types(parseExactly('12345678901234567890')).length, 0);
-    assert.equal(types(parseExactly('1234567890123456789.5')).length, 1);
+    assert.equal(types(exactly('12345678901234567890')).length, 0);
+    assert.equal(types(exactly('1234567890123456789.5')).length, 1);
   });
 });

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { syncBuiltinESMExports } from 'node:module';
 import { afterEach, describe, it } from 'node:test';
 import threads from 'node:worker_threads';
+import { jsonText } from '../../src/domain/json/json-tree.ts';
 import { Lane } from '../../src/operations/property-schema/validator/lane.ts';
 import type { Check } from '../../src/operations/property-schema/validator/validator-thread.ts';
 
@@ -12,12 +13,16 @@ const limits = { compileMs: 100, checkMs: 20, niceness: 0 };
 const HOSTILE = 1;
 const OTHER = 2;
 
-const ordinary: Check = { tenant: OTHER, schema: '{"required":["plan"]}', properties: ['{"plan":"gold"}'] };
+const ordinary: Check = {
+  tenant: OTHER,
+  schema: jsonText({ required: ['plan'] }),
+  properties: [jsonText({ plan: 'gold' })],
+};
 /** One step of the check takes longer than the limit, and the thread cannot stop it. */
 const endless: Check = {
   tenant: HOSTILE,
-  schema: JSON.stringify({ properties: { a: { pattern: `${'(.*)'.repeat(2_000)}b$` } } }),
-  properties: [JSON.stringify({ a: 'ab'.repeat(30_000) })],
+  schema: jsonText({ properties: { a: { pattern: `${'(.*)'.repeat(2_000)}b$` } } }),
+  properties: [jsonText({ a: 'ab'.repeat(30_000) })],
 };
 
 describe('A lane with two threads', () => {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { EMPTY_OBJECT } from '../../src/domain/json/json-tree.ts';
 import { OVERLOADED, PropertyValidator } from '../../src/operations/property-schema/validator/validator.ts';
 import { sqlite } from '../support/database.ts';
 import { assertProblem } from '../support/problem.ts';
@@ -15,7 +16,9 @@ describe('A check whose thread starts too late for a request', () => {
   it('is refused in the service, and executed in a command', async () => {
     await using ofService = new PropertyValidator();
     await using ofCommand = PropertyValidator.forCommand();
-    const [refused, executed] = [ofService, ofCommand].map((each) => each.check(1, '{}', ['{}', '{}']));
+    const [refused, executed] = [ofService, ofCommand].map((each) =>
+      each.check(1, EMPTY_OBJECT, [EMPTY_OBJECT, EMPTY_OBJECT]),
+    );
     blockEventLoop(LONGER_THAN_A_REQUEST_WAITS_MS);
     await assert.rejects(refused!, OVERLOADED);
     assert.deepEqual(await executed, [[], []]);
@@ -26,7 +29,7 @@ describe('A check that may take long', { skip: process.platform !== 'linux' && '
   it('gives way to the other threads of the process', async () => {
     await using validator = new PropertyValidator();
     const before = niceThreads();
-    await validator.compile(1, '{}');
+    await validator.compile(1, EMPTY_OBJECT);
     assert.equal(niceThreads() - before, 1);
   });
 });

@@ -5,6 +5,7 @@ import type { Violation } from '../../problem.ts';
 import { claimInvalid, violation } from '../integration.ts';
 import {
   decodeString,
+  EMPTY_OBJECT,
   JsonArray,
   JsonObject,
   type JsonTree,
@@ -19,7 +20,7 @@ import type { UserGroup } from '../user-group/user-group.ts';
  * `properties`, and a part of the stored list that is not empty, or equal to the stored value.
  */
 export function narrowed(userGroup: UserGroup, narrow: JsonText, properties: readonly string[]): UserGroup {
-  const stored = memberTrees(userGroup.properties ?? NONE);
+  const stored = memberTrees(userGroup.properties ?? EMPTY_OBJECT);
   const errors = [...memberTrees(narrow)].flatMap(([key, value]): Violation[] => {
     const name = decodeString(key);
     const detail = properties.includes(name)
@@ -33,12 +34,10 @@ export function narrowed(userGroup: UserGroup, narrow: JsonText, properties: rea
 
 /** The same for a narrowing that was checked when the token was minted, for this version of the group. */
 export function withNarrowed(userGroup: UserGroup, narrow: JsonText): UserGroup {
-  const members = new Map([...splitMembers(userGroup.properties ?? NONE), ...splitMembers(narrow)]);
+  const members = new Map([...splitMembers(userGroup.properties ?? EMPTY_OBJECT), ...splitMembers(narrow)]);
   const texts = Array.from(members, ([key, value]) => `${key}:${value}`);
   return { ...userGroup, properties: `{${texts.join(',')}}` as JsonText };
 }
-
-const NONE = '{}' as JsonText;
 
 function narrowingViolation(value: JsonTree, stored: JsonTree | undefined): string | null {
   if (stored === undefined || stored === 'null') return 'is not a property of the user group';

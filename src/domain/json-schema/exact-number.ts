@@ -3,6 +3,9 @@
 // Exponents are never expanded: 1e1000000000 costs as much as 1. A library would expand them in a division, and
 // would need its own type for numbers that need none.
 
+import { parseJson, parseTree, treeValue } from '../json/json-tree.ts';
+import { type JsonText, ONLY_NUMBER } from '../json/strict-json.ts';
+
 /** A number of 16 digits or more, or with a large exponent. */
 const LONG_NUMBER = /(?:^|[[,:])\s*-?(?:[\d.]{16}|[\d.]+[eE][+-]?\d{3})/;
 const PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
@@ -19,12 +22,6 @@ const MAX_EXACT_POWER = 22n;
 interface RawJson {
   rawJSON(text: string): unknown;
 }
-
-/** The source is that of a number; the types of ECMAScript 2024 lack it. */
-const parseWithSource = JSON.parse as (
-  text: string,
-  reviver: (key: string, value: unknown, context: { source: string }) => unknown,
-) => unknown;
 
 export type JsonNumber = number | ExactNumber;
 
@@ -112,11 +109,11 @@ export class ExactNumber {
   }
 }
 
-/** Parses valid JSON. A number is an `ExactNumber` if it is not short: each number has one representation. */
-export function parseExactly(text: string): unknown {
-  if (!mayHaveLongNumber(text) || !LONG_NUMBER.test(text)) return JSON.parse(text);
-  return parseWithSource(text, (_key, value, { source }) =>
-    typeof value === 'number' && LONG_NUMBER.test(source) ? parseNumber(source) : value,
+/** A number is an `ExactNumber` if it is not short: each number has one representation. */
+export function parseExactly(text: JsonText): unknown {
+  if (!mayHaveLongNumber(text) || !LONG_NUMBER.test(text)) return parseJson(text);
+  return treeValue(parseTree(text), (scalar) =>
+    ONLY_NUMBER.test(scalar) && LONG_NUMBER.test(scalar) ? parseNumber(scalar) : JSON.parse(scalar),
   );
 }
 

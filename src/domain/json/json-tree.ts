@@ -42,12 +42,20 @@ export function namedMembers(object: JsonText): (readonly [name: string, value: 
 }
 
 /**
- * The members of an object as `JSON.parse` returns them, but each under its own key: V8 confuses a key that has an escape
- * with one of an earlier object, which may be of another tenant (nodejs/node#63785). Not in objects within it.
+ * The value as `JSON.parse` returns it, but each member under its own key: V8 confuses a key that has an escape with one of
+ * an earlier object, which may be of another tenant (nodejs/node#63785).
  */
-export function parseMembers<Value>(object: JsonText): Record<string, Value> {
-  if (!object.includes('\\')) return JSON.parse(object);
-  return Object.fromEntries(namedMembers(object).map(([name, value]) => [name, JSON.parse(value)]));
+export function parseJson<Value>(text: JsonText): Value {
+  return text.includes('\\') ? (treeValue(parseTree(text), JSON.parse) as Value) : JSON.parse(text);
+}
+
+/** `scalarValue` returns the value of a text that is neither an object nor an array. */
+export function treeValue(tree: JsonTree, scalarValue: (text: JsonText) => unknown): unknown {
+  if (tree instanceof JsonArray) return tree.elements.map((element) => treeValue(element, scalarValue));
+  if (!(tree instanceof JsonObject)) return scalarValue(tree);
+  return Object.fromEntries(
+    Array.from(tree.members, ([key, member]) => [decodeString(key), treeValue(member, scalarValue)]),
+  );
 }
 
 /** The value of the text of a string, such as a key. */
@@ -56,6 +64,7 @@ export function decodeString(text: string): string {
 }
 
 export const NULL = 'null' as JsonText;
+export const EMPTY_OBJECT = '{}' as JsonText;
 
 export function jsonText(value: string | number | boolean | object): JsonText {
   return JSON.stringify(value) as JsonText;
@@ -186,7 +195,7 @@ class Splitter {
 
   #object(): JsonObject {
     const start = this.#position++;
-    if (this.#skip(CLOSING_BRACE)) return new JsonObject('{}' as JsonText, NO_MEMBERS);
+    if (this.#skip(CLOSING_BRACE)) return new JsonObject(EMPTY_OBJECT, NO_MEMBERS);
     const members = new Map<string, JsonTree>();
     while (!this.#skip(CLOSING_BRACE)) {
       this.#skip(COMMA);

@@ -5,7 +5,7 @@ import {
   decodeString,
   JsonArray,
   type JsonTree,
-  parseMembers,
+  parseJson,
   parseTree,
   splitMembers,
 } from '../json/json-tree.ts';
@@ -145,7 +145,7 @@ export function referenceTest(
     // Most mappings have no such text at all, which is faster to see than their entries.
     const isPlain = !ESCAPE_OR_FRACTION.test(mapping);
     if (schemaIds.length === 0 && isPlain && !texts.some((text) => mapping.includes(text))) return false;
-    const entries = parseMembers<string | number>(mapping);
+    const entries = parseJson<Record<string, string | number>>(mapping);
     return (
       Object.values(entries).some((reference) => references.has(reference)) ||
       schemaIds.some((schemaId) => !Object.hasOwn(entries, schemaId))
@@ -155,5 +155,5 @@ export function referenceTest(
 
 /** A mapping that has an entry for the schema. */
 export function schemaTest(schemaId: string): (mapping: JsonText | null) => boolean {
-  return (mapping) => mapping !== null && Object.hasOwn(parseMembers(mapping), schemaId);
+  return (mapping) => mapping !== null && Object.hasOwn(parseJson<object>(mapping), schemaId);
 }

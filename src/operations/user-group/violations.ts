@@ -2,6 +2,7 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import type { Tenant } from '../../domain/event/event.ts';
+import { EMPTY_OBJECT } from '../../domain/json/json-tree.ts';
 import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
 import type { PolicyMode } from '../../domain/policy-mode.ts';
 import type { PropertySchema } from '../../domain/property-schema.ts';
@@ -156,7 +157,7 @@ async function propertyViolations(
   { schema }: PropertySchema,
   properties: readonly (JsonText | null)[],
 ): Promise<Violation[][]> {
-  const texts = properties.map((text) => text ?? '{}');
+  const texts = properties.map((text) => text ?? EMPTY_OBJECT);
   const all = await validator.check(workspaceId, schema, texts);
   return all.map((found) =>
     found.map(({ pointer, detail }) => ({ pointer: `/properties${pointer}`, detail })),

@@ -1,6 +1,7 @@
 // The schemas that a thread keeps compiled. Tenants share the capacity: a new schema displaces one of the tenant that has
 // the most, so a tenant that changes its schema again and again displaces its own.
 
+import type { JsonText } from '../../../domain/json/strict-json.ts';
 import type { ValidatorRequest } from './thread.ts';
 
 const MAX_SCHEMAS = 100;
@@ -12,7 +13,7 @@ export class SchemaIds {
   #nextId = 0;
 
   /** The parts of a request that name the schema; the request must be sent. */
-  use(tenant: number, schema: string): Pick<ValidatorRequest, 'schemaId' | 'schema' | 'dropped'> {
+  use(tenant: number, schema: JsonText): Pick<ValidatorRequest, 'schemaId' | 'schema' | 'dropped'> {
     const ids = this.#byTenant.get(tenant) ?? new Map<string, number>();
     this.#byTenant.set(tenant, ids);
     const known = ids.get(schema);

@@ -4,6 +4,7 @@
 import { setPriority } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { JsonText } from '../../../domain/json/strict-json.ts';
 import { parseExactly } from '../../../domain/json-schema/exact-number.ts';
 import { schemaExamples } from '../../../domain/json-schema/example.ts';
 import { compilePropertySchema, type PropertyCheck } from '../../../domain/json-schema/property-check.ts';
@@ -22,11 +23,11 @@ export interface ThreadLimits {
 export interface ValidatorRequest {
   schemaId: number;
   /** JSON text; null if the thread has the schema: a copy of 64 KiB for each check would take longer than the check. */
-  schema: string | null;
+  schema: JsonText | null;
   /** The id of a schema that is not used again; null for none. */
   dropped: number | null;
   /** JSON texts; null compiles the schema and tries it with examples. */
-  properties: readonly string[] | null;
+  properties: readonly JsonText[] | null;
   limits: ThreadLimits;
 }
 
@@ -43,7 +44,7 @@ export type ValidatorReply = { cpuMs: number } & (
 );
 
 interface KnownSchema {
-  text: string;
+  text: JsonText;
   check: PropertyCheck | null;
 }
 

@@ -2,6 +2,7 @@
 
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
+import type { JsonText } from '../../../domain/json/strict-json.ts';
 import { startThread } from '../../../system/start-thread.ts';
 import { SchemaIds } from './schema-ids.ts';
 import type { ThreadLimits, ValidatorReply, Verdict } from './thread.ts';
@@ -20,8 +21,8 @@ const CPU_USAGE_MS = 250;
 /** A schema to check with, and properties; null tries the schema with examples. */
 export interface Check {
   tenant: number;
-  schema: string;
-  properties: readonly string[] | null;
+  schema: JsonText;
+  properties: readonly JsonText[] | null;
 }
 
 /** `stalled`: a check without processor time is no verdict on its schema; nor is a failed thread. */
@@ -170,7 +171,7 @@ function newWorker({ niceness }: ThreadLimits): Worker | null {
 /** Examples may take twice as long as a check. */
 function timeLimit(
   { compileMs, checkMs }: ThreadLimits,
-  schema: string | null,
+  schema: JsonText | null,
   properties: Check['properties'],
 ): number {
   const compile = schema === null ? 0 : compileMs;

@@ -3,6 +3,7 @@
 // them uses that thread until it has paid back the time: a fast thread is lost to it for a thousandth of the time, and
 // meanwhile the other one serves.
 
+import type { JsonText } from '../../../domain/json/strict-json.ts';
 import type { Violation } from '../../../problem.ts';
 import { Lane, OVERLOADED } from './lane.ts';
 import type { ThreadLimits } from './thread.ts';
@@ -65,7 +66,7 @@ export class PropertyValidator implements AsyncDisposable {
   }
 
   /** Compiles the schema, and tries it with examples. Throws `PropertySchemaInvalid`. */
-  async compile(tenant: number, schema: string): Promise<void> {
+  async compile(tenant: number, schema: JsonText): Promise<void> {
     const outcome = await this.#runSlowly({ tenant, schema, properties: null }, this.#deadline());
     violationsIn(outcome);
   }
@@ -74,7 +75,7 @@ export class PropertyValidator implements AsyncDisposable {
    * The violations of each of the properties. `tenant` is the workspace that the schema belongs to. Throws
    * `PropertySchemaInvalid` if the schema takes too long for all of them.
    */
-  async check(tenant: number, schema: string, properties: readonly string[]): Promise<Violation[][]> {
+  async check(tenant: number, schema: JsonText, properties: readonly JsonText[]): Promise<Violation[][]> {
     const check = { tenant, schema, properties };
     const startBy = this.#deadline();
     const fast = this.#isFast(check) ? await this.#fast.run(check, { isLast: false, startBy }) : null;
