@@ -318,8 +318,9 @@ async function listen(
 ): Promise<string> {
   if (threads === 1) return serving.listen(host, port);
   const free = await reservePort(host, port);
-  const [url] = await Promise.all([serving.listen(host, free), others.listen(host, free)]);
-  return url;
+  // The main thread last: its listener would keep the process running after a start that fails.
+  await others.listen(host, free);
+  return serving.listen(host, free);
 }
 
 /**

@@ -66,19 +66,24 @@ describe('Connections that cannot be accepted', { skip: process.platform === 'wi
   });
 });
 
-describe('A command without a free file descriptor', { skip: process.platform === 'win32' }, () => {
-  it('exits with 78 and one line that says which limit to raise', async () => {
-    using folder = new Folder();
-    const args = ['-c', WITH_FEW_FILES, process.execPath, PROGRAM, 'serve'];
-    const env = { NODE_OPTIONS: `--require=${NO_FREE_FILE}` };
-    await using program = new Program(folder, args, { command: 'sh', env });
-    const { code, stderr } = await program.exit();
-    assert.match(
-      stderr,
-      /^user-group-service: too many open files; raise the limit \(ulimit -n, LimitNOFILE\): [^\n]+\n$/,
-    );
-    assert.equal(code, 78);
-  });
+describe('A process without a free file descriptor', { skip: process.platform === 'win32' }, () => {
+  for (const [moment, at] of [
+    ['start', 'it starts'],
+    ['open', 'it opens the database'],
+    ['listen', 'one of its serving threads listens'],
+  ])
+    it(`exits with 78 and one line that says which limit to raise: when ${at}`, async () => {
+      using folder = new Folder();
+      const args = ['-c', WITH_FEW_FILES, process.execPath, PROGRAM, 'serve'];
+      const env = { UGS_THREADS: '2', NO_FILE_AT: moment!, NODE_OPTIONS: `--require=${NO_FREE_FILE}` };
+      await using program = new Program(folder, args, { command: 'sh', env });
+      const { code, stderr } = await program.exit();
+      assert.match(
+        stderr,
+        /^user-group-service: too many open files; raise the limit \(ulimit -n, LimitNOFILE\): [^\n]+\n$/,
+      );
+      assert.equal(code, 78);
+    });
 });
 
 describe('The maximum number of connections', { skip: process.platform === 'win32' }, () => {

@@ -1,9 +1,36 @@
-// Loaded with --require: takes all file descriptors when the command line starts.
+// Loaded with --require: takes all file descriptors at the moment NO_FILE_AT: when the command line starts, when it opens
+// a database file, or when a serving thread besides the main thread listens.
 
 const { openSync } = require('node:fs');
+const { syncBuiltinESMExports } = require('node:module');
+const { Server } = require('node:net');
+const sqlite = require('node:sqlite');
+const { isMainThread } = require('node:worker_threads');
 
-process.stdout.once('newListener', () => {
+function takeAll() {
   try {
     for (;;) openSync('/dev/null');
   } catch {}
-});
+}
+
+const moments = {
+  start: () => process.stdout.once('newListener', takeAll),
+  open: () => {
+    sqlite.DatabaseSync = class extends sqlite.DatabaseSync {
+      constructor(...args) {
+        takeAll();
+        super(...args);
+      }
+    };
+    syncBuiltinESMExports();
+  },
+  listen: () => {
+    const { listen } = Server.prototype;
+    Server.prototype.listen = function (...args) {
+      if (!isMainThread) takeAll();
+      return listen.apply(this, args);
+    };
+  },
+};
+
+moments[process.env.NO_FILE_AT]();

@@ -17,6 +17,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
+import { devNull } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { StoreUnavailable } from '../../port.ts';
 
@@ -30,7 +31,7 @@ const FILE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 15, 26]);
 const REMEDIES: Partial<Record<number, (path: string) => string>> = {
   8: makeWritable,
   11: (path) => `keep a copy of ${path} and restore a backup`,
-  14: makeWritable,
+  14: (path) => lackOfFiles() ?? makeWritable(path),
   26: (path) => `if ${path} is another kind of file, name that of the database; otherwise restore a backup`,
 };
 
@@ -212,6 +213,16 @@ export function asStoreError(error: unknown, path?: string): unknown {
   const remedy = path === undefined ? undefined : REMEDIES[code ?? 0]?.(path);
   const message = [(error as Error).message, remedy].filter(Boolean).join(': ');
   return new StoreUnavailable(`SQLite: ${message}`, { cause: error });
+}
+
+/** Node's error if the process has no file descriptor left, for which SQLite has no code of its own. */
+function lackOfFiles(): string | null {
+  try {
+    closeSync(openSync(devNull, 'r'));
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 function makeWritable(path: string): string {
