@@ -19,6 +19,10 @@ sys.modules["requests"] = None
 from jsonschema import Draft202012Validator  # noqa: E402
 
 
+def text(value):
+    return json.dumps(value, separators=(",", ":"))
+
+
 def verdict(schema, data):
     try:
         return Draft202012Validator(schema).is_valid(data)
@@ -35,7 +39,7 @@ for path in sorted(folder.rglob("*.json")):
         tests = [
             {
                 "description": test["description"],
-                "data": json.dumps(test["data"]),
+                "data": text(test["data"]),
                 "valid": test["valid"],
                 "verdict": verdict(schema, test["data"]),
             }
@@ -44,7 +48,7 @@ for path in sorted(folder.rglob("*.json")):
         line = {
             "file": str(path.relative_to(folder)),
             "description": case["description"],
-            "schema": json.dumps(schema),
+            "schema": text(schema),
             "tests": tests,
         }
         print(json.dumps(line))
