@@ -39,8 +39,11 @@ const SAME_CLICK_MS = 2_000;
 let sentAt = Number.NEGATIVE_INFINITY;
 document.addEventListener('submit', (event) => {
   if (event.target.method !== 'post') return;
-  if (event.timeStamp - sentAt < SAME_CLICK_MS) event.preventDefault();
-  else sentAt = event.timeStamp;
+  if (event.timeStamp - sentAt < SAME_CLICK_MS) return event.preventDefault();
+  sentAt = event.timeStamp;
+  // A page that is the response to a form is at the address of an action, which "back" then opens instead of asking whether
+  // to send that form again.
+  history.replaceState(history.state, '');
 });
 // A browser may show the same page again, when a person goes back.
 addEventListener('pageshow', () => {

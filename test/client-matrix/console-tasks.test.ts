@@ -257,6 +257,21 @@ describe('A support person in a browser', { skip: skipsBrowser }, () => {
     await context.close();
   });
 
+  it('goes back from a saved edit to the user group, and not to a page of the browser about a missing form', async () => {
+    await service.get({ user_group_id: 'saved', name: 'Before' });
+    const { context, page } = await open();
+    await page.goto('/console/user-groups/saved/edit');
+    await signIn(page);
+    await page.getByLabel('Name', { exact: true }).fill('After');
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The changes were saved').waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'After', level: 1 }).waitFor();
+    assert.equal(new URL(page.url()).pathname, '/console/user-groups/saved');
+    await context.close();
+  });
+
   it('reads times of their own zone, or in UTC if asked, on all pages', async () => {
     await service.get({ user_group_id: 'times', name: 'Times' });
     const context = await browser.newContext({ ...DESKTOP, baseURL: service.url, timezoneId: 'Asia/Tokyo' });
