@@ -58,7 +58,7 @@ export function textField(
   return labelled(
     options,
     (attributes) =>
-      html`<input id="${name}" name="${name}" type="${type}" value="${value}" class="${size}" autocomplete="${autocomplete}" inputmode="${inputMode}" spellcheck="false" ${placeholder === undefined ? '' : html`placeholder="${placeholder}"`} ${list === undefined ? '' : html`list="${list}"`} ${options.isRequired ? 'required' : ''} ${attributes}>`,
+      html`<input id="${name}" name="${name}" type="${type}" value="${value}" class="${size}" dir="auto" autocomplete="${autocomplete}" inputmode="${inputMode}" spellcheck="false" ${placeholder === undefined ? '' : html`placeholder="${placeholder}"`} ${list === undefined ? '' : html`list="${list}"`} ${options.isRequired ? 'required' : ''} ${attributes}>`,
   );
 }
 

@@ -33,6 +33,18 @@ const LINES_OF_CODE = `[...document.querySelectorAll('main code')].flatMap((code
   return Object.values(Object.groupBy(words, ({ top }) => top)).map((line) => line.map(({ word, left }) => [word, left]));
 })`;
 
+const NAME = 'שלום!';
+/** Distances of its first and its last character from the left. */
+const PLACES = `(() => {
+  const { firstChild: text } = [...document.querySelectorAll('h1, td')].find((each) => each.textContent === '${NAME}');
+  return [0, text.length - 1].map((start) => {
+    const range = document.createRange();
+    range.setStart(text, start);
+    range.setEnd(text, start + 1);
+    return range.getBoundingClientRect().left;
+  });
+})()`;
+
 /** A text from right to left, which also overrides the direction of what follows it unless it is isolated. */
 const RIGHT_TO_LEFT = '\u202eمفتاح';
 /**
@@ -52,7 +64,7 @@ const REORDERED = `(() => {
   while (walker.nextNode()) if (!walker.currentNode.parentElement.closest('option, textarea, script')) texts.push(walker.currentNode);
   const pieces = texts.flatMap((text, index) => {
     if (!/\\u202e/.test(text.data)) return [];
-    const piece = ancestor(text, (each) => style(each).unicodeBidi === 'isolate' || isBlock(each));
+    const piece = ancestor(text, (each) => style(each).unicodeBidi !== 'normal' || isBlock(each));
     const block = ancestor(text, isBlock);
     const after = texts.slice(index + 1).filter((each) => piece.contains(each) && ancestor(each, isBlock) === block);
     return [[text, ...after].map(({ data }) => data).join('')];
@@ -175,6 +187,25 @@ describe('Values in the console in a browser', { skip: skipsBrowser }, () => {
         );
       }
     }
+    await context.close();
+  });
+
+  it('that are written from right to left have their own direction, where they are shown and typed', async () => {
+    const id = 'own-direction';
+    const created = await service.call('POST', '/v1/user-groups', { user_group_id: id, name: NAME });
+    assert.equal(created.status, 201);
+    const { context, page } = await open();
+    for (const path of [`?search=${id}`, `/${id}`]) {
+      await page.goto(`${GROUPS}${path}`);
+      const [letter, mark] = await page.evaluate<[number, number]>(PLACES);
+      assert.ok(mark < letter, `${path}: ${mark}, ${letter}`);
+    }
+    await page.goto(`${GROUPS}/${id}/edit`);
+    const field = page.getByLabel('Name', { exact: true });
+    const direction = () => field.evaluate((input) => input.matches(':dir(rtl)'));
+    assert.equal(await direction(), true);
+    await field.fill('Hello!');
+    assert.equal(await direction(), false);
     await context.close();
   });
 
