@@ -37,7 +37,7 @@ import {
   pathTo,
   time,
 } from './html.ts';
-import { viewOrMissing } from './missing.ts';
+import { pagesOf } from './missing.ts';
 import { notice, withNotice } from './notice.ts';
 import { ADMINS, type Page, type PageCall, type Redirect, type View } from './page.ts';
 import { nextPage, pageQuery } from './pagination.ts';
@@ -176,27 +176,28 @@ export class DocumentPages<Body> {
         act: (call) => this.#create(call),
         view: async (call, form, problem) => this.#newForm(call, form, problem),
       }),
-      {
-        method: 'GET',
-        path: one,
-        permissions: readers,
-        purpose: `read ${this.#noun}s`,
-        handle: (call) =>
-          viewOrMissing(call, this.#target(this.documentId(call)), this.#noun, this.showView(call)),
-      },
-      ...formPages({
-        ...shared,
-        path: `${one}/edit`,
-        initial: async (call) => this.#kind.typed(await this.read(call)),
-        act: (call) => this.#save(call, this.documentId(call)),
-        view: (call, form, problem) => this.#editForm(call, form, problem),
-      }),
-      ...formPages({
-        ...shared,
-        path: `${one}/delete`,
-        act: (call) => this.#remove(call),
-        view: (call, form, problem) => this.#removeForm(call, form, problem),
-      }),
+      ...pagesOf(this.#noun, 'not_found', (call) => this.#target(this.documentId(call)), [
+        {
+          method: 'GET',
+          path: one,
+          permissions: readers,
+          purpose: `read ${this.#noun}s`,
+          handle: (call) => this.showView(call),
+        },
+        ...formPages({
+          ...shared,
+          path: `${one}/edit`,
+          initial: async (call) => this.#kind.typed(await this.read(call)),
+          act: (call) => this.#save(call, this.documentId(call)),
+          view: (call, form, problem) => this.#editForm(call, form, problem),
+        }),
+        ...formPages({
+          ...shared,
+          path: `${one}/delete`,
+          act: (call) => this.#remove(call),
+          view: (call, form, problem) => this.#removeForm(call, form, problem),
+        }),
+      ]),
     ];
   }
 

@@ -2,35 +2,36 @@
 
 import type { EventTarget } from '../domain/event/event.ts';
 import { redact } from '../domain/secret.ts';
-import { httpStatus } from '../http/response/problem.ts';
-import { Problem } from '../problem.ts';
+import { Problem, type ProblemCode } from '../problem.ts';
 import { lastEvents } from './event/last.ts';
 import { html } from './html.ts';
-import type { PageCall, View } from './page.ts';
+import type { Page, PageCall, View } from './page.ts';
 
-const NOT_FOUND = 404;
 const EVENTS = 10;
 
-/** The view, or the page of what does not exist if that is why there is none. */
-export async function viewOrMissing(
-  call: PageCall,
-  target: EventTarget,
+/** Pages of one thing. If it does not exist, which is the problem with the code, they show what became of it. */
+export function pagesOf(
   noun: string,
-  view: Promise<View>,
-): Promise<View> {
-  try {
-    return await view;
-  } catch (error) {
-    if (!(error instanceof Problem) || httpStatus(error) !== NOT_FOUND) throw error;
-    return missingView(call, target, noun);
-  }
+  code: ProblemCode,
+  targetOf: (call: PageCall) => EventTarget,
+  pages: readonly Page[],
+): Page[] {
+  const orMissing = (call: PageCall) => (error: unknown) => {
+    if (error instanceof Problem && error.code === code) return missingView(call, targetOf(call), noun);
+    throw error;
+  };
+  return pages.map(({ handle, retry, ...page }) =>
+    retry === undefined
+      ? { ...page, handle: (call) => handle(call).catch(orMissing(call)) }
+      : { ...page, handle, retry: (call, problem) => retry(call, problem).catch(orMissing(call)) },
+  );
 }
 
 async function missingView(call: PageCall, target: EventTarget, noun: string): Promise<View> {
   const title = `The ${noun} does not exist`;
   return {
     title,
-    status: NOT_FOUND,
+    status: 404,
     // A token may have been pasted in the place of the id.
     main: html`<h1>${title}</h1>
 <p>No ${noun} has the id <code>${redact(target.id)}</code>.</p>

@@ -36,6 +36,7 @@ import { edit, editAgain } from './user-group/edit.ts';
 import { events } from './user-group/events.ts';
 import { exportList } from './user-group/export.ts';
 import { findByToken } from './user-group/find.ts';
+import { userGroupPages } from './user-group/group.ts';
 import { list } from './user-group/list.ts';
 import { renaming } from './user-group/rename.ts';
 import { restore } from './user-group/restore.ts';
@@ -75,24 +76,25 @@ export const pages: readonly Page[] = [
   creationAgain,
   ...findByToken,
   // /console/user-groups/{user_group_id}
-  show,
-  showToken,
-  edit,
-  editAgain,
-  review,
-  save,
-  restore,
-  ...rotation,
-  ...renaming,
-  ...suspension,
-  resume,
-  ...deletion,
-  events,
+  ...userGroupPages([
+    show,
+    showToken,
+    edit,
+    editAgain,
+    review,
+    save,
+    restore,
+    ...rotation,
+    ...renaming,
+    ...suspension,
+    resume,
+    ...deletion,
+    events,
+    view,
+    mintTest,
+  ]),
   // /console/events
   listEvents,
-  // /console/user-groups/{user_group_id}/view-as
-  view,
-  mintTest,
   // /console/demo
   createDemoData,
   // /console/catalogue

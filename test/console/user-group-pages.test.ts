@@ -126,6 +126,18 @@ describeOnEachDatabase('user groups in the console', (database) => {
     assert.equal((await read('before')).status, 404);
   });
 
+  it('leads from every page of a renamed group to the group', async () => {
+    await create('earlier');
+    const opened = await browser.get(pathOf('earlier', 'rotate'));
+    const rename = pathOf('earlier', 'rename');
+    await browser.follow(await browser.submit(rename, rename, { user_group_id: 'later' }));
+    const leadsOn = ({ status, text }: TestResponse) =>
+      status === 404 && elementsOf(text).some(({ attributes }) => attributes.href === pathOf('later'));
+    for (const action of ['', 'edit', 'rename', 'rotate', 'suspend', 'delete', 'view-as', 'restore'])
+      assert.ok(leadsOn(await browser.get(pathOf('earlier', action))), action);
+    assert.ok(leadsOn(await browser.submitFrom(opened, pathOf('earlier', 'rotate'))), 'rotated');
+  });
+
   it('shows a review with the members that differ, and stores nothing before it is confirmed', async () => {
     await create('reviewed', { mapping: { 40: 1 }, properties: { plan: 'gold', seats: 25, big: 1 } });
     const review = await reviewOf('reviewed', {

@@ -23,6 +23,7 @@ import {
   table,
 } from '../html.ts';
 import { integrationLink } from '../integration/integration.ts';
+import { pagesOf } from '../missing.ts';
 import { withNotice } from '../notice.ts';
 import { environmentConfig, type Page, type PageCall, type Redirect, WRITERS } from '../page.ts';
 import { confirmationProblem, preconditionIn, versionField } from '../version.ts';
@@ -30,6 +31,12 @@ import { confirmationProblem, preconditionIn, versionField } from '../version.ts
 /** Throws `user_group_not_found`. */
 export function groupIn({ context, caller, request }: PageCall): Promise<UserGroup> {
   return findUserGroup(context, caller, userGroupIdParameter(request));
+}
+
+export function userGroupPages(pages: readonly Page[]): Page[] {
+  const target = ({ request }: PageCall) =>
+    ({ type: 'user_group', id: userGroupIdParameter(request) }) as const;
+  return pagesOf('user group', 'user_group_not_found', target, pages);
 }
 
 export function statusBadge({ suspendedAt }: UserGroup): Html {

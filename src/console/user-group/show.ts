@@ -22,7 +22,6 @@ import {
   time,
 } from '../html.ts';
 import { jsonBlock } from '../json.ts';
-import { viewOrMissing } from '../missing.ts';
 import { notice } from '../notice.ts';
 import { environmentConfig, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import { confirmationProblem, versionField } from '../version.ts';
@@ -54,10 +53,7 @@ export const show: Page = {
   path: '/user-groups/:user_group_id',
   permissions: READERS,
   purpose: 'read user groups',
-  handle: (call) => {
-    const target = { type: 'user_group', id: userGroupIdParameter(call.request) } as const;
-    return viewOrMissing(call, target, 'user group', showStored(call));
-  },
+  handle: (call) => showStored(call),
 };
 
 /** Pages contain the token only after a person has asked for it, which is recorded. */
