@@ -78,7 +78,7 @@ function about(caller: Caller, { type, target }: StoredEvent): Html {
 }
 
 /** null if there is no page that this person may see. */
-function pathOfTarget(caller: Caller, { type, id }: EventTarget): string | null {
+export function pathOfTarget(caller: Caller, { type, id }: EventTarget): string | null {
   const forAdmin = (path: string) => (isPermitted(caller, ADMINS) ? path : null);
   switch (type) {
     case 'user_group':

@@ -3,6 +3,7 @@
 import { type Delivery, type DeliveryState, parseAttempts } from '../../domain/webhook-endpoint/delivery.ts';
 import { documentIdParameter } from '../../http/request/path-parameter.ts';
 import { readDelivery } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
+import { pathOfTarget } from '../event/table.ts';
 import { actionForm, submit, wordsOf } from '../fields.ts';
 import {
   absent,
@@ -13,6 +14,7 @@ import {
   heading,
   html,
   type Insertion,
+  idCell,
   none,
   pathTo,
   table,
@@ -44,7 +46,7 @@ export const showDelivery: Page = {
       main: html`${heading(`Delivery: ${wordsOf(delivery.eventType)}`, redeliverForm(session, id, delivery))}
 ${definitions([
   ['Event', html`<code>${eventId}</code>${copyButton(eventId, 'id of the event')}`],
-  ['About', html`<code>${delivery.target.id}</code>`],
+  ['About', idCell(pathOfTarget(caller, delivery.target), delivery.target.id)],
   ['State', stateBadges[delivery.state]],
   ['Created', time(delivery.createdAt)],
   ['Next attempt', time(delivery.nextAttemptAt, 'none')],
