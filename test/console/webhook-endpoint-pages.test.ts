@@ -203,10 +203,24 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
     receiver.respond = respondWith(204);
     await advance(service, 10_000);
     const { event_id } = await tenant.waitFor('crm', ({ state }) => state === 'delivered');
-    const page = textOf(await browser.get(`${LIST}/crm/deliveries/${event_id}`));
+    const delivery = await browser.get(`${LIST}/crm/deliveries/${event_id}`);
+    const links = elementsOf(delivery.text).map(({ attributes }) => attributes.href);
+    assert.ok(links.includes('/console/user-groups/acme'));
+    const page = textOf(delivery);
     assert.match(page, /delivered .*Attempts .* UTC 204 \d+ ms .* UTC the receiver returned 503 \d+ ms/);
     assert.match(page, new RegExp(`Payload .*"event_id": "${event_id}".*"name"`));
     assert.equal((await browser.get(`${LIST}/crm/deliveries/evt_unknown`)).status, 404);
+  });
+
+  it('says of each endpoint that nothing is delivered if no events are recorded', async () => {
+    await using silent = await TestService.start(database, {
+      env: { ...env, UGS_EVENT_RETENTION_DAYS: '0' },
+    });
+    const { call, browser } = await newWorkspace(silent);
+    const { status, text } = await call('PUT', `${API}/crm`, { url: ANYWHERE, event_types: ['*'] });
+    assert.equal(status, 201, text);
+    for (const path of [LIST, `${LIST}/crm`])
+      assert.match(textOf(await browser.get(path)), /no deliveries : this service records no events/, path);
   });
 
   it('filters deliveries by state', async () => {

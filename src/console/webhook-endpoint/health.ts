@@ -18,6 +18,8 @@ export async function healthText(
     return (await isDisabledByService(call, document))
       ? html`${badge('bad', 'disabled')} by the service, because it failed`
       : badge('neutral', 'disabled');
+  if (!call.context.keepsEvents)
+    return html`${badge('bad', 'no deliveries')}: this service records no events (UGS_EVENT_RETENTION_DAYS is 0)`;
   if (failingSince !== null) return html`${badge('bad', 'failing')} since ${time(failingSince)}`;
   return lastDeliveredAt === null ? badge('neutral', 'enabled, nothing delivered') : badge('good', 'healthy');
 }
