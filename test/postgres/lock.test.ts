@@ -9,7 +9,7 @@ import type { DocumentKey } from '../../src/domain/document.ts';
 import type { Tenant } from '../../src/domain/event/event.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import type { TokenDigest } from '../../src/domain/token.ts';
-import { environments, userGroupKey } from '../../src/domain/user-group/user-group.ts';
+import { environments, type UserGroupKey, userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import type { Command, LeasedIds, Store } from '../../src/store/port.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { postgres, type TestDatabase } from '../support/database.ts';
@@ -19,6 +19,8 @@ import { TestService } from '../support/service.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
 
 const ROUNDS = 200;
+const RENAME_ROUNDS = 20;
+const RENAMES = 5;
 const DOCUMENT_ROUNDS = 10;
 const IMPORTS = 40;
 const IMPORTED = 200;
@@ -64,6 +66,20 @@ describe('updates of the same user groups', () => {
         }
       });
       return Promise.all(updating);
+    });
+    assert.equal(deadlocks, 0);
+  });
+
+  it('and renames between their ids do not deadlock', async () => {
+    const deadlocks = await deadlocksOf(3, (stores) => {
+      const renaming = [...stores, ...stores].map(async (each) => {
+        for (let round = 0; round < RENAME_ROUNDS; round++) {
+          const keys = shuffled(KEYS);
+          const batch = keys.slice(0, RENAMES).map((key, index) => rename(key, keys.at(-1 - index)!));
+          for (const result of await each.write(batch)) assert.equal(result, 'id_taken');
+        }
+      });
+      return Promise.all(renaming);
     });
     assert.equal(deadlocks, 0);
   });
@@ -183,11 +199,7 @@ function openStore(url: string): Promise<Store> {
   return openPostgresStore(optionsFor(url, { poolSize: 4, statementTimeoutMs: 4_000 }));
 }
 
-function create(
-  key: (typeof KEYS)[number],
-  index: number,
-  { first, lease }: LeasedIds,
-): Command<'createUserGroup'> {
+function create(key: UserGroupKey, index: number, { first, lease }: LeasedIds): Command<'createUserGroup'> {
   return {
     kind: 'createUserGroup',
     key,
@@ -209,8 +221,23 @@ function importOf(providedId: string, index: number, leased: LeasedIds): Command
   return { ...group, kind: 'importUserGroup', tokenDigest: claim, claim, issued: null };
 }
 
-function update(key: (typeof KEYS)[number], name: string): Command<'updateUserGroup'> {
+function update(key: UserGroupKey, name: string): Command<'updateUserGroup'> {
   return { kind: 'updateUserGroup', key, name, now: 2 };
+}
+
+function rename(key: UserGroupKey, to: UserGroupKey): Command<'renameUserGroup'> {
+  const sealedToken = { keyId: 'key', ciphertext: 'renamed' };
+  const tokenDigest = 'digest-renamed' as TokenDigest;
+  return {
+    kind: 'renameUserGroup',
+    key,
+    to,
+    expected: sealedToken,
+    tokenDigest,
+    sealedToken,
+    config: null,
+    now: 2,
+  };
 }
 
 function put(tenant: Tenant, round: number): Command<'putDocument'> {

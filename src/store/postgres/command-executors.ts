@@ -24,7 +24,7 @@ import { createUserGroups } from './user-group/create.ts';
 import { deleteUserGroups } from './user-group/delete.ts';
 import { importUserGroups } from './user-group/import.ts';
 import { markSeen } from './user-group/mark-seen.ts';
-import { copyRenames, renameUserGroup } from './user-group/rename.ts';
+import { copyRenames, lockRenamed, renameUserGroup } from './user-group/rename.ts';
 import { forgottenBy, resealTokens, rotateTokens } from './user-group/rotate-token.ts';
 import { updateUserGroups } from './user-group/update.ts';
 import { byTenant, lockUserGroups } from './user-group/user-group.ts';
@@ -51,8 +51,8 @@ interface Executor<Kind extends CommandKind> {
    */
   compare?: (command: Command<Kind>, other: Command<Kind>) => number;
   /**
-   * Run first if there are several parts, or after a conflict; the first part has all keys. A command that changes nothing locks nothing, so
-   * a command of a later part would lock the same group out of order.
+   * Run first if there are several parts, or after a conflict. A command of a later part would lock a group out of order:
+   * one that changes nothing locks nothing, and a rename locks two.
    */
   lock?: (session: Session, commands: readonly Command<Kind>[]) => Promise<void>;
   /** Whether the commands take several statements, which must be atomic. */
@@ -134,7 +134,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
     isRepeatable: false,
   },
   // For the same reason; and another rename may have been acknowledged.
-  renameUserGroup: { ...singly(renameUserGroup), isRepeatable: false },
+  renameUserGroup: { ...singly(renameUserGroup), lock: lockRenamed, isRepeatable: false },
   copyRenames: singly(copyRenames),
   rotateToken: {
     execute: rotateTokens,
@@ -167,7 +167,7 @@ export async function runCommands(
       const ofPart = places.map((place) => commands[place]!);
       const locksFirst = part === 0 && (parts.length > 1 || session.isAfterConflict);
       const [ofPlaces] = await session.pipelined(() => {
-        const locking = locksFirst && lock?.(session, ofPart);
+        const locking = locksFirst && lock?.(session, commands);
         return Promise.all([execute(session, ofPart, transaction), locking]);
       });
       scatter(results, places, ofPlaces);

@@ -40,13 +40,24 @@ export const FIND_NEXT = statement('find_next_user_group_rename')`
   where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4 and position >= $5
   order by position limit 1`;
 
+/** Locks the groups of both ids of each rename. */
+export function lockRenamed(
+  session: Session,
+  renames: readonly Pick<UserGroupRename, 'key' | 'to'>[],
+): Promise<void> {
+  return lockUserGroups(
+    session,
+    renames.flatMap(({ key, to }) => [{ key }, { key: to }]),
+  );
+}
+
 /** Runs in a transaction. */
 export const renameUserGroup: CommandExecutor<'renameUserGroup'> = async (session, command, transaction) => {
   const { key, to, config } = command;
   const [, [stored, holder]] = await session.pipelined(() =>
     Promise.all([
-      // Both keys, in the order of all processes: no change of either is running from here on.
-      lockUserGroups(session, [{ key }, { key: to }]),
+      // No change of either is running from here on.
+      lockRenamed(session, [command]),
       findByKey(session, [{ key }, { key: to }]),
     ]),
   );

@@ -14,6 +14,7 @@ import {
 } from '../../entities.ts';
 import type { Query } from '../../port.ts';
 import { bigint, RowShape, text } from '../../row-shape.ts';
+import { firstOfEach } from '../batch.ts';
 import { conflict } from '../client/errors.ts';
 import { type Session, type Statement, statement } from '../client/session.ts';
 import type { QueryExecutor } from '../executor.ts';
@@ -85,12 +86,13 @@ export async function findByKey(
   return inOrder(queries, rows, (row, { key }) => toUserGroupWithKey(key, row));
 }
 
-/** Locks until the end of the transaction, in the order that every process uses. Keys must be distinct. */
+/** Locks until the end of the transaction, in the order that every process uses. */
 export async function lockUserGroups(
   session: Session,
   commands: readonly { key: UserGroupKey }[],
 ): Promise<void> {
-  await session.query(LOCK, columnsOfKeys(commands.toSorted(byKey)));
+  const distinct = firstOfEach(commands, ({ key }) => keyToString(key));
+  await session.query(LOCK, columnsOfKeys(distinct.sort(byKey)));
 }
 
 /**
