@@ -113,9 +113,10 @@ for (const kind of forwardingProxies) {
           ...hopByHop.map((name) => `${name}: X-User-Group-Id`),
         ];
         const { status, received } = await site.visitRaw([...head, ...lines]);
-        assert.equal(status, kind.speaksH2c ? 101 : 200);
+        const isHttp2 = kind.speaksH2c && status === 101;
+        if (!isHttp2) assert.equal(status, 200);
         // It passes the request on when the viewer goes on in HTTP/2, and sometimes before.
-        if (kind.speaksH2c && received === undefined) return;
+        if (isHttp2 && received === undefined) return;
         const headers = pairsOf(received!.headers);
         for (const [name, value] of headers) {
           assert.ok(!hopByHop.includes(name), name);

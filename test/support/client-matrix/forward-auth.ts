@@ -22,7 +22,7 @@ interface ForwardingProxy extends ProxyKind {
   readsNoBearer?: true;
   /** The recipe ends WebSockets. */
   endsWebSockets?: true;
-  /** It changes over to HTTP/2 itself if a viewer asks for h2c, and reads the next requests like all others. */
+  /** Some versions change over to HTTP/2 if a viewer asks for h2c, and read the next requests like all others. */
   speaksH2c?: true;
 }
 
