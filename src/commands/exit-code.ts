@@ -38,7 +38,7 @@ const meanings: Record<ExitCode, string> = {
   output: 'config plan cannot write to standard output; other commands exit with 2',
   busy: 'port or UGS_METRICS_ADDRESS already in use, or another process is serving the database file',
   config:
-    'invalid setting or key ring, incompatible versions of database and service, or too few file descriptors',
+    'invalid setting or key ring, incompatible versions of database and service, or too few file descriptors or threads',
 };
 
 /** Each code with its meaning, for help texts. */

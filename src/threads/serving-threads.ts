@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
-import { type Config, servingThreads } from '../config.ts';
+import { type Config, ConfigInvalid, servingThreads } from '../config.ts';
 import type { ThreadMetricsMessage } from '../metrics/metrics.ts';
 import { startThread } from '../system/start-thread.ts';
 import { callThread, type MainCalls, type ThreadStart } from './calls.ts';
@@ -23,6 +23,8 @@ export class ServingThreads {
     this.#failure.promise.catch(() => {});
     for (let thread = 0; thread < count; thread++) {
       const worker = startThread('threads/serving-thread', { resourceLimits: RESOURCE_LIMITS });
+      // Until `open`, a start that fails ends the process without ending its threads first.
+      worker.unref();
       worker.on('error', (error) => this.#failure.reject(error));
       worker.on('exit', () => {
         if (!this.#isClosing) this.#failure.reject(new Error('a serving thread has exited'));
@@ -33,11 +35,21 @@ export class ServingThreads {
   }
 
   /**
-   * Starts the threads, which load their modules while the main thread does so and opens the database. Throws Node's error
-   * if one cannot be created.
+   * Starts the threads, which load their modules while the main thread does so and opens the database. Throws
+   * `ConfigInvalid` if the system cannot create them.
    */
   static start(config: Config): ServingThreads {
-    return new ServingThreads(servingThreads(config).threads - 1);
+    const { threads } = servingThreads(config);
+    try {
+      return new ServingThreads(threads - 1);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code !== 'ERR_WORKER_INIT_FAILED') throw error;
+      throw new ConfigInvalid(
+        `cannot start ${threads} serving threads: ${message}; lower UGS_THREADS, or raise the limit on processes and ` +
+          'threads (ulimit -u, TasksMax, --pids-limit)',
+      );
+    }
   }
 
   /** Never resolves; rejects with the error that ended a thread. */
@@ -46,6 +58,7 @@ export class ServingThreads {
   }
 
   async open(start: Omit<ThreadStart, 'thread'>, functions: MainCalls): Promise<void> {
+    for (const worker of this.#workers) worker.ref();
     this.#calls = this.#workers.map((worker) => callThread(worker, functions));
     await this.#each((calls, index) => calls.open({ ...start, thread: index + 1 }));
   }

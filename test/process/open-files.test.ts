@@ -69,6 +69,7 @@ describe('Connections that cannot be accepted', { skip: process.platform === 'wi
 describe('A process without a free file descriptor', { skip: process.platform === 'win32' }, () => {
   for (const [moment, at] of [
     ['start', 'it starts'],
+    ['load', 'it loads the server'],
     ['open', 'it opens the database'],
     ['listen', 'one of its serving threads listens'],
   ])

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { PinnedClient } from '../support/pinned-client.ts';
 import { createApiToken, Folder, run, type Service, serve } from '../support/process.ts';
 
+const NO_FREE_THREAD = fileURLToPath(new URL('../support/no-free-thread.cjs', import.meta.url));
 const FAILING_THREAD = fileURLToPath(new URL('../support/failing-thread.cjs', import.meta.url));
 const THREADS = 2;
 /** For all requests to arrive while the database is locked. */
@@ -64,6 +65,17 @@ describe('A process with several serving threads', () => {
     assert.equal(code, 1);
     assert.match(stderr, /a bug in a serving thread/);
     assert.doesNotMatch(stdout, /listening/);
+  });
+
+  it('exits with 78 and one line that says what to do if the system refuses one of them', async () => {
+    using folder = new Folder();
+    const refusing = { UGS_THREADS: '3', NODE_OPTIONS: `--require=${NO_FREE_THREAD}` };
+    const { code, stderr } = await run(folder, ['serve'], { env: refusing });
+    assert.match(
+      stderr,
+      /^user-group-service: cannot start 3 serving threads: EAGAIN; lower UGS_THREADS, or raise the limit [^\n]+\n$/,
+    );
+    assert.equal(code, 78);
   });
 
   for (const failing of ['main', 'other'] as const) {

@@ -1,8 +1,8 @@
-// Loaded with --require: takes all file descriptors at the moment NO_FILE_AT: when the command line starts, when it opens
-// a database file, or when a serving thread besides the main thread listens.
+// Loaded with --require: leaves no file descriptor at the moment NO_FILE_AT: when the command line starts, when its serving
+// threads run and it loads the server, when it opens a database file, or when a serving thread besides the main one listens.
 
 const { openSync } = require('node:fs');
-const { syncBuiltinESMExports } = require('node:module');
+const { registerHooks, syncBuiltinESMExports } = require('node:module');
 const { Server } = require('node:net');
 const sqlite = require('node:sqlite');
 const { isMainThread } = require('node:worker_threads');
@@ -15,6 +15,14 @@ function takeAll() {
 
 const moments = {
   start: () => process.stdout.once('newListener', takeAll),
+  load: () => {
+    const load = (url, context, next) => {
+      if (isMainThread && /\/app\.[jt]s$/.test(url))
+        throw new Error(`EMFILE: too many open files, open '${url}'`);
+      return next(url, context);
+    };
+    registerHooks({ load });
+  },
   open: () => {
     sqlite.DatabaseSync = class extends sqlite.DatabaseSync {
       constructor(...args) {
