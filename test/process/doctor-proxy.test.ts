@@ -176,6 +176,20 @@ describe('doctor --url behind nginx', {
     assert.deepEqual(findings(exit), []);
   });
 
+  it('reports an issuer of embed tokens that only the machine of the service reaches', async () => {
+    const { token } = await createApiToken(folder, ['--environment', 'Testing', '--permission', 'admin']);
+    writeFileSync(folder.join('admin-token'), token, { mode: 0o600 });
+    const integration = { type: 'jwt', settings: { audience: 'bi' }, claims: { plan: { constant: 'gold' } } };
+    const put = await service.call(token, 'PUT', '/v1/integrations/bi', integration);
+    assert.equal(put.status, 201, put.text);
+    const args = ['--api-token-file', 'admin-token'];
+    await using proxy = await ProxyServer.start(nginx, service.url);
+    const [issuer, ...others] = findings(await doctor(proxy.url, args));
+    assert.deepEqual([issuer?.name, issuer?.status, others], ['issuer', 'warning', []]);
+    assert.match(issuer!.message, new RegExp(`^embed tokens name ${service.url}/issuers/`));
+    assert.equal(statusOf(await doctor(service.url, args), 'issuer'), 'ok');
+  });
+
   it('finds nothing wrong with a prefix of the path', async () => {
     const adapt = (settings: string) =>
       settings

@@ -167,6 +167,7 @@ async function checkWithToken(probe: HttpProbe, apiToken: Secret | null): Promis
     authorization,
     await attempt('body of GET', remedy, () => checkBodyOfGet(probe, headers)),
     await attempt('etag', remedy, () => checkEntityTag(probe, headers)),
+    await attempt('issuer', remedy, () => checkIssuer(probe, headers)),
   ];
 }
 
@@ -204,4 +205,15 @@ async function checkEntityTag(probe: HttpProbe, headers: Authorization): Promise
   const { status } = await probe.send({ path, headers: { ...headers, 'if-none-match': etag } });
   if (status === 304) return ok('ETag and If-None-Match pass unchanged');
   return failed(`a read with the current ETag returned ${status} instead of 304`, remedy);
+}
+
+/** Without UGS_PUBLIC_URL, the issuer is the address that the process listens on, behind a proxy usually a local one. */
+async function checkIssuer(probe: HttpProbe, headers: Authorization): Promise<CheckResult> {
+  const { issuer } = (await probe.send({ path: '/v1/signing-keys', headers })).json;
+  if (typeof issuer !== 'string')
+    return skipped('there is no signing key that the API token may read; use one with admin');
+  const { origin, hostname } = new URL(issuer);
+  if (origin === probe.url.origin || !LOOPBACK.test(hostname)) return ok(`embed tokens name ${issuer}`);
+  const remedy = 'set UGS_PUBLIC_URL to the URL at which tools reach the service';
+  return warning(`embed tokens name ${issuer}, which only the machine of the service reaches`, remedy);
 }
