@@ -181,12 +181,18 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     }
   });
 
-  it('needs no scrolling to the side at a zoom of 400 per cent, and has a header of one row', async () => {
+  it('needs no scrolling to the side at a zoom of 400 per cent, and has targets of full size and a header of one row', async () => {
     const { context, page } = await open({ viewport: { width: 320, height: 256 } });
     const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
     for (const [name, path] of Object.entries({ ...PAGES, ...UGLY_PAGES })) {
       await page.goto(path);
       assert.equal(await page.evaluate(overflow), 0, name);
+      const small = (await violationsOf(page, ['target-size'])).flatMap(({ nodes }) => nodes);
+      assert.deepEqual(
+        small.map(({ html }) => html),
+        [],
+        name,
+      );
       const height = (await page.locator('header').boundingBox())!.height;
       assert.ok(height <= 56, `${name}: ${height}`);
     }
@@ -682,6 +688,7 @@ async function fillUgly(service: TestService, adminToken: string): Promise<void>
     properties: { plan: 'gold', [LONG_ID]: LONG_ID },
   };
   await call('PUT', '/v1/user-groups/two%20%20spaces', { name: 'Spaces' });
-  await call('PUT', `/v1/user-groups/${LONG_ID}`, { name: LONG_NAME, ...ugly });
+  await call('PUT', '/v1/user-groups/-', { name: 'Narrow' });
+  for (const name of [LONG_ID, LONG_NAME]) await call('PUT', `/v1/user-groups/${LONG_ID}`, { name, ...ugly });
   await call('PUT', `/v1/user-groups/${encodeURIComponent(RIGHT_TO_LEFT)}`, { name: 'شركة الأمل الدولية' });
 }
