@@ -173,7 +173,11 @@ describeOnEachDatabase('events in the console', (database) => {
       ['name: "Acme" → "Renamed"'],
     );
     assert.equal(nextOf(ofGroup), undefined);
-    assert.match((await browser.get(`${PATH}?target_id=unknown`)).text, /No events/);
+    const unknown = await browser.get(`${PATH}?target_id=unknown`);
+    assert.match(unknown.text, /No events/);
+    assert.match(unknown.text, /<option value="user_group" selected>/);
+    const schema = await browser.get(`${PATH}?target_id=40&type=schema.updated`);
+    assert.match(schema.text, /<option value="schema" selected>/);
     const others = rowsOf(await browser.get(`${PATH}?type=nonsense&target_type=nonsense`));
     assert.equal(others.length, PAGE);
   });

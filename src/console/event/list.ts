@@ -93,10 +93,14 @@ function emptyPage(context: Context, { nextCursor }: EventsPage): Html {
 
 function readFilter(query: URLSearchParams): Filter {
   const text = (name: string) => (query.get(name) ?? '').slice(0, limits.textCodePoints * 2);
+  const type = eventTypes.find((each) => each === query.get('type'));
+  const target_id = text('target_id').trim();
+  // An id is that of one type of target, which the form then shows.
+  const ofId = target_id === '' ? undefined : targetTypeOf(type ?? 'user_group.created');
   return {
-    type: eventTypes.find((each) => each === query.get('type')),
-    target_type: targetTypes.find((each) => each === query.get('target_type')),
-    target_id: text('target_id').trim(),
+    type,
+    target_type: targetTypes.find((each) => each === query.get('target_type')) ?? ofId,
+    target_id,
     actor: text('actor').trim(),
     field: text('field'),
     since: startOfDay(text('since')) === null ? '' : text('since'),
@@ -106,8 +110,7 @@ function readFilter(query: URLSearchParams): Filter {
 
 function conditionsOf(filter: Filter, subject?: EventTarget): Pick<EventQuery, 'type' | 'target' | 'filter'> {
   const { type, target_type, target_id, actor, field, since, until } = filter;
-  const target =
-    subject ?? (target_id === '' ? undefined : { type: target_type ?? 'user_group', id: target_id });
+  const target = subject ?? (target_type && target_id ? { type: target_type, id: target_id } : undefined);
   const lastDay = startOfDay(until);
   return {
     ...(type && { type }),
