@@ -69,9 +69,10 @@ export function algorithmsWithSecret({
     .filter((algorithm) => signature({ ...example.settings, algorithm }) === 'secret');
 }
 
-const settingsChecks = Object.fromEntries(
-  embedTokenTypes.map(([type, { settings }]) => [type, partCheck(settings)]),
-) as Record<IntegrationType, ReturnType<typeof partCheck>>;
+const settingsChecks = new Map(embedTokenTypes.map(([type, { settings }]) => [type, partCheck(settings)]));
+const resourceChecks = new Map(
+  embedTokenTypes.flatMap(([type, { resource }]) => (resource ? [[type, partCheck(resource)]] : [])),
+);
 
 const sentFields = { ...integrationFields, secret: secretField };
 
@@ -88,7 +89,7 @@ function parseIntegration({
   members,
 }: JsonDocument<SchemaMembers<typeof sentFields, 'type'>>): IntegrationBody {
   const { type, settings = {}, secret } = value;
-  refuseFields(settingsChecks[type](settings, ['settings']));
+  refuseFields(settingsChecks.get(type)!(settings, ['settings']));
   const text = integrationText(members);
   const integration = storedIntegration({ body: text });
   const isSigned = integrationSignature(integration) !== 'secret';
@@ -145,12 +146,6 @@ function resourcesTemplate({ settingsTree }: Integration): PlacedTemplate | null
 export function integrationSignature(integration: Pick<Integration, 'type' | 'settings'>): Signature {
   return embedTokenType(integration).signature(integration.settings);
 }
-
-const resourceChecks = new Map(
-  Object.entries(types as Record<string, EmbedTokenType<unknown>>).flatMap(([name, { resource }]) =>
-    resource === undefined ? [] : [[name, partCheck(resource)] as const],
-  ),
-);
 
 /**
  * The texts of the resources that tokens for the user group may be for; none for a type without resources. Throws
