@@ -29,7 +29,7 @@ function requireEcmaSyntax(pattern: string): void {
     else if (token.endsWith(']')) isInClass = false;
   }
   // Without the flag `u`, fewer characters must be escaped.
-  if (!isEcma(withoutProperties(pattern), 'u')) new RegExp(pattern);
+  if (!isEcma(withoutProperties(pattern))) new RegExp(pattern);
 }
 
 /**
@@ -45,12 +45,12 @@ function isEmptyClass(token: string, isInClass: boolean): boolean {
 }
 
 function isForeignEscape(token: string): boolean {
-  return ESCAPE.test(token) && !isEcma(token, 'u');
+  return ESCAPE.test(token) && !isEcma(token);
 }
 
-function isEcma(pattern: string, flags: string): boolean {
+function isEcma(pattern: string): boolean {
   try {
-    new RegExp(pattern, flags);
+    new RegExp(pattern, 'u');
     return true;
   } catch {
     return false;
