@@ -30,6 +30,7 @@ import {
   splitMembers,
 } from '../domain/json/json-tree.ts';
 import { type JsonText, ONLY_NUMBER } from '../domain/json/strict-json.ts';
+import { ExactNumber } from '../domain/json-schema/exact-number.ts';
 import { DataError, explainReadError } from './exit-code.ts';
 
 /** Reasons for the errors whose messages quote the file: it may be a secret. */
@@ -178,15 +179,6 @@ function readSecret(id: string, reference: JsonText, folder: string): JsonText {
     return jsonText(readFileSync(resolve(folder, file as string), 'utf8').trimEnd());
   } catch (error) {
     throw new DataError(`${place} cannot be read: ${(error as Error).message}`);
-  }
-}
-
-/** A number whose digits a JavaScript number may not keep. */
-class ExactNumber {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
   }
 }
 
