@@ -12,8 +12,10 @@ import {
   bucketOfTarget,
   type EventKey,
   type EventPosition,
+  type EventTarget,
   type NewEvent,
   type StoredEvent,
+  type Tenant,
 } from '../../../domain/event/event.ts';
 import type { JsonText } from '../../../domain/json/strict-json.ts';
 import type { TokenDigest } from '../../../domain/token.ts';
@@ -180,7 +182,7 @@ const CANDIDATE = 'select position, event_id, type, coalesce(octet_length(change
 const SELECT = `select ${EVENT.names}`;
 const OF_TENANT = 'from events where workspace_id = $1 and environment = $2';
 const OF_TARGET = `${OF_TENANT} and bucket = $3 and target_type = $4 and target_id = $5`;
-const OF_TYPE = (parameter: string) => `(${parameter}::text is null or type = ${parameter}::text)`;
+const OF_TYPE = '($8::text is null or type = $8::text)';
 
 interface Listing {
   scan: Statement;
@@ -194,7 +196,7 @@ export const FEED_NEWEST: Listing = {
     ${CANDIDATE} ${OF_TENANT} and (position, event_id) < ($3, $4) order by position desc, event_id desc limit $5`,
   list: statement('list_events_newest')`
     ${SELECT} ${OF_TENANT} and (position, event_id) < ($3, $4) and (position, event_id) >= ($5, $6)
-    and position = any ($7::bigint[]) and ${OF_TYPE('$8')} order by position desc, event_id desc`,
+    and position = any ($7::bigint[]) and ${OF_TYPE} order by position desc, event_id desc`,
 };
 
 export const FEED_OLDEST: Listing = {
@@ -203,7 +205,7 @@ export const FEED_OLDEST: Listing = {
     order by position, event_id limit $6`,
   list: statement('list_events_oldest')`
     ${SELECT} ${OF_TENANT} and (position, event_id) > ($3, $4) and (position, event_id) <= ($5, $6)
-    and position = any ($7::bigint[]) and ${OF_TYPE('$8')} order by position, event_id`,
+    and position = any ($7::bigint[]) and ${OF_TYPE} order by position, event_id`,
 };
 
 // Without a horizon: the events of a target are committed in the order of their positions. By positions and not by their
@@ -437,11 +439,10 @@ function withEvents<Change extends Recorded>(changes: readonly Change[]): WithEv
 
 export const listEvents: QueryExecutor<'listEvents'> = async (session, search) => {
   const { tenant, target, order, type, readsToEnd } = search;
-  const cells = TENANT.cells(tenant);
   if (target === null) {
     const start = search.after ?? (order === 'newest' ? LAST : START);
     const { scan, list } = order === 'newest' ? FEED_NEWEST : FEED_OLDEST;
-    const from = [...cells, start.position, start.eventId];
+    const from = [...TENANT.cells(tenant), start.position, start.eventId];
     // In a statement of its own: on Citus, workers have other transaction ids.
     const end = async () => (readsToEnd ? LAST.position : await horizon(session));
     const bounds = order === 'newest' ? from : [...from, await end()];
@@ -450,7 +451,7 @@ export const listEvents: QueryExecutor<'listEvents'> = async (session, search) =
     );
   }
   const { scan, list } = order === 'newest' ? TARGET_NEWEST : TARGET_OLDEST;
-  const key = [...cells, bucketOfTarget(tenant, target), target.type, target.id];
+  const key = targetCells(tenant, target);
   const { after, upTo } = searchRange(search);
   return page(session, search, { sql: scan, values: [...key, after, upTo] }, (_, positions) =>
     session.query(list, [...key, positions]),
@@ -532,12 +533,10 @@ export const eraseChanges: CommandExecutor<'eraseChanges'> = async (
 };
 
 export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = async (session, { tenant, target, than }) => {
-  const key = [
-    tenant.workspaceId,
-    tenant.environment,
-    bucketOfTarget(tenant, target),
-    target.type,
-    target.id,
-  ];
-  return (await session.query(HAS_MORE, [...key, than])).length > 0;
+  return (await session.query(HAS_MORE, [...targetCells(tenant, target), than])).length > 0;
 };
+
+/** The parameters of `OF_TARGET`. */
+function targetCells(tenant: Tenant, target: EventTarget): unknown[] {
+  return [...TENANT.cells(tenant), bucketOfTarget(tenant, target), target.type, target.id];
+}
