@@ -3,7 +3,8 @@ import type { DeliveryKey } from '../../../domain/webhook-endpoint/delivery.ts';
 import { DELIVERY_KEY, TENANT } from '../../entities.ts';
 import { statement } from '../client/session.ts';
 import type { CommandExecutor } from '../executor.ts';
-import { isSent, sentRows, toArrays } from '../sent-rows.ts';
+import { toArrays } from '../sent-rows.ts';
+import { DELETE } from './delivery.ts';
 
 // The ids of events sort by time: with the endpoint, the index leads to the oldest deliveries.
 export const NEXT_ENDPOINT = statement('find_next_endpoint_of_deliveries')`
@@ -14,10 +15,6 @@ export const FIND_OLD = statement('find_old_deliveries')`
   select ${DELIVERY_KEY.names} from deliveries
   where workspace_id = $1 and environment = $2 and endpoint_id = $3 and event_id < $4 and next_attempt_at is null
   order by event_id limit $5`;
-
-export const DELETE = statement('delete_old_deliveries')`
-  delete from deliveries as stored
-  using ${sentRows(DELIVERY_KEY)} where ${isSent(DELIVERY_KEY)}`;
 
 export const deleteOldDeliveries: CommandExecutor<'deleteOldDeliveries'> = async (
   session,
