@@ -60,12 +60,8 @@ describe('The fuzzer detects', () => {
   before(() => fc.configureGlobal({ endOnFailure: true }));
   after(() => fc.resetConfigureGlobal());
 
-  let service: TestService;
+  const service = TestService.of(sqlite, { env: WITHOUT_FAILURE_LIMIT });
   let account: Account;
-  before(async () => {
-    service = await TestService.start(sqlite, { env: WITHOUT_FAILURE_LIMIT });
-  });
-  after(() => service.end());
 
   /** A new account for each test, so that leftovers of one do not affect the next. */
   const accountFor = (workspace: string): Promise<Account> =>

@@ -1,7 +1,7 @@
 // The command check, while a service is running on the same database.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { Folder, run, runHosted, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -11,11 +11,9 @@ import { inTerminal, linesInTerminal, noTerminal } from '../support/terminal.ts'
 const CONTROL = /[^\P{Cc}\n]/u;
 
 describeOnEachDatabase('check', (database) => {
-  let service: TestService;
-  let folder: Folder;
+  const service = TestService.of(database);
+  const folder = Folder.of();
   before(async () => {
-    service = await TestService.start(database);
-    folder = new Folder();
     await service.get({ user_group_id: 'plain', name: 'Plain' });
     await service.get({
       user_group_id: 'wrong',
@@ -23,10 +21,6 @@ describeOnEachDatabase('check', (database) => {
       mapping: { 40: 'gone' },
       properties: { plan: 7 },
     });
-  });
-  after(async () => {
-    await service.end();
-    folder[Symbol.dispose]();
   });
 
   const check = (...args: string[]) =>

@@ -1,7 +1,7 @@
 // User groups on the command line, while a service is running on the same database.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { memberChanges } from '../../src/domain/event/changes.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { type Exit, Folder, run, runHosted } from '../support/process.ts';
@@ -11,16 +11,8 @@ import { inTerminal, noTerminal } from '../support/terminal.ts';
 const TOKEN = /ugt_[0-9A-Za-z]{20,}/;
 
 describeOnEachDatabase('group', (database) => {
-  let service: TestService;
-  let folder: Folder;
-  before(async () => {
-    service = await TestService.start(database);
-    folder = new Folder();
-  });
-  after(async () => {
-    await service.end();
-    folder[Symbol.dispose]();
-  });
+  const service = TestService.of(database);
+  const folder = Folder.of();
 
   /** Runs a command on the groups of the workspace `default`. */
   const groupWith =

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite, integrations } from '../support/embed-token/site.ts';
 import { type Exit, Folder, run } from '../support/process.ts';
@@ -11,16 +11,8 @@ const PUBLIC_URL = 'https://groups.example.com';
 
 // While the service is running; on SQLite, commands may write beside it.
 describeOnEachDatabase('signing-key', (database) => {
-  let folder: Folder;
-  let site: EmbedSite;
-  before(async () => {
-    folder = new Folder();
-    site = await EmbedSite.start(database, { env: { UGS_PUBLIC_URL: PUBLIC_URL } });
-  });
-  after(async () => {
-    await site.service.end();
-    folder[Symbol.dispose]();
-  });
+  const folder = Folder.of();
+  const site = EmbedSite.of(database, { env: { UGS_PUBLIC_URL: PUBLIC_URL } });
 
   function command(name: string, ...args: string[]): Promise<Exit> {
     const place = ['--workspace', 'default', ...args];

@@ -1,7 +1,7 @@
 // Contract: a request that is not HTTP, too large or too slow gets the same problem object as any other.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { assertProblem } from '../support/problem.ts';
 import { exchangeOne, RawConnection } from '../support/raw-connection.ts';
@@ -110,13 +110,9 @@ describeOnEachDatabase('a malformed request', (database) => {
 });
 
 describeOnEachDatabase('a slow request', (database) => {
-  let slow: TestService;
-  before(async () => {
-    slow = await TestService.start(database, {
-      env: { UGS_HEADERS_TIMEOUT_MS: '200', UGS_REQUEST_TIMEOUT_MS: '400' },
-    });
+  const slow = TestService.of(database, {
+    env: { UGS_HEADERS_TIMEOUT_MS: '200', UGS_REQUEST_TIMEOUT_MS: '400' },
   });
-  after(() => slow.end());
 
   it('gets 408 if the headers do not arrive', async () => {
     assertProblem(await exchangeOne(slow, 'GET /api/user HTTP/1.1\r\nHost: a\r\n'), 'request_timeout');

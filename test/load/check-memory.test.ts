@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { Folder, Program, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -16,11 +16,9 @@ const POLL_MS = 20;
 const LIMIT_MS = 180_000;
 
 describeOnEachDatabase(`check of ${GROUPS} user groups`, (kind) => {
-  let folder: Folder;
-  let service: TestService;
+  const folder = Folder.of();
+  const service = TestService.of(kind);
   before(async () => {
-    folder = new Folder();
-    service = await TestService.start(kind);
     const { token } = await service.apiToken({ permission: 'admin' });
     const schema = { properties: { seats: { type: 'integer', minimum: VIOLATING + 1 } }, required: ['plan'] };
     const rule = { schema, mode: 'off' };
@@ -35,10 +33,6 @@ describeOnEachDatabase(`check of ${GROUPS} user groups`, (kind) => {
          '{"plan":"gold","region":"eu-west","seats":' || n || '}', 1, 'digest-' || n, '', '', 1, 1 from numbers`,
     );
     if (kind.name !== 'SQLite') await runSql(service.database, 'analyze');
-  });
-  after(async () => {
-    await service.end();
-    folder[Symbol.dispose]();
   });
 
   it(`takes at most ${RESIDENT_MB} MB, and shows its progress`, { skip: noTerminal }, async () => {

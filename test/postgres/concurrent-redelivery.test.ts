@@ -12,25 +12,16 @@ import { env, PATH, Tenant } from '../support/webhooks/tenant.ts';
 const WORKSPACE = 'shop';
 
 describe('A webhook delivery that two processes change', () => {
-  let service: TestService;
-  let other: TestService;
+  const [service, other] = TestService.pairOf(postgres, { env });
   let receiver: Receiver;
   let tenant: Tenant;
   before(async () => {
-    service = await TestService.start(postgres, { env });
-    other = await TestService.start(postgres, { env, database: service.database });
     receiver = await Receiver.start();
-  });
-  after(async () => {
-    await other.stop();
-    await service.end();
-    await receiver[Symbol.asyncDispose]();
-  });
-  before(async () => {
     tenant = await Tenant.create(service, WORKSPACE);
     await tenant.endpoint('hook', receiver.url);
     await tenant.createGroup('acme');
   });
+  after(() => receiver[Symbol.asyncDispose]());
   beforeEach(() => tenant.waitFor('hook', ({ state }) => state === 'delivered'));
 
   /** Runs the statement in a transaction that ends when all calls wait for it. */

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { copyClone } from '../support/clone.ts';
 import { sqlite } from '../support/database.ts';
@@ -53,19 +53,14 @@ function createProject(path: string): void {
 }
 
 describe('The package of the client, installed into an empty project', () => {
-  const folder = new Folder();
+  const folder = Folder.of();
   const project = folder.join('your-project');
-  let service: TestService;
+  const service = TestService.of(sqlite);
   before(async () => {
-    service = await TestService.start(sqlite);
     copyClone(folder.join('user-group-service'));
     createProject(project);
     await shell(installation('npm pack'));
     writeFileSync(join(project, 'example.js'), example());
-  });
-  after(async () => {
-    await service.end();
-    folder[Symbol.dispose]();
   });
 
   /** Runs a script in the folder that contains the clone and the projects. */

@@ -204,11 +204,7 @@ describe('The npm packages', () => {
 });
 
 describeOnEachDatabase('The schema of events', (kind) => {
-  let service: TestService;
-  before(async () => {
-    service = await TestService.start(kind);
-  });
-  after(() => service.stop());
+  const service = TestService.of(kind);
 
   it('accepts an event of the service, and no other object', async () => {
     await service.get({ user_group_id: 'one', name: 'One', properties: { plan: 'gold' } });

@@ -1,9 +1,9 @@
 // Several processes, and processes that stop, deliver each webhook once in the normal case.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeOnEachDatabase, postgres, type TestDatabase } from '../support/database.ts';
+import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import { mapConcurrently } from '../support/http.ts';
 import { createApiToken, eventually, Folder, serve } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -61,18 +61,7 @@ describeOnEachDatabase('A process', (database) => {
 
 // SQLite is served by one process only.
 describe('two processes (PostgreSQL)', () => {
-  let first: TestService;
-  let second: TestService;
-  let database: TestDatabase;
-  before(async () => {
-    first = await TestService.start(postgres, { env });
-    database = first.database;
-    second = await TestService.start(postgres, { database, env });
-  });
-  after(async () => {
-    await second.stop();
-    await first.end();
-  });
+  const [first, second] = TestService.pairOf(postgres, { env });
 
   it('deliver each of 1,000 events once', async () => {
     await using receiver = await Receiver.start();
@@ -91,7 +80,7 @@ describe('two processes (PostgreSQL)', () => {
     const tenant = await Tenant.create(first, 'default');
     await tenant.endpoint('polled', receiver.url, ['api_token.revoked']);
     await runSql(
-      database,
+      first.database,
       `insert into deliveries (bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type,
          target_id, position, state, attempts, next_attempt_at, created_at)
        select bucket, workspace_id, environment, 'polled', event_id, type, target_type, target_id, position, 'pending',

@@ -92,11 +92,11 @@ export class TestService implements AsyncDisposable {
   }
 
   /** Two services on one database, for the tests of a `describe`. */
-  static pairOf(kind: DatabaseKind): [TestService, TestService] {
-    const second = new TestService({});
+  static pairOf(kind: DatabaseKind, options: TestServiceOptions = {}): [TestService, TestService] {
+    const second = new TestService(options);
     // Before the first one, which deletes the database.
     after(() => second.stop());
-    const first = TestService.of(kind);
+    const first = TestService.of(kind, options);
     before(async () => {
       second.#database = first.database;
       await second.#start(kind);
