@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
 import {
   createApiToken,
@@ -14,6 +14,7 @@ import {
   serve,
 } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const API_TOKEN = /uga_[0-9A-Za-z]{49}/;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -317,18 +318,13 @@ describe('workspace list', () => {
 });
 
 describeOnEachDatabase('API tokens while the service is running', (kind) => {
-  let folder: Folder;
+  const stack = suiteStack();
+  const folder = stack.use(new Folder());
   let database: TestDatabase;
   let service: Service;
   before(async () => {
-    folder = new Folder();
-    database = await kind.create();
-    service = await serve(folder, { env: database.env });
-  });
-  after(async () => {
-    await service.kill();
-    await database.drop();
-    folder[Symbol.dispose]();
+    database = stack.use(await kind.create());
+    service = stack.use(await serve(folder, { env: database.env }));
   });
 
   function create(...args: string[]): Promise<{ id: number; token: string }> {

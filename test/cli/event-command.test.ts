@@ -1,27 +1,26 @@
 // Old events on the command line: they are deleted faster than in the background, while the service is running.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
 import { type Exit, type Folder, run, runHosted, ServedDatabase, type Service } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const DAY_MS = 86_400_000;
 const GROUPS = 210;
 
 describeOnEachDatabase('event purge', (kind) => {
-  let site: ServedDatabase;
+  const stack = suiteStack();
   let folder: Folder;
   let database: TestDatabase;
   let service: Service;
   let token: string;
   before(async () => {
-    site = await ServedDatabase.start(kind);
-    ({ folder, database, service, token } = site);
+    ({ folder, database, service, token } = stack.use(await ServedDatabase.start(kind)));
     for (let group = 0; group < GROUPS; group++)
       await service.call(token, 'PUT', `/v1/user-groups/g-${group}`, { name: 'G' });
   });
-  after(() => site[Symbol.asyncDispose]());
 
   function purge(...args: string[]): Promise<Exit> {
     return run(folder, ['event', 'purge', ...args], { env: database.env });

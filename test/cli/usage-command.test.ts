@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { exitCodes } from '../../src/commands/exit-code.ts';
 import { computeBucket } from '../../src/domain/bucket.ts';
@@ -18,22 +18,21 @@ import {
   type Service,
 } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const HEADING =
   'user_group_id,date,resolves,introspections,forward_authentications,embed_tokens,embed_tokens_by_integration';
 const WORKSPACE_ID = 1;
 
 describeOnEachDatabase('usage export', (kind) => {
-  let site: ServedDatabase;
+  const stack = suiteStack();
   let folder: Folder;
   let database: TestDatabase;
   let service: Service;
   let token: string;
   before(async () => {
-    site = await ServedDatabase.start(kind);
-    ({ folder, database, service, token } = site);
+    ({ folder, database, service, token } = stack.use(await ServedDatabase.start(kind)));
   });
-  after(() => site[Symbol.asyncDispose]());
 
   const exportWith =
     (start: typeof run) =>

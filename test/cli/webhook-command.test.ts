@@ -1,7 +1,7 @@
 // Webhook endpoints on the command line: the operator finds the receiver that is down, and disables its endpoint.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
 import {
   createApiToken,
@@ -13,19 +13,20 @@ import {
   type Service,
   serve,
 } from '../support/process.ts';
+import { suiteStack } from '../support/suite.ts';
 import { Receiver } from '../support/webhooks/receiver.ts';
 
 const GROUPS = 3;
 
 describeOnEachDatabase('webhook', (kind) => {
-  let folder: Folder;
+  const stack = suiteStack();
+  const folder = stack.use(new Folder());
   let database: TestDatabase;
   let service: Service;
   const tokens: Record<string, string> = {};
 
   before(async () => {
-    folder = new Folder();
-    database = await kind.create();
+    database = stack.use(await kind.create());
     for (const [name, ...place] of [
       ['acme', '--workspace', 'acme'],
       ['globex', '--workspace', 'globex', '--environment', 'Testing', '--create-workspace'],
@@ -33,7 +34,8 @@ describeOnEachDatabase('webhook', (kind) => {
       const args = ['--permission', 'admin', ...place];
       tokens[name!] = (await createApiToken(folder, args, { env: database.env })).token;
     }
-    service = await serve(folder, { env: { ...database.env, UGS_WEBHOOK_ALLOW_PRIVATE: 'on' } });
+    const env = { ...database.env, UGS_WEBHOOK_ALLOW_PRIVATE: 'on' };
+    service = stack.use(await serve(folder, { env }));
     const receiver = await Receiver.start();
     const { url } = receiver;
     await receiver[Symbol.asyncDispose]();
@@ -43,11 +45,6 @@ describeOnEachDatabase('webhook', (kind) => {
       for (let group = 0; group < GROUPS; group++)
         await service.call(token, 'PUT', `/v1/user-groups/g-${group}`, { name: 'G' });
     }
-  });
-  after(async () => {
-    await service.kill();
-    await database.drop();
-    folder[Symbol.dispose]();
   });
 
   async function putEndpoint(token: string, id: string, url: string, types = ['user_group.created']) {

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config.ts';
 import { type CommandDatabase, openForCommand } from '../../src/database.ts';
@@ -17,6 +17,7 @@ import { databaseOf, describeOnEachDatabase } from '../support/database.ts';
 import { createApiToken, type Exit, Folder, run, runHosted, serve } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const ROUNDS = 30;
 const LONG_AGO = 1;
@@ -144,15 +145,13 @@ describeOnEachDatabase('The workspaces of an installation', (kind) => {
 });
 
 describeOnEachDatabase('A workspace deleted concurrently', (kind) => {
+  const stack = suiteStack();
   let service: TestService;
   let other: CommandDatabase;
   before(async () => {
-    service = await TestService.start(kind);
+    service = stack.use(await TestService.start(kind));
     other = await openForCommand(readConfig(service.database.env));
-  });
-  after(async () => {
-    await other.close();
-    await service.end();
+    stack.defer(() => other.close());
   });
 
   async function remove(name: string): Promise<string> {

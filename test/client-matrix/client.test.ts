@@ -6,6 +6,7 @@ import { Client, type ClientKind, clients } from '../support/client-matrix/clien
 import { ProxyServer, proxies } from '../support/client-matrix/proxy.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const LIMIT_MS = 60_000;
 /** Long enough for proxies to buffer it in a file instead of in memory. */
@@ -15,15 +16,12 @@ const oddIds = ['a/b', 'x y', '100%', '..%2F..', '?a=b#c', 'Größe', '漢字', 
 for (const proxyKind of [null, ...proxies]) {
   const skip = proxyKind !== null && proxyKind.command === undefined && `${proxyKind.name} is not installed`;
   describe(proxyKind === null ? 'Without a proxy' : `Behind ${proxyKind.name}`, { skip }, () => {
+    const stack = suiteStack();
     let service: TestService;
     let proxy: ProxyServer | null = null;
     before(async () => {
-      service = await TestService.start(sqlite);
-      if (proxyKind !== null) proxy = await ProxyServer.start(proxyKind, service.url);
-    });
-    after(async () => {
-      await proxy?.[Symbol.asyncDispose]();
-      await service.end();
+      service = stack.use(await TestService.start(sqlite));
+      if (proxyKind !== null) proxy = stack.use(await ProxyServer.start(proxyKind, service.url));
     });
 
     for (const kind of clients) {

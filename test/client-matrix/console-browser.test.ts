@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import {
   COLOUR_RULES,
@@ -18,6 +18,7 @@ import { sqlite } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
 import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 
 /** Id of the longest length, without a place to break it. */
 const LONG_ID = `tenant_${'x7Kq9'.repeat(49)}042`;
@@ -117,21 +118,18 @@ const TOO_WIDE = `[
 ].map((each) => each.outerHTML.slice(0, 200))`;
 
 describe('The console in a browser', { skip: skipsBrowser }, () => {
+  const stack = suiteStack();
   let service: TestService;
   let browser: Browser;
   let adminToken: string;
   /** Each has another value. */
   let conflicts = 0;
   before(async () => {
-    service = await TestService.start(sqlite);
+    service = stack.use(await TestService.start(sqlite));
     ({ token: adminToken } = await service.apiToken({ permission: 'admin', name: 'support' }));
     await service.createDemo();
     await fill(service, adminToken);
-    browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser?.close();
-    await service?.end();
+    browser = stack.use(await launchBrowser());
   });
 
   /** A browser that is signed in. */

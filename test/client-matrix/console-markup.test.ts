@@ -2,7 +2,7 @@
 // and load nothing from elsewhere.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { isolated } from '../../src/console/html.ts';
 import { joined } from '../support/bad-input/markup.ts';
@@ -11,6 +11,7 @@ import { launchBrowser, skipsBrowser } from '../support/browser.ts';
 import { sqlite } from '../support/database.ts';
 import { mapConcurrently } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ids have none of these.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
@@ -39,26 +40,23 @@ const FOREIGN = `[...document.querySelectorAll('*')].flatMap((element) =>
 const DEPRECATION = /^Deprecated: escaping deep link whitespace/;
 
 describe('The Big List of Naughty Strings in a browser', { skip: skipsBrowser }, () => {
+  const stack = suiteStack();
   let service: TestService;
   let browser: Browser;
   let page: Page;
   /** Dialogs, errors, violations of the Content-Security-Policy, and requests to other origins. */
   const incidents: string[] = [];
   before(async () => {
-    service = await TestService.start(sqlite);
+    service = stack.use(await TestService.start(sqlite));
     const { token } = await service.apiToken({ permission: 'admin', name: texts[0]! });
     await fill(token);
-    browser = await launchBrowser();
+    browser = stack.use(await launchBrowser());
     page = await browser.newPage({ baseURL: service.url });
     watch();
     await page.goto('/console/sign-in');
     await page.getByLabel('API token').fill(token);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'User groups', level: 1 }).waitFor();
-  });
-  after(async () => {
-    await browser?.close();
-    await service?.end();
   });
 
   function watch(): void {

@@ -2,34 +2,32 @@
 // progress, and can be stopped.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
 import { DESKTOP, launchBrowser, PHONE, skipsBrowser, violationsOf } from '../support/browser.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 import { storeUserGroups } from '../support/stored-user-group.ts';
+import { suiteStack } from '../support/suite.ts';
 
 /** More than the first step reads, of which one in 200 is a reseller: a page of them takes two steps. */
 const GROUPS = 12_000;
 const RESELLERS = 200;
 
 describe('The search of the console in a browser', { skip: skipsBrowser }, () => {
+  const stack = suiteStack();
   let service: TestService;
   let browser: Browser;
   before(async () => {
-    service = await TestService.start(sqlite);
+    service = stack.use(await TestService.start(sqlite));
     const groups = Array.from({ length: GROUPS }, (_, index): [string, Partial<UserGroup>] => {
       const number = String(index).padStart(6, '0');
       const name = `Shop ${number}${index % RESELLERS === 0 ? ', reseller' : ''}`;
       return [`customer-${number}`, { name: index === GROUPS - 1 ? 'The rare one' : name }];
     });
     await storeUserGroups(service.app.context.store, 'default', Object.fromEntries(groups));
-    browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser?.close();
-    await service?.end();
+    browser = stack.use(await launchBrowser());
   });
 
   async function open(screen: BrowserContextOptions = DESKTOP): Promise<Page> {

@@ -1,11 +1,12 @@
 // What support does in the console, in a real browser, counting clicks; and links from elsewhere.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { DESKTOP, launchBrowser, skipsBrowser } from '../support/browser.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 
 /**
  * Counts clicks, and choices in a list as one click each, and names the fields that are typed into, on all pages of a tab.
@@ -25,15 +26,12 @@ const COUNT = `(() => {
 })()`;
 
 describe('A support person in a browser', { skip: skipsBrowser }, () => {
+  const stack = suiteStack();
   let service: TestService;
   let browser: Browser;
   before(async () => {
-    service = await TestService.start(sqlite);
-    browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser?.close();
-    await service?.end();
+    service = stack.use(await TestService.start(sqlite));
+    browser = stack.use(await launchBrowser());
   });
 
   async function signIn(page: Page, token = service.token): Promise<void> {

@@ -2,12 +2,13 @@
 // filter is neither sent nor repeated.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { DESKTOP, launchBrowser, skipsBrowser } from '../support/browser.ts';
 import { sqlite } from '../support/database.ts';
 import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 import { PATH as WEBHOOK_ENDPOINTS } from '../support/webhooks/tenant.ts';
 
 const SPACES = 'two  spaces';
@@ -75,11 +76,12 @@ const REORDERED = `(() => {
 })()`;
 
 describe('Values in the console in a browser', { skip: skipsBrowser }, () => {
+  const stack = suiteStack();
   let service: TestService;
   let browser: Browser;
   let token: string;
   before(async () => {
-    service = await TestService.start(sqlite);
+    service = stack.use(await TestService.start(sqlite));
     ({ token } = await service.apiToken({ permission: 'admin', name: 'support' }));
     const call = async (method: string, path: string, body: object) => {
       const { status, text } = await served(() => service.call(method, path, body, { token }));
@@ -92,11 +94,7 @@ describe('Values in the console in a browser', { skip: skipsBrowser }, () => {
     await call('PUT', `${WEBHOOK_ENDPOINTS}/${id}`, { url: 'https://crm.example.com', event_types: ['*'] });
     for (const user_group_id of [SPACES, LONG])
       await call('POST', '/v1/user-groups', { user_group_id, name: 'Acme', mapping: { [SPACES]: SPACES } });
-    browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser?.close();
-    await service?.end();
+    browser = stack.use(await launchBrowser());
   });
 
   async function open(

@@ -1,11 +1,12 @@
 // /docs and /errors in a real browser.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { launchBrowser, PHONE, skipsBrowser } from '../support/browser.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 
 /** A page with everything that the browser has reported about it. */
 interface Visit {
@@ -16,15 +17,12 @@ interface Visit {
 }
 
 describe('The documentation in a browser', { skip: skipsBrowser }, () => {
+  const stack = suiteStack();
   let service: TestService;
   let browser: Browser;
   before(async () => {
-    service = await TestService.start(sqlite);
-    browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser?.close();
-    await service?.end();
+    service = stack.use(await TestService.start(sqlite));
+    browser = stack.use(await launchBrowser());
   });
 
   async function visit(path: string, options: BrowserContextOptions = {}): Promise<Visit> {

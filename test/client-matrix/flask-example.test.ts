@@ -5,12 +5,13 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { sqlite } from '../support/database.ts';
 import { send } from '../support/http.ts';
 import { eventually, Folder, Program, run } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const pathOf = (name: string) =>
   fileURLToPath(new URL(`../../examples/flask-dashboard/${name}`, import.meta.url));
@@ -40,13 +41,13 @@ const initech = { mapping: { orders: 'shared-orders' }, properties: { customer_i
 describe('The dashboard server in Python', {
   skip: python === undefined && 'python3-flask is not installed',
 }, () => {
-  const folder = new Folder();
+  const stack = suiteStack();
+  const folder = stack.use(new Folder());
   let service: TestService;
-  let flask: Program;
   let url: string;
   let admin: string;
   before(async () => {
-    service = await TestService.start(sqlite);
+    service = stack.use(await TestService.start(sqlite));
     admin = (await service.apiToken({ permission: 'admin' })).token;
     const { token } = await service.apiToken({ permission: 'resolve' });
     await command(['config', 'apply', pathOf('groups.yaml')]);
@@ -54,17 +55,14 @@ describe('The dashboard server in Python', {
     for (const name of databases) fill(name);
     const files = databases.map((name) => [name, folder.join(`${name}.db`)]);
     writeFileSync(folder.join('databases.json'), JSON.stringify(Object.fromEntries(files)));
-    flask = new Program(folder, ['-c', RUN, pathOf('dashboard.py')], {
-      command: python!,
-      env: { SERVICE_URL: service.url, API_TOKEN: token, DATABASES: folder.join('databases.json') },
-    });
+    const flask = stack.use(
+      new Program(folder, ['-c', RUN, pathOf('dashboard.py')], {
+        command: python!,
+        env: { SERVICE_URL: service.url, API_TOKEN: token, DATABASES: folder.join('databases.json') },
+      }),
+    );
     await eventually('the port of Flask', async () => flask.stdout.includes('\n'));
     url = `http://127.0.0.1:${flask.stdout.trim()}`;
-  });
-  after(async () => {
-    await flask.kill();
-    await service.end();
-    folder[Symbol.dispose]();
   });
 
   const call = (method: string, path: string, body?: unknown) =>

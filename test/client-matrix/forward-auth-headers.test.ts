@@ -2,7 +2,7 @@
 // ordinary proxy: a viewer can neither remove a header that says who is viewing nor add one.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import {
   ForwardAuthSite,
   forwardingProxies,
@@ -11,6 +11,7 @@ import {
 } from '../support/client-matrix/forward-auth.ts';
 import { sqlite } from '../support/database.ts';
 import { EmbedSite } from '../support/embed-token/site.ts';
+import { suiteStack } from '../support/suite.ts';
 
 /** The headers that the service sends, and those that it may send later. */
 const sentNames = ['X-User-Group-Id', 'X-User-Group-Name', 'X-User-Group-Data-Source-40'];
@@ -68,19 +69,16 @@ for (const kind of forwardingProxies) {
     const skip = missing !== undefined && `${missing.name} is not installed (${missing.install})`;
     const chain = second === undefined ? kind.name : `${kind.name} before ${second.name}`;
     describe(`Headers through ${chain}`, { skip }, () => {
+      const stack = suiteStack();
       let embed: EmbedSite;
       let site: ForwardAuthSite;
       let head: string[];
       before(async () => {
-        embed = await EmbedSite.start(sqlite);
+        embed = stack.use(await EmbedSite.start(sqlite));
         const { token: apiToken } = await embed.service.apiToken({ permission: 'resolve' });
-        site = await ForwardAuthSite.start(kind, embed.service.url, apiToken, { second });
+        site = stack.use(await ForwardAuthSite.start(kind, embed.service.url, apiToken, { second }));
         const group = { user_group_id: 'acme', name: 'Acme', mapping: { 40: 'orders' } };
         head = headOf(await embed.createGroup(group));
-      });
-      after(async () => {
-        await site[Symbol.asyncDispose]();
-        await embed.service.end();
       });
 
       const headOf = (token: string) => [

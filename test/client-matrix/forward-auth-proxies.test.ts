@@ -4,10 +4,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:http2';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { ForwardAuthSite, forwardingProxies, type Received } from '../support/client-matrix/forward-auth.ts';
 import { sqlite } from '../support/database.ts';
 import { EmbedSite } from '../support/embed-token/site.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const names = ['X-User-Group-Id', 'X-User-Group-Name', 'X-User-Group-Data-Source-40'] as const;
 const separators = ['-', '_'];
@@ -28,6 +29,7 @@ const spellings = [
 for (const kind of forwardingProxies) {
   const skip = kind.command === undefined && `${kind.name} is not installed (${kind.install})`;
   describe(`Forward authentication by ${kind.name}`, { skip }, () => {
+    const stack = suiteStack();
     let embed: EmbedSite;
     let site: ForwardAuthSite;
     let apiToken: string;
@@ -35,14 +37,10 @@ for (const kind of forwardingProxies) {
     const group = { user_group_id: 'acme/7', name: 'Z\u00fcrich, Inc.', mapping: { 40: 'orders' } };
 
     before(async () => {
-      embed = await EmbedSite.start(sqlite);
+      embed = stack.use(await EmbedSite.start(sqlite));
       apiToken = (await embed.service.apiToken({ permission: 'resolve' })).token;
-      site = await ForwardAuthSite.start(kind, embed.service.url, apiToken);
+      site = stack.use(await ForwardAuthSite.start(kind, embed.service.url, apiToken));
       token = await embed.createGroup(group);
-    });
-    after(async () => {
-      await site[Symbol.asyncDispose]();
-      await embed.service.end();
     });
 
     /** The headers about the viewer, by any spelling. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { launchBrowser, skipsBrowser } from '../support/browser.ts';
 import { ProxyServer, proxies } from '../support/client-matrix/proxy.ts';
@@ -10,32 +10,29 @@ import { sqlite } from '../support/database.ts';
 import { EmbedSite } from '../support/embed-token/site.ts';
 import { send } from '../support/http.ts';
 import { Folder } from '../support/process.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/nginx-forward-auth/', import.meta.url));
 const nginx = proxies.find(({ name }) => name === 'nginx')!;
 const skip = nginx.command === undefined && 'nginx is not installed (apt-get install nginx-light)';
 
 describe('examples/nginx-forward-auth', { skip }, () => {
-  const folder = new Folder();
+  const stack = suiteStack();
+  const folder = stack.use(new Folder());
   let embed: EmbedSite;
   let site: ProxyServer;
   before(async () => {
-    embed = await EmbedSite.start(sqlite);
+    embed = stack.use(await EmbedSite.start(sqlite));
     const { token } = await embed.service.apiToken({ permission: 'resolve' });
     const tokenFile = folder.join('service-token.conf');
     writeFileSync(tokenFile, `proxy_set_header Authorization "Token ${token}";\n`, { mode: 0o600 });
     const kind = { ...nginx, settings: `${EXAMPLE}nginx.conf` };
-    site = await ProxyServer.start(kind, embed.service.url, (settings) =>
+    const adapt = (settings: string) =>
       settings
         .replace('daemon off;', 'daemon off; master_process off;')
         .replace('root site;', `root ${EXAMPLE}site;`)
-        .replace('service-token.conf', tokenFile),
-    );
-  });
-  after(async () => {
-    await site[Symbol.asyncDispose]();
-    await embed.service.end();
-    folder[Symbol.dispose]();
+        .replace('service-token.conf', tokenFile);
+    site = stack.use(await ProxyServer.start(kind, embed.service.url, adapt));
   });
 
   const visit = (headers = {}) => send(site.url, { path: '/', headers });

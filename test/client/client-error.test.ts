@@ -1,7 +1,7 @@
 // The client: a single error class, distinguished by code, with the details of the service and without secrets.
 
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterEach, before, describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { serviceCodes } from '../../client/src/error.ts';
 import { type ClientOptions, UserGroupClient, UserGroupServiceError } from '../../client/src/index.ts';
@@ -9,6 +9,7 @@ import { problems } from '../../src/http/response/problem.ts';
 import { FaultyProxy } from '../support/client/faulty-proxy.ts';
 import { sqlite } from '../support/database.ts';
 import { type LogEntry, TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 
 async function errorOf(call: Promise<unknown>): Promise<UserGroupServiceError> {
   const error = await call.then(
@@ -20,18 +21,15 @@ async function errorOf(call: Promise<unknown>): Promise<UserGroupServiceError> {
 }
 
 describe('The error of the client', () => {
+  const stack = suiteStack();
   let service: TestService;
   let proxy: FaultyProxy;
   before(async () => {
-    service = await TestService.start(sqlite);
-    proxy = await FaultyProxy.start(service.url);
+    service = stack.use(await TestService.start(sqlite));
+    proxy = stack.use(await FaultyProxy.start(service.url));
   });
   afterEach(() => {
     proxy.faults = [];
-  });
-  after(async () => {
-    await proxy[Symbol.asyncDispose]();
-    await service.end();
   });
 
   function clientWith(options: Partial<ClientOptions> = {}): UserGroupClient {

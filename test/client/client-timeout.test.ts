@@ -2,27 +2,25 @@
 
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClientOptions, UserGroupClient } from '../../client/src/index.ts';
 import { FaultyProxy } from '../support/client/faulty-proxy.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 
 describe('A call of the client', () => {
+  const stack = suiteStack();
   let service: TestService;
   let proxy: FaultyProxy;
   before(async () => {
-    service = await TestService.start(sqlite);
-    proxy = await FaultyProxy.start(service.url);
+    service = stack.use(await TestService.start(sqlite));
+    proxy = stack.use(await FaultyProxy.start(service.url));
   });
   afterEach(() => {
     proxy.faults = [];
     proxy.seen.length = 0;
-  });
-  after(async () => {
-    await proxy[Symbol.asyncDispose]();
-    await service.end();
   });
 
   function clientWith(options: Partial<ClientOptions> = {}): UserGroupClient {

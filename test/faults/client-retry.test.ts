@@ -2,11 +2,12 @@
 // requests and responses.
 
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterEach, before, describe, it } from 'node:test';
 import { type ClientOptions, UserGroupClient } from '../../client/src/index.ts';
 import { type Fault, FaultyProxy } from '../support/client/faulty-proxy.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const refusal = (status: number, code: string, retryAfter = '0'): Fault => ({
   status,
@@ -32,21 +33,18 @@ const uncertainties: Fault[] = [
 ];
 
 describe('A failed call of the client', () => {
+  const stack = suiteStack();
   let service: TestService;
   let proxy: FaultyProxy;
   let client: UserGroupClient;
   before(async () => {
-    service = await TestService.start(sqlite);
-    proxy = await FaultyProxy.start(service.url);
+    service = stack.use(await TestService.start(sqlite));
+    proxy = stack.use(await FaultyProxy.start(service.url));
     client = clientWith({});
   });
   afterEach(() => {
     proxy.faults = [];
     proxy.seen.length = 0;
-  });
-  after(async () => {
-    await proxy[Symbol.asyncDispose]();
-    await service.end();
   });
 
   function clientWith(options: Partial<ClientOptions>): UserGroupClient {

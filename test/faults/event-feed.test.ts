@@ -2,11 +2,12 @@
 // start, and the events of a group are in the order of its changes, although the clocks of processes differ.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { POSITIONS } from '../../src/store/postgres/event/event.ts';
 import { type DatabaseKind, postgres, sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
+import { suiteStack } from '../support/suite.ts';
 
 /** Changes of one group by two processes. */
 const CHANGES = 400;
@@ -75,18 +76,9 @@ for (const database of [sqlite, postgres])
   describe(`The feed of events (${database.name})`, () => feed(database));
 
 function feed(database: DatabaseKind): void {
-  const services: TestService[] = [];
-  before(async () => {
-    services.push(await TestService.start(database));
-    if (database === postgres) {
-      const [first] = services;
-      services.push(await TestService.start(database, { database: first!.database }));
-      services[1]!.clockAheadMs = SKEW_MS;
-    }
-  });
-  after(async () => {
-    await services[1]?.stop();
-    await services[0]!.end();
+  const services = database === postgres ? TestService.pairOf(database) : [TestService.of(database)];
+  before(() => {
+    if (database === postgres) services[1]!.clockAheadMs = SKEW_MS;
   });
   const caller = (index: number) => services[index % services.length]!;
 
@@ -149,15 +141,12 @@ function feed(database: DatabaseKind): void {
 }
 
 describe('The feed of events on PostgreSQL', () => {
+  const stack = suiteStack();
   let service: TestService;
   let client: SqlConnection;
   before(async () => {
-    service = await TestService.start(postgres);
-    client = await SqlConnection.open(service.database.url);
-  });
-  after(async () => {
-    await client.end();
-    await service.end();
+    service = stack.use(await TestService.start(postgres));
+    client = stack.use(await SqlConnection.open(service.database.url));
   });
 
   it('waits for a transaction that is held open, then returns its events before later ones', async () => {

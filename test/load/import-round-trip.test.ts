@@ -1,7 +1,7 @@
 // An export imported into another database gives identical groups with the same tokens.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import fc from 'fast-check';
 import type { Environment } from '../../src/domain/user-group/user-group.ts';
 import { exportLines } from '../../src/operations/user-group/export.ts';
@@ -9,6 +9,7 @@ import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
 import { type DatabaseKind, describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';
 import { codePoint } from '../support/domain/code-point.ts';
 import { TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 
 interface Group {
   id: string;
@@ -79,18 +80,15 @@ const targets: [string, DatabaseKind][] = [
 ];
 for (const [name, targetKind] of targets) {
   describeOnEachDatabase(`an export imported into ${name}`, (sourceKind) => {
+    const stack = suiteStack();
     let source: TestService;
     let target: TestService;
     let workspaces = 0;
     before(async () => {
-      source = await TestService.start(sourceKind);
-      target = await TestService.start(targetKind);
+      source = stack.use(await TestService.start(sourceKind));
+      target = stack.use(await TestService.start(targetKind));
       // Gives the workspaces of the two databases different ids, and so their groups different buckets.
       await ensureWorkspace(target.app.context.store, 'another', 0);
-    });
-    after(async () => {
-      await source.end();
-      await target.end();
     });
 
     async function fill(workspace: string, environment: Environment, list: readonly Group[]): Promise<void> {

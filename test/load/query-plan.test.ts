@@ -1,23 +1,24 @@
 // Query plans: lookups use indexes, however fast the database has grown.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { postgres } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 import { SqlConnection } from '../support/sql.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const GROUPS = 5_000;
 const LOOKUPS = 50;
 
 describe('a database that has grown from empty within seconds', () => {
+  const stack = suiteStack();
   let service: TestService;
   let client: SqlConnection;
   before(async () => {
-    service = await TestService.start(postgres, {
-      env: { UGS_QUEUE_LIMIT: String(GROUPS), UGS_POSTGRES_POOL_SIZE: '1' },
-    });
-    client = await SqlConnection.open(service.database.url);
+    const env = { UGS_QUEUE_LIMIT: String(GROUPS), UGS_POSTGRES_POOL_SIZE: '1' };
+    service = stack.use(await TestService.start(postgres, { env }));
+    client = stack.use(await SqlConnection.open(service.database.url));
     // The connection creates its plans now, for an empty table, and caches a plan after some executions.
     for (let call = 0; call < 20; call++) await lookUp(call);
     await Promise.all(
@@ -30,10 +31,6 @@ describe('a database that has grown from empty within seconds', () => {
         service.importGroup({ user_group_id: `imported-${index}`, name: 'I', token: importedToken(index) }),
       ),
     );
-  });
-  after(async () => {
-    await client.end();
-    await service.end();
   });
 
   async function lookUp(index: number): Promise<void> {
@@ -67,12 +64,13 @@ describe('a database that has grown from empty within seconds', () => {
 
 describe('a database with many events', () => {
   const EVENTS = 200_000;
+  const stack = suiteStack();
   let service: TestService;
   let client: SqlConnection;
   before(async () => {
-    service = await TestService.start(postgres, { env: { UGS_POSTGRES_POOL_SIZE: '1' } });
+    service = stack.use(await TestService.start(postgres, { env: { UGS_POSTGRES_POOL_SIZE: '1' } }));
     await service.get({ user_group_id: 'group', name: 'Group' });
-    client = await SqlConnection.open(service.database.url);
+    client = stack.use(await SqlConnection.open(service.database.url));
     await client.query(
       `insert into events (bucket, workspace_id, environment, target_type, target_id, event_id, position, type,
          occurred_at, actor, version, changes)
@@ -81,10 +79,6 @@ describe('a database with many events', () => {
        from events, generate_series(1, ${EVENTS}) as i where target_id = 'group'`,
     );
     await client.query('vacuum analyze events');
-  });
-  after(async () => {
-    await client.end();
-    await service.end();
   });
 
   async function countWorkers(): Promise<number> {

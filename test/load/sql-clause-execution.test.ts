@@ -1,13 +1,14 @@
 // A real PostgreSQL executes the conditions of row-level security rules: each selects exactly the row of its value.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { NotQuotable, sqlClause } from '../../src/domain/embed-token/sql-clause.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
-import { postgres, type TestDatabase } from '../support/database.ts';
+import { postgres } from '../support/database.ts';
 import { textWith } from '../support/domain/text-with.ts';
 import { SqlConnection } from '../support/sql.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const VALUES = 100_000;
 const PER_STATEMENT = 1_000;
@@ -68,16 +69,12 @@ const refused = (text: string) =>
   /\p{Cc}/u.test(text);
 
 describe('Conditions of row-level security rules on PostgreSQL', () => {
-  let database: TestDatabase;
+  const stack = suiteStack();
   let client: SqlConnection;
   before(async () => {
-    database = await postgres.create();
-    client = await SqlConnection.open(database.url);
+    const database = stack.use(await postgres.create());
+    client = stack.use(await SqlConnection.open(database.url));
     await client.query('create table rows (id int primary key, customer text collate "C")');
-  });
-  after(async () => {
-    await client.end();
-    await database.drop();
   });
 
   it(`select exactly the one row of each of ${VALUES} values`, async () => {

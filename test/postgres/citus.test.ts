@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Statement } from '../../src/store/postgres/client/session.ts';
 import { nameShards } from '../../src/store/postgres/schema/citus.ts';
@@ -13,6 +13,7 @@ import { citus, postgres } from '../support/database.ts';
 import { FAULT_MS, Installation } from '../support/faults/installation.ts';
 import { TestService } from '../support/service.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const GROUPS = 500;
 const PERIOD_MS = 100;
@@ -53,15 +54,12 @@ describe('a statement for many groups', async () => {
 });
 
 describe('a Citus cluster', { skip }, () => {
+  const stack = suiteStack();
   let service: TestService;
   let client: SqlConnection;
   before(async () => {
-    service = await TestService.start(citus);
-    client = await SqlConnection.open(service.database.url);
-  });
-  after(async () => {
-    await client.end();
-    await service.end();
+    service = stack.use(await TestService.start(citus));
+    client = stack.use(await SqlConnection.open(service.database.url));
   });
 
   it('distributes user groups and their events by bucket and imported tokens by digest, and replicates every other table', async () => {

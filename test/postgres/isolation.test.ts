@@ -2,11 +2,12 @@
 // own default.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { postgres, type TestDatabase } from '../support/database.ts';
+import { before, describe, it } from 'node:test';
+import { postgres } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const PROCESSES = 4;
 const ROUNDS = 20;
@@ -19,20 +20,17 @@ const connections: Record<string, Record<string, string>> = {
 for (const isolation of ['repeatable read', 'serializable']) {
   for (const [way, env] of Object.entries(connections)) {
     describe(`connected to ${way} with the default isolation level ${isolation}`, () => {
-      let database: TestDatabase;
+      const stack = suiteStack();
       let services: TestService[];
       before(async () => {
-        database = await postgres.create();
+        const database = stack.use(await postgres.create());
         const name = new URL(database.url).pathname.slice(1);
         await runSql(database, `alter database ${name} set default_transaction_isolation = '${isolation}'`);
         const starting = Array.from({ length: PROCESSES }, () =>
           TestService.start(postgres, { database, env }),
         );
         services = await Promise.all(starting);
-      });
-      after(async () => {
-        for (const service of services) await service.stop();
-        await database.drop();
+        for (const service of services) stack.defer(() => service.stop());
       });
 
       /** One concurrent call through each process. */

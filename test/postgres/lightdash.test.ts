@@ -2,18 +2,19 @@
 // rows of the customer.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { embedTokenPayload, integrationBody } from '../../src/domain/embed-token/mint.ts';
 import { GroupValues } from '../../src/domain/embed-token/template.ts';
 import { parseStrictJson } from '../../src/domain/json/strict-json.ts';
 import { type UserGroup, userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import { Problem } from '../../src/problem.ts';
-import { postgres, type TestDatabase } from '../support/database.ts';
+import { postgres } from '../support/database.ts';
 import { textWith } from '../support/domain/text-with.ts';
 import { conditionOf, escapings, type UserAttributes } from '../support/embed-token/lightdash.ts';
 import { codeBlocks, pageText } from '../support/page.ts';
 import { SqlConnection } from '../support/sql.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const PAGE = pageText('examples/lightdash/README.md');
 const [, FILTER = ''] = /sql_filter: (.*)/.exec(PAGE)!;
@@ -146,18 +147,14 @@ const text = textWith(pieces);
 const region = fc.oneof(text, fc.array(text, { minLength: 1, maxLength: 3 }), fc.integer(), fc.boolean());
 
 describe('With the filter of examples/lightdash, PostgreSQL returns', () => {
-  let database: TestDatabase;
+  const stack = suiteStack();
   let client: SqlConnection;
   before(async () => {
-    database = await postgres.create();
-    client = await SqlConnection.open(database.url);
+    const database = stack.use(await postgres.create());
+    client = stack.use(await SqlConnection.open(database.url));
     await client.query(
       'create table orders (id int primary key, customer_id text collate "C", region text collate "C")',
     );
-  });
-  after(async () => {
-    await client.end();
-    await database.drop();
   });
 
   /** One row of each customer and region. */

@@ -2,13 +2,14 @@
 // prediction must not reveal data of another caller.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { postgres, type TestDatabase } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 import { SqlConnection } from '../support/sql.ts';
+import { suiteStack } from '../support/suite.ts';
 
 /** The message that ends a pipeline. */
 const SYNC = 'S\0\0\0\x04';
@@ -18,31 +19,27 @@ const EXECUTE = 'E\0\0\0\x09\0\0\0\0\0';
 const BACKGROUND = 'find_next_pending_endpoint';
 
 describe('the requests of a known caller', () => {
+  const stack = suiteStack();
   let database: TestDatabase;
   let proxy: FaultProxy;
   let service: TestService;
   let client: SqlConnection;
   let sent = '';
   before(async () => {
-    database = await postgres.create();
-    proxy = await FaultProxy.start(database.url);
+    database = stack.use(await postgres.create());
+    proxy = stack.use(await FaultProxy.start(database.url));
     proxy.onClientData = (bytes) => {
       sent += bytes.toString('latin1');
     };
     const env = { ...database.env, DATABASE_URL: proxy.url };
     service = await TestService.start(postgres, { database: { ...database, env } });
-    client = await SqlConnection.open(database.url);
+    stack.defer(() => service.stop());
+    client = stack.use(await SqlConnection.open(database.url));
   });
   beforeEach(async () => {
     await service.get({ user_group_id: 'known', name: 'Known' });
     await service.get({ user_group_id: 'known' });
     sent = '';
-  });
-  after(async () => {
-    await client.end();
-    await service.stop();
-    await proxy[Symbol.asyncDispose]();
-    await database.drop();
   });
 
   /** How often requests have waited for a response of the database. */

@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
-import { postgres, type TestDatabase } from '../support/database.ts';
+import { before, describe, it } from 'node:test';
+import { postgres } from '../support/database.ts';
 import { codeBlocks, pageText } from '../support/page.ts';
 import { SqlConnection } from '../support/sql.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const [policy = '', query = ''] = codeBlocks(pageText('docs/embedding.md'), 'sql');
 /** Roles belong to the server, which other tests use too. */
@@ -13,27 +14,24 @@ const role = `charts_${randomBytes(4).toString('hex')}`;
 const password = randomBytes(16).toString('hex');
 
 describe('The row-level security of the documentation', () => {
-  let database: TestDatabase;
+  const stack = suiteStack();
   let owner: SqlConnection;
   /** One connection, as a pool would reuse it. */
   let charts: SqlConnection;
   before(async () => {
-    database = await postgres.create();
-    owner = await SqlConnection.open(database.url);
+    const database = stack.use(await postgres.create());
+    owner = stack.use(await SqlConnection.open(database.url));
     await owner.query(`create role ${role} login password '${password}'`);
+    stack.defer(async () => {
+      await owner.query(`drop owned by ${role}`);
+      await owner.query(`drop role ${role}`);
+    });
     await owner.query('create table orders (customer_id text, amount int)');
     await owner.query("insert into orders values ('acme', 1), ('acme', 2), ('globex', 40)");
     await owner.query(policy.replace('to charts', `to ${role}`));
     await owner.query(`grant select on orders to ${role}`);
     const url = Object.assign(new URL(database.url), { username: role, password });
-    charts = await SqlConnection.open(url.href);
-  });
-  after(async () => {
-    await charts?.end();
-    await owner.query(`drop owned by ${role}`);
-    await owner.query(`drop role ${role}`);
-    await owner.end();
-    await database.drop();
+    charts = stack.use(await SqlConnection.open(url.href));
   });
 
   async function sumOf(customer: string): Promise<string | null> {

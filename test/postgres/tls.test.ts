@@ -4,26 +4,25 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chownSync, copyFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { generateKeyLine } from '../../src/domain/key-ring.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres/server.ts';
 import { createApiToken, Folder, run, serve } from '../support/process.ts';
 import { SqlConnection } from '../support/sql.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const isInstalled = spawnSync('openssl', ['version']).error === undefined;
 
 describe('A PostgreSQL server with TLS', { skip: !isInstalled && 'openssl is not installed' }, () => {
-  const folder = new Folder();
+  const stack = suiteStack();
+  const folder = stack.use(new Folder());
   let server: PostgresServer;
 
   before(async () => {
     server = await startPostgres();
+    stack.defer(() => server.stop());
     for (const name of ['server', 'other']) createCertificate(name);
     await enableTls();
-  });
-  after(async () => {
-    await server.stop();
-    folder[Symbol.dispose]();
   });
 
   function createCertificate(name: string): void {

@@ -6,9 +6,10 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
 import { type Exit, type Folder, run, runHosted, ServedDatabase, type Service } from '../support/process.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const SECRET = '0123456789abcdef0123456789abcdef';
 const CONFIG = `
@@ -35,19 +36,18 @@ webhook_endpoints:
 `;
 
 describeOnEachDatabase('config', (kind) => {
-  let site: ServedDatabase;
+  const stack = suiteStack();
   let folder: Folder;
   let database: TestDatabase;
   let service: Service;
+  let token: string;
   const targets = new Map<string, { args: string[]; env: Record<string, string> }>();
   before(async () => {
-    site = await ServedDatabase.start(kind, ['--permission', 'admin', '--environment', 'Testing']);
-    ({ folder, database, service } = site);
-    const { token } = site;
+    const args = ['--permission', 'admin', '--environment', 'Testing'];
+    ({ folder, database, service, token } = stack.use(await ServedDatabase.start(kind, args)));
     targets.set('a database', { args: ['--workspace', 'default'], env: database.env });
     targets.set('a running service', { args: ['--url', service.url], env: { UGS_API_TOKEN: token } });
   });
-  after(() => site[Symbol.asyncDispose]());
 
   const write = (name: string, text: string): string => {
     const file = folder.join(name);
@@ -185,7 +185,6 @@ describeOnEachDatabase('config', (kind) => {
   });
 
   it('applies nothing if the configuration changes after the plan', async () => {
-    const { token } = site;
     const forward = async (request: IncomingMessage, response: ServerResponse) => {
       if (request.url!.includes('dry_run=false'))
         assert.equal((await service.call(token, 'PUT', '/v1/schemas/concurrent', { name: 'C' })).status, 201);
@@ -223,7 +222,6 @@ describeOnEachDatabase('config', (kind) => {
   });
 
   it('refuses an API token or a URL that it cannot use with 2, and prints neither', async () => {
-    const { token } = site;
     for (const [url, UGS_API_TOKEN, reason] of [
       [service.url, `${token}\nsecond-line`, 'UGS_API_TOKEN must be one API token, without white space'],
       [service.url, '€second-line', 'UGS_API_TOKEN must be one API token, without white space'],

@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { validate } from 'dockerfile-utils';
 import { parse } from 'yaml';
@@ -29,6 +29,7 @@ import { freePort } from '../support/free-port.ts';
 import { send, type TestResponse } from '../support/http.ts';
 import { createApiToken, eventually, Folder, Program, run, type Service, serve } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const dockerfile = read('Dockerfile');
@@ -212,7 +213,8 @@ function balance(folder: Folder, port: number, urls: readonly string[], timeoutM
 }
 
 describe('The load balancer', { skip }, () => {
-  const folder = new Folder();
+  const stack = suiteStack();
+  const folder = stack.use(new Folder());
   let database: TestDatabase;
   let running: Service[];
   let balancer: Program;
@@ -220,30 +222,28 @@ describe('The load balancer', { skip }, () => {
   let token: string;
 
   before(async () => {
-    database = await postgres.create();
+    database = stack.use(await postgres.create());
     ({ token } = await createApiToken(folder, [], { env: database.env }));
     running = await Promise.all(processes.map(([, composed]) => start(composed)));
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
-    balancer = balance(
-      folder,
-      port,
-      running.map((service) => service.url),
+    balancer = stack.use(
+      balance(
+        folder,
+        port,
+        running.map((service) => service.url),
+      ),
     );
     await eventually('a response', async () => (await call('GET', '/readyz'))?.status === 200);
   });
-  after(async () => {
-    await Promise.all([balancer, ...running].map((program) => program.kill()));
-    await database.drop();
-    folder[Symbol.dispose]();
-  });
 
   /** Starts a process with the settings of the Compose file, except for those that name files. */
-  function start({ environment = {} }: ComposedService, port = '0'): Promise<Service> {
+  async function start({ environment = {} }: ComposedService, port = '0'): Promise<Service> {
     const plain = Object.entries(environment).filter(([name]) => !name.endsWith('_FILE'));
     // The load balancer of the test is not in a network of containers.
     const own = { PORT: port, UGS_TRUSTED_PROXIES: '127.0.0.1', ...LIMITED };
-    return serve(folder, { env: { ...database.env, ...Object.fromEntries(plain), ...own } });
+    const env = { ...database.env, ...Object.fromEntries(plain), ...own };
+    return stack.use(await serve(folder, { env }));
   }
 
   /** Returns null without a response. */
@@ -320,17 +320,17 @@ describe('The load balancer', { skip }, () => {
 describe('The load balancer, if a process has processed a request and the response is lost', {
   skip,
 }, () => {
-  const folder = new Folder();
+  const stack = suiteStack();
+  const folder = stack.use(new Folder());
   let service: TestService;
   let proxy: FaultyProxy;
-  let balancer: Program;
   let client: UserGroupClient;
 
   before(async () => {
-    service = await TestService.start(sqlite);
-    proxy = await FaultyProxy.start(service.url);
+    service = stack.use(await TestService.start(sqlite));
+    proxy = stack.use(await FaultyProxy.start(service.url));
     const port = await freePort();
-    balancer = balance(folder, port, [proxy.url, proxy.url], 500);
+    stack.use(balance(folder, port, [proxy.url, proxy.url], 500));
     client = new UserGroupClient({
       url: `http://127.0.0.1:${port}`,
       apiToken: service.token,
@@ -340,12 +340,6 @@ describe('The load balancer, if a process has processed a request and the respon
     });
     const create = () => client.getOrCreate({ user_group_id: 'kept', name: 'Kept' }).catch(() => null);
     await eventually('a response', create);
-  });
-  after(async () => {
-    await balancer.kill();
-    await proxy[Symbol.asyncDispose]();
-    await service.end();
-    folder[Symbol.dispose]();
   });
 
   for (const [fault, status] of [

@@ -5,9 +5,10 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { ProxyServer, proxies } from '../support/client-matrix/proxy.ts';
 import { createApiToken, type Exit, Folder, run, type Service, serve } from '../support/process.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const nginx = proxies.find(({ name }) => name === 'nginx')!;
 const HAS_OPENSSL = spawnSync('openssl', ['version']).status === 0;
@@ -19,21 +20,17 @@ interface Check {
   remedy?: string;
 }
 
-let folder: Folder;
+const stack = suiteStack();
+const folder = stack.use(new Folder());
 let service: Service;
 let apiToken: string;
 
 before(async () => {
-  folder = new Folder();
   ({ token: apiToken } = await createApiToken(folder));
   writeFileSync(folder.join('api-token'), apiToken, { mode: 0o600 });
-  service = await serve(folder);
+  service = stack.use(await serve(folder));
   const group = { user_group_id: 'a/b c', name: 'A' };
   assert.equal((await service.call(apiToken, 'POST', '/v1/user-groups', group)).status, 201);
-});
-after(async () => {
-  await service.kill();
-  folder[Symbol.dispose]();
 });
 
 function doctor(

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { after, before, it } from 'node:test';
-import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
+import { it } from 'node:test';
+import { databaseOf, describeOnEachDatabase } from '../support/database.ts';
 import { createApiToken, Folder, run, serve } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
@@ -12,15 +12,8 @@ const OPERATOR = '{"type":"command_line","id":null,"name":null,"via":"command_li
 const IMPORTED = 'imported-token-of-another-system-0001';
 
 describeOnEachDatabase('The events of commands', (kind) => {
-  let database: TestDatabase;
-  const folder = new Folder();
-  before(async () => {
-    database = await kind.create();
-  });
-  after(async () => {
-    folder[Symbol.dispose]();
-    await database.drop();
-  });
+  const database = databaseOf(kind);
+  const folder = Folder.of();
 
   const command = async (...args: string[]): Promise<string> => {
     const { code, stdout, stderr } = await run(folder, args, { env: database.env });

@@ -3,15 +3,16 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, afterEach, before, beforeEach, it } from 'node:test';
+import { afterEach, before, beforeEach, it } from 'node:test';
 import type { Permission } from '../../src/domain/api-token.ts';
 import { launchBrowser, skipsBrowser } from '../support/browser.ts';
 import { copyClone } from '../support/clone.ts';
-import { describeOnEachDatabase, postgres, type TestDatabase } from '../support/database.ts';
+import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import { watch } from '../support/exposure.ts';
 import { freePort } from '../support/free-port.ts';
 import { Folder, Program } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const ACME = ['100', '120', '90'];
 const GLOBEX = ['9', '10'];
@@ -23,9 +24,9 @@ interface Answer {
 }
 
 describeOnEachDatabase('examples/express-chart', (database) => {
-  const folder = new Folder();
+  const stack = suiteStack();
+  const folder = stack.use(new Folder());
   const example = folder.join('examples/express-chart');
-  const customers: TestDatabase[] = [];
   let service: TestService;
   let productPort: number;
   let productUrl: string;
@@ -37,14 +38,10 @@ describeOnEachDatabase('examples/express-chart', (database) => {
     mkdirSync(join(example, 'node_modules'));
     symlinkSync(folder.join('client'), join(example, 'node_modules/user-group-service-client'));
     await complete('npm', ['run', 'build', '--workspace', 'client']);
-    customers.push(await postgres.create(), await postgres.create());
-    const [acme, globex] = customers.map(({ url }) => url);
-    const connections = { 'acme-orders': acme, 'globex-orders': globex };
+    const acme = stack.use(await postgres.create());
+    const globex = stack.use(await postgres.create());
+    const connections = { 'acme-orders': acme.url, 'globex-orders': globex.url };
     writeFileSync(join(example, 'connections.json'), JSON.stringify(connections));
-  });
-  after(async () => {
-    for (const each of customers) await each.drop();
-    folder[Symbol.dispose]();
   });
 
   beforeEach(async () => {

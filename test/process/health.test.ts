@@ -1,8 +1,9 @@
 // Health checks of supervisors and load balancers, without an API token.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { Folder, type Service, serve } from '../support/process.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const bodies = {
   '/healthz': '{"success":1,"status":"alive"}',
@@ -10,14 +11,11 @@ const bodies = {
 };
 
 describe('Health', () => {
-  const folder = new Folder();
+  const stack = suiteStack();
+  const folder = stack.use(new Folder());
   let service: Service;
   before(async () => {
-    service = await serve(folder);
-  });
-  after(async () => {
-    await service.kill();
-    folder[Symbol.dispose]();
+    service = stack.use(await serve(folder));
   });
 
   for (const [path, body] of Object.entries(bodies)) {

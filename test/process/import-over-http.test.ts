@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
-import { after, before, beforeEach, it } from 'node:test';
+import { before, beforeEach, it } from 'node:test';
 import { mintApiToken } from '../../src/domain/token.ts';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
 import { send } from '../support/http.ts';
@@ -20,18 +20,17 @@ import {
   type Service,
   served,
 } from '../support/process.ts';
+import { suiteStack } from '../support/suite.ts';
 
 describeOnEachDatabase('import --url', (kind) => {
-  let site: ServedDatabase;
+  const stack = suiteStack();
   let folder: Folder;
   let database: TestDatabase;
   let service: Service;
   let token: string;
   before(async () => {
-    site = await ServedDatabase.start(kind);
-    ({ folder, database, service, token } = site);
+    ({ folder, database, service, token } = stack.use(await ServedDatabase.start(kind)));
   });
-  after(() => site[Symbol.asyncDispose]());
 
   const call = (method: string, path: string, body?: unknown) => service.call(token, method, path, body);
   const ids = async (): Promise<string[]> => {

@@ -2,31 +2,28 @@
 // is visible to the next request of every other.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { postgres, type TestDatabase } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
 import { createApiToken, Folder, run, type Service, serve, served } from '../support/process.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const PROCESSES = 3;
 /** Updates of each group by each process: more at a time would be refused on a busy machine. */
 const ROUNDS = 3;
 
 describe('three processes on one PostgreSQL database', () => {
-  const folder = new Folder();
+  const stack = suiteStack();
+  const folder = stack.use(new Folder());
   let database: TestDatabase;
   const services: Service[] = [];
   let token: string;
 
   before(async () => {
-    database = await postgres.create();
+    database = stack.use(await postgres.create());
     const { env } = database;
-    for (let index = 0; index < PROCESSES; index++) services.push(await serve(folder, { env }));
+    for (let index = 0; index < PROCESSES; index++) services.push(stack.use(await serve(folder, { env })));
     ({ token } = await createApiToken(folder, [], { env }));
-  });
-  after(async () => {
-    await Promise.all(services.map((service) => service.kill()));
-    await database.drop();
-    folder[Symbol.dispose]();
   });
 
   /** Repeated while the process is too busy: the parallel calls are its first, and the machine runs other tests. */

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { UserGroupClient } from '../../client/src/index.ts';
 import { isNginxInstalled, type Nginx, startNginx } from '../../reliability/nginx.ts';
 import type { Target } from '../../reliability/rolling-caller.ts';
@@ -14,6 +14,7 @@ import { assertLimitedByClient, LIMITED } from '../support/client-limit.ts';
 import { sqlite } from '../support/database.ts';
 import { send } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const configuration = readFileSync(new URL('../../deploy/nginx.conf', import.meta.url), 'utf8');
 const skip = !isNginxInstalled && 'nginx is not installed (apt-get install nginx-light)';
@@ -37,21 +38,18 @@ describe('deploy/nginx.conf', () => {
 });
 
 describe('nginx with deploy/nginx.conf', { skip }, () => {
+  const stack = suiteStack();
   let service: TestService;
   let proxy: FaultyProxy;
   let nginx: Nginx;
   let client: UserGroupClient;
 
   before(async () => {
-    service = await TestService.start(sqlite, { env: { ...LIMITED, UGS_TRUSTED_PROXIES: '127.0.0.1' } });
-    proxy = await FaultyProxy.start(service.url);
-    nginx = await startNginx('recommended', [serverAt(proxy.url), serverAt(proxy.url)]);
+    const env = { ...LIMITED, UGS_TRUSTED_PROXIES: '127.0.0.1' };
+    service = stack.use(await TestService.start(sqlite, { env }));
+    proxy = stack.use(await FaultyProxy.start(service.url));
+    nginx = stack.use(await startNginx('recommended', [serverAt(proxy.url), serverAt(proxy.url)]));
     client = new UserGroupClient({ url: nginx.url, apiToken: service.token, maxRetries: 0 });
-  });
-  after(async () => {
-    await nginx[Symbol.asyncDispose]();
-    await proxy[Symbol.asyncDispose]();
-    await service.end();
   });
 
   const failedOnce: [string, Fault][] = [

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { recordBackup } from '../../src/store/sqlite/file/storage.ts';
@@ -12,6 +12,7 @@ import { describeOnEachDatabase } from '../support/database.ts';
 import { eventually, Folder } from '../support/process.ts';
 import { isPrometheusInstalled, Prometheus, readRules } from '../support/prometheus.ts';
 import { TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
 const LIMIT_MS = 60_000;
@@ -209,16 +210,17 @@ describe('Each alert', () => {
 });
 
 describeOnEachDatabase('a Prometheus that scrapes the service', (database) => {
+  const stack = suiteStack();
   let service: TestService | undefined;
   let prometheus: Prometheus;
 
   before(
     async () => {
       if (!isPrometheusInstalled) return;
-      service = await TestService.start(database, { env: { UGS_METRICS_ADDRESS: '127.0.0.1:0' } });
+      service = stack.use(await TestService.start(database, { env: { UGS_METRICS_ADDRESS: '127.0.0.1:0' } }));
       if (database.name === 'SQLite') recordBackup(service.database.url.slice('sqlite:'.length));
       const targets = [new URL(service.app.metricsUrl!).host];
-      prometheus = await Prometheus.start({ targets, scrapeMs: 500 });
+      prometheus = stack.use(await Prometheus.start({ targets, scrapeMs: 500 }));
       await eventually('scrapes of calls', async () => {
         await callAll();
         const [scrapes] = await prometheus.query(
@@ -229,10 +231,6 @@ describeOnEachDatabase('a Prometheus that scrapes the service', (database) => {
     },
     { timeout: LIMIT_MS },
   );
-  after(async () => {
-    await prometheus?.[Symbol.asyncDispose]();
-    await service?.end();
-  });
 
   async function callAll(): Promise<void> {
     await service!.get({ user_group_id: 'a', name: 'A' });

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
-import { after, before, beforeEach, it } from 'node:test';
+import { before, beforeEach, it } from 'node:test';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
 import {
   createApiToken,
@@ -16,18 +16,17 @@ import {
   type Service,
   served,
 } from '../support/process.ts';
+import { suiteStack } from '../support/suite.ts';
 
 describeOnEachDatabase('import --update --prune', (kind) => {
-  let site: ServedDatabase;
+  const stack = suiteStack();
   let folder: Folder;
   let database: TestDatabase;
   let service: Service;
   let token: string;
   before(async () => {
-    site = await ServedDatabase.start(kind);
-    ({ folder, database, service, token } = site);
+    ({ folder, database, service, token } = stack.use(await ServedDatabase.start(kind)));
   });
-  after(() => site[Symbol.asyncDispose]());
   beforeEach(async () => {
     for (const id of await ids()) await call('DELETE', `/v1/user-groups/${id}`);
     for (let number = 0; number < 10; number++)

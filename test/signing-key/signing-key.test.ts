@@ -1,7 +1,7 @@
 // Contract: a verifier that honours max-age never meets a token whose key it does not find, and old keys go.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { before, beforeEach, describe, it } from 'node:test';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { EnvironmentConfig } from '../../src/operations/document/environment-config.ts';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
@@ -10,6 +10,7 @@ import type { TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
 import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -238,20 +239,15 @@ describeOnEachDatabase('The signing keys', (database) => {
 });
 
 describe('Two processes on one PostgreSQL database', () => {
+  const env = { UGS_PUBLIC_URL: 'https://groups.example.com' };
+  const stack = suiteStack();
   let first: EmbedSite;
   let second: TestService;
   before(async () => {
-    first = await EmbedSite.start(postgres, { env: { UGS_PUBLIC_URL: 'https://groups.example.com' } });
-    const { database } = first.service;
-    second = await TestService.start(postgres, {
-      database,
-      env: { UGS_PUBLIC_URL: 'https://groups.example.com' },
-    });
+    first = stack.use(await EmbedSite.start(postgres, { env }));
+    second = await TestService.start(postgres, { database: first.service.database, env });
+    stack.defer(() => second.stop());
     await first.createGroup({ user_group_id: 'a', name: 'A', properties: { region: 'r' } });
-  });
-  after(async () => {
-    await second.stop();
-    await first.service.end();
   });
 
   const on = (service: TestService, method: string, path: string, body?: unknown) =>

@@ -2,7 +2,7 @@
 // thread that serves callers.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Environment } from '../../src/domain/user-group/user-group.ts';
 import { findNextTenant } from '../../src/store/sqlite/event/event.ts';
 import { Connection } from '../../src/store/sqlite/file/connection.ts';
@@ -10,6 +10,7 @@ import { findPendingEndpoint } from '../../src/store/sqlite/webhook-endpoint/del
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const ROWS = 300_000;
 /** Reading the rows takes ten times as long. */
@@ -17,11 +18,10 @@ const MAX_MS = 3;
 const CALLS = 9;
 
 describe('Among many rows of one key', () => {
-  let service: TestService;
+  const stack = suiteStack();
   let connection: Connection;
   before(async () => {
-    service = await TestService.start(sqlite);
-    const { database } = service;
+    const { database } = stack.use(await TestService.start(sqlite));
     await runSql(database, 'delete from events');
     await runSql(
       database,
@@ -39,10 +39,7 @@ describe('Among many rows of one key', () => {
     );
     await runSql(database, `update deliveries set endpoint_id = 'whe_2' where event_id = 'evt_${ROWS}'`);
     connection = new Connection(database.url.slice('sqlite:'.length));
-  });
-  after(async () => {
-    connection.close();
-    await service.end();
+    stack.defer(() => connection.close());
   });
 
   /** All keys from the first one, and the shortest time that each took to find. */

@@ -2,11 +2,12 @@
 // all of them.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import { PinnedClient } from '../support/pinned-client.ts';
 import { eventually, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 import { Receiver } from '../support/webhooks/receiver.ts';
 
 const THREADS = 3;
@@ -14,6 +15,7 @@ const ROUNDS = 20;
 const LIMIT = 20;
 
 describeOnEachDatabase('Serving threads', (database) => {
+  const stack = suiteStack();
   let service: TestService;
   let clients: PinnedClient[];
   before(async () => {
@@ -22,13 +24,10 @@ describeOnEachDatabase('Serving threads', (database) => {
       UGS_METRICS_ADDRESS: '127.0.0.1:0',
       UGS_WEBHOOK_ALLOW_PRIVATE: 'on',
     };
-    service = await TestService.start(database, { env });
+    service = stack.use(await TestService.start(database, { env }));
     const { token } = await service.apiToken({ permission: 'admin' });
     clients = await PinnedClient.ofEachThread(service.url, token, THREADS);
-  });
-  after(async () => {
-    for (const client of clients) client[Symbol.dispose]();
-    await service.end();
+    for (const client of clients) stack.use(client);
   });
 
   it('see every acknowledged change at once', async () => {

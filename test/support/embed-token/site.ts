@@ -65,7 +65,7 @@ export const acmeText = JSON.stringify(acme, (_key, value) =>
   typeof value === 'bigint' ? '@' : value,
 ).replace('"@"', '9007199254740993');
 
-export class EmbedSite {
+export class EmbedSite implements AsyncDisposable {
   readonly service: TestService;
   /** API tokens. */
   admin = '';
@@ -91,6 +91,10 @@ export class EmbedSite {
 
   private constructor(service: TestService) {
     this.service = service;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.service.end();
   }
 
   /** The clock of the service. */
