@@ -2,8 +2,9 @@
 
     python superset-site.py FOLDER
 
-The folder has site.json: {"secret", "audience", "tables": {"orders": ["value of one row", ...], ...}}. Prints one line of
-JSON with the address, the UUID of the dashboard and the charts, then serves until it is stopped.
+The folder has site.json: {"secret", "audience", "permissions": [["can_read", "Chart"], ...], "allowed_domain",
+"tables": {"orders": ["value of one row", ...], ...}}. Prints one line of JSON with the address, the UUID of the dashboard
+and the charts, then serves until it is stopped.
 """
 
 import json
@@ -22,7 +23,7 @@ SQLALCHEMY_DATABASE_URI = "sqlite:///{folder}/superset.db"
 FEATURE_FLAGS = {{"EMBEDDED_SUPERSET": True, "ENABLE_TEMPLATE_PROCESSING": True}}
 GUEST_TOKEN_JWT_SECRET = {site["secret"]!r}
 GUEST_TOKEN_JWT_AUDIENCE = {site["audience"]!r}
-GUEST_ROLE_NAME = "Gamma"
+GUEST_ROLE_NAME = "EmbeddedGuest"
 PREVENT_UNSAFE_DB_CONNECTIONS = False
 WTF_CSRF_ENABLED = False
 TALISMAN_ENABLED = False
@@ -49,10 +50,15 @@ app = create_app()
 with app.app_context():
     import flask_migrate
     import superset
-    from superset import db, security_manager
+    from superset import appbuilder, db, security_manager
 
     flask_migrate.upgrade(directory=str(Path(superset.__file__).parent / "migrations"))
+    appbuilder.add_permissions(update_perms=True)
     security_manager.sync_role_definitions()
+    guest = security_manager.add_role("EmbeddedGuest")
+    for permission, view in site["permissions"]:
+        found = security_manager.find_permission_view_menu(permission, view)
+        security_manager.add_permission_role(guest, found)
 
     from superset.connectors.sqla.models import SqlaTable, TableColumn
     from superset.models.core import Database
@@ -82,7 +88,7 @@ with app.app_context():
         dashboard.slices.append(chart)
         db.session.flush()
         charts[table] = {"slice_id": chart.id, "dataset_id": dataset.id}
-    embedded = EmbeddedDashboard(dashboard=dashboard, allow_domain_list="")
+    embedded = EmbeddedDashboard(dashboard=dashboard, allow_domain_list=site["allowed_domain"])
     db.session.add(embedded)
     db.session.commit()
     started = {"dashboard": str(embedded.uuid), "dashboard_id": dashboard.id, "charts": charts}

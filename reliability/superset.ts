@@ -1,7 +1,7 @@
 // Guest tokens in a real Superset: customers with hostile values see their own rows of two data sets, and no others.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { DatabaseKind } from '../test/support/database.ts';
 import { EmbedSite, SECRET } from '../test/support/embed-token/site.ts';
@@ -10,6 +10,13 @@ import { PromiseBroken } from './ledger.ts';
 
 const SCRIPT = new URL('superset-site.py', import.meta.url).pathname;
 const AUDIENCE = 'superset';
+/** The page in `examples/` says what the role of the guests may do, and which domain may embed the dashboard. */
+const page = readFileSync(new URL('../examples/superset/README.md', import.meta.url), 'utf8');
+const permissions = [...page.matchAll(/`(can [a-z ]+) on (\w+)`/g)].map(([, permission, view]) => [
+  permission!.replaceAll(' ', '_'),
+  view!,
+]);
+const [, allowedDomain = ''] = /enter `([^`]+)` as an allowed domain/.exec(page) ?? [];
 const TABLES = ['orders', 'invoices'] as const;
 type Table = (typeof TABLES)[number];
 
@@ -102,13 +109,16 @@ export async function viewInSuperset({
       await site.createGroup({ user_group_id: id, name: id, properties: { customer } });
       const minted = await site.mint({ integration: 'superset', user_group_id: id });
       if (minted.status === 422) figures.refused++;
-      else
+      else {
+        const { token } = minted.json.embed_token;
+        if (figures.answers === 0) await superset.open(token);
         for (const table of TABLES) {
-          const rows = await superset.rowsOf(table, minted.json.embed_token.token);
+          const rows = await superset.rowsOf(table, token);
           assertOwn(customer, table, rows);
           figures.answers++;
           figures.rows += rows.length;
         }
+      }
       onCustomer(index + 1);
     }
     await assertForeignRefused(superset);
@@ -175,7 +185,7 @@ class Superset implements AsyncDisposable {
     const tables = Object.fromEntries(
       TABLES.map((table) => [table, values.flatMap((value) => rowsFor(table, value))]),
     );
-    const site = { secret: SECRET, audience: AUDIENCE, tables };
+    const site = { secret: SECRET, audience: AUDIENCE, permissions, allowed_domain: allowedDomain, tables };
     writeFileSync(folder.join('site.json'), JSON.stringify(site));
     const child = spawn(python, [SCRIPT, folder.path], { stdio: ['ignore', 'pipe', 'pipe'] });
     const superset = new Superset(child, folder);
@@ -194,6 +204,20 @@ class Superset implements AsyncDisposable {
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.#log = (this.#log + text).slice(-LOG_CHARACTERS);
     });
+  }
+
+  /** Loads what a browser loads before the charts of the embedded dashboard. */
+  async open(token: string): Promise<void> {
+    const { url, dashboard, dashboard_id } = this.started;
+    const headers = { referer: 'https://app.example.com/', 'x-guesttoken': token };
+    for (const path of [
+      `/embedded/${dashboard}`,
+      '/api/v1/me/roles/',
+      ...['', '/charts', '/datasets'].map((part) => `/api/v1/dashboard/${dashboard_id}${part}`),
+    ]) {
+      const { status } = await fetch(url + path, { headers });
+      if (status !== 200) throw new PromiseBroken(`Superset answers ${status} to ${path}`);
+    }
   }
 
   async rowsOf(table: Table, token: string): Promise<string[]> {
