@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import { tooBusy } from '../../operations/refusals.ts';
 import { FairShare } from '../../scheduling/fair-share.ts';
 import type { Access } from '../../store/admission.ts';
+import { resetSocket } from '../../system/reset-socket.ts';
 
 const MAX_SWEEP_MS = 2_000;
 
@@ -28,7 +29,7 @@ export function resetSlowReaders(server: Server, answerTimeoutMs: number): void 
       const { writableLength: unsent, bytesWritten: bytes } = socket;
       if (unsent === 0) marks.set(socket, null);
       else if (mark === null || bytes - unsent >= mark.bytes) marks.set(socket, { bytes, at: now });
-      else if (now - mark.at >= answerTimeoutMs) socket.resetAndDestroy();
+      else if (now - mark.at >= answerTimeoutMs) resetSocket(socket);
     }
   };
   // Unreferenced: a server that never listens, because its port is in use, never emits `close`.

@@ -5,6 +5,7 @@
 
 import { Socket } from 'node:net';
 import pg from 'pg';
+import { resetSocket } from '../../../system/reset-socket.ts';
 import type { Hosts } from './hosts.ts';
 
 /** Replaces `connectionString` by the hosts. */
@@ -58,12 +59,6 @@ export class Connection extends pg.Client {
 
   /** Resets the connection and discards what has not reached the server. */
   abandon(): void {
-    try {
-      // If both sides have ended, a reset would fail and Node would never close the socket, nor exit.
-      if (this.#socket.writable) this.#socket.resetAndDestroy();
-    } catch {
-      // A Unix socket cannot be reset, and has no network behind it that could delay data.
-    }
-    this.#socket.destroy();
+    resetSocket(this.#socket);
   }
 }
