@@ -2,13 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { createServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
+import { RequestPipelining } from '../../src/http/limits/request-pipelining.ts';
 import { describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 import { eventually } from '../support/process.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
+
+const GET = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 
 describeOnEachDatabase('Pipelined requests', (database) => {
   it('are executed in order', async (test) => {
@@ -38,8 +42,8 @@ describe('A client that pipelines many requests', () => {
     const requests = 1_000;
     const many = await RawConnection.open(service.url);
     const other = await RawConnection.open(service.url);
-    many.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(requests));
-    other.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    many.write(GET.repeat(requests));
+    other.write(GET);
     await eventually('the single response', () => other.exchange.answers.length === 1);
     const before = many.exchange.answers.length;
     assert.ok(before < requests / 2, `${before} responses before it`);
@@ -92,10 +96,47 @@ describe('A client that pipelines many requests', () => {
     for (const client of clients) client.destroy();
     await eventually('capacity for other clients', async () => {
       const connection = await RawConnection.open(service.url);
-      connection.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2));
+      connection.write(GET.repeat(2));
       await eventually('a response', () => connection.exchange.answers.length > 0);
       return (await connection.finish(100)).answers.length === 2;
     });
+  });
+});
+
+describe('The requests that wait in a process', () => {
+  it('are limited by disconnecting the client that has most of them, not one that has few', async (test) => {
+    const pipelining = new RequestPipelining();
+    const started: ServerResponse[] = [];
+    const server = createServer((message, response) =>
+      pipelining.serialize(message, response, () => started.push(response)),
+    );
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    test.after(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    const open = () => RawConnection.open(`http://127.0.0.1:${port}`);
+    const hostile: RawConnection[] = [];
+    const ended: RawConnection[] = [];
+    // One is in progress on each connection, and all that may wait do.
+    for (const waiting of [1_025, ...Array(14).fill(1_024), 1_023]) {
+      const connection = await open();
+      connection.write(GET.repeat(1 + waiting));
+      hostile.push(connection);
+      void connection.ended.then(() => ended.push(connection));
+      await eventually('the first request', () => started.length === hostile.length);
+    }
+    const victim = await open();
+    victim.write(GET.repeat(3));
+    await eventually('a disconnect', () => ended.length > 0);
+    for (let response = 0; response < 3; response++) {
+      await eventually('a request', () => started.length > hostile.length + response);
+      started.at(-1)!.end('done');
+    }
+    await eventually('the responses', () => victim.exchange.answers.length === 3);
+    assert.deepEqual(ended, [hostile[0]]);
+    for (const connection of [...hostile, victim]) connection.leave();
   });
 });
 

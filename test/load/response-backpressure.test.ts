@@ -102,8 +102,8 @@ describe('A client that reads no responses', () => {
 const RESOLVING_READERS = 160;
 /** Their data sources have almost as much as a resolution may contain. */
 const LARGE_SOURCES = 16;
-/** More than a socket buffer holds, and together fewer than may wait on all connections. */
-const RESOLVES = 100;
+/** More than a socket buffer holds, and together far fewer than may wait on all connections. */
+const RESOLVES = 60;
 /** All the resolutions together would have 4 GB; those that were sent or refused are garbage for a while. */
 const MAX_RESOLVING_GROWTH_MB = 500;
 const ANSWER_WITHIN_MS = 5_000;

@@ -3,6 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { resetSocket } from '../../system/reset-socket.ts';
 import { isBehindOthers, onConnectionTurn } from '../node-internals.ts';
 
 /** Over all connections; each takes a few kilobytes. */
@@ -30,15 +31,16 @@ export class RequestPipelining {
     else start();
   }
 
-  /** Resets the connection if too many requests are waiting. */
+  /** If too many requests are waiting, resets the connection that has most of them. */
   #add(message: IncomingMessage, response: ServerResponse, start: () => void): void {
     const { socket } = message;
-    if (this.#count === MAX_WAITING) socket.resetAndDestroy();
+    if (this.#count === MAX_WAITING) this.#resetLongest();
     if (socket.destroyed) return;
     waited.add(message);
     if (!this.#ofSocket.has(socket)) socket.once('close', () => this.#forget(socket));
     this.#change(socket, 1);
     onConnectionTurn(response, () => {
+      if (socket.destroyed) return;
       this.#change(socket, -1);
       // One request per connection and turn of the event loop, so that connections get equal shares.
       setImmediate(() => {
@@ -52,8 +54,15 @@ export class RequestPipelining {
     this.#count += by;
   }
 
+  #resetLongest(): void {
+    const [longest] = [...this.#ofSocket].toSorted(([, one], [, other]) => other - one);
+    const [socket] = longest!;
+    this.#forget(socket);
+    resetSocket(socket);
+  }
+
   #forget(socket: Socket): void {
-    this.#count -= this.#ofSocket.get(socket)!;
+    this.#count -= this.#ofSocket.get(socket) ?? 0;
     this.#ofSocket.delete(socket);
   }
 }
