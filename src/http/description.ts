@@ -31,7 +31,7 @@ export interface Example {
   value: unknown;
 }
 
-export type Examples = Readonly<Record<string, Example>>;
+type Examples = Readonly<Record<string, Example>>;
 
 /** The only example of a successful response. */
 export function successExample(name: string, summary: string, members: object): Examples {

@@ -45,7 +45,7 @@ export interface Call<Body = null, Query = null> {
   reply: FastifyReply;
 }
 
-export interface Endpoint<Body, Query> {
+interface Endpoint<Body, Query> {
   operationId: string;
   method: HTTPMethods;
   /** Methods that do the same; not in the API description. */

@@ -88,7 +88,7 @@ export interface BatchingOptions {
 }
 
 /** Called with each command of this process; returns what to do once it is committed, or null. */
-export type WriteListener = (command: Command) => (() => void) | null;
+type WriteListener = (command: Command) => (() => void) | null;
 
 interface Batchers {
   reads: Batcher<Query, QueryResult>;

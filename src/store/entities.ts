@@ -163,7 +163,7 @@ export const API_TOKEN = new Entity<ApiToken>((column) => ({
   lastUsedAt: column.bigint('last_used_at'),
 }));
 
-export type RecordedEvent = Omit<StoredEvent, 'position'>;
+type RecordedEvent = Omit<StoredEvent, 'position'>;
 
 const describeRecordedEvent = (column: ColumnReader): RecordedEvent => ({
   bucket: column.integer('bucket'),

@@ -445,7 +445,7 @@ interface DocumentReplacement extends Recorded {
   now: number;
 }
 
-export interface ApiTokenRotation extends Recorded {
+interface ApiTokenRotation extends Recorded {
   apiTokenId: number;
   currentDigest: TokenDigest;
   digest: TokenDigest;

@@ -3,7 +3,7 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { redact } from '../../src/domain/secret.ts';
 
-export interface Difference {
+interface Difference {
   /** Such as `json.errors[0].pointer`; empty for the values themselves. */
   path: string;
   expected: string;

@@ -2,7 +2,7 @@
 
 import { send } from './http.ts';
 
-export interface Sample {
+interface Sample {
   name: string;
   labels: Record<string, string>;
   value: number;

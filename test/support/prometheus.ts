@@ -21,7 +21,7 @@ interface Rule {
   annotations: Record<string, string>;
 }
 
-export interface Series {
+interface Series {
   metric: Record<string, string>;
   value: [time: number, value: string];
 }

@@ -31,7 +31,7 @@ interface CopyJob {
 
 export type CopiedDatabase = Record<keyof ReturnType<typeof tableCopies>, CopiedTable>;
 
-export interface CopiedTable {
+interface CopiedTable {
   /** Number of rows, in the source and in the target. */
   count: number;
   /** Number of rows that this copy added; an earlier, interrupted copy may have added the others. */

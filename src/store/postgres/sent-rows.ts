@@ -6,7 +6,7 @@ import type { Cell, Field, RowShape } from '../row-shape.ts';
 type AnyShape = RowShape<any>;
 
 /** `$1::integer[], $2::bigint[], …` */
-export function arrayParameters({ columns }: AnyShape): string {
+function arrayParameters({ columns }: AnyShape): string {
   return columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ');
 }
 

@@ -10,7 +10,7 @@ import { StoreUnavailable } from '../../port.ts';
  * - `refused`: nothing was applied.
  * - `unknown`: the response was lost; it was applied entirely or not at all.
  */
-export type Outcome = 'conflict' | 'refused' | 'unknown';
+type Outcome = 'conflict' | 'refused' | 'unknown';
 
 /** A failure that may succeed on a retry. */
 export class TransientError extends StoreUnavailable {

@@ -169,7 +169,7 @@ export const countUserGroups: QueryExecutor<'countUserGroups'> = async (session,
   return row?.[0] as number;
 };
 
-export function columnsOfKeys(items: readonly { key: UserGroupKey }[]): unknown[][] {
+function columnsOfKeys(items: readonly { key: UserGroupKey }[]): unknown[][] {
   return toArrays(
     USER_GROUP_KEY,
     items.map(({ key }) => key),

@@ -27,7 +27,7 @@ const MAX_LOG_BYTES = 201_326_592;
 export type Row = unknown[];
 
 /** Pages of the write-ahead log. */
-export interface LogPages {
+interface LogPages {
   /** In the log since it was restarted. */
   written: number;
   /** Those of them that have been copied into the database. */
