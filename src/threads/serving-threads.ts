@@ -16,6 +16,7 @@ export class ServingThreads {
   readonly #workers: Worker[] = [];
   readonly #exited: Promise<unknown>[] = [];
   #calls: Calls[] = [];
+  readonly #metrics: ThreadMetricsMessage[] = [];
   readonly #failure = Promise.withResolvers<never>();
   #isClosing = false;
 
@@ -59,7 +60,12 @@ export class ServingThreads {
 
   async open(start: Omit<ThreadStart, 'thread'>, functions: MainCalls): Promise<void> {
     for (const worker of this.#workers) worker.ref();
-    this.#calls = this.#workers.map((worker) => callThread(worker, functions));
+    this.#calls = this.#workers.map((worker) => {
+      const calls = callThread(worker, functions);
+      // Rejects the calls that it has not answered, and later ones.
+      worker.once('exit', () => calls.$close());
+      return calls;
+    });
     await this.#each((calls, index) => calls.open({ ...start, thread: index + 1 }));
   }
 
@@ -67,8 +73,18 @@ export class ServingThreads {
     await this.#each((calls) => calls.listen(host, port));
   }
 
+  /** Those of a thread that has exited are the ones that it returned last: counters must not decrease. */
   collectMetrics(): Promise<ThreadMetricsMessage[]> {
-    return this.#each((calls) => calls.collectMetrics());
+    return Promise.all(this.#calls.map((calls, index) => this.#collect(calls, index)));
+  }
+
+  async #collect(calls: Calls, index: number): Promise<ThreadMetricsMessage> {
+    try {
+      this.#metrics[index] = await calls.collectMetrics();
+    } catch (error) {
+      if (!calls.$closed) throw error;
+    }
+    return this.#metrics[index] ?? [];
   }
 
   /** Resolves when all threads have drained and exited. A thread that has failed does not delay the others. */

@@ -3,7 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { describeOnEachDatabase, postgres } from '../support/database.ts';
+import { withDeadline } from '../../src/scheduling/timeout.ts';
+import { describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';
+import { Scrape } from '../support/metrics.ts';
 import { PinnedClient } from '../support/pinned-client.ts';
 import { eventually, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -13,6 +15,9 @@ import { Receiver } from '../support/webhooks/receiver.ts';
 const THREADS = 3;
 const ROUNDS = 20;
 const LIMIT = 20;
+const REQUESTS = 'http_server_request_duration_seconds_count';
+/** Longer than Prometheus waits. */
+const SCRAPE_MS = 20_000;
 
 describeOnEachDatabase('Serving threads', (database) => {
   const stack = suiteStack();
@@ -126,6 +131,39 @@ describeOnEachDatabase('Serving threads', (database) => {
       'user_group_service_build_info',
     ])
       assert.equal(text.split(`\n${name}`).length, 2, name);
+  });
+});
+
+describe('The metrics of a process that ends', () => {
+  it('are still complete when its other threads have exited', async (t) => {
+    const env = { UGS_THREADS: '2', UGS_METRICS_ADDRESS: '127.0.0.1:0' };
+    const service = await TestService.start(sqlite, { env });
+    const { eventRetention, metricsUrl } = service.app;
+    const countRequests = async (): Promise<number> => (await Scrape.of(metricsUrl!)).sum(REQUESTS);
+    for (const client of await PinnedClient.ofEachThread(service.url, service.token, 2))
+      client[Symbol.dispose]();
+    const counted = await eventually('two counted requests', async () => {
+      const count = await countRequests();
+      return count >= 2 && count;
+    });
+    // The main thread stops it when the others have exited.
+    const [exited, scraped] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const stop = eventRetention.stop.bind(eventRetention);
+    t.mock.method(eventRetention, 'stop', async () => {
+      exited.resolve();
+      await scraped.promise;
+      await stop();
+    });
+    const ended = service.end();
+    await exited.promise;
+    const last = countRequests();
+    await withDeadline(
+      performance.now() + SCRAPE_MS,
+      last,
+      () => new Error('the scrape is not answered'),
+    ).finally(scraped.resolve);
+    assert.ok((await last) >= counted);
+    await ended;
   });
 });
 
