@@ -14,6 +14,7 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { createApiToken, Folder, PROGRAM, Program, run, serve } from '../support/process.ts';
 
@@ -68,6 +69,26 @@ describe('A SQLite file in use by a process', () => {
         'is a directory: name a file in it, such as data/user-groups.db',
       );
       await assertNotAFile(folder, args, '/dev/null', 'is not a regular file');
+    }
+  });
+
+  it('is refused and keeps its tables if they belong to another application', async () => {
+    using folder = new Folder();
+    for (const table of ['schema_migrations (version text)', 'events (id integer)', 'notes (id integer)']) {
+      using other = new DatabaseSync(folder.join('other.db'));
+      other.exec(`create table ${table}`);
+      const tables = () => other.prepare('select sql from sqlite_schema').all();
+      const before = tables();
+      for (const args of [['serve'], ['migrate']]) {
+        const env = { DATABASE_URL: 'sqlite:other.db' };
+        const { code, stdout, stderr } = await run(folder, args, { env });
+        assert.match(
+          stderr,
+          /^user-group-service: SQLite: \S+\/other\.db has tables of another application: [^\n]+\n$/,
+        );
+        assert.deepEqual([code, stdout, tables()], [69, '', before]);
+      }
+      rmSync(folder.join('other.db'));
     }
   });
 

@@ -7,7 +7,7 @@ import { runCommands } from './command-executors.ts';
 import { Connection } from './file/connection.ts';
 import { fileIdentity, makeFile } from './file/file.ts';
 import { runQueries } from './query-executors.ts';
-import { migrate } from './schema/migrate.ts';
+import { migrate, refuseOtherApplication } from './schema/migrate.ts';
 import { type ConnectWriter, RemoteWriter } from './writer/remote-writer.ts';
 import { Writer, type WriterConnection, type WriterObserver } from './writer/writer.ts';
 
@@ -90,6 +90,7 @@ export function openCommandStore(path: string, migrationObserver = UNOBSERVED): 
 function open(file: string, prepare: (connection: Connection) => void): Connection {
   const connection = new Connection(file);
   try {
+    refuseOtherApplication(connection, file);
     prepare(connection);
     return connection;
   } catch (error) {

@@ -1,7 +1,10 @@
 import { type Migration, type MigrationObserver, Migrations, UNOBSERVED } from '../../migration.ts';
+import { StoreUnavailable } from '../../port.ts';
 import type { Connection } from '../file/connection.ts';
 
 export const migrations = new Migrations('store/sqlite/schema/migrations/');
+const IS_OF_OTHER = `select exists (select 1 from sqlite_schema)
+  and not exists (select 1 from pragma_table_info('schema_migrations') where name = 'number')`;
 
 /** Migrates the database to the newest schema of this version; returns the number of its schema. Throws `SchemaTooNew`. */
 export function migrate(connection: Connection, observer = UNOBSERVED): number {
@@ -11,6 +14,15 @@ export function migrate(connection: Connection, observer = UNOBSERVED): number {
   const pending = migrations.pending(number);
   for (const migration of pending) apply(connection, migration, observer);
   return pending.at(-1)?.number ?? number;
+}
+
+/** Throws `StoreUnavailable` if the file has tables, but not the one that `migrate` creates first. */
+export function refuseOtherApplication(connection: Connection, file: string): void {
+  const [isOther] = connection.transaction('deferred', () => connection.get(IS_OF_OTHER)) as [number];
+  if (isOther === 1)
+    throw new StoreUnavailable(
+      `SQLite: ${file} has tables of another application: name a file that only the service uses`,
+    );
 }
 
 /** The number of the newest applied migration; 0 if there is none. */
