@@ -2,7 +2,7 @@
 // the deadlock and the command is retried.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { DocumentKey } from '../../src/domain/document.ts';
@@ -17,6 +17,7 @@ import { mapConcurrently } from '../support/http.ts';
 import { optionsFor } from '../support/postgres/options.ts';
 import { TestService } from '../support/service.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
+import { suiteStack } from '../support/suite.ts';
 
 const ROUNDS = 200;
 const RENAME_ROUNDS = 20;
@@ -31,17 +32,15 @@ const ENVIRONMENTS: readonly Tenant[] = [1, 2, 3].flatMap((workspaceId) =>
 const KEYS = Array.from({ length: 20 }, (_, index) => userGroupKey(TENANT, `group-${index}`));
 
 describe('updates of the same user groups', () => {
+  const stack = suiteStack();
   let database: TestDatabase;
   let store: Store;
   before(async () => {
-    database = await postgres.create();
+    database = stack.use(await postgres.create());
     store = await openStore(database.url);
+    stack.defer(() => store.close());
     const [leased] = await store.write([{ kind: 'leaseIds', sequence: 'team_id', count: KEYS.length }]);
     await store.write(KEYS.map((key, index) => create(key, index, leased as LeasedIds)));
-  });
-  after(async () => {
-    await store.close();
-    await database.drop();
   });
 
   async function deadlocksOf(

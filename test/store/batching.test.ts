@@ -1,7 +1,7 @@
 // Requests queued for the database: how many are admitted, how they are batched, and how they time out.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { IdLease } from '../../src/operations/machinery/id-lease.ts';
 import { BatchingStore } from '../../src/store/batching-store.ts';
@@ -13,7 +13,7 @@ import {
   StoreUnavailable,
 } from '../../src/store/port.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { type OpenStore, openStore } from '../support/open-store.ts';
+import { storeOf } from '../support/store.ts';
 
 const LIMITS = { maxBatch: 256, maxInFlight: 1, maxLingerMs: 0, maxQueued: 100 };
 /** New work that would wait longer is rejected. */
@@ -22,11 +22,7 @@ const MAX_WAIT_MS = 100;
 const IDS = 2_500;
 
 describeOnEachDatabase('The batching store', (kind) => {
-  let opened: OpenStore;
-  before(async () => {
-    opened = await openStore(kind);
-  });
-  after(() => opened.end());
+  const opened = storeOf(kind);
 
   function batchedStore(maxQueued: number): BatchingStore {
     const limits = { ...LIMITS, maxQueued };

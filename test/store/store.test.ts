@@ -2,7 +2,7 @@
 // their commands, compare-and-set compares, and a batch is atomic.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { before, beforeEach, describe, it } from 'node:test';
 import type { Bucket } from '../../src/domain/bucket.ts';
 import type { Document } from '../../src/domain/document.ts';
 import {
@@ -43,7 +43,7 @@ import {
   StoreUnavailable,
 } from '../../src/store/port.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { type OpenStore, openStore } from '../support/open-store.ts';
+import { storeOf } from '../support/store.ts';
 
 const CREATED_AT = 1_000;
 const CHANGED_AT = 2_000;
@@ -51,7 +51,7 @@ const LIMITS = { maxBatch: 256, maxInFlight: 1, maxLingerMs: 0, maxQueued: 100 }
 const NO_LIMITS = { limit: 1_000, maxBytes: 1_000_000 };
 
 describeOnEachDatabase('A store', (kind) => {
-  let opened: OpenStore;
+  const opened = storeOf(kind);
   let store: Store;
   let leased: LeasedIds;
   let used = 0;
@@ -59,11 +59,9 @@ describeOnEachDatabase('A store', (kind) => {
   let workspaceId = 0;
 
   before(async () => {
-    opened = await openStore(kind);
     store = opened.store;
     leased = await write({ kind: 'leaseIds', sequence: 'team_id', count: 10_000 });
   });
-  after(() => opened.end());
   beforeEach(async () => {
     workspaceId += 2;
     for (const id of [workspaceId, workspaceId + 1])

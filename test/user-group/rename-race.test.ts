@@ -2,7 +2,7 @@
 // have had one after the other.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import { Random } from '../../reliability/random.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
@@ -121,17 +121,7 @@ function statesAfter(states: readonly State[], exchanges: readonly Exchange[]): 
 }
 
 describeOnEachDatabase('Concurrent renames', (database) => {
-  let services: TestService[];
-  before(async () => {
-    const first = await TestService.start(database);
-    services = [first];
-    if (database.name === 'PostgreSQL')
-      services.push(await TestService.start(database, { database: first.database }));
-  });
-  after(async () => {
-    await services[1]?.stop();
-    await services[0]!.end();
-  });
+  const services = database.name === 'PostgreSQL' ? TestService.pairOf(database) : [TestService.of(database)];
 
   function send(call: Call, process: number): Promise<TestResponse> {
     const service = services[process % services.length]!;

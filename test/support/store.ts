@@ -1,25 +1,23 @@
 // The store adapter of a database without the service: a test decides which commands form a batch.
 
+import { before } from 'node:test';
 import type { Store } from '../../src/store/port.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openServingStore } from '../../src/store/sqlite/store.ts';
 import type { DatabaseKind } from './database.ts';
 import { optionsFor } from './postgres/options.ts';
+import { suiteStack } from './suite.ts';
 
-export interface OpenStore {
-  store: Store;
-  /** Closes the store and drops its database. */
-  end(): Promise<void>;
-}
-
-export async function openStore(kind: DatabaseKind): Promise<OpenStore> {
-  const database = await kind.create();
-  const store = await openAt(database.url);
-  const end = async () => {
-    await store.close();
-    await database.drop();
-  };
-  return { store, end };
+/** The store of a suite, which is open from before its tests until after them. */
+export function storeOf(kind: DatabaseKind): { readonly store: Store } {
+  const stack = suiteStack();
+  const opened = {} as { store: Store };
+  before(async () => {
+    const database = stack.use(await kind.create());
+    opened.store = await openAt(database.url);
+    stack.defer(() => opened.store.close());
+  });
+  return opened;
 }
 
 async function openAt(url: string): Promise<Store> {
