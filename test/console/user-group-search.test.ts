@@ -15,6 +15,7 @@ import { storeUserGroups } from '../support/stored-user-group.ts';
 const LIST = '/console/user-groups';
 /** More than the first step of a search reads. */
 const GROUPS = 6_000;
+const idAt = (index: number) => `customer-${String(index).padStart(6, '0')}`;
 
 describeOnEachDatabase('the search for user groups in the console', (database) => {
   const service = TestService.of(database);
@@ -22,7 +23,7 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
   before(async () => {
     browser = await ConsoleBrowser.signIn(service);
     const groups = Array.from({ length: GROUPS }, (_, index): [string, Partial<UserGroup>] => [
-      `customer-${String(index).padStart(6, '0')}`,
+      idAt(index),
       index === GROUPS - 1
         ? { name: 'The rare one', properties: '{"plan":"gold"}' as never }
         : { name: index === 0 ? 'A first one' : `Shop ${index}${index % 25 === 1 ? ', reseller' : ''}` },
@@ -67,6 +68,17 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
       assert.doesNotMatch(textOf(await search(text)), /was renamed/);
     await service.call('PUT', '/v1/user-groups/old-17', { name: 'Another' });
     assert.doesNotMatch(textOf(await search('old-17')), /was renamed/);
+  });
+
+  it('leads to the group whose id is the text, before it has searched that far', async () => {
+    const id = idAt(GROUPS - 1);
+    const search = (query: object) => browser.get(`${LIST}?${new URLSearchParams({ search: id, ...query })}`);
+    const found = await search({});
+    assert.match(textOf(found), new RegExp(`A user group has exactly this id: ${id} \\.`));
+    assert.equal(linkNamed(found, id), `${LIST}/${id}`);
+    const listed = await search({ match: 'prefix' });
+    assert.match(textOf(listed), /The rare one/);
+    assert.doesNotMatch(textOf(listed), /exactly this id/);
   });
 
   function linkNamed({ text }: TestResponse, name: string): string | undefined {

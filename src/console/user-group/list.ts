@@ -2,7 +2,6 @@ import { isPermitted } from '../../domain/api-token.ts';
 import { userGroupId } from '../../domain/field.ts';
 import { decodeString, treeText } from '../../domain/json/json-tree.ts';
 import { valueCheck } from '../../domain/request-body.ts';
-import type { Rename } from '../../domain/user-group/rename.ts';
 import { type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
 import { findLastRename, newestEnd } from '../../operations/user-group/history.ts';
 import { type Page as ListPage, listUserGroups } from '../../operations/user-group/list.ts';
@@ -55,19 +54,19 @@ export const list: Page = {
     const isWriter = isPermitted(caller, WRITERS);
     const search = readSearch(query);
     const step = stepIn(call);
-    const [page, rename] = await Promise.all([
+    const [page, named] = await Promise.all([
       listUserGroups(context, caller, {
         ...listConditions(search),
         ...pageBounds(query, step),
         prefersNames: true,
       }),
-      step.isContinued || query.has('cursor') ? null : findRename(call, search),
+      step.isContinued || query.has('cursor') ? null : findNamed(call, search),
     ]);
     const columns = propertyColumns(search);
     if (columns.length > 0)
       await context.cpu.turn(page.userGroups.reduce((sum, each) => sum + valuesLength(each), 0));
     const progress = progressAfter(step, page);
-    const renamed = notListed(page, rename);
+    const lead = named === null || isListed(page, named) ? null : named;
     const total = progress.isDone ? null : ((await countedFigures(call))?.userGroups ?? null);
     return {
       title: 'User groups',
@@ -75,9 +74,9 @@ export const list: Page = {
 ${notice(query, NOTICES)}
 ${query.has('token_in_search') ? TOKEN_IN_SEARCH : ''}
 ${searchForm(search)}
-<p id="${STATUS}" class="hidden" role="status">${renamed === null ? '' : html`${renamedText(renamed)} `}${statusText(progress)}</p>
+<p id="${STATUS}" class="hidden" role="status">${lead === null ? '' : html`${leadText(lead)} `}${statusText(progress)}</p>
 <div id="results">
-${renamed === null ? '' : html`<p>${renamedText(renamed, idLink(pathTo('user-groups', renamed.otherId), renamed.otherId))}</p>`}
+${lead === null ? '' : html`<p>${leadText(lead, idLink(pathTo('user-groups', lead.id), lead.id))}</p>`}
 ${isWriter ? actionForm(session, pageUrl(SELECTION_PATH, { ...search, ...progress.place }), html`${results(page.userGroups, columns, true)}${selectionButtons}`) : results(page.userGroups, columns, false)}
 <p class="export">${link(pageUrl(EXPORT_PATH, search), 'Export all of this list as CSV')}</p>
 ${progressView(search, progress, total)}
@@ -127,20 +126,30 @@ function results(userGroups: readonly UserGroup[], columns: readonly string[], i
 
 const idViolation = valueCheck(userGroupId);
 
-/** The last rename of the group whose id is the text of the search. */
-async function findRename({ context, caller }: PageCall, { search }: Search): Promise<Rename | null> {
+/** A user group that the text of the search is the id of, or was until it was renamed. */
+interface NamedGroup {
+  id: string;
+  formerId: string | null;
+}
+
+async function findNamed({ context, caller }: PageCall, { search }: Search): Promise<NamedGroup | null> {
   if (idViolation(search) !== null) return null;
-  const rename = await findLastRename(context.store, caller, newestEnd(search));
-  return rename?.direction === 'to' ? rename : null;
+  const { store } = context;
+  const [stored, rename] = await Promise.all([
+    store.read({ kind: 'findUserGroup', key: store.userGroupKey(caller, search) }),
+    findLastRename(store, caller, newestEnd(search)),
+  ]);
+  if (stored !== null) return { id: search, formerId: null };
+  return rename?.direction === 'to' ? { id: rename.otherId, formerId: search } : null;
 }
 
-/** null also if the list has another group with the id. */
-function notListed({ userGroups }: ListPage, rename: Rename | null): Rename | null {
-  return userGroups.some(({ providedId }) => providedId === rename?.providedId) ? null : rename;
+function isListed({ userGroups }: ListPage, { id, formerId }: NamedGroup): boolean {
+  return formerId === null && userGroups.some(({ providedId }) => providedId === id);
 }
 
-function renamedText({ providedId, otherId }: Rename, id = identifier(otherId)): Html {
-  return html`A user group with the id ${identifier(providedId)} was renamed to ${id}.`;
+function leadText({ id, formerId }: NamedGroup, shownId = identifier(id)): Html {
+  if (formerId === null) return html`A user group has exactly this id: ${shownId}.`;
+  return html`A user group with the id ${identifier(formerId)} was renamed to ${shownId}.`;
 }
 
 const SHOWN_CHARACTERS = 40;
