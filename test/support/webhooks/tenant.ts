@@ -57,7 +57,8 @@ export class Tenant {
   }
 
   async deliveries(id: string): Promise<TestDelivery[]> {
-    return (await this.call('GET', `${PATH}/${id}/deliveries`)).json.deliveries;
+    const { json } = await served(() => this.call('GET', `${PATH}/${id}/deliveries`));
+    return json.deliveries;
   }
 
   /** Waits until the newest delivery meets the condition. */
@@ -73,7 +74,7 @@ export class Tenant {
   /** Waits until the service has disabled the endpoint, which it does after the failed delivery. */
   async waitUntilDisabled(id: string): Promise<void> {
     await eventually('the endpoint to be disabled', async () => {
-      const { json } = await this.call('GET', `${PATH}/${id}`);
+      const { json } = await served(() => this.call('GET', `${PATH}/${id}`));
       return !json.webhook_endpoint.enabled;
     });
   }
