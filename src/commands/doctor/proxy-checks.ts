@@ -211,7 +211,7 @@ async function checkEntityTag(probe: HttpProbe, headers: Authorization): Promise
 async function checkIssuer(probe: HttpProbe, headers: Authorization): Promise<CheckResult> {
   const { issuer } = (await probe.send({ path: '/v1/signing-keys', headers })).json;
   if (typeof issuer !== 'string')
-    return skipped('there is no signing key that the API token may read; use one with admin');
+    return skipped('the environment has no signing keys, or the API token lacks the permission admin');
   const { origin, hostname } = new URL(issuer);
   if (origin === probe.url.origin || !LOOPBACK.test(hostname)) return ok(`embed tokens name ${issuer}`);
   const remedy = 'set UGS_PUBLIC_URL to the URL at which tools reach the service';

@@ -53,7 +53,7 @@ export const show: Page = {
   path: '/user-groups/:user_group_id',
   permissions: READERS,
   purpose: 'read user groups',
-  handle: (call) => showStored(call),
+  handle: showStored,
 };
 
 /** Pages contain the token only after a person has asked for it, which is recorded. */
