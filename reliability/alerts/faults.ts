@@ -43,7 +43,7 @@ export const faults: Record<string, AlertFault> = {
   UserGroupServiceFewerProcesses: { produce: removeProcess },
   UserGroupServiceNotReady: { produce: async (site) => moveDatabase(site) },
   UserGroupServiceErrors: { produce: callWithoutDatabase },
-  UserGroupServiceInternalError: { produce: breakTable },
+  UserGroupServiceInternalError: { produce: renameTable },
   UserGroupServiceLatency: { speed: SLOW, produce: lockDatabase },
   UserGroupServiceDatabaseUnavailable: { produce: callWithoutDatabase },
   UserGroupServiceOverloaded: {
@@ -113,11 +113,9 @@ async function callWithoutDatabase(site: Site, signal: AbortSignal): Promise<voi
   await repeat(signal, 50, () => site.create());
 }
 
-/** Changes of the table fail for a reason that no code expects. */
-async function breakTable(site: Site, signal: AbortSignal): Promise<void> {
-  await site.sql(
-    `create trigger broken before insert on user_groups begin select raise(abort, 'broken'); end`,
-  );
+/** Calls fail for a reason that no code expects. */
+async function renameTable(site: Site, signal: AbortSignal): Promise<void> {
+  await site.sql('alter table user_groups rename to renamed');
   await repeat(signal, 200, () => site.create());
 }
 
