@@ -53,7 +53,7 @@ describe('The client', () => {
     const deliveries: WebhookDelivery[] = await Array.fromAsync(
       client.listWebhookDeliveries('tested', { limit: 1 }),
     );
-    // By id: two threads of a process whose clock was changed do not create ids in the order of time.
+    // The order is that of ids, not of time: two threads of a process whose clock was changed differ in it.
     assert.deepEqual(
       deliveries.map((delivery) => delivery.event_id),
       [event_id, second].toSorted().toReversed(),
