@@ -148,7 +148,7 @@ export class Catalogue {
 
   /** The numbers of the data sources that a mapping refers to, or that are defaults of schemas without an entry in it. */
   dataSourcesUsedBy(mapping: JsonText | null): Set<number> {
-    const mapped = parse(mapping);
+    const mapped = parseMapping(mapping);
     const used = new Set<number>();
     const use = (reference: Reference): void => {
       const document = this.#findDocument(reference);
@@ -218,7 +218,7 @@ export class Catalogue {
         bytes += Buffer.byteLength(schemaId) + Buffer.byteLength(String(reference));
       }
     };
-    const mapped = parse(mapping);
+    const mapped = parseMapping(mapping);
     for (const schemaId of Object.keys(mapped)) resolve(schemaId, mapped[schemaId]!);
     for (const [schemaId, reference] of this.#defaults)
       if (!Object.hasOwn(mapped, schemaId)) resolve(schemaId, reference);
@@ -239,7 +239,7 @@ export class Catalogue {
    * A default that is dangling for every group is none: the mapping cannot help it.
    */
   violations({ providedId, mapping }: Mapped): MappingViolation[] {
-    const mapped = parse(mapping);
+    const mapped = parseMapping(mapping);
     const ofEntries = Object.entries(mapped).flatMap(([schemaId, reference]) => {
       if (!this.#schemaIds.has(schemaId)) return { schemaId, detail: 'is not a schema of this environment' };
       const found = this.#lookUp(schemaId, reference, providedId);
@@ -254,7 +254,7 @@ export class Catalogue {
 
   /** The entries of a mapping that refer to a data source, of any schema, that is reserved for another group. */
   reservedEntries({ providedId, mapping }: Mapped): MappingViolation[] {
-    return Object.entries(parse(mapping)).flatMap(([schemaId, reference]) => {
+    return Object.entries(parseMapping(mapping)).flatMap(([schemaId, reference]) => {
       const reservedFor = this.find(reference)?.reservedFor ?? null;
       return reservedFor === null || reservedFor === providedId
         ? []
@@ -297,7 +297,8 @@ const violationDetails: Record<UnresolvedReason, string> = {
 const RESERVED_DEFAULT =
   'is absent, and the default data source of the schema is reserved for another user group';
 
-function parse(mapping: JsonText | null): Record<string, Reference> {
+/** The references of a mapping by schema; none if it is null. */
+export function parseMapping(mapping: JsonText | null): Record<string, Reference> {
   return mapping === null ? {} : parseJson(mapping);
 }
 

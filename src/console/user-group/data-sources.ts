@@ -1,7 +1,6 @@
 // Data sources that the mapping of a user group leads to, and why: a dangling reference is an error, not a default.
 
-import type { DataSource, UnresolvedReason } from '../../domain/catalogue.ts';
-import { parseJson } from '../../domain/json/json-tree.ts';
+import { type DataSource, parseMapping, type UnresolvedReason } from '../../domain/catalogue.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { schemaLink } from '../catalogue/data-source.ts';
@@ -24,7 +23,7 @@ export function mappedDataSources(
   const effective = catalogue.effective(userGroup);
   // A mapping may refer to a schema that does not exist.
   const schema = (id: string) => (config.ofKind('schema').has(id) ? schemaLink(id) : identifier(id));
-  const mapped = new Set(userGroup.mapping === null ? [] : Object.keys(parseJson(userGroup.mapping)));
+  const mapped = new Set(Object.keys(parseMapping(userGroup.mapping)));
   const row = (schemaId: string, cells: readonly Insertion[]) => [
     schema(schemaId),
     ...cells,

@@ -1,14 +1,7 @@
 // Filters of lists that no index supports. They are evaluated here, so that every database gives the same result.
 
-import type { Catalogue } from '../catalogue.ts';
-import {
-  decodeString,
-  JsonArray,
-  type JsonTree,
-  parseJson,
-  parseTree,
-  splitMembers,
-} from '../json/json-tree.ts';
+import { type Catalogue, parseMapping } from '../catalogue.ts';
+import { decodeString, JsonArray, type JsonTree, parseTree, splitMembers } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { UserGroup } from './user-group.ts';
 
@@ -145,7 +138,7 @@ export function referenceTest(
     // Most mappings have no such text at all, which is faster to see than their entries.
     const isPlain = !ESCAPE_OR_FRACTION.test(mapping);
     if (schemaIds.length === 0 && isPlain && !texts.some((text) => mapping.includes(text))) return false;
-    const entries = parseJson<Record<string, string | number>>(mapping);
+    const entries = parseMapping(mapping);
     return (
       Object.values(entries).some((reference) => references.has(reference)) ||
       schemaIds.some((schemaId) => !Object.hasOwn(entries, schemaId))
@@ -155,5 +148,5 @@ export function referenceTest(
 
 /** A mapping that has an entry for the schema. */
 export function schemaTest(schemaId: string): (mapping: JsonText | null) => boolean {
-  return (mapping) => mapping !== null && Object.hasOwn(parseJson<object>(mapping), schemaId);
+  return (mapping) => Object.hasOwn(parseMapping(mapping), schemaId);
 }

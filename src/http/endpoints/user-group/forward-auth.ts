@@ -1,10 +1,10 @@
 // Forward authentication: a reverse proxy asks for each request of a viewer, and passes the response headers on to the
 // dashboard.
 
-import type { EffectiveMapping } from '../../../domain/catalogue.ts';
+import { type EffectiveMapping, parseMapping } from '../../../domain/catalogue.ts';
 import { GroupValues } from '../../../domain/embed-token/template.ts';
 import { limits, userGroupId } from '../../../domain/field.ts';
-import { decodeString, parseJson } from '../../../domain/json/json-tree.ts';
+import { decodeString } from '../../../domain/json/json-tree.ts';
 import type { JsonText } from '../../../domain/json/strict-json.ts';
 import { ignoredBody } from '../../../domain/request-body.ts';
 import {
@@ -133,7 +133,7 @@ function viewerReferences(
 
 /** The entries of the mapping, for an environment without a catalogue. */
 function mappedReferences(mapping: JsonText | null): References {
-  return mapping === null ? [] : Object.entries(parseJson<string | number>(mapping));
+  return Object.entries(parseMapping(mapping));
 }
 
 function dataSourceIds({ dataSources }: EffectiveMapping): References {
