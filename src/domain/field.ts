@@ -223,6 +223,11 @@ export const eventUntil = {
   description: 'Only events before this instant (RFC 3339).',
 } as const satisfies FieldSchema;
 
+export const eventRequestId = {
+  ...text,
+  description: 'Only events of the request with this `X-Request-Id`.',
+} as const satisfies FieldSchema;
+
 export const eventField = {
   ...text,
   maxLength: 2 * limits.textCodePoints,

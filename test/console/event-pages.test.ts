@@ -303,7 +303,7 @@ describeOnEachDatabase('events in the console', (database) => {
     await service.get({ user_group_id: 'a', name: 'A', mapping: { 40: 'x' } }, { token });
     await put({ mapping: { 40: 'y' } });
     await put({ mapping: { 40: 'y', 41: 'z' } }, other.token);
-    await put({ name: 'B' }, other.token);
+    const { headers } = await put({ name: 'B' }, other.token);
     const changes = async (query: string, path = PATH) =>
       rowsOf(await browser.get(`${path}?${query}`)).map(({ cells }) => cells.Changes);
     for (const path of [PATH, '/console/user-groups/a/events']) {
@@ -322,6 +322,7 @@ describeOnEachDatabase('events in the console', (database) => {
       assert.deepEqual(await changes(`until=2020-01-01`, path), []);
       assert.deepEqual(await changes(`since=2999-01-01`, path), []);
       assert.equal((await changes('target_id=+a+', path)).length, 4);
+      assert.deepEqual(await changes(`request_id=+${headers['x-request-id']}`, path), ['name: "A" → "B"']);
       assert.ok((await changes('since=x&until=2020-99-99', path)).length >= 4);
     }
     const tokens = rowsOf(await browser.get(`${PATH}?target_type=api_token&target_id=`));

@@ -447,6 +447,28 @@ describeOnEachDatabase('GET /v1/events', (database) => {
       assert.equal((await page(token, wrong as Query)).status, 400, JSON.stringify(wrong));
   });
 
+  it('filters by the id of the request, of which a configuration has many events', async () => {
+    const { token, workspaceName } = await newWorkspace();
+    await service.get({ user_group_id: 'a', name: 'A' }, { token });
+    const admin = await service.apiToken({ workspaceName, permission: 'admin' });
+    const configuration = { version: 1, schemas: { 40: { name: 'Orders' }, 41: { name: 'Sales' } } };
+    const { status, headers } = await service.call('PUT', '/v1/config', configuration, admin);
+    assert.equal(status, 200);
+    const request_id = String(headers['x-request-id']);
+    for (const order of ['newest', 'oldest']) {
+      const events = await list(token, { request_id, order, limit: 1 });
+      assert.deepEqual(
+        events.map(({ type, request_id }) => [type, request_id]),
+        Array(2).fill(['schema.created', request_id]),
+      );
+    }
+    assert.deepEqual(await list(token, { request_id: request_id.slice(0, -1) }), []);
+    const { json } = await page(token, { request_id, limit: 1 });
+    for (const another of [{}, { request_id: 'another' }])
+      assert.equal((await page(token, { ...another, cursor: json.next_cursor })).status, 400);
+    assert.equal((await page(token, { request_id: '' })).status, 400);
+  });
+
   it('finds the events since an instant among earlier ones, and those of a process whose clock is slow', async () => {
     const { token } = await newWorkspace();
     const since = new Date(Date.now() - 60_000).toISOString();

@@ -35,6 +35,7 @@ interface Filter {
   /** A number of an API token, or a part of a label. */
   actor: string;
   field: string;
+  request_id: string;
   since: string;
   until: string;
 }
@@ -103,13 +104,14 @@ function readFilter(query: URLSearchParams): Filter {
     target_id,
     actor: text('actor').trim(),
     field: text('field'),
+    request_id: text('request_id').trim(),
     since: startOfDay(text('since')) === null ? '' : text('since'),
     until: startOfDay(text('until')) === null ? '' : text('until'),
   };
 }
 
 function conditionsOf(filter: Filter, subject?: EventTarget): Pick<EventQuery, 'type' | 'target' | 'filter'> {
-  const { type, target_type, target_id, actor, field, since, until } = filter;
+  const { type, target_type, target_id, actor, field, request_id, since, until } = filter;
   const target = subject ?? (target_type && target_id ? { type: target_type, id: target_id } : undefined);
   const lastDay = startOfDay(until);
   return {
@@ -120,14 +122,15 @@ function conditionsOf(filter: Filter, subject?: EventTarget): Pick<EventQuery, '
       ...(NUMBER.test(actor) ? { actor: Number(actor) } : { actorText: actor || undefined }),
       since: startOfDay(since) ?? undefined,
       until: lastDay === null ? undefined : lastDay + DAY_MS,
-      changed: field === '' ? undefined : field,
+      changed: field || undefined,
+      requestId: request_id || undefined,
     },
   };
 }
 
 /** `subject` is the type of what all events of the page are about; undefined if they are about different things. */
 function filterForm(path: string, filter: Filter, actors: readonly string[], subject?: TargetType): Html {
-  const { type, target_type, target_id, actor, field, since, until } = filter;
+  const { type, target_type, target_id, actor, field, request_id, since, until } = filter;
   // Links have the number.
   const who = actors.find((label) => label.endsWith(`(${actor})`)) ?? actor;
   const types = eventTypes.filter((each) => subject === undefined || targetTypeOf(each) === subject);
@@ -149,6 +152,7 @@ ${subject === undefined ? target : NO_HTML}
 ${textField({ name: 'field', label: 'Changed field', placeholder: 'such as mapping.40 or suspended', value: field })}
 ${textField({ name: 'actor', label: 'Who', placeholder: 'name or number of an API token', value: who, list: 'actors' })}
 <datalist id="actors">${actors.map((label) => html`<option value="${label}"></option>`)}</datalist>
+${textField({ name: 'request_id', label: 'Request id', placeholder: 'any', value: request_id })}
 ${textField({ name: 'since', label: 'From (UTC)', value: since, type: 'date' })}
 ${textField({ name: 'until', label: 'To (UTC)', value: until, type: 'date' })}
 <button type="submit">Filter</button>

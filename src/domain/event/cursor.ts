@@ -50,14 +50,15 @@ export function eventCursorPosition(list: EventList, cursor: string): ListPositi
 }
 
 function eventListName({ tenant, order, type, target, filter }: EventList): ListName {
-  const { targetType, actor, actorText, since, until, changed } = filter;
+  const { targetType, actor, actorText, since, until, changed, requestId } = filter;
   const conditions = [
     targetType,
     actor,
     since,
     until,
     changed,
-    ...(actorText === undefined ? [] : [actorText]),
+    ...(actorText === undefined && requestId === undefined ? [] : [actorText]),
+    ...(requestId === undefined ? [] : [requestId]),
   ];
   const isFiltered = conditions.some((each) => each !== undefined);
   const place = [tenant.workspaceId, tenant.environment, order, type, target?.type, target?.id];

@@ -17,15 +17,17 @@ export interface EventFilter {
   until?: number | undefined;
   /** A field, such as `name`, or a member of one, such as `mapping.40`. */
   changed?: string | undefined;
+  requestId?: string | undefined;
 }
 
 export function meetsFilter(event: StoredEvent, filter: EventFilter): boolean {
-  const { targetType, actor, actorText, since, until, changed } = filter;
+  const { targetType, actor, actorText, since, until, changed, requestId } = filter;
   if (targetType !== undefined && event.target.type !== targetType) return false;
   if (actor !== undefined && event.actor.id !== actor) return false;
   if (actorText !== undefined && !includesText(actorLabel(event.actor), actorText)) return false;
   if (since !== undefined && event.occurredAt < since) return false;
   if (until !== undefined && event.occurredAt >= until) return false;
+  if (requestId !== undefined && event.requestId !== requestId) return false;
   return changed === undefined || (event.changes !== null && changesField(event.changes, changed));
 }
 

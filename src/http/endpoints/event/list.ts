@@ -37,8 +37,8 @@ export const list = endpoint({
       'a token or a secret.\n\nWith `order=oldest` it is a feed: request the next page with `next_cursor` after every ' +
       'page; if a page is empty, wait and request it again. A reader that does so gets every event exactly once. Events ' +
       'about one target are in the order of the changes.\n\nWith `type`, a page may have fewer events than `limit`, or ' +
-      'none, although more follow: continue with `next_cursor`. So may a page with `actor`, `since`, `until`, `field` or ' +
-      '`target_type`, which reads up to 10,000 events until it has one.',
+      'none, although more follow: continue with `next_cursor`. So may a page with `actor`, `since`, `until`, `field`, ' +
+      '`request_id` or `target_type`, which reads up to 10,000 events until it has one.',
     responses: { 200: { description: 'A page of events.', schema: EventPage, examples: pageExamples } },
   },
 });

@@ -31,6 +31,7 @@ export const eventParameters = {
   since: field.eventSince,
   until: field.eventUntil,
   field: field.eventField,
+  request_id: field.eventRequestId,
 } as const;
 
 export const targetTypeParameter = {
@@ -54,12 +55,19 @@ export function parseTarget(text: string): EventTarget {
 }
 
 export function withDefaults(
-  { actor, since, until, field: changed, ...values }: SchemaMembers<typeof eventParameters, never>,
+  {
+    actor,
+    since,
+    until,
+    field: changed,
+    request_id: requestId,
+    ...values
+  }: SchemaMembers<typeof eventParameters, never>,
   targetType?: TargetType,
 ): EventQuery {
   const { order, limit } = eventParameters;
   const [from, to] = [since, until].map((text) => (text === undefined ? undefined : parseInstant(text)!));
-  const filter = { targetType, actor, since: from, until: to, changed };
+  const filter = { targetType, actor, since: from, until: to, changed, requestId };
   return { order: order.default, limit: limit.default, ...values, filter };
 }
 
