@@ -153,6 +153,7 @@ describe('A service that starts', () => {
         /permission denied for table/,
       ],
       ['a read-only user', { username: reader, password: reader }, /permission denied for table/],
+      ['TLS, which the server does not support', { search: '?sslmode=verify-full' }, /does not support SSL/],
       ['a missing schema', { search: '?options=-c%20search_path%3Dnone' }, /no schema has been/],
     ] as const) {
       it(title, async () => {

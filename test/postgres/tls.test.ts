@@ -70,9 +70,12 @@ describe('A PostgreSQL server with TLS', { skip: !isInstalled && 'openssl is not
     assert.deepEqual(connections, [{ ssl: true }]);
   });
 
-  it('is rejected if its certificate is a different one', async () => {
-    const { code, stderr } = await run(folder, ['migrate'], { env: trusting('other.crt') });
-    assert.equal(code, 69);
-    assert.match(stderr, /^user-group-service: PostgreSQL: [^\n]*certificate[^\n]*\n$/);
-  });
+  for (const command of ['migrate', 'serve']) {
+    it(`is rejected if its certificate is a different one, without waiting for it, by "${command}"`, async () => {
+      const { code, stdout, stderr } = await run(folder, [command], { env: trusting('other.crt') });
+      assert.equal(code, 69);
+      assert.match(stderr, /^user-group-service: PostgreSQL: [^\n]*certificate[^\n]*\n$/);
+      assert.doesNotMatch(stdout, /database unavailable/);
+    });
+  }
 });

@@ -25,7 +25,9 @@ export class TransientError extends StoreUnavailable {
   }
 
   override get isTransient(): boolean {
-    return !NEEDS_OPERATOR.test(this.#code) && !errorMessage(this.cause).startsWith(NO_LOGIN);
+    const message = errorMessage(this.cause);
+    const isRefused = message.startsWith(NO_LOGIN) || message === NO_TLS || REFUSED_TLS.test(this.#code);
+    return !isRefused && !NEEDS_OPERATOR.test(this.#code);
   }
 
   /** Too many connections: the server has none left. */
@@ -83,6 +85,10 @@ const OTHER_SESSION = /^(?:26000|42P05)$/;
 const CHANGED_TABLE = 'RevalidateCachedQuery';
 /** How messages of `pg` begin when the password is missing or rejected. */
 const NO_LOGIN = 'SASL: ';
+/** Message of `pg` if the URL asks for TLS. */
+const NO_TLS = 'The server does not support SSL connections';
+/** Codes of Node for a certificate that this side does not accept, and for an alert with which the server refuses. */
+const REFUSED_TLS = /CERT|LEAF_SIGNATURE|^ERR_SSL_.*_ALERT_/;
 const TOO_MANY_CONNECTIONS = '53300';
 /** The server starts, shuts down or recovers. */
 const STARTING_UP = '57P03';
