@@ -43,7 +43,7 @@ import {
   StoreUnavailable,
 } from '../../src/store/port.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { storeOf } from '../support/store.ts';
+import { openStore, storeOf } from '../support/store.ts';
 
 const CREATED_AT = 1_000;
 const CHANGED_AT = 2_000;
@@ -717,6 +717,14 @@ describeOnEachDatabase('A store', (kind) => {
     for (const digest of [current, previous]) {
       assert.equal(await read({ kind: 'findImportedToken', digest }), null);
     }
+  });
+
+  it('is unavailable to queries and commands after it is closed', async () => {
+    await using database = await kind.create();
+    const closed = await openStore(database.url);
+    await closed.close();
+    await assert.rejects(async () => closed.read([{ kind: 'ping' }]), StoreUnavailable);
+    await assert.rejects(async () => closed.write([{ kind: 'pingWrite' }]), StoreUnavailable);
   });
 
   describe('rolls back a batch if one command fails:', () => {

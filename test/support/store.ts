@@ -14,13 +14,13 @@ export function storeOf(kind: DatabaseKind): { readonly store: Store } {
   const opened = {} as { store: Store };
   before(async () => {
     const database = stack.use(await kind.create());
-    opened.store = await openAt(database.url);
+    opened.store = await openStore(database.url);
     stack.defer(() => opened.store.close());
   });
   return opened;
 }
 
-async function openAt(url: string): Promise<Store> {
+export async function openStore(url: string): Promise<Store> {
   if (url.startsWith('sqlite:')) return openServingStore(url.slice('sqlite:'.length));
   return openPostgresStore(optionsFor(url, { poolSize: 4 }));
 }

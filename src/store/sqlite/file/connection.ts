@@ -4,6 +4,7 @@
 import { accessSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { EventQuota, NO_EVENT_QUOTA } from '../../../domain/event/quota.ts';
+import { StoreUnavailable } from '../../port.ts';
 import type { Cell } from '../../row-shape.ts';
 import { acceptsData, guard, isFailedSync, reportsFreeSpace, rewrite } from './file.ts';
 
@@ -193,6 +194,7 @@ export class Connection {
 
   /** Runs `work` in a transaction. Throws `StoreUnavailable`. */
   transaction<Result>(mode: 'deferred' | 'immediate', work: () => Result): Result {
+    if (!this.#database.isOpen) throw new StoreUnavailable('SQLite: the file is closed');
     return guard(() => {
       this.statement(`begin ${mode}`).run();
       try {
