@@ -11,6 +11,8 @@ export interface Breadcrumb {
 
 export class Breadcrumbs {
   readonly #pages: readonly { pattern: RegExp; isOfId: boolean }[];
+  /** Starts of paths in which `-` is in the place of an id: one can be `-`. */
+  readonly #withoutId: ReadonlySet<string>;
 
   constructor(pages: readonly Page[]) {
     this.#pages = pages
@@ -19,6 +21,7 @@ export class Breadcrumbs {
         pattern: new RegExp(`^/console${path.replaceAll(/:\w+/g, '[^/]+')}$`),
         isOfId: /:\w+$/.test(path),
       }));
+    this.#withoutId = new Set(pages.flatMap(({ path }) => /^.*\/-\/[^/]+/.exec(`/console${path}`) ?? []));
   }
 
   /** The pages above the one at the URL, from the top. */
@@ -27,13 +30,15 @@ export class Breadcrumbs {
     const parts = path.split('/');
     // The first three are those of `/console/section`.
     const starts = parts.slice(3).map((_, index) => parts.slice(0, index + 3));
-    return starts.flatMap((start) => this.#findCrumb(start.join('/'), start.at(-1)!));
+    return starts.flatMap((start, index) => {
+      const next = parts.slice(0, index + 4).join('/');
+      return this.#withoutId.has(next) ? [] : this.#findCrumb(start.join('/'), start.at(-1)!);
+    });
   }
 
   #findCrumb(path: string, part: string): Breadcrumb[] {
     const pages = this.#pages.filter(({ pattern }) => pattern.test(path));
-    // `-` is in the place of an id.
-    if (pages.length === 0 || part === '-') return [];
+    if (pages.length === 0) return [];
     const isId = pages.every(({ isOfId }) => isOfId);
     return [{ path, text: isId ? idInPath(decoded(part)) : wordsOf(part) }];
   }

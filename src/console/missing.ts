@@ -9,15 +9,20 @@ import type { Page, PageCall, View } from './page.ts';
 
 const EVENTS = 10;
 
-/** Pages of one thing. If it does not exist, which is the problem with the code, they show what became of it. */
+/**
+ * Pages of one thing. If it does not exist, which is the problem with the code, they show what became of it, or of the
+ * target that it is a part of.
+ */
 export function pagesOf(
   noun: string,
   code: ProblemCode,
   targetOf: (call: PageCall) => EventTarget,
   pages: readonly Page[],
+  idOf = (call: PageCall) => targetOf(call).id,
 ): Page[] {
   const orMissing = (call: PageCall) => (error: unknown) => {
-    if (error instanceof Problem && error.code === code) return missingView(call, targetOf(call), noun);
+    if (error instanceof Problem && error.code === code)
+      return missingView(call, targetOf(call), noun, idOf(call));
     throw error;
   };
   return pages.map(({ handle, retry, ...page }) =>
@@ -27,14 +32,14 @@ export function pagesOf(
   );
 }
 
-async function missingView(call: PageCall, target: EventTarget, noun: string): Promise<View> {
+async function missingView(call: PageCall, target: EventTarget, noun: string, id: string): Promise<View> {
   const title = `The ${noun} does not exist`;
   return {
     title,
     status: 404,
     // A token may have been pasted in the place of the id.
     main: html`<h1>${title}</h1>
-<p>No ${noun} has the id <code>${redact(target.id)}</code>.</p>
+<p>No ${noun} has the id <code>${redact(id)}</code>.</p>
 <h2>Last events</h2>
 ${await lastEvents(call, target, EVENTS)}
 <p class="hint">Request ${call.request.id}</p>`,

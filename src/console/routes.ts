@@ -48,7 +48,7 @@ import { show, showToken } from './user-group/show.ts';
 import { resume, suspension } from './user-group/suspend.ts';
 import { mintTest, view } from './user-group/view-as.ts';
 import { redeliverEvent, testEndpoint } from './webhook-endpoint/deliver.ts';
-import { showDelivery } from './webhook-endpoint/delivery.ts';
+import { deliveryPages } from './webhook-endpoint/delivery.ts';
 import { webhookEndpointPages } from './webhook-endpoint/endpoint.ts';
 import { listWebhookEndpoints } from './webhook-endpoint/list.ts';
 import { redeliverFailedForm } from './webhook-endpoint/redeliver-failed.ts';
@@ -121,7 +121,7 @@ export const pages: readonly Page[] = [
   testEndpoint,
   ...redeliverFailedForm,
   // /console/webhooks/{webhook_endpoint_id}/deliveries/{event_id}
-  showDelivery,
+  ...deliveryPages,
   redeliverEvent,
   // /console/api-tokens
   listOfApiTokens,

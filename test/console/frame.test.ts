@@ -42,6 +42,8 @@ describeOnEachDatabase('The frame of the console', (database) => {
       'Signing keys /console/integrations/-/signing-keys',
     ]);
     assert.deepEqual(await trail(`${LIST}/nobody/edit`), [`User groups ${LIST}`, `nobody ${LIST}/nobody`]);
+    await service.get({ user_group_id: '-', name: 'Dash' });
+    assert.deepEqual(await trail(`${LIST}/-/edit`), [`User groups ${LIST}`, `- ${LIST}/-`]);
   });
 
   it('is around the page of a problem, also where nothing is', async () => {

@@ -6,7 +6,7 @@ import { Webhook } from 'standardwebhooks';
 import { fieldsOf, newWorkspace } from '../support/console.ts';
 import { assertEscaped, errorOf, MARKUP, openForm, textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { elementsOf } from '../support/html.ts';
+import { elementsOf, textOfElement } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -209,7 +209,10 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
     const page = textOf(delivery);
     assert.match(page, /delivered .*Attempts .* UTC 204 \d+ ms .* UTC the receiver returned 503 \d+ ms/);
     assert.match(page, new RegExp(`Payload .*"event_id": "${event_id}".*"name"`));
-    assert.equal((await browser.get(`${LIST}/crm/deliveries/evt_unknown`)).status, 404);
+    const missing = await browser.get(`${LIST}/crm/deliveries/evt_unknown`);
+    assert.equal(missing.status, 404);
+    assert.match(textOfElement(missing.text, 'title'), /^Error: The delivery does not exist · /);
+    assert.match(textOf(missing), /No delivery has the id evt_unknown \./);
   });
 
   it('says of each endpoint that nothing is delivered if no events are recorded', async () => {
@@ -221,6 +224,9 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
     assert.equal(status, 201, text);
     for (const path of [LIST, `${LIST}/crm`])
       assert.match(textOf(await browser.get(path)), /no deliveries : this service records no events/, path);
+    const overview = textOf(await browser.get('/console'));
+    assert.match(overview, /no deliveries Webhook endpoint crm : this service records no events/);
+    assert.doesNotMatch(overview, /No webhook endpoint fails/);
   });
 
   it('filters deliveries by state', async () => {

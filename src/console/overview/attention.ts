@@ -3,13 +3,14 @@
 import { type ApiToken, apiTokenStatus } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
 import { DAY_MS } from '../../domain/instant.ts';
+import { parseWebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { listApiTokens } from '../../operations/api-token/api-token.ts';
 import { findHealth } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { API_TOKENS, apiTokenLink, expiresSoon } from '../api-token/show.ts';
 import { badge, type Html, html, idLink, link, NO_HTML, none, pathTo, time } from '../html.ts';
 import { environmentConfig, type PageCall, unlessBusy } from '../page.ts';
 import { WEBHOOKS } from '../webhook-endpoint/delivery.ts';
-import { isDisabledByService } from '../webhook-endpoint/health.ts';
+import { isDisabledByService, NO_DELIVERIES, NO_EVENTS } from '../webhook-endpoint/health.ts';
 
 /** A new API token may not be deployed yet. */
 const UNUSED_MS = DAY_MS;
@@ -36,11 +37,14 @@ async function failingEndpoints(call: PageCall): Promise<Html[]> {
   const documents = [...(await environmentConfig(call)).ofKind('webhook_endpoint').values()];
   const healths = await Promise.all(documents.map(({ id }) => findHealth(call.context, call.caller, id, 1)));
   const disabled = await Promise.all(documents.map((document) => isDisabledByService(call, document)));
-  return documents.flatMap(({ id, updatedAt }, index) => {
+  return documents.flatMap((document, index) => {
+    const { id, updatedAt } = document;
     const { failingSince } = healths[index]!;
     const endpoint = html`Webhook endpoint ${idLink(pathTo(...WEBHOOKS, id), id)}`;
     if (disabled[index])
       return html`${badge('bad', 'disabled')} ${endpoint} failed, and was disabled ${time(updatedAt)}`;
+    if (!call.context.keepsEvents && parseWebhookEndpoint(document).enabled)
+      return html`${NO_DELIVERIES} ${endpoint}: ${NO_EVENTS}`;
     return failingSince === null
       ? []
       : html`${badge('bad', 'failing')} ${endpoint} since ${time(failingSince)}`;

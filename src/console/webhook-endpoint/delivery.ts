@@ -21,6 +21,7 @@ import {
   time,
 } from '../html.ts';
 import { jsonBlock } from '../json.ts';
+import { pagesOf } from '../missing.ts';
 import { ADMINS, type Page } from '../page.ts';
 import type { Session } from '../session.ts';
 
@@ -32,7 +33,7 @@ export const stateBadges = {
   failed: badge('bad', 'failed'),
 } as const satisfies Record<DeliveryState, Html>;
 
-export const showDelivery: Page = {
+const show: Page = {
   method: 'GET',
   path: '/webhooks/:webhook_endpoint_id/deliveries/:event_id',
   permissions: ADMINS,
@@ -58,6 +59,14 @@ ${payload === null ? none('The event is no longer kept.') : jsonBlock(payload)}`
     };
   },
 };
+
+export const deliveryPages = pagesOf(
+  'delivery',
+  'not_found',
+  ({ request }) => ({ type: 'webhook_endpoint', id: documentIdParameter(request, 'webhook_endpoint_id') }),
+  [show],
+  ({ request }) => documentIdParameter(request, 'event_id'),
+);
 
 /** The newest first. */
 function attemptTable({ attemptLog, attempts, state }: Delivery): Html {

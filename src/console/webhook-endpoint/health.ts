@@ -8,6 +8,9 @@ import { type EndpointHealth, NEWEST_DELIVERIES } from '../../store/port.ts';
 import { absent, badge, type Html, html, time } from '../html.ts';
 import { type PageCall, unlessBusy } from '../page.ts';
 
+export const NO_DELIVERIES = badge('bad', 'no deliveries');
+export const NO_EVENTS = 'this service records no events (UGS_EVENT_RETENTION_DAYS is 0)';
+
 /** An endpoint that is enabled is not healthy while its receiver fails. */
 export async function healthText(
   call: Pick<PageCall, 'context' | 'caller'>,
@@ -18,8 +21,7 @@ export async function healthText(
     return (await isDisabledByService(call, document))
       ? html`${badge('bad', 'disabled')} by the service, because it failed`
       : badge('neutral', 'disabled');
-  if (!call.context.keepsEvents)
-    return html`${badge('bad', 'no deliveries')}: this service records no events (UGS_EVENT_RETENTION_DAYS is 0)`;
+  if (!call.context.keepsEvents) return html`${NO_DELIVERIES}: ${NO_EVENTS}`;
   if (failingSince !== null) return html`${badge('bad', 'failing')} since ${time(failingSince)}`;
   return lastDeliveredAt === null ? badge('neutral', 'enabled, nothing delivered') : badge('good', 'healthy');
 }
