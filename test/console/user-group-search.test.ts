@@ -7,7 +7,7 @@ import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
 import { ConsoleBrowser } from '../support/console.ts';
 import { textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { elementsOf } from '../support/html.ts';
+import { elementsOf, textOfElement } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
 import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -75,6 +75,17 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
       assert.doesNotMatch(textOf(await search(text)), /was renamed/);
     await service.call('PUT', '/v1/user-groups/old-17', { name: 'Another' });
     assert.doesNotMatch(textOf(await search('old-17')), /was renamed/);
+  });
+
+  it('is in the title of its page', async () => {
+    for (const [query, title] of [
+      ['', 'User groups · '],
+      ['?search=+acme+', 'User groups: acme · '],
+      ['?search=acme&suspended=yes', 'User groups: acme · '],
+    ] as const) {
+      const { text } = await served(() => browser.get(LIST + query));
+      assert.ok(textOfElement(text, 'title').startsWith(title), query);
+    }
   });
 
   it('leads to the group whose id is the text, before it has searched that far', async () => {

@@ -19,6 +19,7 @@ import {
   idCell,
   identifier,
   idLink,
+  isolated,
   link,
   pathTo,
   table,
@@ -69,7 +70,7 @@ export const list: Page = {
     const lead = named === null || isListed(page, named) ? null : named;
     const total = progress.isDone ? null : ((await countedFigures(call))?.userGroups ?? null);
     return {
-      title: 'User groups',
+      title: search.search === '' ? 'User groups' : `User groups: ${isolated(search.search)}`,
       main: html`${heading('User groups', html`${isWriter ? buttonTo(CREATE_PATH, 'Create', 'primary') : ''} ${buttonTo(FIND_PATH, 'Find by token')}`)}
 ${notice(query, NOTICES)}
 ${query.has('token_in_search') ? TOKEN_IN_SEARCH : ''}
