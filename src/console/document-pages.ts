@@ -19,7 +19,7 @@ import { Problem } from '../problem.ts';
 import { eventsAbout } from './event/paths.ts';
 import { checkField, hidden, problemSummary, textField } from './fields.ts';
 import { type Form, findViolations, type Members, readForm } from './form.ts';
-import { formPages, formView } from './form-pages.ts';
+import { type FormContent, formPages } from './form-pages.ts';
 import {
   alert,
   type ButtonKind,
@@ -174,7 +174,7 @@ export class DocumentPages<Body> {
         path: create,
         initial: (call) => this.#kind.initial(call.query),
         act: (call) => this.#create(call),
-        view: async (call, form, problem) => this.#newForm(call, form, problem),
+        view: (_call, form, problem) => this.#newForm(form, problem),
       }),
       ...pagesOf(this.#noun, 'not_found', (call) => this.#target(this.documentId(call)), [
         {
@@ -253,28 +253,27 @@ ${buttonTo(this.documentPath(document.id, 'delete'), 'Delete', 'danger')}`;
     return documentIdParameter(request, this.#kind.idParameter);
   }
 
-  #newForm(call: PageCall, form: Form, problem?: Problem): View {
+  #newForm(form: Form, problem?: Problem): FormContent {
     const explained = isConflict(problem) ? idTaken(this.#noun) : problem;
-    return this.#form(call, { id: null, document: null, form: form.rejected(explained), problem: explained });
+    return this.#form({ id: null, document: null, form: form.rejected(explained), problem: explained });
   }
 
-  async #editForm(call: PageCall, form: Form, problem?: Problem): Promise<View> {
+  async #editForm(call: PageCall, form: Form, problem?: Problem): Promise<FormContent> {
     const found = this.read(call);
     const document = await (problem === undefined ? found : found.catch(nullIfNotFound));
-    return this.#form(call, { id: this.documentId(call), document, form, problem });
+    return this.#form({ id: this.documentId(call), document, form, problem });
   }
 
-  #form(call: PageCall, { id, document, form, problem }: DocumentForm): View {
+  #form({ id, document, form, problem }: DocumentForm): FormContent {
     const { path, fields, typed } = this.#kind;
     const stored = { document, typed: document === null ? {} : typed(document) };
     const edited =
       id === null
         ? { form, text: problemSummary(problem), hidden: versionField('') }
         : editedForm(this.#noun, stored, form, problem);
-    return formView(call, {
+    return {
       title: id === null ? `New ${this.#noun}` : `Edit ${this.#noun} ${id}`,
       text: isInUse(problem) ? inUse(problem) : edited.text,
-      action: id === null ? newPath(path) : this.documentPath(id, 'edit'),
       fields: html`${edited.hidden}
 ${id === null ? this.#idField(form) : ''}
 ${fields(edited.form, problem, document)}
@@ -282,7 +281,7 @@ ${isInUse(problem) ? forceField(form) : ''}
 ${problem instanceof Doubt ? checkField({ name: CONFIRMED, label: 'Save it anyway', isChecked: false }) : keptConfirmation(form)}`,
       button: 'Save',
       back: document === null ? pathTo(...path) : this.documentPath(document.id),
-    });
+    };
   }
 
   #idField(form: Form): Html {
@@ -312,23 +311,22 @@ ${problem instanceof Doubt ? checkField({ name: CONFIRMED, label: 'Save it anywa
     return this.secretView(id, secret, 'Created.');
   }
 
-  async #removeForm(call: PageCall, form: Form, problem?: Problem): Promise<View> {
+  async #removeForm(call: PageCall, form: Form, problem?: Problem): Promise<FormContent> {
     const document = await this.read(call);
     // A refusal says how many, and counting takes up to a second.
     const isRefused = isInUse(problem);
     const use = isRefused ? NO_USE : ((await this.#kind.countUse?.(document, call)) ?? NO_USE);
-    return formView(call, {
+    return {
       title: `Delete ${this.#noun} ${isolated(document.id)}?`,
       text: html`${isRefused ? inUse(problem) : confirmationProblem(this.#noun, problem)}
 ${this.#kind.countUse && !isRefused ? html`<p>${useText(use, 'it')}</p>` : ''}
 ${await this.#kind.consequences(document, call)}`,
-      action: this.documentPath(document.id, 'delete'),
       fields: html`${keptVersionField(documentVersion(document), form, problem)}
 ${isRefused || isUsed(use) ? forceField(form) : ''}`,
       button: 'Delete',
       isDangerous: true,
       back: this.documentPath(document.id),
-    });
+    };
   }
 
   async #remove(call: PageCall): Promise<Redirect> {

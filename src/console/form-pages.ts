@@ -1,9 +1,10 @@
 // Pages with a form: GET shows it, POST does what it asks for, and shows it again with the reason if that is rejected.
 
+import type { Problem } from '../problem.ts';
 import type { Access } from '../store/admission.ts';
 import { actionForm, cancel, submit } from './fields.ts';
 import { Form } from './form.ts';
-import { type Html, html, NO_HTML } from './html.ts';
+import { type Html, html, NO_HTML, pathTo } from './html.ts';
 import type { Page, PageCall, View } from './page.ts';
 
 export interface FormPages extends Pick<Page, 'path' | 'permissions' | 'purpose'> {
@@ -11,15 +12,10 @@ export interface FormPages extends Pick<Page, 'path' | 'permissions' | 'purpose'
   access?: Access;
   /** Fields of the form before anything is typed. */
   initial?(call: PageCall): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
-  view: FormView;
+  /** `problem` is why the form was rejected. */
+  view(call: PageCall, form: Form, problem?: Problem): FormContent | Promise<FormContent>;
   act: Page['handle'];
 }
-
-type FormView = (
-  call: PageCall,
-  form: Form,
-  problem?: Parameters<NonNullable<Page['retry']>>[1],
-) => Promise<View>;
 
 export function formPages({
   access = 'write',
@@ -28,30 +24,37 @@ export function formPages({
   act,
   ...shared
 }: FormPages): [form: Page, action: Page] {
+  const show = async (call: PageCall, form: Form, problem?: Problem) =>
+    formView(call, pathOf(shared.path, call), await view(call, form, problem));
   return [
     {
       ...shared,
       method: 'GET',
-      handle: async (call) => view(call, Form.of(await initial(call))),
+      handle: async (call) => show(call, Form.of(await initial(call))),
     },
     {
       ...shared,
       method: 'POST',
       access,
       handle: act,
-      retry: (call, problem) => view(call, call.form.rejected(problem), problem),
+      retry: (call, problem) => show(call, call.form.rejected(problem), problem),
     },
   ];
 }
 
-interface FormContent {
+/** The path of a page of the console, with the parameters of the request. */
+function pathOf(path: string, { request }: PageCall): string {
+  const params = request.params as Readonly<Record<string, string>>;
+  const parts = path.split('/').slice(1);
+  return pathTo(...parts.map((part) => (part[0] === ':' ? params[part.slice(1)]! : part)));
+}
+
+export interface FormContent {
   title: string;
   /** The title if absent. */
   heading?: string;
   /** Content between the heading and the form. */
   text?: Html;
-  /** Path of the action. */
-  action: string;
   fields: Html;
   button: string;
   isDangerous?: boolean;
@@ -61,11 +64,13 @@ interface FormContent {
   more?: Html;
 }
 
+/** `action` is the path that the form is sent to. */
 export function formView(
-  { session }: Pick<PageCall, 'session'>,
+  { session }: PageCall,
+  action: string,
   { title, heading = title, text = NO_HTML, isDangerous = false, more = NO_HTML, ...content }: FormContent,
 ): View {
-  const { action, fields, button, back } = content;
+  const { fields, button, back } = content;
   return {
     title,
     main: html`<h1>${heading}</h1>

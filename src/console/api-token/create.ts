@@ -8,12 +8,12 @@ import type { Context } from '../../operations/context.ts';
 import { Problem } from '../../problem.ts';
 import { choiceField, hidden, nameField, problemSummary } from '../fields.ts';
 import { type Form, numberMember, readForm, textMember } from '../form.ts';
-import { formPages, formView } from '../form-pages.ts';
+import { formPages } from '../form-pages.ts';
 import { html, pathTo } from '../html.ts';
 import { ADMINS } from '../page.ts';
 import { Sealed } from '../sealed.ts';
 import { isConflict } from '../version.ts';
-import { API_TOKENS, issuedTokenView, NEW_API_TOKEN_PATH } from './show.ts';
+import { API_TOKENS, issuedTokenView } from './show.ts';
 
 export const apiTokenCreation = formPages({
   path: '/api-tokens/-/new',
@@ -33,13 +33,12 @@ export const apiTokenCreation = formPages({
     );
     return issuedTokenView(issued, 'Created.');
   },
-  view: async (call, form, problem) => {
+  view: (call, form, problem) => {
     const isFresh = problem === undefined || isConflict(problem);
-    return formView(call, {
+    return {
       title: 'New API token',
       text: html`${problemSummary(problem)}
 <p>It is for the environment ${call.caller.environment}, like the one that you are signed in with.</p>`,
-      action: NEW_API_TOKEN_PATH,
       fields: html`${hidden('sealed', isFresh ? sealed.textOf(call.context.keyRing, mintApiToken().reveal()) : form.text('sealed'))}
 ${nameField({ ...form.field('name'), hint: 'What it is for.' })}
 ${choiceField({
@@ -54,7 +53,7 @@ ${choiceField({
 })}`,
       button: 'Create',
       back: pathTo(API_TOKENS),
-    });
+    };
   },
 });
 

@@ -1,11 +1,12 @@
 import type { ApiToken } from '../../domain/api-token.ts';
 import { listNewestApiTokens } from '../../operations/api-token/api-token.ts';
+import { newPath } from '../document-pages.ts';
 import { buttonTo, type Html, heading, html, link, NO_HTML, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
 import { nextPage, pageQuery, pageUrl } from '../pagination.ts';
 import { creatorText } from './creator.ts';
-import { API_TOKENS, apiTokenLink, expiryText, NEW_API_TOKEN_PATH, statusBadge } from './show.ts';
+import { API_TOKENS, apiTokenLink, expiryText, statusBadge } from './show.ts';
 
 /** Query parameter of the list of revoked ones. */
 const REVOKED = 'revoked';
@@ -26,7 +27,7 @@ export const listOfApiTokens: Page = {
       : link(pageUrl(pathTo(API_TOKENS), { [REVOKED]: 'yes' }), 'Revoked API tokens');
     return {
       title: isRevoked ? 'Revoked API tokens' : 'API tokens',
-      main: html`${heading(isRevoked ? 'Revoked API tokens' : 'API tokens', isRevoked ? NO_HTML : buttonTo(NEW_API_TOKEN_PATH, 'New API token', 'primary'))}
+      main: html`${heading(isRevoked ? 'Revoked API tokens' : 'API tokens', isRevoked ? NO_HTML : buttonTo(newPath([API_TOKENS]), 'New API token', 'primary'))}
 ${notice(query, { revoked: 'Revoked: it is rejected from now on.' })}
 <p class="hint">Of this workspace, for the environment ${caller.environment}; the newest first, and the last use is known to the hour. ${other}</p>
 ${await apiTokenTable(call, apiTokens)}

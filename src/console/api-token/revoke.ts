@@ -1,7 +1,7 @@
 import { type ApiToken, apiTokenStatus } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
 import { listApiTokens, revokeApiToken } from '../../operations/api-token/api-token.ts';
-import { formPages, formView } from '../form-pages.ts';
+import { formPages } from '../form-pages.ts';
 import { html, isolated, lastUse, NO_HTML, pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { ADMINS, type PageCall } from '../page.ts';
@@ -19,18 +19,16 @@ export const apiTokenRevocation = formPages({
   },
   view: async (call) => {
     const apiToken = await apiTokenIn(call);
-    const path = pathTo(API_TOKENS, apiToken.apiTokenId);
-    return formView(call, {
+    return {
       title: `Revoke API token ${isolated(apiTokenName(apiToken))}?`,
       text: html`${isOfSession(call, apiToken) ? OF_SESSION : ''}
 ${(await isLastAdmin(call, apiToken)) ? LAST_ADMIN : ''}
 <p>Whatever uses it (${apiToken.permission}) is rejected from the next request on. This cannot be undone. Last used: ${lastUse(apiToken.lastUsedAt)}.</p>`,
-      action: `${path}/revoke`,
       fields: NO_HTML,
       button: 'Revoke',
       isDangerous: true,
-      back: path,
-    });
+      back: pathTo(API_TOKENS, apiToken.apiTokenId),
+    };
   },
 });
 

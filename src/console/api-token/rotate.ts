@@ -6,7 +6,7 @@ import { rotateApiToken } from '../../operations/api-token/api-token.ts';
 import { isSecure } from '../browser.ts';
 import { choiceField } from '../fields.ts';
 import { numberMember, readForm } from '../form.ts';
-import { formPages, formView } from '../form-pages.ts';
+import { formPages } from '../form-pages.ts';
 import { type Html, html, isolated, lastUse, pathTo } from '../html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
 import { sessionCookie } from '../session.ts';
@@ -34,12 +34,10 @@ export const apiTokenRotation = formPages({
   },
   view: async (call, form, problem) => {
     const apiToken = await apiTokenIn(call);
-    const path = pathTo(API_TOKENS, apiToken.apiTokenId);
-    return formView(call, {
+    return {
       title: `Rotate API token ${isolated(apiTokenName(apiToken))}?`,
       text: html`${confirmationProblem('API token', problem)}
 ${effect(call, apiToken)}`,
-      action: `${path}/rotate`,
       fields: html`${keptVersionField(apiTokenTextTag(apiToken), form, problem)}
 ${choiceField({
   ...form.field('grace_period_seconds'),
@@ -48,8 +46,8 @@ ${choiceField({
 })}`,
       button: 'Rotate',
       isDangerous: true,
-      back: path,
-    });
+      back: pathTo(API_TOKENS, apiToken.apiTokenId),
+    };
   },
 });
 

@@ -27,7 +27,6 @@ import { issuedView } from '../shown-once.ts';
 import { creatorText } from './creator.ts';
 
 export const API_TOKENS = 'api-tokens';
-export const NEW_API_TOKEN_PATH = pathTo(API_TOKENS, '-', 'new');
 
 export const showApiToken: Page = {
   method: 'GET',

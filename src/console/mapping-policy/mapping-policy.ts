@@ -5,15 +5,13 @@ import { findSingleton } from '../../operations/document/document.ts';
 import { putMappingPolicy } from '../../operations/mapping-policy/put.ts';
 import { choiceField } from '../fields.ts';
 import { readForm, textMember } from '../form.ts';
-import { formPages, formView } from '../form-pages.ts';
+import { formPages } from '../form-pages.ts';
 import { html, link, pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { ADMINS, environmentConfig } from '../page.ts';
 import { pageUrl } from '../pagination.ts';
 import { LIST_PATH } from '../user-group/search-form.ts';
 import { editedForm, preconditionIn } from '../version.ts';
-
-const PATH = pathTo('catalogue', 'mapping-policy');
 
 export const mappingPolicyPages = formPages({
   path: '/catalogue/mapping-policy',
@@ -33,16 +31,15 @@ export const mappingPolicyPages = formPages({
     const document = await findSingleton(call.context, call.caller, mappingPolicyDefinition);
     const stored = { document, typed: { mode: (await environmentConfig(call)).mappingMode } };
     const edited = editedForm('mapping policy', stored, form, problem);
-    return formView(call, {
+    return {
       title: 'Mapping policy',
       text: html`${edited.text}
 <p>What happens when a user group is changed and its mapping refers to a schema or a data source that does not exist, or to a data source of another schema. Stored mappings are not changed. ${link(pageUrl(LIST_PATH, { invalid: 'mapping' }), 'User groups that violate it')}</p>`,
-      action: PATH,
       fields: html`${edited.hidden}
 ${choiceField({ ...edited.form.field('mode'), label: 'Mode', choices: modeChoices })}`,
       button: 'Save',
       back: pathTo('catalogue'),
-    });
+    };
   },
 });
 

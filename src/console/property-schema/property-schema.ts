@@ -7,7 +7,7 @@ import { deleteDocument, documentNotFound, findSingleton } from '../../operation
 import { putPropertySchema } from '../../operations/property-schema/put.ts';
 import { areaField, choiceField } from '../fields.ts';
 import { jsonMember, readForm, textMember } from '../form.ts';
-import { formPages, formView } from '../form-pages.ts';
+import { formPages } from '../form-pages.ts';
 import { buttonTo, definitions, html, link, NO_HTML, none, pathTo } from '../html.ts';
 import { editableJson, jsonBlock } from '../json.ts';
 import { modeChoices, modeTexts } from '../mapping-policy/mapping-policy.ts';
@@ -26,7 +26,6 @@ import {
 const TITLE = 'Property schema';
 const NOUN = propertySchemaDefinition.noun;
 const PATH = pathTo('catalogue', 'property-schema');
-const DELETE_PATH = pathTo('catalogue', 'property-schema', 'delete');
 
 const shared = { path: '/catalogue/property-schema', permissions: ADMINS } as const;
 
@@ -49,12 +48,11 @@ const [form, action] = formPages({
     const stored = await storedIn(call);
     const shown = { document: stored, typed: stored === null ? {} : typed(stored) };
     const edited = editedForm(NOUN, shown, form, problem);
-    return formView(call, {
+    return {
       title: TITLE,
       text: html`${edited.text}
 ${stored === null ? html`<p>There is none: properties are not checked. The field shows an example.</p>` : ''}
 <p>Stored properties are not changed. ${link(pageUrl(LIST_PATH, { invalid: 'properties' }), 'User groups that violate the schema')}</p>`,
-      action: PATH,
       fields: html`${edited.hidden}
 ${areaField({
   ...edited.form.field('schema'),
@@ -66,8 +64,8 @@ ${areaField({
 ${choiceField({ ...edited.form.field('mode'), label: 'Mode', choices: modeChoices })}`,
       button: 'Save',
       back: pathTo('catalogue'),
-      more: stored === null ? NO_HTML : buttonTo(DELETE_PATH, 'Delete', 'danger'),
-    });
+      more: stored === null ? NO_HTML : buttonTo(`${PATH}/delete`, 'Delete', 'danger'),
+    };
   },
 });
 
@@ -91,16 +89,15 @@ const deletion = formPages({
   view: async (call, form, problem) => {
     const stored = await storedIn(call);
     if (stored === null) throw documentNotFound(propertySchemaDefinition);
-    return formView(call, {
+    return {
       title: 'Delete the property schema?',
       text: html`${confirmationProblem(NOUN, problem)}
 <p>Properties of user groups are then not checked, and have no form with fields in this console.</p>`,
-      action: DELETE_PATH,
       fields: keptVersionField(documentVersion(stored), form, problem),
       button: 'Delete',
       isDangerous: true,
       back: PATH,
-    });
+    };
   },
 });
 

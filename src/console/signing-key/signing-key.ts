@@ -10,7 +10,7 @@ import type { Context } from '../../operations/context.ts';
 import { findKeySet, rotateKeySet, type StoredKeySet } from '../../operations/signing-key/key-set.ts';
 import { checkField } from '../fields.ts';
 import { readForm } from '../form.ts';
-import { formPages, formView } from '../form-pages.ts';
+import { formPages } from '../form-pages.ts';
 import {
   badge,
   buttonTo,
@@ -29,7 +29,6 @@ import { ADMINS, type Page } from '../page.ts';
 import { confirmationProblem, documentVersion, keptVersionField, preconditionIn } from '../version.ts';
 
 export const SIGNING_KEYS_PATH = pathTo('integrations', '-', 'signing-keys');
-const ROTATE_PATH = `${SIGNING_KEYS_PATH}/rotate`;
 
 const shared = { permissions: ADMINS, purpose: 'manage signing keys' } as const;
 
@@ -41,7 +40,7 @@ export const listSigningKeys: Page = {
     const stored = await findKeySet(context, caller);
     return {
       title: 'Signing keys',
-      main: html`${heading('Signing keys', stored === null ? NO_HTML : buttonTo(ROTATE_PATH, 'Rotate'))}
+      main: html`${heading('Signing keys', stored === null ? NO_HTML : buttonTo(`${SIGNING_KEYS_PATH}/rotate`, 'Rotate'))}
 ${notice(query, { rotated: 'Rotated.', revoked: 'Rotated. The previous keys are revoked.' })}
 ${stored === null ? NO_KEYS : keySet(context, stored)}`,
     };
@@ -60,12 +59,11 @@ export const signingKeyRotation = formPages({
   },
   view: async (call, form, problem) => {
     const stored = await findKeySet(call.context, call.caller);
-    return formView(call, {
+    return {
       title: 'Rotate the signing keys?',
       text: html`${confirmationProblem('key set', problem)}
 <p>New keys are published now and sign six minutes later, when every tool that honours max-age has them. The previous keys stay published until the last token that they signed has expired. Nothing is interrupted, except for tools with a copy of a public key, such as Superset with RS256: these need the new one.</p>
 <p>If you revoke the previous keys, this service rejects their tokens immediately: viewers must get new ones. Other tools reject them when they fetch the keys again, and may reject new tokens until then.</p>`,
-      action: ROTATE_PATH,
       fields: html`${keptVersionField(documentVersion(stored?.document ?? null), form, problem)}
 ${checkField({
   name: 'revoke',
@@ -75,7 +73,7 @@ ${checkField({
       button: 'Rotate',
       isDangerous: true,
       back: SIGNING_KEYS_PATH,
-    });
+    };
   },
 });
 

@@ -2,10 +2,10 @@ import type { EnvironmentConfig } from '../../operations/document/environment-co
 import { getOrCreateUserGroup } from '../../operations/user-group/get-or-create.ts';
 import { Problem } from '../../problem.ts';
 import { problemSummary, textField } from '../fields.ts';
-import { formPages, formView } from '../form-pages.ts';
+import { type FormContent, formPages, formView } from '../form-pages.ts';
 import { html, link, pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
-import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
+import { environmentConfig, type Page, type PageCall, WRITERS } from '../page.ts';
 import { isConflict } from '../version.ts';
 import {
   groupFields,
@@ -42,7 +42,7 @@ export const creation = formPages({
     const config = await environmentConfig(call);
     const isJson = isJsonForm(call.query, form);
     const typed = problem === undefined ? typedGroup(config, isJson) : readGroup(form, config);
-    return createView(call, { id: form.text('user_group_id'), ...typed }, problem);
+    return createContent(call, { id: form.text('user_group_id'), ...typed }, problem);
   },
 });
 
@@ -57,7 +57,7 @@ export const creationAgain: Page = {
     const { context, form } = call;
     await context.cpu.turn(form.size);
     const [id, config] = [form.text('user_group_id'), await environmentConfig(call)];
-    return createView(call, { id, ...typedIn(call, id, config) });
+    return formView(call, CREATE_PATH, await createContent(call, { id, ...typedIn(call, id, config) }));
   },
 };
 
@@ -85,16 +85,15 @@ const EXISTS = new Problem(
 );
 
 /** `problem` is that of the rejected form. */
-async function createView(
+async function createContent(
   call: PageCall,
   { id, ...typed }: TypedGroup & { id: string },
   problem?: Problem,
-): Promise<View> {
+): Promise<FormContent> {
   const config = await environmentConfig(call);
-  return formView(call, {
+  return {
     title: 'Create a user group',
     text: problemSummary(problem),
-    action: CREATE_PATH,
     fields: html`${problem === EXISTS ? html`<p>${link(pathTo('user-groups', id), 'Open the existing user group')}</p>` : ''}
 ${textField({
   name: 'user_group_id',
@@ -108,5 +107,5 @@ ${groupFields(typed, config, null, problem)}`,
     button: 'Create',
     back: pathTo('user-groups'),
     more: modeButton(typed, AGAIN_PATH),
-  });
+  };
 }

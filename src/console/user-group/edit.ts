@@ -83,12 +83,11 @@ async function editView(
   const id = userGroupIdParameter(call.request);
   const group = pathTo('user-groups', id);
   const config = await environmentConfig(call);
-  return formView(call, {
+  return formView(call, `${group}/review`, {
     title: `Edit ${id}`,
     heading: 'Edit user group',
     text: html`<p>${idLink(group, id)}</p>
 ${problemSummary(problem)}`,
-    action: `${group}/review`,
     fields: html`${versionField(version)}${hidden(BASE, base)}
 ${groupFields(typed, config, id, problem)}`,
     button: 'Review changes',

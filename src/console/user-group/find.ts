@@ -3,7 +3,7 @@
 import { findTokenOwner } from '../../operations/user-group/find-token-owner.ts';
 import { Problem } from '../../problem.ts';
 import { problemSummary, textField } from '../fields.ts';
-import { formPages, formView } from '../form-pages.ts';
+import { formPages } from '../form-pages.ts';
 import { pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { READERS } from '../page.ts';
@@ -25,23 +25,21 @@ export const findByToken = formPages({
     };
   },
   /** The form never shows again what was typed: a page contains no token that was not asked for. */
-  view: async (call, _form, problem) =>
-    formView(call, {
-      title: 'Find by token',
-      heading: 'Find a user group by its token',
-      text: problemSummary(problem),
-      action: FIND_PATH,
-      fields: textField({
-        name: 'token',
-        label: 'Token',
-        type: 'password',
-        hint: 'A user group token, or an embed token of the type jwt. This does not count as seen.',
-        isRequired: true,
-        problem,
-      }),
-      button: 'Find',
-      back: pathTo('user-groups'),
+  view: (_call, _form, problem) => ({
+    title: 'Find by token',
+    heading: 'Find a user group by its token',
+    text: problemSummary(problem),
+    fields: textField({
+      name: 'token',
+      label: 'Token',
+      type: 'password',
+      hint: 'A user group token, or an embed token of the type jwt. This does not count as seen.',
+      isRequired: true,
+      problem,
     }),
+    button: 'Find',
+    back: pathTo('user-groups'),
+  }),
 });
 
 const NOT_FOUND = new Problem(

@@ -8,7 +8,7 @@ import type { Context } from '../../operations/context.ts';
 import { findIntegration } from '../../operations/integration/integration.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import type { Form } from '../form.ts';
-import { type FormPages, formPages, formView } from '../form-pages.ts';
+import { type FormPages, formPages } from '../form-pages.ts';
 import {
   badge,
   bdi,
@@ -82,20 +82,19 @@ export function groupConfirmation({ action, title, ...content }: Confirmation): 
       const userGroup = await groupIn(call);
       const { providedId } = userGroup;
       const group = pathTo('user-groups', providedId);
-      return formView(call, {
+      return {
         title: `${title} ${providedId}`,
         heading: texts.heading,
         text: html`<p>${idLink(group, providedId)}${copyButton(providedId, 'id')}${texts.hasName ? html` (${bdi(userGroup.name)})` : ''}</p>
 ${confirmationProblem('user group', problem)}
 <p>${effect}</p>
 ${await consequences(call, userGroup, texts.consequences?.(userGroup, call) ?? [])}`,
-        action: `${group}/${action}`,
         fields: html`${versionField(versionTag(userGroup))}
 ${texts.fields?.(form) ?? ''}`,
         button: texts.button,
         isDangerous: true,
         back: group,
-      });
+      };
     },
   });
 }

@@ -72,12 +72,11 @@ async function reviewView(call: PageCall, problem?: Problem): Promise<View> {
   const keys = idsIn(call.form).map((id) => store.userGroupKey(call.caller, id));
   const groups = await Promise.all(keys.map((key) => store.read({ kind: 'findUserGroup', key })));
   const found = groups.filter((group) => group !== null);
-  return formView(call, {
+  return formView(call, at(APPLY_PATH, call), {
     title: `${name} ${found.length} user ${found.length === 1 ? 'group' : 'groups'}`,
     text: html`${problemSummary(problem)}<p>${effect}</p>
 ${groupTable(found)}
 ${found.length === groups.length ? '' : html`<p>${groups.length - found.length} that you checked were deleted meanwhile.</p>`}`,
-    action: at(APPLY_PATH, call),
     fields: html`${hidden('action', actionIn(call.form))}
 ${found.map((group) => html`${hidden('id', group.providedId)}${hidden('version', versionTag(group))}`)}`,
     button: name,

@@ -2,7 +2,7 @@ import { DAY_MS, parseInstant } from '../../domain/instant.ts';
 import { invalidField } from '../../domain/request-body.ts';
 import { readHealth, redeliverFailed } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { problemSummary, textField } from '../fields.ts';
-import { formPages, formView } from '../form-pages.ts';
+import { formPages } from '../form-pages.ts';
 import { html, isolated } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { ADMINS } from '../page.ts';
@@ -28,11 +28,10 @@ export const redeliverFailedForm = formPages({
   },
   view: async (call, form, problem) => {
     const { id } = await pages.read(call);
-    return formView(call, {
+    return {
       title: `Deliver failed webhooks to ${isolated(id)} again`,
       text: html`${problemSummary(problem)}
 <p>Every delivery that was given up is pending again, with all its retries. The receiver gets them as fast as it accepts them: one at a time while it fails.</p>`,
-      action: pages.documentPath(id, 'redeliver-failed'),
       fields: textField({
         ...form.field('since'),
         label: 'Of events since (UTC)',
@@ -41,6 +40,6 @@ export const redeliverFailedForm = formPages({
       }),
       button: 'Deliver again',
       back: pages.documentPath(id),
-    });
+    };
   },
 });

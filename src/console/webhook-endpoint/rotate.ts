@@ -1,5 +1,5 @@
 import { rotateWebhookSecret } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
-import { formPages, formView } from '../form-pages.ts';
+import { formPages } from '../form-pages.ts';
 import { html, isolated } from '../html.ts';
 import { ADMINS } from '../page.ts';
 import { confirmationProblem, documentVersion, keptVersionField, preconditionIn } from '../version.ts';
@@ -18,15 +18,14 @@ export const secretRotation = formPages({
   view: async (call, form, problem) => {
     const document = await pages.read(call);
     const { id } = document;
-    return formView(call, {
+    return {
       title: `Rotate the secret of webhook endpoint ${isolated(id)}?`,
       text: html`${confirmationProblem('webhook endpoint', problem)}
 <p>For a day, webhooks carry two signatures, of the new secret and of the replaced one: give the receiver the new one within that time. If the secret was rotated within the last day, the one that was replaced then ends now.</p>`,
-      action: pages.documentPath(id, 'rotate'),
       fields: keptVersionField(documentVersion(document), form, problem),
       button: 'Rotate',
       isDangerous: true,
       back: pages.documentPath(id),
-    });
+    };
   },
 });
