@@ -1,6 +1,7 @@
 // The document around the content of every page.
 
 import { type Caller, isPermitted, type Permission } from '../domain/api-token.ts';
+import type { Assets } from '../http/response/assets.ts';
 import type { Breadcrumb } from './breadcrumbs.ts';
 import { actionForm, submit } from './fields.ts';
 import { bdi, buttonTo, type Html, html, idLink, isolated } from './html.ts';
@@ -17,13 +18,8 @@ const navigation: readonly { path: string; text: string; permissions: readonly P
   { path: '/console/api-tokens', text: 'API tokens', permissions: ADMINS },
 ];
 
-/** URLs of the files that pages load. */
-export interface PageAssets {
-  css: string;
-  htmx: string;
-  script: string;
-  mark: string;
-}
+/** The files that pages load. */
+export type PageAssets = Assets<'console.css' | 'htmx.js' | 'console.js' | 'mark.svg'>;
 
 export interface SignedIn {
   caller: Caller;
@@ -53,10 +49,10 @@ export function document(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="htmx-config" content='{"includeIndicatorCSS":false,"history":"reload"}'>
 <title>${status >= 400 ? 'Error: ' : ''}${isolated(title)}${place} · User Group Service</title>
-<link rel="icon" href="${assets.mark}" type="image/svg+xml">
-<link rel="stylesheet" href="${assets.css}">
-<script defer src="${assets.htmx}"></script>
-<script defer src="${assets.script}"></script>
+<link rel="icon" href="${assets.url('mark.svg')}" type="image/svg+xml">
+<link rel="stylesheet" href="${assets.url('console.css')}">
+<script defer src="${assets.url('htmx.js')}"></script>
+<script defer src="${assets.url('console.js')}"></script>
 </head>
 <body class="${signedIn?.caller.environment === 'Testing' ? 'testing' : ''}">
 <a class="skip" href="#main">Skip to content</a>

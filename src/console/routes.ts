@@ -142,16 +142,7 @@ export function addConsole(
 ): void {
   const frames = new KnownFrames(new Breadcrumbs(pages));
   app.pathProtocols.set('console', 'console');
-  const loaded = lazy(() => Assets.load(FOLDER, files));
-  const assets = async () => {
-    const all = await loaded();
-    return {
-      css: all.url('console.css'),
-      htmx: all.url('htmx.js'),
-      script: all.url('console.js'),
-      mark: all.url('mark.svg'),
-    };
-  };
+  const assets = lazy(() => Assets.load(FOLDER, files));
   const options = { ...given, names: new WorkspaceNames(), frames, assets };
   app.findFrame = (request) => {
     const session = requestSession(given.context, request);
@@ -161,7 +152,7 @@ export function addConsole(
   addSignIn(app, options);
   for (const page of pages) addPage(app, options, page);
   addActionAddresses(app, options, pages);
-  addAssets(app, options, FOLDER, loaded);
+  addAssets(app, options, FOLDER, assets);
   // Only for browsers that open it: for other requests nothing is at this path.
   app.route({
     method: app.supportedMethods,
