@@ -72,8 +72,8 @@ export function accessOf({ method, access = method === 'GET' ? 'read' : 'write' 
 export const READERS = ['read-write', 'read-only'] as const;
 /** Permissions to change user groups. */
 export const WRITERS = ['read-write'] as const;
-/** No permission suffices except `admin`, which may do everything. */
-export const ADMINS = [] as const;
+/** Permissions to configure. */
+export const ADMINS = ['admin'] as const;
 
 /**
  * A part of a page from lists and counts, which are slowed down under load: then it is null, and the page is shown without

@@ -121,11 +121,7 @@ async function respond(exchange: Exchange, signedIn: SignedIn): Promise<Response
 function admit({ options: { context, unread }, page }: Exchange, { caller }: SignedIn): void {
   context.activity.seen(caller.workspaceId);
   unread.admit(caller.workspaceId, accessOf(page));
-  permitOn(page, caller);
-}
-
-function permitOn(page: Page, caller: Caller): void {
-  permit(caller, page.permissions.length > 0 ? page.permissions : ['admin'], page.purpose);
+  permit(caller, page.permissions, page.purpose);
 }
 
 async function sendResult(
@@ -160,7 +156,7 @@ async function continueForm(exchange: Exchange): Promise<Response> {
 /** Signs in, and shows the form that was kept; nothing is done before the person sends it again. */
 async function signInAgain(exchange: Exchange, sent: Form): Promise<Response> {
   const { options, page, request, reply } = exchange;
-  const check = (caller: Caller) => permitOn(page, caller);
+  const check = (caller: Caller) => permit(caller, page.permissions, page.purpose);
   const result = await signInWith(options, { request, reply, form: sent, check });
   request.frame = null;
   if (result instanceof Problem) {
