@@ -22,17 +22,15 @@ import { objectSchema, pageSchema, type Schema, successSchema, timestampSchema }
 
 type Action = 'put' | 'read' | 'list' | 'remove';
 
-interface DocumentKindApi<Body> extends DocumentOperations<Body> {
+export interface DocumentKindApi<Body> extends DocumentOperations<Body> {
   definition: DocumentDefinition;
-  /** Part of paths, such as `webhook-endpoints`. */
-  collection: string;
   /** Names the schemas and operations, such as `WebhookEndpoint`. */
   name: string;
   tag: EndpointDescription['tag'];
   /** The id of a document, as a parameter in paths and as a member of responses. */
   idParameter: keyof typeof pathParameters;
-  readPermissions: readonly Permission[];
-  writePermissions: readonly Permission[];
+  /** Permissions to read; only `admin` may change. */
+  readers: readonly Permission[];
   body: BodyType<Body>;
   /** The stored fields in responses. */
   fields: Readonly<Record<string, Schema>>;
@@ -41,16 +39,19 @@ interface DocumentKindApi<Body> extends DocumentOperations<Body> {
   texts: Readonly<Record<Action, string>>;
   /** Descriptions of `force`; absent if user groups do not use documents of this kind. */
   force?: { put?: string; remove: string };
-  /** Name of the secret that the response to a create shows. */
-  secretSchema?: Schema;
-  exampleSecret?: string;
+  /** The secret that the response to a create shows. */
+  secret?: { schema: Schema; example: string };
+}
+
+interface DocumentEndpoints<Body> extends Record<Action, AnyEndpoint> {
+  kind: DocumentKindApi<Body>;
+  /** The schema of a document in responses. */
+  schema: Schema;
+  write(document: Document): Json;
 }
 
 /** Writes the fields of a document as they are stored; an absent one has its default. */
-export function documentWriter({
-  idParameter,
-  fields,
-}: Pick<DocumentKindApi<unknown>, 'idParameter' | 'fields'>): (document: Document) => Json {
+function documentWriter<Body>({ idParameter, fields }: DocumentKindApi<Body>): (document: Document) => Json {
   const defaults = Object.entries(fields).flatMap(([name, { default: value }]) =>
     value === undefined ? [] : [[name, new Json(JSON.stringify(value))] as const],
   );
@@ -68,14 +69,9 @@ export function documentWriter({
   };
 }
 
-/** The schema of a document in responses. */
-export function documentSchema({
-  idParameter,
-  definition: { noun },
-  fields,
-}: Pick<DocumentKindApi<unknown>, 'idParameter' | 'definition' | 'fields'>): Schema {
+function documentSchema<Body>({ idParameter, definition, fields }: DocumentKindApi<Body>): Schema {
   return objectSchema({
-    [idParameter]: { ...field.userGroupId, description: `The id in the path of the ${noun}.` },
+    [idParameter]: { ...field.userGroupId, description: `The id in the path of the ${definition.noun}.` },
     ...fields,
     version: { type: 'integer', minimum: 1, description: 'Starts at 1 and increases with every change.' },
     created_at: timestampSchema,
@@ -107,23 +103,25 @@ function forceQuery(description: string | undefined): QueryType<boolean | null> 
   return queryType({ parameters: { force }, convert: ({ force = false }) => force });
 }
 
-export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): Record<Action, AnyEndpoint> {
-  const { definition, collection, name, tag, idParameter } = kind;
+export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEndpoints<Body> {
+  const { definition, name, tag, idParameter, secret } = kind;
   const member = definition.kind;
   const members = `${member}s`;
-  const path = `/v1/${collection}/:${idParameter}`;
+  const collection = `/v1/${members.replace('_', '-')}`;
+  const path = `${collection}/:${idParameter}`;
   const schema = documentSchema(kind);
-  const writeDocument = documentWriter(kind);
+  const write = documentWriter(kind);
   const Stored = successSchema(`Stored${name}`, { [member]: schema });
-  const { secretSchema: secret } = kind;
-  const Created = secret ? successSchema(`Created${name}`, { [member]: schema, secret }) : Stored;
+  const Created = secret
+    ? successSchema(`Created${name}`, { [member]: schema, secret: secret.schema })
+    : Stored;
   const stored = { success: 1, [member]: kind.example };
 
   const put = endpoint<Body, boolean | null>({
     operationId: `put${name}`,
     method: 'PUT',
     paths: [path],
-    permissions: kind.writePermissions,
+    permissions: ['admin'],
     purpose: `change ${definition.noun}s`,
     query: forceQuery(kind.force?.put),
     body: kind.body,
@@ -140,7 +138,7 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): Record<Act
       );
       if (created) reply.code(201);
       setDocumentTag(reply, document);
-      return successBody({ [member]: writeDocument(document), secret: secret?.reveal() });
+      return successBody({ [member]: write(document), secret: secret?.reveal() });
     },
     description: {
       tag,
@@ -159,10 +157,7 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): Record<Act
           headers: ['ETag'],
           schema: Created,
           examples: {
-            created: {
-              summary: 'Created',
-              value: { ...stored, ...(kind.exampleSecret && { secret: kind.exampleSecret }) },
-            },
+            created: { summary: 'Created', value: { ...stored, ...(secret && { secret: secret.example }) } },
           },
         },
       },
@@ -174,13 +169,13 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): Record<Act
     operationId: `read${name}`,
     method: 'GET',
     paths: [path],
-    permissions: kind.readPermissions,
+    permissions: kind.readers,
     purpose: `read ${definition.noun}s`,
     handle: async ({ context, caller, request, reply }) => {
       const id = documentIdParameter(request, idParameter);
       const document = await readDocument(context, caller, definition, id);
       setDocumentTag(reply, document);
-      return successBody({ [member]: writeDocument(document) });
+      return successBody({ [member]: write(document) });
     },
     description: {
       tag,
@@ -200,14 +195,14 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): Record<Act
   const list = endpoint<null, PageQuery>({
     operationId: `list${name}s`,
     method: 'GET',
-    paths: [`/v1/${collection}`],
-    permissions: kind.readPermissions,
+    paths: [collection],
+    permissions: kind.readers,
     purpose: `list ${definition.noun}s`,
     query: pageQuery,
     handle: async ({ context, caller, query }) => {
       const { documents, nextCursor } = await listDocuments(context, caller, definition, query);
       return successBody({
-        [members]: jsonArray(documents.map(writeDocument)),
+        [members]: jsonArray(documents.map(write)),
         next_cursor: nextCursor,
       });
     },
@@ -230,7 +225,7 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): Record<Act
     operationId: `delete${name}`,
     method: 'DELETE',
     paths: [path],
-    permissions: kind.writePermissions,
+    permissions: ['admin'],
     purpose: `delete ${definition.noun}s`,
     isConditional: true,
     handle: async ({ context, caller, query: force, precondition, request }) => {
@@ -248,5 +243,5 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): Record<Act
     },
   });
 
-  return { put, read, list, remove };
+  return { kind, schema, write, put, read, list, remove };
 }

@@ -25,12 +25,10 @@ const { schema_id, name, attributes, user_group_id } = example;
 
 export const dataSources = documentEndpoints({
   definition: dataSourceDefinition,
-  collection: 'data-sources',
   name: 'DataSource',
   tag: 'Catalogue',
   idParameter: 'provided_id',
-  readPermissions: ['read-write', 'read-only'],
-  writePermissions: ['admin'],
+  readers: ['read-write', 'read-only'],
   body: dataSourceBody,
   fields: { data_source_id: dataSourceIdSchema, ...dataSourceFields },
   example,

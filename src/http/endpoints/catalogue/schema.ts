@@ -13,12 +13,10 @@ const example = {
 
 export const schemas = documentEndpoints({
   definition: schemaDefinition,
-  collection: 'schemas',
   name: 'Schema',
   tag: 'Catalogue',
   idParameter: 'schema_id',
-  readPermissions: ['read-write', 'read-only'],
-  writePermissions: ['admin'],
+  readers: ['read-write', 'read-only'],
   body: schemaBody,
   fields: schemaFields,
   example,

@@ -37,12 +37,10 @@ const { secret: _, ...metabaseExample } = integrationExamples.metabase;
 
 export const integrations = documentEndpoints({
   definition: integrationDefinition,
-  collection: 'integrations',
   name: 'Integration',
   tag: 'Embed tokens',
   idParameter: 'integration_id',
-  readPermissions: ['admin'],
-  writePermissions: ['admin'],
+  readers: ['admin'],
   body: integrationBody,
   fields: integrationFields,
   example: {

@@ -8,23 +8,20 @@ import {
   putWebhookEndpoint,
 } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { documentEndpoints } from '../../document-endpoints.ts';
-import { EXAMPLE_SECRET, example, idParameter, secretSchema } from './representation.ts';
+import { EXAMPLE_SECRET, example, secretSchema } from './representation.ts';
 
 const { url, event_types } = example;
 
 export const webhookEndpoints = documentEndpoints({
   definition: webhookEndpointDefinition,
-  collection: 'webhook-endpoints',
   name: 'WebhookEndpoint',
   tag: 'Webhooks',
-  idParameter,
-  readPermissions: ['admin'],
-  writePermissions: ['admin'],
+  idParameter: 'webhook_endpoint_id',
+  readers: ['admin'],
   body: webhookEndpointBody,
   fields: webhookEndpointFields,
-  secretSchema,
+  secret: { schema: secretSchema, example: EXAMPLE_SECRET },
   example,
-  exampleSecret: EXAMPLE_SECRET,
   requests: {
     some: { summary: 'Some types of event', value: { url, event_types } },
     all: { summary: 'All events', value: { url, event_types: ['*'] } },

@@ -6,7 +6,6 @@ import { endpoint } from '../../endpoint.ts';
 import { jsonObject, successBody } from '../../json.ts';
 import { documentIdParameter } from '../../request/path-parameter.ts';
 import { objectSchema, successSchema, timestampOrNullSchema, titled } from '../../schema.ts';
-import { idParameter } from './representation.ts';
 
 const healthSchema = titled(
   'WebhookEndpointHealth',
@@ -24,11 +23,11 @@ const healthSchema = titled(
 export const readWebhookHealth = endpoint({
   operationId: 'readWebhookEndpointHealth',
   method: 'GET',
-  paths: [`/v1/webhook-endpoints/:${idParameter}/health`],
+  paths: ['/v1/webhook-endpoints/:webhook_endpoint_id/health'],
   permissions: ['admin'],
   purpose: 'read webhook endpoints',
   handle: async ({ context, caller, request }) => {
-    const health = await readHealth(context, caller, documentIdParameter(request, idParameter));
+    const health = await readHealth(context, caller, documentIdParameter(request, 'webhook_endpoint_id'));
     return successBody({
       health: jsonObject({
         failing_since: timestampOrNull(health.failingSince),

@@ -8,7 +8,7 @@ import { jsonArray, successBody } from '../../json.ts';
 import { documentIdParameter } from '../../request/path-parameter.ts';
 import { queryType } from '../../request/query.ts';
 import { pageSchema } from '../../schema.ts';
-import { deliveryJson, deliverySchema, exampleDelivery, idParameter } from './representation.ts';
+import { deliveryJson, deliverySchema, exampleDelivery } from './representation.ts';
 
 const query = queryType({
   parameters: {
@@ -24,13 +24,13 @@ const query = queryType({
 export const listWebhookDeliveries = endpoint({
   operationId: 'listWebhookDeliveries',
   method: 'GET',
-  paths: [`/v1/webhook-endpoints/:${idParameter}/deliveries`],
+  paths: ['/v1/webhook-endpoints/:webhook_endpoint_id/deliveries'],
   permissions: ['admin'],
   purpose: 'list webhook deliveries',
   access: 'list',
   query,
   handle: async ({ context, caller, query, request }) => {
-    const id = documentIdParameter(request, idParameter);
+    const id = documentIdParameter(request, 'webhook_endpoint_id');
     const { deliveries, nextCursor } = await listDeliveries(context, caller, id, query);
     return successBody({ deliveries: jsonArray(deliveries.map(deliveryJson)), next_cursor: nextCursor });
   },

@@ -5,16 +5,16 @@ import { raw, successBody } from '../../json.ts';
 import { documentIdParameter } from '../../request/path-parameter.ts';
 import { successSchema } from '../../schema.ts';
 import { eventSchema, exampleEvent } from '../event/representation.ts';
-import { exampleDelivery, idParameter, loggedDeliveryJson, loggedDeliverySchema } from './representation.ts';
+import { exampleDelivery, loggedDeliveryJson, loggedDeliverySchema } from './representation.ts';
 
 export const readWebhookDelivery = endpoint({
   operationId: 'readWebhookDelivery',
   method: 'GET',
-  paths: [`/v1/webhook-endpoints/:${idParameter}/deliveries/:event_id`],
+  paths: ['/v1/webhook-endpoints/:webhook_endpoint_id/deliveries/:event_id'],
   permissions: ['admin'],
   purpose: 'read webhook deliveries',
   handle: async ({ context, caller, request }) => {
-    const id = documentIdParameter(request, idParameter);
+    const id = documentIdParameter(request, 'webhook_endpoint_id');
     const eventId = documentIdParameter(request, 'event_id');
     const { delivery, payload } = await readDelivery(context, caller, id, eventId);
     return successBody({

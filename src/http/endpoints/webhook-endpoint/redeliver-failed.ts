@@ -7,7 +7,6 @@ import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
 import { documentIdParameter } from '../../request/path-parameter.ts';
 import { successSchema } from '../../schema.ts';
-import { idParameter } from './representation.ts';
 
 const failedRedeliveryBody = bodyType({
   name: 'FailedWebhookRedelivery',
@@ -19,12 +18,12 @@ const failedRedeliveryBody = bodyType({
 export const redeliverFailedWebhooks = endpoint({
   operationId: 'redeliverFailedWebhooks',
   method: 'POST',
-  paths: [`/v1/webhook-endpoints/:${idParameter}/redeliver-failed`],
+  paths: ['/v1/webhook-endpoints/:webhook_endpoint_id/redeliver-failed'],
   permissions: ['admin'],
   purpose: 'redeliver webhooks',
   body: failedRedeliveryBody,
   handle: async ({ context, caller, body, request }) => {
-    const id = documentIdParameter(request, idParameter);
+    const id = documentIdParameter(request, 'webhook_endpoint_id');
     const { redelivered, hasMore } = await redeliverFailed(context, caller, id, body.since);
     return successBody({ redelivered, has_more: hasMore });
   },

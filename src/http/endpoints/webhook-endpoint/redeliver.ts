@@ -4,17 +4,16 @@ import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
 import { documentIdParameter, pathParameters } from '../../request/path-parameter.ts';
 import { successSchema } from '../../schema.ts';
-import { idParameter } from './representation.ts';
 
 export const redeliverWebhook = endpoint({
   operationId: 'redeliverWebhook',
   method: 'POST',
-  paths: [`/v1/webhook-endpoints/:${idParameter}/deliveries/:event_id/redeliver`],
+  paths: ['/v1/webhook-endpoints/:webhook_endpoint_id/deliveries/:event_id/redeliver'],
   permissions: ['admin'],
   purpose: 'redeliver webhooks',
   handle: async ({ context, caller, request }) => {
     const eventId = documentIdParameter(request, 'event_id');
-    await redeliver(context, caller, documentIdParameter(request, idParameter), eventId);
+    await redeliver(context, caller, documentIdParameter(request, 'webhook_endpoint_id'), eventId);
     return successBody({ event_id: eventId });
   },
   description: {

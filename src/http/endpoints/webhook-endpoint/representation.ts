@@ -9,20 +9,10 @@ import {
   MAX_LOGGED_ATTEMPTS,
   parseAttempts,
 } from '../../../domain/webhook-endpoint/delivery.ts';
-import { webhookEndpointDefinition } from '../../../domain/webhook-endpoint/webhook-endpoint.ts';
-import { webhookEndpointFields } from '../../../domain/webhook-endpoint/webhook-endpoint-body.ts';
-import { asCreated, documentSchema } from '../../document-endpoints.ts';
+import { asCreated } from '../../document-endpoints.ts';
 import { type Json, jsonArray, jsonObject, type Members } from '../../json.ts';
 import { pathParameters } from '../../request/path-parameter.ts';
 import { objectSchema, type Schema, timestampOrNullSchema, timestampSchema, titled } from '../../schema.ts';
-
-export const idParameter = 'webhook_endpoint_id';
-
-export const webhookEndpointSchema = documentSchema({
-  idParameter,
-  definition: webhookEndpointDefinition,
-  fields: webhookEndpointFields,
-});
 
 export const secretSchema = {
   type: 'string',

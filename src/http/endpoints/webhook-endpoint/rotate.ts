@@ -1,36 +1,27 @@
 import { timestampOrNull } from '../../../domain/instant.ts';
-import { webhookEndpointFields } from '../../../domain/webhook-endpoint/webhook-endpoint-body.ts';
 import { rotateWebhookSecret } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { successExample } from '../../description.ts';
-import { documentWriter } from '../../document-endpoints.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
 import { documentIdParameter } from '../../request/path-parameter.ts';
 import { setDocumentTag } from '../../response/entity-tag.ts';
 import { successSchema, timestampSchema } from '../../schema.ts';
-import {
-  EXAMPLE_SECRET,
-  example,
-  idParameter,
-  secretSchema,
-  webhookEndpointSchema,
-} from './representation.ts';
-
-const writeDocument = documentWriter({ idParameter, fields: webhookEndpointFields });
+import { webhookEndpoints } from './endpoint.ts';
+import { EXAMPLE_SECRET, example, secretSchema } from './representation.ts';
 
 export const rotateWebhookEndpoint = endpoint({
   operationId: 'rotateWebhookEndpointSecret',
   method: 'POST',
-  paths: [`/v1/webhook-endpoints/:${idParameter}/rotate`],
+  paths: ['/v1/webhook-endpoints/:webhook_endpoint_id/rotate'],
   permissions: ['admin'],
   purpose: 'rotate the secrets of webhook endpoints',
   isConditional: true,
   handle: async ({ context, caller, precondition, request, reply }) => {
-    const id = documentIdParameter(request, idParameter);
+    const id = documentIdParameter(request, 'webhook_endpoint_id');
     const { document, secrets } = await rotateWebhookSecret(context, caller, id, precondition);
     setDocumentTag(reply, document);
     return successBody({
-      webhook_endpoint: writeDocument(document),
+      webhook_endpoint: webhookEndpoints.write(document),
       secret: secrets.current.reveal(),
       previous_secret_expires_at: timestampOrNull(secrets.previousExpiresAt),
     });
@@ -47,7 +38,7 @@ export const rotateWebhookEndpoint = endpoint({
         description: 'The endpoint with its new secret.',
         headers: ['ETag'],
         schema: successSchema('RotatedWebhookEndpoint', {
-          webhook_endpoint: webhookEndpointSchema,
+          webhook_endpoint: webhookEndpoints.schema,
           secret: secretSchema,
           previous_secret_expires_at: {
             ...timestampSchema,

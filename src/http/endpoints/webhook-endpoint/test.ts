@@ -4,16 +4,19 @@ import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
 import { documentIdParameter, pathParameters } from '../../request/path-parameter.ts';
 import { successSchema } from '../../schema.ts';
-import { idParameter } from './representation.ts';
 
 export const testWebhook = endpoint({
   operationId: 'testWebhookEndpoint',
   method: 'POST',
-  paths: [`/v1/webhook-endpoints/:${idParameter}/test`],
+  paths: ['/v1/webhook-endpoints/:webhook_endpoint_id/test'],
   permissions: ['admin'],
   purpose: 'test webhook endpoints',
   handle: async ({ context, caller, request }) => {
-    const eventId = await testWebhookEndpoint(context, caller, documentIdParameter(request, idParameter));
+    const eventId = await testWebhookEndpoint(
+      context,
+      caller,
+      documentIdParameter(request, 'webhook_endpoint_id'),
+    );
     return successBody({ event_id: eventId });
   },
   description: {
