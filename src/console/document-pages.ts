@@ -1,20 +1,16 @@
-// The pages of a kind of document: one, new, edit and delete. A kind defines its fields, and has its own list.
+// The pages of a kind of document: the list, one, new, edit and delete. A kind defines its fields.
 
-import { isPermitted, type Permission } from '../domain/api-token.ts';
-import type { Document, DocumentDefinition } from '../domain/document.ts';
+import { isPermitted } from '../domain/api-token.ts';
+import type { Document } from '../domain/document.ts';
 import type { EventTarget } from '../domain/event/event.ts';
 import { userGroupId } from '../domain/field.ts';
-import { type BodyType, refuseFields, valueCheck } from '../domain/request-body.ts';
+import { refuseFields, valueCheck } from '../domain/request-body.ts';
 import type { Secret } from '../domain/secret.ts';
 import { capitalized } from '../http/description.ts';
-import { documentIdParameter, type pathParameters } from '../http/request/path-parameter.ts';
+import type { DocumentKindApi } from '../http/document-endpoints.ts';
+import { documentIdParameter } from '../http/request/path-parameter.ts';
 import { isUsed, NO_USE, type Use, useText } from '../operations/catalogue/use.ts';
-import {
-  type DocumentOperations,
-  deleteDocument,
-  listDocuments,
-  readDocument,
-} from '../operations/document/document.ts';
+import { deleteDocument, listDocuments, readDocument } from '../operations/document/document.ts';
 import { Problem } from '../problem.ts';
 import { eventsAbout } from './event/paths.ts';
 import { checkField, hidden, problemSummary, textField } from './fields.ts';
@@ -22,7 +18,6 @@ import { type Form, findViolations, type Members, readForm } from './form.ts';
 import { type FormContent, formPages } from './form-pages.ts';
 import {
   alert,
-  type ButtonKind,
   buttonTo,
   copyButton,
   definitions,
@@ -40,7 +35,7 @@ import {
 import { pagesOf } from './missing.ts';
 import { notice, withNotice } from './notice.ts';
 import { ADMINS, type Page, type PageCall, type Redirect, type View } from './page.ts';
-import { nextPage, pageQuery } from './pagination.ts';
+import { nextPage, PAGE_SIZE, pageQuery } from './pagination.ts';
 import { issuedView } from './shown-once.ts';
 import {
   confirmationProblem,
@@ -52,14 +47,12 @@ import {
   versionField,
 } from './version.ts';
 
-interface DocumentPagesKind<Body> extends DocumentOperations<Body> {
-  definition: DocumentDefinition;
+interface DocumentPagesKind<Body> {
+  /** The kind in the API. */
+  api: DocumentKindApi<Body>;
   /** The path of the list, such as `['catalogue', 'schemas']`. */
   path: readonly string[];
-  idParameter: keyof typeof pathParameters;
   idHint: string;
-  readers: readonly Permission[];
-  body: BodyType<Body>;
   members(form: Form): Members;
   /** The stored fields as they are typed. */
   typed(document: Document): Readonly<Record<string, string>>;
@@ -117,7 +110,7 @@ export function newPath(path: readonly string[]): string {
   return pathTo(...path, '-', 'new');
 }
 
-interface DocumentList extends Pick<DocumentPagesKind<unknown>, 'definition' | 'path' | 'readers'> {
+interface DocumentList {
   title: string;
   hint?: string;
   /** The path of the link "New"; that of the form if absent. */
@@ -127,46 +120,65 @@ interface DocumentList extends Pick<DocumentPagesKind<unknown>, 'definition' | '
   table(documents: readonly Document[], call: PageCall): Html | Promise<Html>;
 }
 
-/** All documents of one kind, page by page. */
-export function documentList({ definition, path, readers, title, hint, table, ...more }: DocumentList): Page {
-  const { newPath: start = newPath(path), actions = NO_HTML } = more;
-  return {
-    method: 'GET',
-    path: `/${path.join('/')}`,
-    permissions: readers,
-    purpose: `list ${definition.noun}s`,
-    handle: async (call) => {
-      const { context, caller, query } = call;
-      const { documents, nextCursor } = await listDocuments(context, caller, definition, pageQuery(query));
-      return {
-        title,
-        main: html`${heading(title, isPermitted(caller, ADMINS) ? html`${newLink(start, definition, 'primary')} ${actions}` : NO_HTML)}
-${notice(query, { deleted: 'Deleted.' })}
-${hint === undefined ? '' : html`<p class="hint">${hint}</p>`}
-${await table(documents, call)}
-${nextPage(pathTo(...path), nextCursor, Object.fromEntries(query))}`,
-      };
-    },
-  };
-}
-
-/** Leads to the form for a new document. */
-export function newLink(path: string, { noun }: DocumentDefinition, kind: ButtonKind = 'plain'): Html {
-  return buttonTo(path, `New ${noun}`, kind);
-}
-
 export class DocumentPages<Body> {
   readonly #kind: DocumentPagesKind<Body>;
   readonly #noun: string;
 
   constructor(kind: DocumentPagesKind<Body>) {
     this.#kind = kind;
-    this.#noun = kind.definition.noun;
+    this.#noun = kind.api.definition.noun;
+  }
+
+  /** All documents of the kind, page by page. */
+  list({
+    title,
+    hint,
+    actions = NO_HTML,
+    table,
+    newPath: start = newPath(this.#kind.path),
+  }: DocumentList): Page {
+    const { path, api } = this.#kind;
+    return {
+      method: 'GET',
+      path: `/${path.join('/')}`,
+      permissions: api.readers,
+      purpose: `list ${this.#noun}s`,
+      handle: async (call) => {
+        const { context, caller, query } = call;
+        const page = await listDocuments(context, caller, api.definition, pageQuery(query));
+        return {
+          title,
+          main: html`${heading(title, isPermitted(caller, ADMINS) ? html`${buttonTo(start, `New ${this.#noun}`, 'primary')} ${actions}` : NO_HTML)}
+${notice(query, { deleted: 'Deleted.' })}
+${hint === undefined ? '' : html`<p class="hint">${hint}</p>`}
+${await table(page.documents, call)}
+${nextPage(pathTo(...path), page.nextCursor, Object.fromEntries(query))}`,
+        };
+      },
+    };
+  }
+
+  /** The first documents, on a page about more than one kind. */
+  async section(
+    title: string,
+    { context, caller }: PageCall,
+    table: (documents: readonly Document[]) => Html,
+  ): Promise<Html> {
+    const { path, api } = this.#kind;
+    const first = { limit: PAGE_SIZE };
+    const { documents, nextCursor } = await listDocuments(context, caller, api.definition, first);
+    const create = buttonTo(newPath(path), `New ${this.#noun}`);
+    const head = isPermitted(caller, ADMINS)
+      ? html`<div class="head"><h2>${title}</h2><div class="actions">${create}</div></div>`
+      : html`<h2>${title}</h2>`;
+    return html`${head}
+${table(documents)}
+${nextCursor === null ? '' : html`<div class="actions">${buttonTo(pathTo(...path), `All ${this.#noun}s`)}</div>`}`;
   }
 
   get all(): Page[] {
-    const { path, idParameter, readers } = this.#kind;
-    const [create, one] = [`/${path.join('/')}/-/new`, `/${path.join('/')}/:${idParameter}`];
+    const { path, api } = this.#kind;
+    const [create, one] = [`/${path.join('/')}/-/new`, `/${path.join('/')}/:${api.idParameter}`];
     const shared = { permissions: ADMINS, purpose: `change ${this.#noun}s` };
     return [
       ...formPages({
@@ -180,7 +192,7 @@ export class DocumentPages<Body> {
         {
           method: 'GET',
           path: one,
-          permissions: readers,
+          permissions: api.readers,
           purpose: `read ${this.#noun}s`,
           handle: (call) => this.showView(call),
         },
@@ -225,12 +237,12 @@ ${more === undefined ? '' : await more(document, call)}
   }
 
   #target(id: string): EventTarget {
-    return { type: this.#kind.definition.kind, id };
+    return { type: this.#kind.api.definition.kind, id };
   }
 
   /** The document in the path. Throws `not_found`. */
   read(call: PageCall): Promise<Document> {
-    return readDocument(call.context, call.caller, this.#kind.definition, this.documentId(call));
+    return readDocument(call.context, call.caller, this.#kind.api.definition, this.documentId(call));
   }
 
   documentPath(id: string, ...action: string[]): string {
@@ -250,7 +262,7 @@ ${buttonTo(this.documentPath(document.id, 'delete'), 'Delete', 'danger')}`;
   }
 
   documentId({ request }: PageCall): string {
-    return documentIdParameter(request, this.#kind.idParameter);
+    return documentIdParameter(request, this.#kind.api.idParameter);
   }
 
   #newForm(form: Form, problem?: Problem): FormContent {
@@ -293,8 +305,8 @@ ${problem instanceof Doubt ? checkField({ name: CONFIRMED, label: 'Save it anywa
     const id = call.form.text('id');
     const violation = idViolation(id);
     if (violation !== null) {
-      const { body, members } = this.#kind;
-      const others = await findViolations(() => readForm(call.context, call.form, body, members));
+      const { api, members } = this.#kind;
+      const others = await findViolations(() => readForm(call.context, call.form, api.body, members));
       refuseFields([{ pointer: '/id', detail: violation }, ...others]);
     }
     return this.#save(call, id);
@@ -302,11 +314,11 @@ ${problem instanceof Doubt ? checkField({ name: CONFIRMED, label: 'Save it anywa
 
   async #save(call: PageCall, id: string): Promise<View | Redirect> {
     const { context, caller, form } = call;
-    const { body, members, put, doubt } = this.#kind;
-    const read = await readForm(context, form, body, members);
+    const { api, members, doubt } = this.#kind;
+    const read = await readForm(context, form, api.body, members);
     const warning = form.has(CONFIRMED) ? null : await doubt?.(call, id, read);
     if (warning) throw warning;
-    const { secret } = await put(context, caller, id, read, preconditionIn(form), form.has(FORCE));
+    const { secret } = await api.put(context, caller, id, read, preconditionIn(form), form.has(FORCE));
     if (secret == null) return { location: withNotice(this.documentPath(id), 'saved') };
     return this.secretView(id, secret, 'Created.');
   }
@@ -330,11 +342,11 @@ ${isRefused || isUsed(use) ? forceField(form) : ''}`,
   }
 
   async #remove(call: PageCall): Promise<Redirect> {
-    const { definition, path, remove } = this.#kind;
+    const { path, api } = this.#kind;
     const { context, caller, form } = call;
     const id = this.documentId(call);
-    if (remove) await remove(context, caller, id, preconditionIn(form), form.has(FORCE));
-    else await deleteDocument(context, caller, definition, id, preconditionIn(form));
+    if (api.remove) await api.remove(context, caller, id, preconditionIn(form), form.has(FORCE));
+    else await deleteDocument(context, caller, api.definition, id, preconditionIn(form));
     return { location: withNotice(pathTo(...path), 'deleted') };
   }
 }

@@ -1,11 +1,10 @@
-import { type DataSource, dataSourceDefinition } from '../../domain/catalogue.ts';
-import { type DataSourceBody, dataSourceBody } from '../../domain/catalogue-body.ts';
+import type { DataSource } from '../../domain/catalogue.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
 import type { CountedFigures } from '../../domain/figures.ts';
 import { decodeString } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { putDataSource as put } from '../../operations/catalogue/catalogue.ts';
-import { countDataSourceUse, deleteDataSource } from '../../operations/catalogue/use.ts';
+import { dataSources } from '../../http/endpoints/catalogue/data-source.ts';
+import { countDataSourceUse } from '../../operations/catalogue/use.ts';
 import { withSeparators } from '../chart.ts';
 import { DocumentPages, Doubt } from '../document-pages.ts';
 import { areaField, nameField, textField } from '../fields.ts';
@@ -13,19 +12,16 @@ import { countedAt, countedFigures } from '../figures.ts';
 import { jsonMember, textMember } from '../form.ts';
 import { type Html, html, idCell, idLink, joined, link, none, pathTo, table } from '../html.ts';
 import { editableJson, jsonBlock } from '../json.ts';
-import { environmentConfig, type PageCall, READERS } from '../page.ts';
+import { environmentConfig, type PageCall } from '../page.ts';
 import { pageUrl } from '../pagination.ts';
 import { LIST_PATH } from '../user-group/search-form.ts';
 
 export const DATA_SOURCES = ['catalogue', 'data-sources'] as const;
 
-export const dataSourcePages = new DocumentPages<DataSourceBody>({
-  definition: dataSourceDefinition,
+export const dataSourcePages = new DocumentPages({
+  api: dataSources.kind,
   path: DATA_SOURCES,
-  idParameter: 'provided_id',
   idHint: 'Your own id. Mappings refer to the data source by it, or by its number.',
-  readers: READERS,
-  body: dataSourceBody,
   members: (form) => ({
     schema_id: textMember(form, 'schema_id'),
     name: textMember(form, 'name'),
@@ -67,8 +63,6 @@ ${textField({
     if (isStored || config.ofKind('schema').has(schemaId)) return null;
     return new Doubt('/schema_id', 'is not the id of a schema: no mapping can use it yet');
   },
-  put,
-  remove: deleteDataSource,
   rows: (document) => {
     const { dataSourceId, schemaId, name, attributes, reservedFor } = dataSourceFields(document);
     return [

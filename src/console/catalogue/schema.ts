@@ -1,14 +1,13 @@
 import { isPermitted } from '../../domain/api-token.ts';
-import { type DataSource, schemaDefinition, storedSchema } from '../../domain/catalogue.ts';
-import { type SchemaBody, schemaBody } from '../../domain/catalogue-body.ts';
+import { type DataSource, storedSchema } from '../../domain/catalogue.ts';
 import type { Document } from '../../domain/document.ts';
-import { putSchema as put } from '../../operations/catalogue/catalogue.ts';
-import { countSchemaUse, deleteSchema } from '../../operations/catalogue/use.ts';
+import { schemas } from '../../http/endpoints/catalogue/schema.ts';
+import { countSchemaUse } from '../../operations/catalogue/use.ts';
 import { DocumentPages, newPath } from '../document-pages.ts';
 import { checkField, nameField, textField } from '../fields.ts';
 import { type Form, numberMember, textMember } from '../form.ts';
 import { absent, buttonTo, type Html, html, idCell, pathTo, table, time } from '../html.ts';
-import { ADMINS, environmentConfig, type PageCall, READERS } from '../page.ts';
+import { ADMINS, environmentConfig, type PageCall } from '../page.ts';
 import { DATA_SOURCES, type DataSourceRow, dataSourceName, dataSourceTable } from './data-source.ts';
 
 export const SCHEMAS = ['catalogue', 'schemas'] as const;
@@ -16,13 +15,10 @@ export const SCHEMAS = ['catalogue', 'schemas'] as const;
 /** The data sources that the page of a schema shows. */
 const SHOWN = 50;
 
-export const schemaPages = new DocumentPages<SchemaBody>({
-  definition: schemaDefinition,
+export const schemaPages = new DocumentPages({
+  api: schemas.kind,
   path: SCHEMAS,
-  idParameter: 'schema_id',
   idHint: 'As in mappings, where it leads to the data source of a user group.',
-  readers: READERS,
-  body: schemaBody,
   members: (form) => ({
     name: textMember(form, 'name'),
     default_data_source: defaultMember(form),
@@ -47,8 +43,6 @@ ${checkField({
   label: 'This is the number of the data source, not your id of it',
   isChecked: form.has('default_is_number'),
 })}`,
-  put,
-  remove: deleteSchema,
   countUse: (document, { context, caller }) => countSchemaUse(context, caller, document),
   rows: (document) => {
     const { name, default_data_source: reference } = storedSchema(document);

@@ -1,23 +1,16 @@
 import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
-import {
-  embedTokenType,
-  integrationBody,
-  integrationExamples,
-  integrationSignature,
-} from '../../domain/embed-token/mint.ts';
+import { embedTokenType, integrationExamples, integrationSignature } from '../../domain/embed-token/mint.ts';
 import {
   type Integration,
-  type IntegrationBody,
   type IntegrationType,
-  integrationDefinition,
   integrationFields,
   integrationTypes,
   secretField as secretSchema,
   storedIntegration,
 } from '../../domain/integration.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { putIntegration as put } from '../../operations/integration/integration.ts';
+import { integrations } from '../../http/endpoints/integration/integration.ts';
 import type { Problem } from '../../problem.ts';
 import { DocumentPages, newPath } from '../document-pages.ts';
 import { areaField, checkField, hidden, textField } from '../fields.ts';
@@ -28,13 +21,10 @@ import { ADMINS } from '../page.ts';
 
 export const INTEGRATIONS = ['integrations'] as const;
 
-export const integrationPages = new DocumentPages<IntegrationBody>({
-  definition: integrationDefinition,
+export const integrationPages = new DocumentPages({
+  api: integrations.kind,
   path: INTEGRATIONS,
-  idParameter: 'integration_id',
   idHint: 'Calls for embed tokens name the integration by it.',
-  readers: ADMINS,
-  body: integrationBody,
   members: (form) => ({
     type: textMember(form, 'type'),
     ttl_seconds: numberMember(form, 'ttl_seconds'),
@@ -59,7 +49,6 @@ export const integrationPages = new DocumentPages<IntegrationBody>({
     return query.has('example') ? example : { type, ttl_seconds: example.ttl_seconds! };
   },
   fields,
-  put,
   rows: (document) => {
     const { type, ttlSeconds, settings, claims, isUnrestricted } = integrationFormFields(document);
     return [

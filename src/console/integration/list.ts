@@ -1,15 +1,17 @@
 import type { Document } from '../../domain/document.ts';
-import { integrationDefinition } from '../../domain/integration.ts';
-import { documentList, newPath } from '../document-pages.ts';
+import { newPath } from '../document-pages.ts';
 import { buttonTo, definitions, type Html, html, idCell, link, pathTo, table, time } from '../html.ts';
 import { ADMINS, type Page } from '../page.ts';
 import { SIGNING_KEYS_PATH } from '../signing-key/signing-key.ts';
-import { INTEGRATIONS, integrationFormFields, restrictedBadge, typeTexts } from './integration.ts';
+import {
+  INTEGRATIONS,
+  integrationFormFields,
+  integrationPages,
+  restrictedBadge,
+  typeTexts,
+} from './integration.ts';
 
-export const listIntegrations = documentList({
-  definition: integrationDefinition,
-  path: INTEGRATIONS,
-  readers: ADMINS,
+export const listIntegrations = integrationPages.list({
   title: 'Integrations',
   hint: 'How embed tokens for dashboards are made from a user group.',
   newPath: pathTo(...INTEGRATIONS, '-', 'types'),

@@ -1,24 +1,14 @@
 import type { Document } from '../../domain/document.ts';
 import { eventTypes } from '../../domain/event/event.ts';
 import { type Delivery, type DeliveryState, deliveryStates } from '../../domain/webhook-endpoint/delivery.ts';
-import {
-  ALL_EVENTS,
-  parseWebhookEndpoint,
-  type WebhookEndpointBody,
-  webhookEndpointDefinition,
-} from '../../domain/webhook-endpoint/webhook-endpoint.ts';
-import { webhookEndpointBody } from '../../domain/webhook-endpoint/webhook-endpoint-body.ts';
-import {
-  deleteWebhookEndpoint,
-  findHealth,
-  listDeliveries,
-  putWebhookEndpoint as put,
-} from '../../operations/webhook-endpoint/webhook-endpoint.ts';
+import { ALL_EVENTS, parseWebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
+import { webhookEndpoints } from '../../http/endpoints/webhook-endpoint/endpoint.ts';
+import { findHealth, listDeliveries } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { DocumentPages } from '../document-pages.ts';
 import { actionForm, checkField, choiceField, choicesField, submit, textField } from '../fields.ts';
 import { type Form, textMember } from '../form.ts';
 import { bdi, buttonTo, type Html, html, idCell, link, none, pathTo, table, time } from '../html.ts';
-import { ADMINS, type PageCall } from '../page.ts';
+import type { PageCall } from '../page.ts';
 import { nextPage, pageQuery } from '../pagination.ts';
 import { deliveryPath, redeliverForm, responseText, stateBadges, WEBHOOKS } from './delivery.ts';
 import { healthText, lastSuccess, pendingText } from './health.ts';
@@ -29,13 +19,10 @@ const choices = [
   ...eventTypes.map((type) => [type, type] as const),
 ];
 
-export const webhookEndpointPages = new DocumentPages<WebhookEndpointBody>({
-  definition: webhookEndpointDefinition,
+export const webhookEndpointPages = new DocumentPages({
+  api: webhookEndpoints.kind,
   path: WEBHOOKS,
-  idParameter: 'webhook_endpoint_id',
   idHint: 'Your own id.',
-  readers: ADMINS,
-  body: webhookEndpointBody,
   members: (form) => ({
     url: textMember(form, 'url'),
     event_types: checkedTypes(form),
@@ -66,8 +53,6 @@ ${choicesField({
   problem,
 })}
 ${checkField({ name: 'enabled', label: 'Enabled', isChecked: form.has('enabled'), problem })}`,
-  put,
-  remove: deleteWebhookEndpoint,
   rows: async (document, call) => {
     const { url, event_types } = parseWebhookEndpoint(document);
     const health = await findHealth(call.context, call.caller, document.id);

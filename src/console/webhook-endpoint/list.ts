@@ -1,20 +1,13 @@
 import type { Document } from '../../domain/document.ts';
-import {
-  ALL_EVENTS,
-  parseWebhookEndpoint,
-  webhookEndpointDefinition,
-} from '../../domain/webhook-endpoint/webhook-endpoint.ts';
+import { ALL_EVENTS, parseWebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { findHealth } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
-import { documentList } from '../document-pages.ts';
 import { type Html, idCell, pathTo, table } from '../html.ts';
-import { ADMINS, type PageCall } from '../page.ts';
+import type { PageCall } from '../page.ts';
 import { WEBHOOKS } from './delivery.ts';
+import { webhookEndpointPages } from './endpoint.ts';
 import { healthText, lastSuccess, pendingText } from './health.ts';
 
-export const listWebhookEndpoints = documentList({
-  definition: webhookEndpointDefinition,
-  path: WEBHOOKS,
-  readers: ADMINS,
+export const listWebhookEndpoints = webhookEndpointPages.list({
   title: 'Webhooks',
   hint: 'Where events are delivered as they happen.',
   table: endpointTable,
