@@ -47,11 +47,22 @@ import {
   versionField,
 } from './version.ts';
 
+interface DocumentList {
+  title: string;
+  hint?: string;
+  /** The path of the link "New"; that of the form if absent. */
+  newPath?: string;
+  /** Links beside it. */
+  actions?: Html;
+  table(documents: readonly Document[], call: PageCall): Html | Promise<Html>;
+}
+
 interface DocumentPagesKind<Body> {
   /** The kind in the API. */
   api: DocumentKindApi<Body>;
   /** The path of the list, such as `['catalogue', 'schemas']`. */
   path: readonly string[];
+  list: DocumentList;
   idHint: string;
   members(form: Form): Members;
   /** The stored fields as they are typed. */
@@ -110,16 +121,6 @@ export function newPath(path: readonly string[]): string {
   return pathTo(...path, '-', 'new');
 }
 
-interface DocumentList {
-  title: string;
-  hint?: string;
-  /** The path of the link "New"; that of the form if absent. */
-  newPath?: string;
-  /** Links beside it. */
-  actions?: Html;
-  table(documents: readonly Document[], call: PageCall): Html | Promise<Html>;
-}
-
 export class DocumentPages<Body> {
   readonly #kind: DocumentPagesKind<Body>;
   readonly #noun: string;
@@ -129,58 +130,50 @@ export class DocumentPages<Body> {
     this.#noun = kind.api.definition.noun;
   }
 
-  /** All documents of the kind, page by page. */
-  list({
-    title,
-    hint,
-    actions = NO_HTML,
-    table,
-    newPath: start = newPath(this.#kind.path),
-  }: DocumentList): Page {
-    const { path, api } = this.#kind;
+  async #listView(call: PageCall): Promise<View> {
+    const { context, caller, query } = call;
+    const { path, api, list } = this.#kind;
+    const { title, hint, actions = NO_HTML } = list;
+    const page = await listDocuments(context, caller, api.definition, pageQuery(query));
+    const create = buttonTo(list.newPath ?? newPath(path), `New ${this.#noun}`, 'primary');
     return {
-      method: 'GET',
-      path: `/${path.join('/')}`,
-      permissions: api.readers,
-      purpose: `list ${this.#noun}s`,
-      handle: async (call) => {
-        const { context, caller, query } = call;
-        const page = await listDocuments(context, caller, api.definition, pageQuery(query));
-        return {
-          title,
-          main: html`${heading(title, isPermitted(caller, ADMINS) ? html`${buttonTo(start, `New ${this.#noun}`, 'primary')} ${actions}` : NO_HTML)}
+      title,
+      main: html`${heading(title, isPermitted(caller, ADMINS) ? html`${create} ${actions}` : NO_HTML)}
 ${notice(query, { deleted: 'Deleted.' })}
 ${hint === undefined ? '' : html`<p class="hint">${hint}</p>`}
-${await table(page.documents, call)}
+${await list.table(page.documents, call)}
 ${nextPage(pathTo(...path), page.nextCursor, Object.fromEntries(query))}`,
-        };
-      },
     };
   }
 
-  /** The first documents, on a page about more than one kind. */
-  async section(
-    title: string,
-    { context, caller }: PageCall,
-    table: (documents: readonly Document[]) => Html,
-  ): Promise<Html> {
-    const { path, api } = this.#kind;
+  /** The start of the list, on a page about more than one kind. */
+  async section(call: PageCall): Promise<Html> {
+    const { context, caller } = call;
+    const { path, api, list } = this.#kind;
     const first = { limit: PAGE_SIZE };
     const { documents, nextCursor } = await listDocuments(context, caller, api.definition, first);
     const create = buttonTo(newPath(path), `New ${this.#noun}`);
     const head = isPermitted(caller, ADMINS)
-      ? html`<div class="head"><h2>${title}</h2><div class="actions">${create}</div></div>`
-      : html`<h2>${title}</h2>`;
+      ? html`<div class="head"><h2>${list.title}</h2><div class="actions">${create}</div></div>`
+      : html`<h2>${list.title}</h2>`;
     return html`${head}
-${table(documents)}
+${await list.table(documents, call)}
 ${nextCursor === null ? '' : html`<div class="actions">${buttonTo(pathTo(...path), `All ${this.#noun}s`)}</div>`}`;
   }
 
   get all(): Page[] {
     const { path, api } = this.#kind;
-    const [create, one] = [`/${path.join('/')}/-/new`, `/${path.join('/')}/:${api.idParameter}`];
+    const list = `/${path.join('/')}`;
+    const [create, one] = [`${list}/-/new`, `${list}/:${api.idParameter}`];
     const shared = { permissions: ADMINS, purpose: `change ${this.#noun}s` };
     return [
+      {
+        method: 'GET',
+        path: list,
+        permissions: api.readers,
+        purpose: `list ${this.#noun}s`,
+        handle: (call) => this.#listView(call),
+      },
       ...formPages({
         ...shared,
         path: create,

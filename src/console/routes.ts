@@ -15,12 +15,12 @@ import { showApiToken } from './api-token/show.ts';
 import { Breadcrumbs } from './breadcrumbs.ts';
 import { requestSession } from './browser.ts';
 import { dataSourcePages } from './catalogue/data-source.ts';
-import { catalogueOverview, listDataSources, listSchemas } from './catalogue/overview.ts';
+import { catalogueOverview } from './catalogue/overview.ts';
 import { schemaPages } from './catalogue/schema.ts';
 import { createDemoData } from './demo/create.ts';
 import { list as listEvents } from './event/list.ts';
+import { chooseIntegrationType } from './integration/choose-type.ts';
 import { integrationPages } from './integration/integration.ts';
-import { chooseIntegrationType, listIntegrations } from './integration/list.ts';
 import { KnownFrames } from './known-frames.ts';
 import { mappingPolicyPages } from './mapping-policy/mapping-policy.ts';
 import { overview } from './overview/overview.ts';
@@ -50,7 +50,6 @@ import { mintTest, view } from './user-group/view-as.ts';
 import { redeliverEvent, testEndpoint } from './webhook-endpoint/deliver.ts';
 import { deliveryPages } from './webhook-endpoint/delivery.ts';
 import { webhookEndpointPages } from './webhook-endpoint/endpoint.ts';
-import { listWebhookEndpoints } from './webhook-endpoint/list.ts';
 import { redeliverFailedForm } from './webhook-endpoint/redeliver-failed.ts';
 import { secretRotation } from './webhook-endpoint/rotate.ts';
 import { WorkspaceNames } from './workspace-names.ts';
@@ -102,20 +101,16 @@ export const pages: readonly Page[] = [
   ...mappingPolicyPages,
   ...propertySchemaPages,
   // /console/catalogue/schemas
-  listSchemas,
   ...schemaPages.all,
   // /console/catalogue/data-sources
-  listDataSources,
   ...dataSourcePages.all,
   // /console/integrations
-  listIntegrations,
   chooseIntegrationType,
   ...integrationPages.all,
   // /console/integrations/-/signing-keys
   listSigningKeys,
   ...signingKeyRotation,
   // /console/webhooks
-  listWebhookEndpoints,
   ...webhookEndpointPages.all,
   ...secretRotation,
   testEndpoint,

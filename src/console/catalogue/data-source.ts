@@ -21,6 +21,7 @@ export const DATA_SOURCES = ['catalogue', 'data-sources'] as const;
 export const dataSourcePages = new DocumentPages({
   api: dataSources.kind,
   path: DATA_SOURCES,
+  list: { title: 'Data sources', table: (documents) => dataSourceTable(documents.map(dataSourceFields)) },
   idHint: 'Your own id. Mappings refer to the data source by it, or by its number.',
   members: (form) => ({
     schema_id: textMember(form, 'schema_id'),
@@ -97,7 +98,7 @@ const EXAMPLE = `{
 
 export type DataSourceRow = Omit<DataSource, 'json' | 'member'> & { name: string };
 
-export function dataSourceFields(document: Document): DataSourceRow & { attributes: JsonText } {
+function dataSourceFields(document: Document): DataSourceRow & { attributes: JsonText } {
   const { data_source_id, schema_id, name, attributes, user_group_id = 'null' } = documentFields(document);
   return {
     providedId: document.id,

@@ -1,12 +1,11 @@
 import { isPermitted } from '../../domain/api-token.ts';
-import type { Document } from '../../domain/document.ts';
 import type { PolicyMode } from '../../domain/policy-mode.ts';
 import { badge, definitions, type Html, html, link, pathTo } from '../html.ts';
 import { modeTexts } from '../mapping-policy/mapping-policy.ts';
 import { notice } from '../notice.ts';
 import { ADMINS, environmentConfig, type Page, type PageCall, READERS } from '../page.ts';
-import { dataSourceFields, dataSourcePages, dataSourceTable } from './data-source.ts';
-import { schemaPages, schemaTable } from './schema.ts';
+import { dataSourcePages } from './data-source.ts';
+import { schemaPages } from './schema.ts';
 
 /** The start of both lists, and the rules about user groups. */
 export const catalogueOverview: Page = {
@@ -19,20 +18,12 @@ export const catalogueOverview: Page = {
     main: html`<h1>Catalogue</h1>
 ${notice(call.query, { saved: 'Saved.', deleted: 'Deleted.' })}
 <p class="hint">What the mapping of a user group leads to: from a schema to a data source.</p>
-${await schemaPages.section('Schemas', call, schemaTable)}
-${await dataSourcePages.section('Data sources', call, storedDataSourceTable)}
+${await schemaPages.section(call)}
+${await dataSourcePages.section(call)}
 <h2>Rules for user groups</h2>
 ${await rules(call)}`,
   }),
 };
-
-export const listSchemas = schemaPages.list({ title: 'Schemas', table: schemaTable });
-
-export const listDataSources = dataSourcePages.list({ title: 'Data sources', table: storedDataSourceTable });
-
-function storedDataSourceTable(documents: readonly Document[]): Html {
-  return dataSourceTable(documents.map(dataSourceFields));
-}
 
 async function rules(call: PageCall): Promise<Html> {
   const { mappingMode, propertySchema } = await environmentConfig(call);

@@ -18,6 +18,7 @@ const SHOWN = 50;
 export const schemaPages = new DocumentPages({
   api: schemas.kind,
   path: SCHEMAS,
+  list: { title: 'Schemas', table: schemaTable },
   idHint: 'As in mappings, where it leads to the data source of a user group.',
   members: (form) => ({
     name: textMember(form, 'name'),
@@ -85,7 +86,7 @@ function defaultMember(form: Form): string {
   return member(form, 'default_data_source') ?? 'null';
 }
 
-export function schemaTable(documents: readonly Document[]): Html {
+function schemaTable(documents: readonly Document[]): Html {
   return table(
     'Schemas',
     ['Id', 'Name', 'Default data source', 'Updated'],

@@ -15,15 +15,36 @@ import type { Problem } from '../../problem.ts';
 import { DocumentPages, newPath } from '../document-pages.ts';
 import { areaField, checkField, hidden, textField } from '../fields.ts';
 import { type Form, jsonMember, numberMember, textMember } from '../form.ts';
-import { badge, definitions, type Html, html, identifier, idLink, link, pathTo } from '../html.ts';
+import {
+  badge,
+  buttonTo,
+  definitions,
+  type Html,
+  html,
+  idCell,
+  identifier,
+  idLink,
+  link,
+  pathTo,
+  table,
+  time,
+} from '../html.ts';
 import { editableJson, jsonBlock } from '../json.ts';
 import { ADMINS } from '../page.ts';
+import { SIGNING_KEYS_PATH } from '../signing-key/signing-key.ts';
 
 export const INTEGRATIONS = ['integrations'] as const;
 
 export const integrationPages = new DocumentPages({
   api: integrations.kind,
   path: INTEGRATIONS,
+  list: {
+    title: 'Integrations',
+    hint: 'How embed tokens for dashboards are made from a user group.',
+    newPath: pathTo(...INTEGRATIONS, '-', 'types'),
+    actions: buttonTo(SIGNING_KEYS_PATH, 'Signing keys'),
+    table: integrationTable,
+  },
   idHint: 'Calls for embed tokens name the integration by it.',
   members: (form) => ({
     type: textMember(form, 'type'),
@@ -69,11 +90,6 @@ ${document.secret === null ? '' : html`<p>Its secret is deleted too. To create t
 
 const KEYS_OF_SERVICE = html`none: tokens are signed with the signing keys of this service`;
 
-export const typeTexts: readonly (readonly [IntegrationType, string])[] = integrationTypes.map((type) => [
-  type,
-  embedTokenType({ type }).label,
-]);
-
 /** Only admins may open its page. */
 export function integrationLink(caller: Caller, id: string): Html {
   return isPermitted(caller, ADMINS) ? idLink(pathTo(...INTEGRATIONS, id), id) : identifier(id);
@@ -84,12 +100,30 @@ interface IntegrationFields extends Pick<Integration, 'type' | 'ttlSeconds' | 'i
   claims: JsonText;
 }
 
-export function integrationFormFields(document: Document): IntegrationFields {
+function integrationFormFields(document: Document): IntegrationFields {
   const { settings, claims } = documentFields(document);
   return { ...storedIntegration(document), settings: settings!, claims: claims! };
 }
 
-export function restrictedBadge(isUnrestricted: boolean): Html {
+function integrationTable(documents: readonly Document[]): Html {
+  return table(
+    'Integrations',
+    ['Id', 'Type', 'Tokens are valid for', 'Restricted', 'Updated'],
+    documents.map((document) => {
+      const { type, ttlSeconds, isUnrestricted } = integrationFormFields(document);
+      return [
+        idCell(pathTo(...INTEGRATIONS, document.id), document.id),
+        type,
+        html`${ttlSeconds} seconds`,
+        restrictedBadge(isUnrestricted),
+        time(document.updatedAt),
+      ];
+    }),
+    'No integrations.',
+  );
+}
+
+function restrictedBadge(isUnrestricted: boolean): Html {
   return isUnrestricted
     ? html`${badge('bad', 'no')} Every user group sees the same data.`
     : html`${badge('good', 'yes')} By values of the user group.`;

@@ -22,6 +22,7 @@ const choices = [
 export const webhookEndpointPages = new DocumentPages({
   api: webhookEndpoints.kind,
   path: WEBHOOKS,
+  list: { title: 'Webhooks', hint: 'Where events are delivered as they happen.', table: endpointTable },
   idHint: 'Your own id.',
   members: (form) => ({
     url: textMember(form, 'url'),
@@ -81,6 +82,32 @@ ${actionForm(session, pathTo(...WEBHOOKS, id, 'test'), submit('Send a test', 'pl
     return html`<p>Events are no longer delivered to ${bdi(url)}. Its secret and its deliveries are deleted, including those that are still pending.</p>`;
   },
 });
+
+async function endpointTable(documents: readonly Document[], call: PageCall): Promise<Html> {
+  const { context, caller } = call;
+  const healths = await Promise.all(documents.map(({ id }) => findHealth(context, caller, id)));
+  const statuses = await Promise.all(
+    documents.map((document, index) => healthText(call, document, healths[index]!)),
+  );
+  return table(
+    'Webhook endpoints',
+    ['Id', 'URL', 'Events', 'Status', 'Last success', 'Pending'],
+    documents.map((document, index) => {
+      const { id, url, event_types } = parseWebhookEndpoint(document);
+      const events = event_types.includes(ALL_EVENTS) ? 'all' : `${event_types.length}`;
+      const health = healths[index]!;
+      return [
+        idCell(pathTo(...WEBHOOKS, id), id),
+        url,
+        events,
+        statuses[index]!,
+        lastSuccess(health),
+        pendingText(health),
+      ];
+    }),
+    'No webhook endpoints.',
+  );
+}
 
 function checkedTypes(form: Form): string {
   return JSON.stringify(choices.map(([type]) => type).filter((type) => form.has(`${EVENT_TYPES}.${type}`)));
