@@ -27,23 +27,13 @@ export type ObserveRequest = (request: FastifyRequest, reply: FastifyReply) => v
 
 /** Returns null if there are no observers. */
 export function observeRequests(observers: readonly RequestObserver[]): ObserveRequest | null {
-  const [first, ...others] = observers;
-  if (first === undefined) return null;
-  const observer = others.length === 0 ? first : combined(observers);
+  if (observers.length === 0) return null;
   return (request, { raw: response }) => {
     const startedAt = performance.now();
-    const end = observer(request);
-    response.on('close', () => {
-      end(response.writableFinished ? response.statusCode : null, performance.now() - startedAt);
-    });
-  };
-}
-
-function combined(observers: readonly RequestObserver[]): RequestObserver {
-  return (request) => {
     const ends = observers.map((observer) => observer(request));
-    return (status, durationMs) => {
-      for (const end of ends) end(status, durationMs);
-    };
+    response.on('close', () => {
+      const status = response.writableFinished ? response.statusCode : null;
+      for (const end of ends) end(status, performance.now() - startedAt);
+    });
   };
 }
