@@ -34,8 +34,8 @@ export function readPrecondition(headers: IncomingHttpHeaders): Precondition | u
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
   if (ifMatch === undefined && ifNoneMatch === undefined) return undefined;
   return {
-    ...(ifMatch !== undefined && { ifMatch: strongVersions(ifMatch) }),
-    ...(ifNoneMatch !== undefined && { ifNoneMatch: weakVersions(ifNoneMatch) }),
+    ...(ifMatch !== undefined && { ifMatch: parseVersions('If-Match', ifMatch) }),
+    ...(ifNoneMatch !== undefined && { ifNoneMatch: parseVersions('If-None-Match', ifNoneMatch) }),
   };
 }
 
@@ -65,18 +65,11 @@ function refuse(name: string, value: unknown, reason: string): void {
   if (value !== undefined) throw new Problem('invalid_request', `${name} is not supported ${reason}`);
 }
 
-/** Strong comparison: a weak tag matches nothing (RFC 9110 §13.1.1). */
-function strongVersions(text: string): Versions {
-  return parseVersions('If-Match', text, (tag) => !tag.startsWith('W/'));
-}
-
-/** Weak comparison (RFC 9110 §13.1.2). */
-function weakVersions(text: string): Versions {
-  return parseVersions('If-None-Match', text, () => true);
-}
-
-/** Drops tags that cannot be a version. */
-function parseVersions(header: string, text: string, counts: (tag: string) => boolean): Versions {
+/**
+ * Drops tags that cannot be a version. The comparison for `If-Match` is strong: a weak tag matches nothing (RFC 9110 §13.1.1);
+ * that for `If-None-Match` is weak (§13.1.2).
+ */
+function parseVersions(header: 'If-Match' | 'If-None-Match', text: string): Versions {
   if (text.trim() === '*') return '*';
   if (!ENTITY_TAGS.test(text)) {
     throw new Problem(
@@ -86,7 +79,7 @@ function parseVersions(header: string, text: string, counts: (tag: string) => bo
   }
   const tags = text.match(new RegExp(ENTITY_TAG, 'g')) ?? [];
   return tags
-    .filter(counts)
+    .filter((tag) => header === 'If-None-Match' || !tag.startsWith('W/'))
     .map((tag) => toVersionTag(tag.slice(tag.indexOf('"') + 1, -1)))
     .filter((version) => version !== null);
 }
