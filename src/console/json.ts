@@ -27,6 +27,15 @@ export function editableJson(text: JsonText): string {
   return sent.length <= MAX_ENCODED_FIELD_BYTES ? shown : text;
 }
 
+/** The value of JSON that a person may have changed; undefined if it is not JSON. */
+export function jsonValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The members of an object, by key, including its quotes; empty for null. */
 export function membersOf(object: JsonText | null): ReadonlyMap<string, JsonTree> {
   return object === null ? new Map() : (parseTree(object) as JsonObject).members;

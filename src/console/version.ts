@@ -8,6 +8,7 @@ import { Problem } from '../problem.ts';
 import { checkField, hidden, problemSummary } from './fields.ts';
 import { Form } from './form.ts';
 import { alert, code, type Html, html, NO_HTML, table, time } from './html.ts';
+import { jsonValue } from './json.ts';
 import { type Merge, threeWayMerge } from './merge.ts';
 
 const NAME = 'version';
@@ -88,11 +89,8 @@ const RECREATE = 'recreate';
 const OWN_FIELDS = ['csrf', NAME, BASE, RECREATE, 'secret', 'confirmed', 'force'];
 
 function baseIn(form: Form): Map<string, string> | null {
-  try {
-    return new Map(Object.entries(JSON.parse(form.text(BASE)) as Record<string, string>));
-  } catch {
-    return null;
-  }
+  const base = jsonValue(form.text(BASE)) as Record<string, string> | null | undefined;
+  return base == null ? null : new Map(Object.entries(base));
 }
 
 function typedIn(form: Form): [string, string][] {

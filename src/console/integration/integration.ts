@@ -29,7 +29,7 @@ import {
   table,
   time,
 } from '../html.ts';
-import { editableJson, jsonBlock } from '../json.ts';
+import { editableJson, jsonBlock, jsonValue } from '../json.ts';
 import { ADMINS } from '../page.ts';
 import { SIGNING_KEYS_PATH } from '../signing-key/signing-key.ts';
 
@@ -182,15 +182,7 @@ ${checkField({
 
 /** Whether integrations of the type with these settings have a secret; those that are not JSON may have one. */
 function needsSecret(type: IntegrationType, settings: string): boolean {
-  return integrationSignature({ type, settings: settingsIn(settings) }) === 'secret';
-}
-
-function settingsIn(text: string): object {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
+  return integrationSignature({ type, settings: Object(jsonValue(settings)) }) === 'secret';
 }
 
 /** Never repeats what was typed, not even after an error. */

@@ -12,7 +12,7 @@ import { dataSourceName } from '../catalogue/data-source.ts';
 import { areaField, choiceField, hidden, textField } from '../fields.ts';
 import { type Form, parseTypedJson } from '../form.ts';
 import { type Html, html, isolated } from '../html.ts';
-import { membersOf, membersTextInOrder, otherText } from '../json.ts';
+import { jsonValue, membersOf, membersTextInOrder, otherText } from '../json.ts';
 
 interface Input {
   schemaId: string;
@@ -208,8 +208,9 @@ function choicesFor(
   catalogue: Catalogue,
   userGroupId: string | null,
 ): (readonly [string, string])[] {
-  const reference = value === '' ? null : parseReference(value);
-  const current = reference === null ? undefined : catalogue.find(reference);
+  const reference = jsonValue(value);
+  const isReference = typeof reference === 'string' || typeof reference === 'number';
+  const current = isReference ? catalogue.find(reference) : undefined;
   const choices = offered.map((each) => {
     // A reference by number stays one.
     const text = each === current ? value : JSON.stringify(each.providedId);
@@ -223,7 +224,7 @@ function choicesFor(
   return [
     ['', defaultText(catalogue, schemaId, userGroupId)],
     ...choices,
-    ...(isOffered ? [] : [[value, `missing: ${reference ?? value}`] as const]),
+    ...(isOffered ? [] : [[value, `missing: ${isReference ? reference : value}`] as const]),
   ];
 }
 
@@ -249,13 +250,4 @@ function violationText(input: Input, catalogue: Catalogue, userGroupId: string |
   return unresolved === undefined
     ? 'Missing: dashboards get no data source for it.'
     : `Missing: ${isolated(String(unresolved.reference))} does not lead to a data source of this schema for this user group.`;
-}
-
-function parseReference(text: string): Reference | null {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return typeof parsed === 'string' || typeof parsed === 'number' ? parsed : null;
-  } catch {
-    return null;
-  }
 }
