@@ -51,6 +51,8 @@ const LONGEST_FAULTS = [
   'reliability/test/power-cut.test.ts',
   'test/faults/failover.test.ts',
   'reliability/test/crash.test.ts',
+  'test/faults/timed-out.test.ts',
+  'test/faults/unresponsive.test.ts',
 ];
 /** Ordered so that one which needs the processor runs beside one that mostly waits. */
 const LONGEST_RIGS = [
