@@ -33,7 +33,7 @@ export interface Example {
 
 type Examples = Readonly<Record<string, Example>>;
 
-/** The only example of a successful response. */
+/** An example of a successful response, under its name. */
 export function successExample(name: string, summary: string, members: object): Examples {
   return { [name]: { summary, value: { success: 1, ...members } } };
 }

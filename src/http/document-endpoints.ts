@@ -12,7 +12,7 @@ import {
   readDocument,
 } from '../operations/document/document.ts';
 import type { PageQuery } from '../operations/list-cursor.ts';
-import { type EndpointDescription, type Example, lastPageExample } from './description.ts';
+import { type EndpointDescription, type Example, lastPageExample, successExample } from './description.ts';
 import { type AnyEndpoint, endpoint } from './endpoint.ts';
 import { Json, jsonArray, jsonObject, raw, successBody } from './json.ts';
 import { documentIdParameter, type pathParameters } from './request/path-parameter.ts';
@@ -115,7 +115,7 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
   const Created = secret
     ? successSchema(`Created${name}`, { [member]: schema, secret: secret.schema })
     : Stored;
-  const stored = { success: 1, [member]: kind.example };
+  const stored = { [member]: kind.example };
 
   const put = endpoint<Body, boolean | null>({
     operationId: `put${name}`,
@@ -150,15 +150,16 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
           description: `The existing ${definition.noun}, with the sent fields.`,
           headers: ['ETag'],
           schema: Stored,
-          examples: { replaced: { summary: 'Replaced', value: stored } },
+          examples: successExample('replaced', 'Replaced', stored),
         },
         201: {
           description: `The ${definition.noun} that this call created.`,
           headers: ['ETag'],
           schema: Created,
-          examples: {
-            created: { summary: 'Created', value: { ...stored, ...(secret && { secret: secret.example }) } },
-          },
+          examples: successExample('created', 'Created', {
+            ...stored,
+            ...(secret && { secret: secret.example }),
+          }),
         },
       },
       problems: kind.force?.put === undefined ? ['limit_reached'] : ['limit_reached', 'in_use'],
@@ -186,7 +187,7 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
           description: `The ${definition.noun}.`,
           headers: ['ETag'],
           schema: Stored,
-          examples: { stored: { summary: `A ${definition.noun}`, value: stored } },
+          examples: successExample('stored', `A ${definition.noun}`, stored),
         },
       },
     },

@@ -6,6 +6,7 @@ import * as field from '../../../domain/field.ts';
 import { parseInstant } from '../../../domain/instant.ts';
 import type { SchemaMembers } from '../../../domain/schema-value.ts';
 import type { EventQuery, EventsPage } from '../../../operations/event/list.ts';
+import { successExample } from '../../description.ts';
 import { jsonArray, raw, successBody } from '../../json.ts';
 import { objectSchema, type Schema, successSchema, timestampSchema, titled } from '../../schema.ts';
 
@@ -140,6 +141,7 @@ export const exampleEvent = {
   changes: { properties: { plan: { from: 'silver', to: 'gold' }, seats: { to: 25 } } },
 };
 
-export const pageExamples = {
-  updated: { summary: 'An update', value: { success: 1, events: [exampleEvent], next_cursor: null } },
-};
+export const pageExamples = successExample('updated', 'An update', {
+  events: [exampleEvent],
+  next_cursor: null,
+});

@@ -7,6 +7,7 @@ import {
 import { propertySchemaBody, propertySchemaFields } from '../../../domain/property-schema-body.ts';
 import { deleteDocument, documentNotFound, findSingleton } from '../../../operations/document/document.ts';
 import { putPropertySchema as put } from '../../../operations/property-schema/put.ts';
+import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, raw, successBody } from '../../json.ts';
 import { setDocumentTag } from '../../response/entity-tag.ts';
@@ -19,8 +20,7 @@ const exampleSchema = {
   required: ['plan'],
 };
 const sent = { schema: exampleSchema, mode: 'report' };
-const value = { success: 1, property_schema: sent };
-const examples = { stored: { summary: 'A property schema', value } };
+const examples = successExample('stored', 'A property schema', { property_schema: sent });
 const shared = { paths: ['/v1/property-schema'] } as const;
 
 function json({ schema, mode }: PropertySchema): string {

@@ -4,6 +4,7 @@ import { signatureAlgorithms } from '../../../domain/signing-key/json-web-token.
 import { issuerUrl, publishedKeys, signingKeyMembers } from '../../../domain/signing-key/key-set.ts';
 import type { Context } from '../../../operations/context.ts';
 import type { StoredKeySet } from '../../../operations/signing-key/key-set.ts';
+import { successExample } from '../../description.ts';
 import { jsonArray, jsonObject, successBody } from '../../json.ts';
 import { objectSchema, successSchema, timestampOrNullSchema, timestampSchema, titled } from '../../schema.ts';
 
@@ -49,7 +50,6 @@ cJgEnqZF0gb9oZsPe+cmNfLSSfifTMgHBbtsMGNGAuTQHcGmzmJI5lnqDg==
 `;
 
 const example = {
-  success: 1,
   issuer: 'https://groups.example.com/issuers/5f0c9a3be81d4c7704d0a1162',
   jwks_url: 'https://groups.example.com/issuers/5f0c9a3be81d4c7704d0a1162/.well-known/jwks.json',
   signing_keys: [
@@ -68,6 +68,6 @@ export const responses = {
   200: {
     description: 'The issuer and its keys.',
     schema: SigningKeys,
-    examples: { keys: { summary: 'One key', value: example } },
+    examples: successExample('keys', 'One key', example),
   },
 };

@@ -28,7 +28,7 @@ export const create = endpoint({
         description: 'The user group that this call created.',
         headers: ['ETag'],
         schema: found.schema,
-        examples: { created: createdExample },
+        examples: createdExample,
       },
     },
     problems: ['user_group_not_found', 'mapping_invalid', 'properties_invalid'],

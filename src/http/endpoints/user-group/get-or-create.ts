@@ -1,7 +1,7 @@
 import * as field from '../../../domain/field.ts';
 import { type UserGroupBody, userGroupBody } from '../../../domain/request-body.ts';
 import { getOrCreateUserGroup } from '../../../operations/user-group/get-or-create.ts';
-import { ifNoneMatchText } from '../../description.ts';
+import { ifNoneMatchText, successExample } from '../../description.ts';
 import { type Call, endpoint } from '../../endpoint.ts';
 import { jsonObject, raw, successBody } from '../../json.ts';
 import { groupOfBody } from '../../prefetch.ts';
@@ -30,20 +30,17 @@ export const found = {
 } as const;
 
 export const foundExamples = {
-  found: {
-    summary: 'The group exists',
-    value: { success: 1, new_user_group: false, user_group: example.found },
-  },
-  lookUp: {
-    summary: 'The group exists, and the request has no properties',
-    value: { success: 1, new_user_group: false, user_group: example.identity },
-  },
+  ...successExample('found', 'The group exists', { new_user_group: false, user_group: example.found }),
+  ...successExample('lookUp', 'The group exists, and the request has no properties', {
+    new_user_group: false,
+    user_group: example.identity,
+  }),
 };
 
-export const createdExample = {
-  summary: 'Created',
-  value: { success: 1, new_user_group: true, user_group: example.found },
-};
+export const createdExample = successExample('created', 'Created', {
+  new_user_group: true,
+  user_group: example.found,
+});
 
 export const requestExamples = {
   create: { summary: 'Get the group, or create it', value: example.sent },
@@ -80,7 +77,7 @@ export const getOrCreate = endpoint({
       200: {
         description: 'The user group.',
         ...found,
-        examples: { created: createdExample, ...foundExamples },
+        examples: { ...createdExample, ...foundExamples },
       },
     },
     problems: ['user_group_not_found', 'mapping_invalid', 'properties_invalid'],

@@ -4,6 +4,7 @@ import { bodyType } from '../../../domain/request-body.ts';
 import { PresentedToken } from '../../../domain/token.ts';
 import { tokenNotFound } from '../../../operations/refusals.ts';
 import { identifyViewer } from '../../../operations/user-group/resolve.ts';
+import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, raw, successBody } from '../../json.ts';
 import { resolutionQuery } from '../../prefetch.ts';
@@ -114,33 +115,25 @@ export const resolve = endpoint({
           effectiveMappingNames,
         ),
         examples: {
-          current: {
-            summary: 'The current token',
-            value: {
-              success: 1,
-              user_group: example.resolved,
-              data_sources: {
-                '40': {
-                  data_source_id: 213,
-                  provided_id: 'acme-orders',
-                  name: 'Orders of Acme',
-                  attributes: { host: 'db-7.internal', database: 'acme' },
-                },
+          ...successExample('current', 'The current token', {
+            user_group: example.resolved,
+            data_sources: {
+              '40': {
+                data_source_id: 213,
+                provided_id: 'acme-orders',
+                name: 'Orders of Acme',
+                attributes: { host: 'db-7.internal', database: 'acme' },
               },
-              unresolved: [],
-              token: { status: 'current', expires_at: null },
             },
-          },
-          retiring: {
-            summary: 'A replaced token in its grace period',
-            value: {
-              success: 1,
-              user_group: example.resolved,
-              data_sources: {},
-              unresolved: [{ schema_id: '40', data_source: '213', reason: 'missing' }],
-              token: { status: 'retiring', expires_at: '2026-03-06T16:04:12.345Z' },
-            },
-          },
+            unresolved: [],
+            token: { status: 'current', expires_at: null },
+          }),
+          ...successExample('retiring', 'A replaced token in its grace period', {
+            user_group: example.resolved,
+            data_sources: {},
+            unresolved: [{ schema_id: '40', data_source: '213', reason: 'missing' }],
+            token: { status: 'retiring', expires_at: '2026-03-06T16:04:12.345Z' },
+          }),
         },
       },
     },
