@@ -5,11 +5,7 @@ import { type Html, html, time } from './html.ts';
 import { type PageCall, unlessBusy } from './page.ts';
 
 /** null if they are not known yet, or the service is too busy to look. */
-export function countedFigures({
-  context,
-  caller,
-  figures,
-}: Pick<PageCall, 'context' | 'caller' | 'figures'>): Promise<CountedFigures | null> {
+export function countedFigures({ context, caller, figures }: PageCall): Promise<CountedFigures | null> {
   return unlessBusy(figures.find(context.store, caller));
 }
 

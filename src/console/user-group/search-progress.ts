@@ -42,7 +42,7 @@ interface Step {
 type Place = Readonly<Record<'cursor' | typeof TRAIL, string>>;
 
 /** A scripted step adds rows to the page, another one is a page of its own. */
-export function stepIn({ query, request }: Pick<PageCall, 'query' | 'request'>): Step {
+export function stepIn({ query, request }: PageCall): Step {
   const isScripted = request.headers['hx-request'] === 'true';
   const shown = Math.min(countIn(query, 'shown'), PAGE_SIZE - 1);
   const found = countIn(query, 'found');

@@ -88,7 +88,7 @@ ${claims(minted)}
 };
 
 async function preparePage(call: PageCall, problem?: Problem): Promise<View> {
-  const { context, caller, session, request, demoDirectory } = call;
+  const { context, caller, request, demoDirectory } = call;
   const config = await environmentConfig(call);
   const { userGroup, effective, previews } = await viewAs(context, caller, userGroupIdParameter(request));
   const { name, providedId, suspendedAt } = userGroup;
@@ -98,7 +98,7 @@ ${dataSources(userGroup, config)}</section>
 <section aria-labelledby="variables"><h2 id="variables">Variables</h2>
 ${variables(userGroup)}</section>
 <section aria-labelledby="embed-tokens"><h2 id="embed-tokens">Embed tokens</h2>
-${embedTokens(userGroup, previews, { caller, session })}</section>`;
+${embedTokens(userGroup, previews, call)}</section>`;
   return {
     title: `View as ${name}`,
     main: html`<h1>View as ${name}</h1>
@@ -150,16 +150,14 @@ function typeName(value: JsonTree): string {
   return text === 'true' || text === 'false' ? 'boolean' : 'number';
 }
 
-type Viewer = Pick<PageCall, 'caller' | 'session'>;
-
-function embedTokens(userGroup: UserGroup, previews: readonly Preview[] | null, viewer: Viewer): Html {
+function embedTokens(userGroup: UserGroup, previews: readonly Preview[] | null, call: PageCall): Html {
   if (previews === null)
     return html`<p class="none">None. The API responds with 404 <code>user_group_not_found</code>.</p>`;
   if (previews.length === 0) return none('No integrations.');
-  return html`${previews.map((preview) => integrationView(userGroup, preview, viewer))}`;
+  return html`${previews.map((preview) => integrationView(userGroup, preview, call))}`;
 }
 
-function integrationView(userGroup: UserGroup, preview: Preview, { caller, session }: Viewer): Html {
+function integrationView(userGroup: UserGroup, preview: Preview, { caller, session }: PageCall): Html {
   const { integrationId, integration, resource, outcome } = preview;
   const title = html`<h3>${integrationLink(caller, integrationId)} ${badge('neutral', integration.type)}</h3>`;
   if (outcome instanceof Problem) return html`${title}${refusal(outcome)}`;

@@ -13,7 +13,7 @@ export const NO_EVENTS = 'this service records no events (UGS_EVENT_RETENTION_DA
 
 /** An endpoint that is enabled is not healthy while its receiver fails. */
 export async function healthText(
-  call: Pick<PageCall, 'context' | 'caller'>,
+  call: PageCall,
   document: Document,
   { failingSince, lastDeliveredAt }: EndpointHealth,
 ): Promise<Html> {
@@ -28,7 +28,7 @@ export async function healthText(
 
 /** Whether the last change of the endpoint is that the service has disabled it. Under load it is not known. */
 export async function isDisabledByService(
-  { context, caller }: Pick<PageCall, 'context' | 'caller'>,
+  { context, caller }: PageCall,
   document: Document,
 ): Promise<boolean> {
   if (parseWebhookEndpoint(document).enabled) return false;
