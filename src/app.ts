@@ -32,7 +32,6 @@ import {
 } from './serving.ts';
 import { StoreUnavailable } from './store/port.ts';
 import { findExposedFiles } from './system/secret-file-permissions.ts';
-import { validate } from './threads/remote-validator.ts';
 import { ServingThreads } from './threads/serving-threads.ts';
 import { readVersion } from './version.ts';
 import { WebhookDispatcher } from './webhooks/dispatcher.ts';
@@ -271,7 +270,7 @@ async function serve(
       if (context.keepsEvents) for (const endpoint of endpoints) webhooks.wake(endpoint);
     },
     connectWriter: () => database.connectWriter!(),
-    validate: (...check) => validate(propertyValidator, ...check),
+    validate: (...check) => propertyValidator.validate(...check),
   });
   await prepare?.(context);
   signal.throwIfAborted();

@@ -5,10 +5,9 @@ import { type BirpcReturn, createBirpc } from 'birpc';
 import type { ConfigMessage } from '../config.ts';
 import type { WriterConnection } from '../database.ts';
 import type { Tenant } from '../domain/event/event.ts';
-import type { JsonText } from '../domain/json/strict-json.ts';
 import type { WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 import type { ThreadMetricsMessage } from '../metrics/metrics.ts';
-import type { Violation } from '../problem.ts';
+import type { Validator } from '../operations/property-schema/validator/validator.ts';
 import type { SharedMemory } from '../serving.ts';
 
 export interface ThreadStart {
@@ -33,12 +32,6 @@ interface ThreadCalls {
   close(): Promise<void>;
 }
 
-/** The violations of each of the properties, or why there are none. */
-export type Validation =
-  | { violations: Violation[][] }
-  | { invalid: { pointer: string; message: string; isRepeated: boolean } }
-  | { overloaded: true };
-
 export interface MainCalls {
   log(line: string): void;
   eventReduced(tenant: Tenant): void;
@@ -47,8 +40,7 @@ export interface MainCalls {
   /** The endpoints have due deliveries. */
   wake(endpoints: readonly WebhookEndpointKey[]): void;
   connectWriter(): WriterConnection;
-  /** `properties`: null compiles the schema. */
-  validate(tenant: number, schema: JsonText, properties: readonly JsonText[] | null): Promise<Validation>;
+  validate: Validator['validate'];
 }
 
 const EVENTS = [

@@ -6,12 +6,12 @@ import { openForThread, type ThreadDatabase } from '../database.ts';
 import { KeyRing } from '../domain/key-ring.ts';
 import { createThreadLog } from '../log.ts';
 import type { ThreadMetrics } from '../metrics/metrics.ts';
+import { type Validation, Validator } from '../operations/property-schema/validator/validator.ts';
 import { SharedClock } from '../scheduling/shared-clock.ts';
 import { createServing, logSplitBatch, type Serving, sharedQueueLengths, threadOf } from '../serving.ts';
 import type { StoreObserver } from '../store/port.ts';
 import { endpointsWithDelivery } from '../webhooks/written-deliveries.ts';
 import { callMain, type ThreadStart } from './calls.ts';
-import { RemoteValidator } from './remote-validator.ts';
 
 const port = parentPort!;
 let database: ThreadDatabase;
@@ -74,9 +74,16 @@ async function open({
     clock: clock.now,
     database,
     keyRing: KeyRing.parse(config.tokenKeys),
-    propertyValidator: new RemoteValidator((...check) => main.validate(...check)),
+    propertyValidator: new RemoteValidator(),
     metrics,
   });
+}
+
+/** Checks properties in the threads of the main thread, which divide their time among all workspaces. */
+class RemoteValidator extends Validator {
+  validate(...check: Parameters<Validator['validate']>): Promise<Validation> {
+    return main.validate(...check);
+  }
 }
 
 /** Tells the main thread when an outage begins and ends: it logs those of all threads as one. */

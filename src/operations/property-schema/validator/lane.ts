@@ -1,17 +1,14 @@
 // A lane: threads, and the checks that wait for them.
 
-import { tooBusy } from '../../refusals.ts';
 import { type Queued, TenantQueue } from './tenant-queue.ts';
 import type { ThreadLimits } from './thread.ts';
 import { type Check, type Outcome, ValidatorThread } from './validator-thread.ts';
 
-/** Shared: under overload, capturing a stack trace for each request is too expensive. */
-export const OVERLOADED = tooBusy('Too many properties are waiting to be checked. Retry later.');
+const OVERLOADED = { overloaded: true, spentMs: 0 } as const;
 
 interface Waiting extends Queued {
   check: Check;
   resolve: (outcome: Outcome) => void;
-  reject: (error: Error) => void;
 }
 
 interface LaneOptions {
@@ -40,11 +37,11 @@ export class Lane {
     this.#options = options;
   }
 
-  /** A check that the lane does not admit is stalled. Rejects with `overloaded` if it cannot start in time. */
+  /** A check that the lane does not admit is stalled; one that cannot start in time is overloaded. */
   run(check: Check, { isLast, startBy }: Omit<Queued, 'tenant'>): Promise<Outcome> {
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
       const { tenant } = check;
-      if (!this.#queue.add({ tenant, isLast, startBy, check, resolve, reject })) return reject(OVERLOADED);
+      if (!this.#queue.add({ tenant, isLast, startBy, check, resolve })) return resolve(OVERLOADED);
       this.#startNext();
     });
   }
@@ -55,7 +52,7 @@ export class Lane {
   }
 
   #startNext(): void {
-    for (const { reject } of this.#queue.takeLate()) reject(OVERLOADED);
+    for (const { resolve } of this.#queue.takeLate()) resolve(OVERLOADED);
     this.#startThread();
     while (this.#idle.length > 0) {
       const next = this.#queue.take((tenant) => !this.#running.has(tenant));

@@ -25,10 +25,11 @@ export interface Check {
   properties: readonly JsonText[] | null;
 }
 
-/** `stalled`: a check without processor time is no verdict on its schema; nor is a failed thread. */
+/** `overloaded`, `stalled`: a check without processor time is no verdict on its schema; nor is a failed thread. */
 export type Outcome = { spentMs: number } & (
   | Verdict
   | { exceeded: 'memory' }
+  | { overloaded: true }
   | { stalled: true }
   | { failure: Error }
 );

@@ -5,7 +5,8 @@
 
 import type { JsonText } from '../../../domain/json/strict-json.ts';
 import type { Violation } from '../../../problem.ts';
-import { Lane, OVERLOADED } from './lane.ts';
+import { tooBusy } from '../../refusals.ts';
+import { Lane } from './lane.ts';
 import type { ThreadLimits } from './thread.ts';
 import { TimeAccounts } from './time-accounts.ts';
 import type { Check, Outcome } from './validator-thread.ts';
@@ -27,7 +28,7 @@ export class PropertySchemaInvalid extends Error {
   /** Whether checks with this schema have timed out repeatedly. */
   readonly isRepeated: boolean;
 
-  constructor(pointer: string, message: string, isRepeated = false) {
+  constructor(pointer: string, message: string, isRepeated: boolean) {
     super(message);
     this.pointer = pointer;
     this.isRepeated = isRepeated;
@@ -40,10 +41,41 @@ const EXCEEDED = {
   memory: 'needs too much memory to check',
 } as const;
 
-export { OVERLOADED };
-export type Validator = Pick<PropertyValidator, 'compile' | 'check'>;
+/** Shared: under overload, capturing a stack trace for each request is too expensive. */
+export const OVERLOADED = tooBusy('Too many properties are waiting to be checked. Retry later.');
 
-export class PropertyValidator implements AsyncDisposable {
+/** The violations of each of the properties, or why there are none. Threads can send it to each other. */
+export type Validation =
+  | { violations: Violation[][] }
+  | { invalid: string; pointer: string; isRepeated: boolean }
+  | { overloaded: true };
+
+export abstract class Validator {
+  /** `tenant` is the workspace that the schema belongs to. `properties`: null compiles it, and tries it with examples. */
+  abstract validate(
+    tenant: number,
+    schema: JsonText,
+    properties: readonly JsonText[] | null,
+  ): Promise<Validation>;
+
+  /** Throws `PropertySchemaInvalid`. */
+  async compile(tenant: number, schema: JsonText): Promise<void> {
+    violationsIn(await this.validate(tenant, schema, null));
+  }
+
+  /** The violations of each of the properties. Throws `PropertySchemaInvalid` if the schema takes too long for all of them. */
+  async check(tenant: number, schema: JsonText, properties: readonly JsonText[]): Promise<Violation[][]> {
+    return violationsIn(await this.validate(tenant, schema, properties));
+  }
+}
+
+function violationsIn(validation: Validation): Violation[][] {
+  if ('violations' in validation) return validation.violations;
+  if ('overloaded' in validation) throw OVERLOADED;
+  throw new PropertySchemaInvalid(validation.pointer, validation.invalid, validation.isRepeated);
+}
+
+export class PropertyValidator extends Validator implements AsyncDisposable {
   readonly #accounts = new TimeAccounts();
   readonly #fast = new Lane({
     limits: FAST,
@@ -62,36 +94,23 @@ export class PropertyValidator implements AsyncDisposable {
   }
 
   constructor(maxWaitMs = MAX_WAIT_MS) {
+    super();
     this.#maxWaitMs = maxWaitMs;
   }
 
-  /** Compiles the schema, and tries it with examples. Throws `PropertySchemaInvalid`. */
-  async compile(tenant: number, schema: JsonText): Promise<void> {
-    const outcome = await this.#runSlowly({ tenant, schema, properties: null }, this.#deadline());
-    violationsIn(outcome);
-  }
-
-  /**
-   * The violations of each of the properties. `tenant` is the workspace that the schema belongs to. Throws
-   * `PropertySchemaInvalid` if the schema takes too long for all of them.
-   */
-  async check(tenant: number, schema: JsonText, properties: readonly JsonText[]): Promise<Violation[][]> {
+  async validate(tenant: number, schema: JsonText, properties: Check['properties']): Promise<Validation> {
     const check = { tenant, schema, properties };
-    const startBy = this.#deadline();
+    const startBy = performance.now() + this.#maxWaitMs;
     const fast = this.#isFast(check) ? await this.#fast.run(check, { isLast: false, startBy }) : null;
-    if (fast !== null && !isUndecided(fast)) return violationsIn(fast);
+    if (fast !== null && !isUndecided(fast)) return toValidation(fast);
     const outcome = await this.#runSlowly(check, startBy);
-    if (properties.length === 1) this.#charge(tenant, outcome);
-    const isRepeated = 'exceeded' in outcome && this.#countTimeout(check);
-    return violationsIn(outcome, isRepeated);
+    if (properties?.length === 1) this.#charge(tenant, outcome);
+    const isRepeated = properties !== null && 'exceeded' in outcome && this.#countTimeout(check);
+    return toValidation(outcome, isRepeated);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#fast, this.#slow].map((each) => each.close()));
-  }
-
-  #deadline(): number {
-    return performance.now() + this.#maxWaitMs;
   }
 
   #isFast({ tenant, properties }: Check): boolean {
@@ -133,11 +152,11 @@ function isUndecided(outcome: Outcome): boolean {
   return 'exceeded' in outcome || 'stalled' in outcome;
 }
 
-/** Throws `PropertySchemaInvalid`, and another error if the outcome is not the fault of the schema. */
-function violationsIn(outcome: Outcome, isRepeated = false): Violation[][] {
-  if ('violations' in outcome) return outcome.violations;
-  if ('stalled' in outcome) throw OVERLOADED;
+/** Throws the failure of a thread. */
+function toValidation(outcome: Outcome, isRepeated = false): Validation {
+  if ('violations' in outcome) return { violations: outcome.violations };
+  if ('overloaded' in outcome || 'stalled' in outcome) return { overloaded: true };
   if ('failure' in outcome) throw outcome.failure;
-  if ('exceeded' in outcome) throw new PropertySchemaInvalid('', EXCEEDED[outcome.exceeded], isRepeated);
-  throw new PropertySchemaInvalid(outcome.pointer, outcome.invalid);
+  if ('exceeded' in outcome) return { invalid: EXCEEDED[outcome.exceeded], pointer: '', isRepeated };
+  return { invalid: outcome.invalid, pointer: outcome.pointer, isRepeated };
 }
