@@ -340,58 +340,36 @@ function invalid(
 }
 
 function toViolation(error: ErrorObject): Violation {
-  const path = parsePointer(error.instancePath);
-  const pointer = jsonPointer(path);
-  const { params, schema, data, propertyName } = error;
-  const parent = error.parentSchema as { type?: string | string[]; 'x-pattern-detail'?: string };
-  if (propertyName !== undefined) {
-    return {
-      pointer: jsonPointer([...path, propertyName]),
-      detail: `must be a key of 1 to ${field.limits.textCodePoints} characters`,
-    };
-  }
-  switch (error.keyword) {
-    case 'required':
-      return { pointer: jsonPointer([...path, params.missingProperty]), detail: 'is required' };
-    case 'type': {
-      const wanted = [parent.type].flat().map(nameOfType).join(' or ');
-      const quoted =
-        typeof data === 'number' && wanted.startsWith('a string') ? ': send it in double quotes' : '';
-      return { pointer, detail: `must be ${wanted}${quoted}` };
-    }
-    case 'pattern':
-      return { pointer, detail: parent['x-pattern-detail'] ?? 'is not of the expected form' };
-    case 'enum':
-      return { pointer, detail: `must be ${choiceText(schema as string[])}` };
-    case 'format':
-      return { pointer, detail: 'must be an RFC 3339 timestamp, such as 2026-03-05T16:04:12Z' };
-    case 'minLength':
-      return {
-        pointer,
-        detail: schema === 1 ? 'must not be empty' : `must have at least ${schema} characters`,
-      };
-    case 'maxLength':
-      return { pointer, detail: `must have at most ${schema} characters` };
-    case 'maxProperties':
-      return { pointer, detail: `must have at most ${schema} ${schema === 1 ? 'entry' : 'entries'}` };
-    case 'minProperties':
-      return { pointer, detail: `must have at least ${schema} entry` };
-    case 'maxItems':
-      return { pointer, detail: `must have at most ${schema} entries` };
-    case 'minItems':
-      return { pointer, detail: `must have at least ${schema} entry` };
-    case 'uniqueItems':
-      return { pointer, detail: 'must not have duplicate entries' };
-    case 'additionalProperties':
-      return { pointer: jsonPointer([...path, params.additionalProperty]), detail: 'is not a known member' };
-    case 'minimum':
-      return { pointer, detail: `must be at least ${schema}` };
-    case 'maximum':
-      return { pointer, detail: `must be at most ${schema}` };
-    default:
-      return { pointer, detail: error.message ?? 'is not valid' };
-  }
+  const { instancePath, keyword, params, propertyName, message = 'is not valid' } = error;
+  const member = propertyName ?? params.missingProperty ?? params.additionalProperty;
+  const pointer = jsonPointer([...parsePointer(instancePath), ...(member === undefined ? [] : [member])]);
+  if (propertyName !== undefined)
+    return { pointer, detail: `must be a key of 1 to ${field.limits.textCodePoints} characters` };
+  return { pointer, detail: violationDetails[keyword]?.(error) ?? message };
 }
+
+/** What a value must be, by the keyword of the schema that it violates. */
+const violationDetails: Readonly<Record<string, (error: ErrorObject) => string>> = {
+  required: () => 'is required',
+  type: ({ data, parentSchema }) => {
+    const wanted = [parentSchema?.type].flat().map(nameOfType).join(' or ');
+    const isUnquoted = typeof data === 'number' && wanted.startsWith('a string');
+    return `must be ${wanted}${isUnquoted ? ': send it in double quotes' : ''}`;
+  },
+  pattern: ({ parentSchema }) => parentSchema?.['x-pattern-detail'] ?? 'is not of the expected form',
+  enum: ({ schema }) => `must be ${choiceText(schema as string[])}`,
+  format: () => 'must be an RFC 3339 timestamp, such as 2026-03-05T16:04:12Z',
+  minLength: ({ schema }) => (schema === 1 ? 'must not be empty' : `must have at least ${schema} characters`),
+  maxLength: ({ schema }) => `must have at most ${schema} characters`,
+  maxProperties: ({ schema }) => `must have at most ${schema} ${schema === 1 ? 'entry' : 'entries'}`,
+  minProperties: ({ schema }) => `must have at least ${schema} entry`,
+  maxItems: ({ schema }) => `must have at most ${schema} entries`,
+  minItems: ({ schema }) => `must have at least ${schema} entry`,
+  uniqueItems: () => 'must not have duplicate entries',
+  additionalProperties: () => 'is not a known member',
+  minimum: ({ schema }) => `must be at least ${schema}`,
+  maximum: ({ schema }) => `must be at most ${schema}`,
+};
 
 function choiceText(values: readonly string[]): string {
   return values.length > 2 ? `one of ${values.join(', ')}` : values.join(' or ');
