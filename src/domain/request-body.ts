@@ -12,6 +12,7 @@ import {
   parseStrictJson,
   parseStrictJsonInParts,
 } from './json/strict-json.ts';
+import { canonicalText } from './json-schema/value.ts';
 import type { SchemaMembers } from './schema-value.ts';
 import { Secret } from './secret.ts';
 import { suggestField } from './suggest.ts';
@@ -82,7 +83,7 @@ ajv.removeKeyword('uniqueItems').addKeyword({
   keyword: 'uniqueItems',
   type: 'array',
   validate: (_isUnique: true, items: readonly unknown[]) =>
-    new Set(items.map(textInOrder)).size === items.length,
+    new Set(items.map(canonicalText)).size === items.length,
 });
 
 export const userGroupRenameBody = bodyType({
@@ -175,15 +176,6 @@ export function checkBytes({ properties }: UserGroupFields): void {
   if (size <= field.limits.propertiesBytes) return;
   const limit = `${field.limits.propertiesBytes} bytes of JSON`;
   throw invalidField('/properties', `must be at most ${limit} and has ${size}`);
-}
-
-/** The same for values that differ only in the order of keys. */
-function textInOrder(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort())
-      : part,
-  );
 }
 
 /** Compiles the schema on its first use: compiling all of them would be a sixth of the start of the service. */
