@@ -1,9 +1,9 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { isSameTenant } from '../../domain/event/event.ts';
-import { isMet, type Precondition } from '../../domain/precondition.ts';
-import type { PresentedToken, TokenDigest } from '../../domain/token.ts';
-import { type Context, type OpenUserGroup, openToken } from '../context.ts';
-import { tokenNotFound, tooBusy, versionMismatch } from '../refusals.ts';
+import type { Precondition } from '../../domain/precondition.ts';
+import type { PresentedToken } from '../../domain/token.ts';
+import type { Context, OpenUserGroup } from '../context.ts';
+import { tokenNotFound } from '../refusals.ts';
 import { findByToken } from './find-by-token.ts';
 import { replaceToken } from './replace-token.ts';
 
@@ -27,22 +27,12 @@ export async function rotateToken(
   { currentToken, gracePeriodSeconds }: RotateBody,
   precondition?: Precondition,
 ): Promise<OpenUserGroup> {
-  const minted = new Set<TokenDigest>();
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  const find = async () => {
     const found = await findByToken(context.store, currentToken);
     if (found === null || !isSameTenant(found.userGroup, caller)) throw tokenNotFound();
     const { userGroup, digest } = found;
-    // The store repeats a command whose result was lost; this call met the precondition before.
-    const isRotatedHere = minted.has(userGroup.tokenDigest);
-    if (!isRotatedHere && !isMet(precondition, userGroup)) throw versionMismatch();
-    if (userGroup.tokenDigest !== digest) return openToken(context, userGroup);
-    const rotated = await replaceToken(context, caller, userGroup, {
-      gracePeriodSeconds,
-      precondition,
-      minted,
-    });
-    if (rotated !== null) return rotated;
-    // Concurrently changed: it has another version, or the token was replaced or is no longer valid.
-  }
-  throw tooBusy('The token of this user group is being rotated too often.');
+    return { userGroup, isReplaced: userGroup.tokenDigest !== digest };
+  };
+  const replacement = { find, gracePeriodSeconds, precondition, maxAttempts: MAX_ATTEMPTS };
+  return replaceToken(context, caller, replacement);
 }
