@@ -29,7 +29,7 @@ import {
 } from './database-option.ts';
 import { parseDuration, parseGracePeriod } from './duration.ts';
 import { DataError, NotFound } from './exit-code.ts';
-import { formatInstant, printJsonPages, printResult, printTablePages } from './output.ts';
+import { printList, printResult } from './output.ts';
 import {
   createWorkspaceOption,
   environmentOption,
@@ -112,42 +112,22 @@ function listCommand(): Command {
     .addOption(jsonOption())
     .action((options: DatabaseOptions) =>
       withExistingDatabase(options, async ({ store }) => {
-        const pages = apiTokenPages(store);
-        if (options.json) return printJsonPages(pages, toJson);
-        return printTablePages(
-          [
-            'ID',
-            'WORKSPACE',
-            'ENVIRONMENT',
-            'PERMISSION',
-            'STATUS',
-            'CREATED',
-            'EXPIRES',
-            'LAST USED',
-            'NAME',
-          ],
-          pages,
-          toRow,
-        );
+        await printList(options, apiTokenPages(store), listedFields, {
+          ID: 'id',
+          WORKSPACE: 'workspace',
+          ENVIRONMENT: 'environment',
+          PERMISSION: 'permission',
+          STATUS: 'status',
+          CREATED: 'created_at',
+          EXPIRES: 'expires_at',
+          'LAST USED': 'last_used_at',
+          NAME: 'name',
+        });
       }),
     );
 }
 
-function toRow(token: ApiTokenRow): string[] {
-  return [
-    String(token.apiTokenId),
-    token.workspaceName,
-    token.environment,
-    token.permission,
-    apiTokenStatus(token, Date.now()),
-    formatInstant(token.createdAt),
-    formatInstant(token.expiresAt),
-    formatInstant(token.lastUsedAt),
-    token.name ?? '-',
-  ];
-}
-
-function toJson(token: ApiTokenRow): object {
+function listedFields(token: ApiTokenRow) {
   const now = Date.now();
   return {
     id: token.apiTokenId,

@@ -27,14 +27,7 @@ import { confirmByTyping } from './confirm.ts';
 import { type DatabaseOptions, withExistingDatabase } from './database-option.ts';
 import { parseGracePeriod } from './duration.ts';
 import { NotFound, UsageError } from './exit-code.ts';
-import {
-  formatInstant,
-  printJson,
-  printJsonPages,
-  printResult,
-  printTable,
-  printTablePages,
-} from './output.ts';
+import { printJson, printList, printResult, printTable } from './output.ts';
 import { addPlaceOptions, operatorAt, type WorkspaceOptions } from './workspace-option.ts';
 
 const LIST_PAGE = 1_000;
@@ -97,7 +90,7 @@ function listCommand(): Command {
 }
 
 async function list(store: BatchingStore, options: ListOptions): Promise<void> {
-  const { workspace, environment, json, databaseUrl: _, suspended, ...conditions } = options;
+  const { workspace, environment, json: _, databaseUrl: __, suspended, ...conditions } = options;
   if (conditions.match !== undefined && conditions.search === undefined)
     throw new UsageError('--match requires --search');
   const caller = await atCurrentConfig(store, await operatorAt(store, options));
@@ -108,13 +101,15 @@ async function list(store: BatchingStore, options: ListOptions): Promise<void> {
     ...conditions,
     ...(suspended !== undefined && { suspended: suspended === 'true' }),
   });
-  if (json) await printJsonPages(pages, (userGroup) => groupJson(userGroup, options));
-  else await printTablePages(['ID', 'STATUS', 'LAST SEEN', 'CREATED', 'NAME'], pages, toRow);
-}
-
-function toRow({ providedId, name, suspendedAt, lastSeenAt, createdAt }: UserGroup): string[] {
-  const status = suspendedAt === null ? 'active' : 'suspended';
-  return [providedId, status, formatInstant(lastSeenAt), formatInstant(createdAt), name];
+  const columns = {
+    ID: 'user_group_id',
+    STATUS: ({ suspended_at }: GroupFields) => (suspended_at === null ? 'active' : 'suspended'),
+    'LAST SEEN': 'last_seen_at',
+    CREATED: 'created_at',
+    NAME: 'name',
+  } as const;
+  const toFields = (userGroup: UserGroup) => fieldsBesideJson(userGroup, options, null);
+  await printList(options, pages, toFields, columns, (userGroup) => groupJson(userGroup, options, null));
 }
 
 function showCommand(): Command {
@@ -308,7 +303,7 @@ async function unknownUserGroup(
 }
 
 /** Everything stored, in the format of export; `mapping` and `properties` exactly as stored. */
-function groupJson(userGroup: UserGroup, options: WorkspaceOptions, token: Secret | null = null): JsonText {
+function groupJson(userGroup: UserGroup, options: WorkspaceOptions, token: Secret | null): JsonText {
   const { mapping, properties } = userGroup;
   const { user_group_id, name, ...others } = fieldsBesideJson(userGroup, options, token);
   const start = JSON.stringify({ user_group_id, name });
@@ -325,6 +320,8 @@ function printedFields(
   const fields = { ...fieldsBesideJson(userGroup, options, token), mapping, properties };
   return Object.entries(fields).map(([name, value]) => [name, String(value ?? '-')]);
 }
+
+type GroupFields = ReturnType<typeof fieldsBesideJson>;
 
 function fieldsBesideJson(
   userGroup: UserGroup,

@@ -20,7 +20,7 @@ import {
   requireDatabase,
   withExistingDatabase,
 } from './database-option.ts';
-import { printJson, printResult, printTable } from './output.ts';
+import { printList, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
 
 export function keyCommand(): Command {
@@ -58,8 +58,12 @@ function listCommand(): Command {
       const config = loadConfig(options);
       requireDatabase(config.databaseUrl);
       const keys = await inspectDatabase(config, (inspection) => listKeys(config, inspection));
-      if (options.json) printJson(keys);
-      else printTable(['KEY', 'RING', 'REGISTERED', 'TOKENS'], keys.map(toRow));
+      await printList(options, [keys], (key) => key, {
+        KEY: 'id',
+        RING: ({ active, in_ring }) => (active ? 'active' : in_ring ? 'yes' : 'missing'),
+        REGISTERED: ({ registered }) => (registered ? 'yes' : 'no'),
+        TOKENS: 'tokens',
+      });
     });
 }
 
@@ -88,11 +92,6 @@ async function listKeys(config: Config, inspection: Inspection): Promise<ListedK
     registered: registered.includes(id),
     tokens: tokens.get(id) ?? 0,
   }));
-}
-
-function toRow(key: ListedKey): string[] {
-  const ring = key.active ? 'active' : key.in_ring ? 'yes' : 'missing';
-  return [key.id, ring, key.registered ? 'yes' : 'no', String(key.tokens)];
 }
 
 function reencryptCommand(): Command {

@@ -1,6 +1,5 @@
 // Output of the commands: JSON for scripts, aligned columns for people. Lists are printed page by page, in constant memory.
 
-import { timestampOrNull } from '../domain/instant.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { escapeControls, singleLine } from './terminal-text.ts';
 
@@ -17,11 +16,30 @@ export function printResult({ json = false }: { json?: boolean }, value: Printab
   console.log(json ? printableText(value) : text);
 }
 
-/** Prints one JSON array on one line. */
-export async function printJsonPages<Item>(
-  pages: AsyncIterable<readonly Item[]>,
-  toJson: (item: Item) => Printable,
+type Pages<Item> = AsyncIterable<readonly Item[]> | Iterable<readonly Item[]>;
+
+/** Columns of a table by their headings: the member of the JSON that a column shows, or its text. */
+type Columns<Fields> = Readonly<Record<string, keyof Fields | ((fields: Fields) => string)>>;
+
+/** Prints a list page by page: JSON with all fields, or a table. `toJson` is for fields that are JSON themselves. */
+export async function printList<Item, Fields extends object>(
+  { json = false }: { json?: boolean },
+  pages: Pages<Item>,
+  toFields: (item: Item) => Fields,
+  columns: Columns<Fields>,
+  toJson: (item: Item) => Printable = toFields,
 ): Promise<void> {
+  if (json) return printJsonPages(pages, toJson);
+  await printTablePages(Object.keys(columns), pages, (item) => {
+    const fields = toFields(item);
+    return Object.values(columns).map((column) =>
+      typeof column === 'function' ? column(fields) : String(fields[column] ?? '-'),
+    );
+  });
+}
+
+/** Prints one JSON array on one line. */
+async function printJsonPages<Item>(pages: Pages<Item>, toJson: (item: Item) => Printable): Promise<void> {
   let separator = '[';
   for await (const page of pages) {
     process.stdout.write(separator + page.map((item) => printableText(toJson(item))).join(','));
@@ -43,9 +61,9 @@ export function printTable(heading: readonly string[], rows: readonly (readonly 
 }
 
 /** Prints a table page by page: columns are aligned within a page and at least as wide as on the previous pages. */
-export async function printTablePages<Item>(
+async function printTablePages<Item>(
   heading: readonly string[],
-  pages: AsyncIterable<readonly Item[]>,
+  pages: Pages<Item>,
   toRow: (item: Item) => readonly string[],
 ): Promise<void> {
   const widths = heading.map(() => 0);
@@ -69,9 +87,4 @@ function printAligned(lines: readonly (readonly string[])[], widths: number[]): 
 
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
-}
-
-/** A cell of a table. */
-export function formatInstant(instant: number | null): string {
-  return timestampOrNull(instant) ?? '-';
 }

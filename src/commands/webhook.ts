@@ -13,7 +13,7 @@ import { commandContext } from './command-context.ts';
 import { confirmByTyping } from './confirm.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
-import { formatInstant, printJson, printJsonPages, printTablePages } from './output.ts';
+import { printJson, printList } from './output.ts';
 import { existingWorkspace, parseName } from './workspace-option.ts';
 
 /** A receiver that is down may have millions. */
@@ -54,16 +54,21 @@ function listCommand(): Command {
     )
     .option('--pending', 'only endpoints with pending deliveries');
   return withPlace(command).action((options: ListOptions) =>
-    withExistingDatabase(options, async ({ store }) => {
-      const pages = endpointPages(store, options);
-      if (options.json) return printJsonPages(pages, toJson);
-      const heading = ['WORKSPACE', 'ENVIRONMENT', 'ID', 'STATUS', 'PENDING', 'FAILING SINCE', 'URL'];
-      return printTablePages(heading, pages, toRow);
-    }),
+    withExistingDatabase(options, ({ store }) =>
+      printList(options, endpointPages(store, options), listedFields, {
+        WORKSPACE: 'workspace',
+        ENVIRONMENT: 'environment',
+        ID: 'id',
+        STATUS: ({ enabled }) => (enabled ? 'enabled' : 'disabled'),
+        PENDING: 'pending_deliveries',
+        'FAILING SINCE': 'failing_since',
+        URL: 'url',
+      }),
+    ),
   );
 }
 
-function toJson({ key, workspace, endpoint, pendingDeliveries, failingSince }: FoundEndpoint): object {
+function listedFields({ key, workspace, endpoint, pendingDeliveries, failingSince }: FoundEndpoint) {
   return {
     workspace,
     workspace_id: key.workspaceId,
@@ -74,13 +79,6 @@ function toJson({ key, workspace, endpoint, pendingDeliveries, failingSince }: F
     pending_deliveries: pendingDeliveries,
     failing_since: timestampOrNull(failingSince),
   };
-}
-
-function toRow({ key, workspace, endpoint, pendingDeliveries, failingSince }: FoundEndpoint): string[] {
-  const status = endpoint.enabled ? 'enabled' : 'disabled';
-  const pending = String(pendingDeliveries);
-  const since = formatInstant(failingSince);
-  return [workspace, key.environment, key.endpointId, status, pending, since, endpoint.url];
 }
 
 function disableCommand(): Command {

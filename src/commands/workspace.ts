@@ -11,7 +11,7 @@ import {
   withExistingDatabase,
 } from './database-option.ts';
 import { DataError, UsageError } from './exit-code.ts';
-import { formatInstant, printJsonPages, printResult, printTablePages } from './output.ts';
+import { printList, printResult } from './output.ts';
 import { parseName, unknownWorkspace } from './workspace-option.ts';
 
 export function workspaceCommand(): Command {
@@ -28,20 +28,14 @@ function listCommand(): Command {
     .addOption(databaseOption())
     .addOption(jsonOption())
     .action((options: DatabaseOptions) =>
-      withExistingDatabase(options, async ({ store }) => {
-        const pages = workspacePages(store);
-        if (options.json) return printJsonPages(pages, toJson);
-        return printTablePages(['NAME', 'CREATED'], pages, toRow);
-      }),
+      withExistingDatabase(options, ({ store }) =>
+        printList(options, workspacePages(store), listedFields, { NAME: 'name', CREATED: 'created_at' }),
+      ),
     );
 }
 
-function toJson({ name, createdAt }: Workspace): object {
+function listedFields({ name, createdAt }: Workspace) {
   return { name, created_at: timestamp(createdAt) };
-}
-
-function toRow({ name, createdAt }: Workspace): string[] {
-  return [name, formatInstant(createdAt)];
 }
 
 function renameCommand(): Command {
