@@ -1,18 +1,11 @@
 // The configuration of an environment as one document: sections of entries by id, and policies of which there is one.
 
-import {
-  type Catalogue,
-  dataSourceDefinition,
-  dataSourceFields,
-  type Reference,
-  schemaDefinition,
-  schemaFields,
-} from './catalogue.ts';
+import { type Catalogue, dataSourceDefinition, type Reference, schemaDefinition } from './catalogue.ts';
 import { dataSourceBody, schemaBody } from './catalogue-body.ts';
 import type { Document, DocumentDefinition } from './document.ts';
 import { integrationBody } from './embed-token/mint.ts';
 import * as field from './field.ts';
-import { integrationDefinition, integrationFields } from './integration.ts';
+import { integrationDefinition } from './integration.ts';
 import {
   jsonText,
   NULL,
@@ -27,10 +20,10 @@ import { mappingPolicyDefinition } from './mapping-policy.ts';
 import { mappingPolicyBody } from './mapping-policy-body.ts';
 import { SINGLETON_ID } from './policy-mode.ts';
 import { propertySchemaDefinition } from './property-schema.ts';
-import { propertySchemaBody, propertySchemaFields } from './property-schema-body.ts';
+import { propertySchemaBody } from './property-schema-body.ts';
 import { type BodyType, bodyType, invalidField, MAX_LEVELS, valueCheck } from './request-body.ts';
 import { webhookEndpointDefinition } from './webhook-endpoint/webhook-endpoint.ts';
-import { webhookEndpointBody, webhookEndpointFields } from './webhook-endpoint/webhook-endpoint-body.ts';
+import { webhookEndpointBody } from './webhook-endpoint/webhook-endpoint-body.ts';
 
 /** The version of the format. */
 export const CONFIG_FORMAT = 1;
@@ -38,47 +31,44 @@ export const CONFIG_FORMAT = 1;
 /** One member of the configuration. */
 interface ConfigSection {
   readonly definition: DocumentDefinition;
+  /** The body of an entry, without the members that the service assigns. */
   readonly body: BodyType<unknown>;
-  /** The members of an entry, in their order; those that the service assigns are missing. */
-  readonly fields: Readonly<Record<string, object>>;
+  readonly description: string;
   /** Whether there is one entry instead of one for each id. */
-  readonly isSingleton: boolean;
+  readonly isSingleton?: true;
   /** The entry that stands for no document. */
   readonly absent?: JsonText;
 }
 
 export const configSections = {
-  schemas: { definition: schemaDefinition, body: schemaBody, fields: schemaFields, isSingleton: false },
+  schemas: { definition: schemaDefinition, body: schemaBody, description: 'Schemas by id.' },
   data_sources: {
     definition: dataSourceDefinition,
     body: dataSourceBody,
-    fields: dataSourceFields,
-    isSingleton: false,
+    description: 'Data sources by your own id of them.',
   },
   mapping_policy: {
     definition: mappingPolicyDefinition,
     body: mappingPolicyBody,
-    fields: mappingPolicyBody.schema!.properties,
+    description: 'The mapping policy.',
     isSingleton: true,
     absent: '{"mode":"off"}' as JsonText,
   },
   property_schema: {
     definition: propertySchemaDefinition,
     body: propertySchemaBody,
-    fields: propertySchemaFields,
+    description: 'The schema of properties; null: none.',
     isSingleton: true,
   },
   integrations: {
     definition: integrationDefinition,
     body: integrationBody,
-    fields: integrationFields,
-    isSingleton: false,
+    description: 'Integrations by id.',
   },
   webhook_endpoints: {
     definition: webhookEndpointDefinition,
     body: webhookEndpointBody,
-    fields: webhookEndpointFields,
-    isSingleton: false,
+    description: 'Webhook endpoints by id. A new one gets a secret, which a rotation shows.',
   },
 } as const satisfies Record<string, ConfigSection>;
 
@@ -107,15 +97,6 @@ const versionField = {
   description: 'The version of the format.',
 } as const;
 
-const texts: Record<SectionName, string> = {
-  schemas: 'Schemas by id.',
-  data_sources: 'Data sources by your own id of them.',
-  mapping_policy: 'The mapping policy.',
-  property_schema: 'The schema of properties; null: none.',
-  integrations: 'Integrations by id.',
-  webhook_endpoints: 'Webhook endpoints by id. A new one gets a secret, which a rotation shows.',
-};
-
 /** The JSON Schema of each section, whose entries have `schemaOfEntry`. */
 function sectionFields(schemaOfEntry: (section: ConfigSection) => object): Record<string, object> {
   return Object.fromEntries(
@@ -125,7 +106,7 @@ function sectionFields(schemaOfEntry: (section: ConfigSection) => object): Recor
       const schema = section.isSingleton
         ? { ...entry, type: section.absent === undefined ? ['object', 'null'] : 'object' }
         : { type: 'object', additionalProperties: entry };
-      return [name, { ...schema, description: texts[name] }];
+      return [name, { ...schema, description: section.description }];
     }),
   );
 }
@@ -208,7 +189,7 @@ function sectionEntries(name: SectionName, text: JsonText): ReadonlyMap<string, 
 export function configEntry(name: SectionName, body: JsonText, catalogue: Catalogue): JsonText {
   const stored = splitMembers(body);
   return objectText(
-    Object.entries(configSection(name).fields).map(([member, schema]) => {
+    Object.entries(configSection(name).body.schema!.properties).map(([member, schema]) => {
       const text = stored.get(JSON.stringify(member));
       if (text === undefined || text === NULL || sameJson(text, fieldDefault(schema)))
         return [member, undefined];
