@@ -46,20 +46,13 @@ export class EventQuota {
     if (used > this.#bytesPerDay) return false;
     this.#used.delete(key);
     this.#used.set(key, { bytes: used, at: now });
-    if (this.#used.size > MAX_TENANTS) this.#forgetFirst();
+    if (this.#used.size > MAX_TENANTS) this.#used.delete(this.#used.keys().next().value!);
     return true;
   }
 
   #usedAt(now: number, key: string): number {
     const { bytes, at } = this.#used.get(key) ?? { bytes: 0, at: now };
     return Math.max(0, bytes - ((now - at) / DAY_MS) * this.#bytesPerDay);
-  }
-
-  #forgetFirst(): void {
-    for (const first of this.#used.keys()) {
-      this.#used.delete(first);
-      return;
-    }
   }
 }
 
