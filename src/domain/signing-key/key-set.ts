@@ -24,8 +24,8 @@ import { takeRandomBytes } from '../random-bytes.ts';
 import { Secret } from '../secret.ts';
 import { environments, type VersionTag } from '../user-group/user-group.ts';
 import {
+  jwtHeader,
   type PrivateSigningKey,
-  privateSigningKey,
   type SignatureAlgorithm,
   signatureAlgorithms,
 } from './json-web-token.ts';
@@ -197,5 +197,5 @@ export function createPublicKeyObject({ jwk }: SigningKey): KeyObject {
 
 export function createSigner({ kid, algorithm }: SigningKey, keys: PrivateKeys): PrivateSigningKey {
   const key = createPrivateKey({ key: Buffer.from(keys[kid]!, 'base64url'), format: 'der', type: 'pkcs8' });
-  return privateSigningKey(kid, algorithm, key);
+  return { algorithm, key, header: jwtHeader(algorithm, kid) };
 }
