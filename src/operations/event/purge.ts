@@ -40,7 +40,8 @@ export async function purgeEvents(options: PurgeOptions): Promise<Purged> {
     purged.deliveries += await deleteAll(options, 'deleteOldDeliveries', tenant);
     if (tenant.oldestEventAt < before) purged.events += await deleteAll(options, 'deleteOldEvents', tenant);
   }
-  for await (const tenant of tenantsWithUsage(store, signal))
+  const findUsage = (after: TenantWithUsage | null) => store.read({ kind: 'findNextTenantWithUsage', after });
+  for await (const tenant of iterate(findUsage, signal))
     if (tenant.firstDay < toDay(before)) purged.usage += await deleteAll(options, 'deleteOldUsage', tenant);
   await scrub(options);
   return purged;
@@ -64,10 +65,6 @@ export async function findOldestEvent(store: BatchingStore, signal: AbortSignal)
 
 function tenantsWithEvents(store: BatchingStore, signal?: AbortSignal): AsyncGenerator<TenantWithEvents> {
   return iterate((after) => store.read({ kind: 'findNextTenant', after }), signal);
-}
-
-function tenantsWithUsage(store: BatchingStore, signal?: AbortSignal): AsyncGenerator<TenantWithUsage> {
-  return iterate((after) => store.read({ kind: 'findNextTenantWithUsage', after }), signal);
 }
 
 async function* iterate<Found>(
