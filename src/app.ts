@@ -267,7 +267,7 @@ async function serve(
     databaseUnavailable: (reason) => observer.unavailable(reason),
     databaseAvailable: () => observer.available(),
     wake: (endpoints) => {
-      if (context.keepsEvents) for (const endpoint of endpoints) webhooks.wake(endpoint);
+      if (context.keepsEvents) webhooks.wake(endpoints);
     },
     connectWriter: () => database.connectWriter!(),
     validate: (...check) => propertyValidator.validate(...check),

@@ -10,7 +10,7 @@ import { type Validation, Validator } from '../operations/property-schema/valida
 import { SharedClock } from '../scheduling/shared-clock.ts';
 import { createServing, logSplitBatch, type Serving, sharedQueueLengths, threadOf } from '../serving.ts';
 import type { StoreObserver } from '../store/port.ts';
-import { endpointsWithDelivery } from '../webhooks/written-deliveries.ts';
+import { onDueDeliveries } from '../webhooks/written-deliveries.ts';
 import { callMain, type ThreadStart } from './calls.ts';
 
 const port = parentPort!;
@@ -63,10 +63,7 @@ async function open({
       queueLengths: sharedQueueLengths(config, thread),
     },
   );
-  database.store.onWrite((command) => {
-    const endpoints = endpointsWithDelivery(command);
-    return endpoints.length === 0 ? null : () => void main.wake(endpoints);
-  });
+  onDueDeliveries(database.store, (endpoints) => void main.wake(endpoints));
   serving = createServing({
     config,
     thread,

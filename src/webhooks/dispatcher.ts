@@ -13,7 +13,7 @@ import { PendingEndpoints } from './pending-endpoints.ts';
 import { RetryTimers } from './retry-timers.ts';
 import { type SenderOptions, WebhookSender } from './sender.ts';
 import { Slots } from './slots.ts';
-import { endpointsWithDelivery } from './written-deliveries.ts';
+import { onDueDeliveries } from './written-deliveries.ts';
 
 /** Webhooks that this process sends at the same time. */
 const MAX_IN_FLIGHT = 256;
@@ -45,7 +45,7 @@ export class WebhookDispatcher {
   readonly #slots = new Slots(MAX_IN_FLIGHT);
   readonly #claims = new Slots(MAX_CLAIMING);
   readonly #lanes = new Map<string, Lane>();
-  readonly #retries = new RetryTimers((endpoint) => this.wake(endpoint));
+  readonly #retries = new RetryTimers((endpoint) => this.#wake(endpoint));
   #isStopping = false;
   #timer: NodeJS.Timeout | undefined;
   #polled: Promise<void> = Promise.resolve();
@@ -60,18 +60,16 @@ export class WebhookDispatcher {
   }
 
   start(): void {
-    this.#context.store.onWrite((command) => {
-      const endpoints = endpointsWithDelivery(command);
-      if (endpoints.length === 0) return null;
-      return () => {
-        for (const endpoint of endpoints) this.wake(endpoint);
-      };
-    });
+    onDueDeliveries(this.#context.store, (endpoints) => this.wake(endpoints));
     this.#pollAfter(FIRST_POLL_MS);
   }
 
-  /** Sends the due deliveries of the endpoint. */
-  wake(endpoint: WebhookEndpointKey): void {
+  /** Sends the due deliveries of the endpoints. */
+  wake(endpoints: readonly WebhookEndpointKey[]): void {
+    for (const endpoint of endpoints) this.#wake(endpoint);
+  }
+
+  #wake(endpoint: WebhookEndpointKey): void {
     if (this.#isStopping) return;
     const name = endpointKeyToString(endpoint);
     let lane = this.#lanes.get(name);
@@ -140,7 +138,7 @@ export class WebhookDispatcher {
   /** Sends the due deliveries. Returns when to poll again, in milliseconds. */
   async poll(): Promise<number> {
     const isAnyPending = await this.#pending.visit(({ endpoint, dueAt }) => {
-      if (dueAt <= this.#context.clock()) this.wake(endpoint);
+      if (dueAt <= this.#context.clock()) this.#wake(endpoint);
     });
     this.#pollMs = isAnyPending ? POLL_MS : Math.min(2 * this.#pollMs, MAX_POLL_MS);
     return this.#pollMs;

@@ -1,11 +1,22 @@
 import type { NewEvent } from '../domain/event/event.ts';
 import type { WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
+import type { BatchingStore } from '../store/batching-store.ts';
 import type { Command } from '../store/port.ts';
 
 const NONE: readonly never[] = [];
 
-/** Endpoints that have a due delivery once the command is committed. */
-export function endpointsWithDelivery(command: Command): readonly WebhookEndpointKey[] {
+/** Calls `wake` when a command is committed, with the endpoints that have a due delivery since. */
+export function onDueDeliveries(
+  store: BatchingStore,
+  wake: (endpoints: readonly WebhookEndpointKey[]) => void,
+): void {
+  store.onWrite((command) => {
+    const endpoints = endpointsWithDelivery(command);
+    return endpoints.length === 0 ? null : () => wake(endpoints);
+  });
+}
+
+function endpointsWithDelivery(command: Command): readonly WebhookEndpointKey[] {
   if (command.kind === 'retryDelivery' || command.kind === 'retryFailedDeliveries') return [command.endpoint];
   const delivered = eventsOf(command).filter(({ endpoints }) => endpoints.length > 0);
   const [first] = delivered;
