@@ -21,8 +21,8 @@ import type { BatchingStore } from '../store/batching-store.ts';
 import type { ApiTokenRow } from '../store/port.ts';
 import { commandContext } from './command-context.ts';
 import {
+  addDatabaseOptions,
   type DatabaseOptions,
-  databaseOption,
   jsonOption,
   withDatabase,
   withExistingDatabase,
@@ -58,7 +58,7 @@ export function apiTokenCommand(): Command {
 }
 
 function createCommand(): Command {
-  return new Command('create')
+  const command = new Command('create')
     .summary('create an API token; it is shown only once')
     .description(
       'Creates an API token. The token is shown once; only its digest is stored. The first workspace of an installation ' +
@@ -78,12 +78,10 @@ function createCommand(): Command {
       'lifetime of the token, such as 12h, 90d or 1y (default: never expires)',
       (text) => parseDuration(text, '100y'),
     )
-    .option('--name <name>', 'label of the token in "api-token list"', parseName)
-    .addOption(databaseOption())
-    .addOption(jsonOption())
-    .action((options: CreateOptions) =>
-      withDatabase(options, ({ store }, config) => create(commandContext(store, config), options)),
-    );
+    .option('--name <name>', 'label of the token in "api-token list"', parseName);
+  return addDatabaseOptions(command).action((options: CreateOptions) =>
+    withDatabase(options, ({ store }, config) => create(commandContext(store, config), options)),
+  );
 }
 
 async function create(context: EventContext, options: CreateOptions): Promise<void> {
@@ -103,28 +101,26 @@ async function create(context: EventContext, options: CreateOptions): Promise<vo
 }
 
 function listCommand(): Command {
-  return new Command('list')
+  const command = new Command('list')
     .summary('list the API tokens, without the tokens themselves')
     .description(
       'Lists all API tokens with the hour of their last use; a serving process writes it within a few seconds.',
-    )
-    .addOption(databaseOption())
-    .addOption(jsonOption())
-    .action((options: DatabaseOptions) =>
-      withExistingDatabase(options, async ({ store }) => {
-        await printList(options, apiTokenPages(store), listedFields, {
-          ID: 'id',
-          WORKSPACE: 'workspace',
-          ENVIRONMENT: 'environment',
-          PERMISSION: 'permission',
-          STATUS: 'status',
-          CREATED: 'created_at',
-          EXPIRES: 'expires_at',
-          'LAST USED': 'last_used_at',
-          NAME: 'name',
-        });
-      }),
     );
+  return addDatabaseOptions(command).action((options: DatabaseOptions) =>
+    withExistingDatabase(options, async ({ store }) => {
+      await printList(options, apiTokenPages(store), listedFields, {
+        ID: 'id',
+        WORKSPACE: 'workspace',
+        ENVIRONMENT: 'environment',
+        PERMISSION: 'permission',
+        STATUS: 'status',
+        CREATED: 'created_at',
+        EXPIRES: 'expires_at',
+        'LAST USED': 'last_used_at',
+        NAME: 'name',
+      });
+    }),
+  );
 }
 
 function listedFields(token: ApiTokenRow) {
@@ -147,7 +143,7 @@ function listedFields(token: ApiTokenRow) {
 type RotateOptions = DatabaseOptions & { gracePeriod: number };
 
 function rotateCommand(): Command {
-  return new Command('rotate')
+  const command = new Command('rotate')
     .summary('give an API token a new text; it is shown only once')
     .description(
       'Replaces the text of an API token; its id, name, permission and expiry stay. Without --grace-period the replaced ' +
@@ -161,14 +157,10 @@ function rotateCommand(): Command {
       )
         .argParser(parseGracePeriod)
         .default(0, 'not at all'),
-    )
-    .addOption(databaseOption())
-    .addOption(jsonOption())
-    .action((id: number, options: RotateOptions) =>
-      withExistingDatabase(options, ({ store }, config) =>
-        rotate(commandContext(store, config), id, options),
-      ),
     );
+  return addDatabaseOptions(command).action((id: number, options: RotateOptions) =>
+    withExistingDatabase(options, ({ store }, config) => rotate(commandContext(store, config), id, options)),
+  );
 }
 
 async function rotate(context: EventContext, id: number, options: RotateOptions): Promise<void> {
@@ -188,19 +180,17 @@ async function rotate(context: EventContext, id: number, options: RotateOptions)
 }
 
 function revokeCommand(): Command {
-  return new Command('revoke')
+  const command = new Command('revoke')
     .summary('revoke an API token, effective with the next request')
-    .argument('<id>', 'id of the API token, as shown by "api-token list"', parseId)
-    .addOption(databaseOption())
-    .addOption(jsonOption())
-    .action((id: number, options: DatabaseOptions) =>
-      withExistingDatabase(options, async ({ store }, config) => {
-        const { workspaceId, environment } = await existing(store, id);
-        const caller = operator(workspaceId, environment);
-        await revokeApiToken(commandContext(store, config), caller, id);
-        printResult(options, { id, status: 'revoked' }, `Revoked API token ${id}.`);
-      }),
-    );
+    .argument('<id>', 'id of the API token, as shown by "api-token list"', parseId);
+  return addDatabaseOptions(command).action((id: number, options: DatabaseOptions) =>
+    withExistingDatabase(options, async ({ store }, config) => {
+      const { workspaceId, environment } = await existing(store, id);
+      const caller = operator(workspaceId, environment);
+      await revokeApiToken(commandContext(store, config), caller, id);
+      printResult(options, { id, status: 'revoked' }, `Revoked API token ${id}.`);
+    }),
+  );
 }
 
 async function existing(store: BatchingStore, id: number): Promise<ApiToken> {

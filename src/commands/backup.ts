@@ -1,28 +1,20 @@
 import { Command } from 'commander';
 import { loadSqlite } from '../database.ts';
-import {
-  type DatabaseOptions,
-  databaseOption,
-  jsonOption,
-  loadConfig,
-  requireDatabase,
-} from './database-option.ts';
+import { addDatabaseOptions, type DatabaseOptions, loadConfig, requireDatabase } from './database-option.ts';
 import { UsageError } from './exit-code.ts';
 import { counted, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
 
 export function backupCommand(): Command {
-  return new Command('backup')
+  const command = new Command('backup')
     .summary('back up a SQLite database to a file while the service is running')
     .description(
       'Writes a consistent snapshot of a SQLite database to a new file while the service is running. The backup does not ' +
         'contain the key ring. Keep a copy of the file token-keys in a different place: without it the backup is useless, ' +
         'and the two together are all that an attacker needs. Use pg_dump to back up a PostgreSQL database.',
     )
-    .argument('<file>', 'file to create')
-    .addOption(databaseOption())
-    .addOption(jsonOption())
-    .action(runBackup);
+    .argument('<file>', 'file to create');
+  return addDatabaseOptions(command).action(runBackup);
 }
 
 async function runBackup(file: string, options: DatabaseOptions): Promise<void> {

@@ -1,7 +1,7 @@
 // Options and database access shared by the commands, which may run while the service is running.
 
 import { statSync } from 'node:fs';
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { type Config, type DatabaseUrl, readConfig, settings, variableText } from '../config.ts';
 import { type CommandDatabase, openForCommand, SchemaTooNew } from '../database.ts';
 import { NotFound } from './exit-code.ts';
@@ -19,6 +19,11 @@ export function databaseOption(): Option {
 
 export function jsonOption(): Option {
   return new Option('--json', 'print JSON for scripts');
+}
+
+/** For commands that use only the database, and print a result. */
+export function addDatabaseOptions(command: Command): Command {
+  return command.addOption(databaseOption()).addOption(jsonOption());
 }
 
 /** Opens the database, runs `work` and closes the database. Reports on standard error that it created a SQLite file. */

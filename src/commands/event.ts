@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { DAY_MS, timestamp } from '../domain/instant.ts';
 import { type Purged, purgeEvents } from '../operations/event/purge.ts';
 import { confirmByTyping } from './confirm.ts';
-import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
+import { addDatabaseOptions, type DatabaseOptions, withExistingDatabase } from './database-option.ts';
 import { parseDuration } from './duration.ts';
 import { counted, printResult } from './output.ts';
 
@@ -16,7 +16,7 @@ export function eventCommand(): Command {
 }
 
 function purgeCommand(): Command {
-  return new Command('purge')
+  const command = new Command('purge')
     .summary('delete old events, webhook deliveries and usage of all workspaces now')
     .description(
       'Deletes events, finished webhook deliveries and usage that are older than UGS_EVENT_RETENTION_DAYS, as the service does in ' +
@@ -29,17 +29,15 @@ function purgeCommand(): Command {
       'delete what is older, such as 30d (default: UGS_EVENT_RETENTION_DAYS)',
       (text) => parseDuration(text, '10y'),
     )
-    .option('--yes', 'delete without asking for confirmation')
-    .addOption(databaseOption())
-    .addOption(jsonOption())
-    .action((options: PurgeOptions) =>
-      withExistingDatabase(options, async ({ store }, { eventRetentionDays }) => {
-        const ageMs = options.olderThan ?? eventRetentionDays * DAY_MS;
-        const before = Date.now() - ageMs;
-        if (ageMs < eventRetentionDays * DAY_MS && !options.yes) await confirmPurge(before);
-        print(await purgeEvents({ store, before, pauseMs: PAUSE_MS }), options);
-      }),
-    );
+    .option('--yes', 'delete without asking for confirmation');
+  return addDatabaseOptions(command).action((options: PurgeOptions) =>
+    withExistingDatabase(options, async ({ store }, { eventRetentionDays }) => {
+      const ageMs = options.olderThan ?? eventRetentionDays * DAY_MS;
+      const before = Date.now() - ageMs;
+      if (ageMs < eventRetentionDays * DAY_MS && !options.yes) await confirmPurge(before);
+      print(await purgeEvents({ store, before, pauseMs: PAUSE_MS }), options);
+    }),
+  );
 }
 
 function confirmPurge(before: number): Promise<void> {

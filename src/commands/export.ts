@@ -3,7 +3,7 @@ import { loadKeyRing } from '../key-ring-source.ts';
 import { exportLines } from '../operations/user-group/export.ts';
 import { refuseExistingFile } from '../system/atomic-file.ts';
 import { outputArgument, writeOutput } from './create-file.ts';
-import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
+import { addDatabaseOptions, type DatabaseOptions, withExistingDatabase } from './database-option.ts';
 import { UsageError } from './exit-code.ts';
 import { counted, printJson } from './output.ts';
 import { progressBar } from './progress.ts';
@@ -12,7 +12,7 @@ import { environmentOption, operatorAt, type WorkspaceOptions, workspaceOption }
 type ExportOptions = DatabaseOptions & WorkspaceOptions & { withTokens?: boolean };
 
 export function exportCommand(): Command {
-  return new Command('export')
+  const command = new Command('export')
     .summary('write the user groups of a workspace to a file in the format of import')
     .description(
       'Writes the user groups of one workspace and environment as JSON lines, ordered by id: user_group_id, name, mapping ' +
@@ -25,10 +25,8 @@ export function exportCommand(): Command {
     .addArgument(outputArgument())
     .addOption(workspaceOption('workspace to export'))
     .addOption(environmentOption('environment to export'))
-    .option('--with-tokens', 'include the tokens of the user groups')
-    .addOption(databaseOption())
-    .addOption(jsonOption())
-    .action(runExport);
+    .option('--with-tokens', 'include the tokens of the user groups');
+  return addDatabaseOptions(command).action(runExport);
 }
 
 async function runExport(file: string | undefined, options: ExportOptions): Promise<void> {

@@ -12,8 +12,8 @@ import {
 import { reencryptTokens } from '../operations/database/reencrypt.ts';
 import type { Inspection } from '../store/inspection.ts';
 import {
+  addDatabaseOptions,
   type DatabaseOptions,
-  databaseOption,
   jsonOption,
   loadConfig,
   refuseNewerVersion,
@@ -45,26 +45,24 @@ function generateCommand(): Command {
 }
 
 function listCommand(): Command {
-  return new Command('list')
+  const command = new Command('list')
     .summary('list the keys of the key ring and of the database')
     .description(
       'Lists the ids of the keys in the key ring and in the database, never the keys themselves: which key is active, ' +
         'which keys stored tokens may be encrypted with (registered), and how many are. A registered key that the key ring ' +
         'lacks prevents the service from starting. Reads all user groups and changes nothing.',
-    )
-    .addOption(databaseOption())
-    .addOption(jsonOption())
-    .action(async (options: DatabaseOptions) => {
-      const config = loadConfig(options);
-      requireDatabase(config.databaseUrl);
-      const keys = await inspectDatabase(config, (inspection) => listKeys(config, inspection));
-      await printList(options, [keys], (key) => key, {
-        KEY: 'id',
-        RING: ({ active, in_ring }) => (active ? 'active' : in_ring ? 'yes' : 'missing'),
-        REGISTERED: ({ registered }) => (registered ? 'yes' : 'no'),
-        TOKENS: 'tokens',
-      });
+    );
+  return addDatabaseOptions(command).action(async (options: DatabaseOptions) => {
+    const config = loadConfig(options);
+    requireDatabase(config.databaseUrl);
+    const keys = await inspectDatabase(config, (inspection) => listKeys(config, inspection));
+    await printList(options, [keys], (key) => key, {
+      KEY: 'id',
+      RING: ({ active, in_ring }) => (active ? 'active' : in_ring ? 'yes' : 'missing'),
+      REGISTERED: ({ registered }) => (registered ? 'yes' : 'no'),
+      TOKENS: 'tokens',
     });
+  });
 }
 
 interface ListedKey {
@@ -95,30 +93,28 @@ async function listKeys(config: Config, inspection: Inspection): Promise<ListedK
 }
 
 function reencryptCommand(): Command {
-  return new Command('reencrypt')
+  const command = new Command('reencrypt')
     .summary('re-encrypt all tokens with the active key')
     .description(
       'Re-encrypts every stored token that is not encrypted with the active key; the tokens themselves do not change. ' +
         'Reencrypt can run while the service is running, and can be interrupted and run again. First restart every process ' +
         'with the new key as the first line of its key ring.',
-    )
-    .addOption(databaseOption())
-    .addOption(jsonOption())
-    .action((options: DatabaseOptions) =>
-      withExistingDatabase(options, async (database, config) => {
-        refuseNewerVersion(database);
-        const { store } = database;
-        const keyRing = await loadKeyRing(config, store);
-        await registerActiveKey(keyRing, store, Date.now());
-        using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', tenant: null }));
-        const { seen, reencrypted } = await reencryptTokens({ store, keyRing }, (count) => bar.show(count));
-        bar.end();
-        const { activeKeyId } = keyRing;
-        printResult(
-          options,
-          { seen, resealed: reencrypted, active_key: activeKeyId },
-          `Re-encrypted ${reencrypted} of ${seen} tokens; all are now encrypted with key ${activeKeyId}.`,
-        );
-      }),
     );
+  return addDatabaseOptions(command).action((options: DatabaseOptions) =>
+    withExistingDatabase(options, async (database, config) => {
+      refuseNewerVersion(database);
+      const { store } = database;
+      const keyRing = await loadKeyRing(config, store);
+      await registerActiveKey(keyRing, store, Date.now());
+      using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', tenant: null }));
+      const { seen, reencrypted } = await reencryptTokens({ store, keyRing }, (count) => bar.show(count));
+      bar.end();
+      const { activeKeyId } = keyRing;
+      printResult(
+        options,
+        { seen, resealed: reencrypted, active_key: activeKeyId },
+        `Re-encrypted ${reencrypted} of ${seen} tokens; all are now encrypted with key ${activeKeyId}.`,
+      );
+    }),
+  );
 }

@@ -1,22 +1,19 @@
 import { Command } from 'commander';
-import { type DatabaseOptions, databaseOption, jsonOption, withDatabase } from './database-option.ts';
+import { addDatabaseOptions, type DatabaseOptions, withDatabase } from './database-option.ts';
 import { printJson } from './output.ts';
 
 export function migrateCommand(): Command {
-  return new Command('migrate')
+  const command = new Command('migrate')
     .summary('migrate the database to the latest schema version')
     .description(
       'Applies the pending schema migrations and prints their names. "serve" also applies them when it starts; run migrate ' +
         'to apply them in a separate step.',
-    )
-    .addOption(databaseOption())
-    .addOption(jsonOption())
-    .action((options: DatabaseOptions) =>
-      withDatabase(options, async ({ appliedMigrations: applied, newerVersion }) => {
-        if (options.json) return printJson({ applied });
-        const done =
-          newerVersion === null ? 'The schema is up to date.' : `Nothing to apply: ${newerVersion}.`;
-        console.log(applied.length === 0 ? done : `Applied ${applied.join(', ')}.`);
-      }),
     );
+  return addDatabaseOptions(command).action((options: DatabaseOptions) =>
+    withDatabase(options, async ({ appliedMigrations: applied, newerVersion }) => {
+      if (options.json) return printJson({ applied });
+      const done = newerVersion === null ? 'The schema is up to date.' : `Nothing to apply: ${newerVersion}.`;
+      console.log(applied.length === 0 ? done : `Applied ${applied.join(', ')}.`);
+    }),
+  );
 }

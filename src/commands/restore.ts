@@ -4,13 +4,7 @@ import { loadSqlite } from '../database.ts';
 import { readKeyRing } from '../key-ring-source.ts';
 import { decryptSample } from '../operations/database/decrypt-sample.ts';
 import type { Inspection } from '../store/inspection.ts';
-import {
-  type DatabaseOptions,
-  databaseOption,
-  isMissing,
-  jsonOption,
-  loadConfig,
-} from './database-option.ts';
+import { addDatabaseOptions, type DatabaseOptions, isMissing, loadConfig } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
 import { counted, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
@@ -19,7 +13,7 @@ const TOKENS_PER_KEY = 100;
 const MEGABYTE = 1_000_000;
 
 export function restoreCommand(): Command {
-  return new Command('restore')
+  const command = new Command('restore')
     .summary('restore a SQLite database from a backup')
     .description(
       'Copies a backup to the path of the database, where no database may exist and none may be served. First checks the ' +
@@ -27,10 +21,8 @@ export function restoreCommand(): Command {
         `every key and decrypts up to ${TOKENS_PER_KEY} tokens of each. The database appears at its path only if all ` +
         'checks pass. Use pg_restore for a PostgreSQL database.',
     )
-    .argument('<file>', 'backup to restore')
-    .addOption(databaseOption())
-    .addOption(jsonOption())
-    .action(runRestore);
+    .argument('<file>', 'backup to restore');
+  return addDatabaseOptions(command).action(runRestore);
 }
 
 async function runRestore(file: string, options: DatabaseOptions): Promise<void> {

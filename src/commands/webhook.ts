@@ -11,7 +11,7 @@ import type { BatchingStore } from '../store/batching-store.ts';
 import type { EndpointHealth, Workspace } from '../store/port.ts';
 import { commandContext } from './command-context.ts';
 import { confirmByTyping } from './confirm.ts';
-import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
+import { addDatabaseOptions, type DatabaseOptions, withExistingDatabase } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
 import { printJson, printList } from './output.ts';
 import { existingWorkspace, parseName } from './workspace-option.ts';
@@ -146,16 +146,15 @@ async function disable(
 }
 
 function withPlace(command: Command): Command {
-  return command
+  command
     .option('--workspace <name>', 'workspace of the webhook endpoints', parseName)
     .addOption(new Option('--all-workspaces', 'of all workspaces').conflicts('workspace'))
     .addOption(
       new Option('--environment <environment>', 'only of this environment (default: both)').choices(
         environments,
       ),
-    )
-    .addOption(databaseOption())
-    .addOption(jsonOption());
+    );
+  return addDatabaseOptions(command);
 }
 
 /** The endpoints at the place of the options, a page for each environment that has some; or only those with one id. */

@@ -8,7 +8,7 @@ import { type Environment, environments } from '../domain/user-group/user-group.
 import { findWorkspace, hasWorkspaces, suggestWorkspace } from '../operations/workspace/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import type { Workspace } from '../store/port.ts';
-import { databaseOption, jsonOption } from './database-option.ts';
+import { addDatabaseOptions } from './database-option.ts';
 import { NotFound } from './exit-code.ts';
 
 export interface WorkspaceOptions {
@@ -34,11 +34,10 @@ export function environmentOption(meaning: string): Option {
 
 /** For commands about `noun`, which is in one workspace and environment. */
 export function addPlaceOptions(command: Command, noun: string): Command {
-  return command
+  command
     .addOption(workspaceOption(`workspace of ${noun}`))
-    .addOption(environmentOption(`environment of ${noun}`))
-    .addOption(databaseOption())
-    .addOption(jsonOption());
+    .addOption(environmentOption(`environment of ${noun}`));
+  return addDatabaseOptions(command);
 }
 
 export function parseName(text: string): string {

@@ -4,9 +4,8 @@ import { deleteWorkspace, renameWorkspace, workspacePages } from '../operations/
 import type { BatchingStore } from '../store/batching-store.ts';
 import type { Workspace } from '../store/port.ts';
 import {
+  addDatabaseOptions,
   type DatabaseOptions,
-  databaseOption,
-  jsonOption,
   refuseNewerVersion,
   withExistingDatabase,
 } from './database-option.ts';
@@ -23,15 +22,12 @@ export function workspaceCommand(): Command {
 }
 
 function listCommand(): Command {
-  return new Command('list')
-    .summary('list the workspaces')
-    .addOption(databaseOption())
-    .addOption(jsonOption())
-    .action((options: DatabaseOptions) =>
-      withExistingDatabase(options, ({ store }) =>
-        printList(options, workspacePages(store), listedFields, { NAME: 'name', CREATED: 'created_at' }),
-      ),
-    );
+  const command = new Command('list').summary('list the workspaces');
+  return addDatabaseOptions(command).action((options: DatabaseOptions) =>
+    withExistingDatabase(options, ({ store }) =>
+      printList(options, workspacePages(store), listedFields, { NAME: 'name', CREATED: 'created_at' }),
+    ),
+  );
 }
 
 function listedFields({ name, createdAt }: Workspace) {
@@ -39,21 +35,19 @@ function listedFields({ name, createdAt }: Workspace) {
 }
 
 function renameCommand(): Command {
-  return new Command('rename')
+  const command = new Command('rename')
     .summary('rename a workspace')
     .description(
       'Renames a workspace. Its API tokens and user groups do not change. Can run while the service is running.',
     )
     .argument('<name>', 'current name, as shown by "workspace list"', parseName)
-    .argument('<new-name>', 'new name; must be unique', parseName)
-    .addOption(databaseOption())
-    .addOption(jsonOption())
-    .action((from: string, to: string, options: DatabaseOptions) =>
-      withExistingDatabase(options, async ({ store }) => {
-        await rename(store, from, to);
-        printResult(options, { name: to, previous_name: from }, `Renamed workspace ${from} to ${to}.`);
-      }),
-    );
+    .argument('<new-name>', 'new name; must be unique', parseName);
+  return addDatabaseOptions(command).action((from: string, to: string, options: DatabaseOptions) =>
+    withExistingDatabase(options, async ({ store }) => {
+      await rename(store, from, to);
+      printResult(options, { name: to, previous_name: from }, `Renamed workspace ${from} to ${to}.`);
+    }),
+  );
 }
 
 async function rename(store: BatchingStore, from: string, to: string): Promise<void> {
@@ -63,23 +57,21 @@ async function rename(store: BatchingStore, from: string, to: string): Promise<v
 }
 
 function deleteCommand(): Command {
-  return new Command('delete')
+  const command = new Command('delete')
     .summary('delete an empty workspace')
     .description(
       'Deletes a workspace that has no user groups, together with its revoked and expired API tokens. Revoke its active ' +
         'API tokens first, then wait one minute, because requests that use them may still be in flight. Can run while the ' +
         'service is running.',
     )
-    .argument('<name>', 'name of the workspace, as shown by "workspace list"', parseName)
-    .addOption(databaseOption())
-    .addOption(jsonOption())
-    .action((name: string, options: DatabaseOptions) =>
-      withExistingDatabase(options, async (database) => {
-        refuseNewerVersion(database);
-        await deleteEmpty(database.store, name);
-        printResult(options, { name, status: 'deleted' }, `Deleted workspace ${name}.`);
-      }),
-    );
+    .argument('<name>', 'name of the workspace, as shown by "workspace list"', parseName);
+  return addDatabaseOptions(command).action((name: string, options: DatabaseOptions) =>
+    withExistingDatabase(options, async (database) => {
+      refuseNewerVersion(database);
+      await deleteEmpty(database.store, name);
+      printResult(options, { name, status: 'deleted' }, `Deleted workspace ${name}.`);
+    }),
+  );
 }
 
 async function deleteEmpty(store: BatchingStore, name: string): Promise<void> {
