@@ -96,18 +96,18 @@ function disableCommand(): Command {
       const found = await findEndpoints(store, id, options);
       if (options.allWorkspaces && !options.yes) await confirmDisabling(id, found);
       for (const each of found) await disable(store, config, each);
-      if (options.json) printJson(found.map(({ key, workspace }) => endpointPlace(key, workspace)));
-      else for (const { key, workspace } of found) console.log(`Disabled ${describe(key, workspace)}.`);
+      if (options.json) printJson(found.map(disabledFields));
+      else for (const each of found) console.log(`Disabled ${describe(each)}.`);
     }),
   );
 }
 
-function endpointPlace({ environment, endpointId }: WebhookEndpointKey, workspace: string): object {
-  return { workspace, environment, id: endpointId, enabled: false };
+function disabledFields({ key, workspace }: FoundEndpoint): object {
+  return { workspace, environment: key.environment, id: key.endpointId, enabled: false };
 }
 
-function describe({ environment, endpointId }: WebhookEndpointKey, workspace: string): string {
-  return `webhook endpoint ${endpointId} of workspace ${workspace}, ${environment}`;
+function describe({ key, workspace }: FoundEndpoint): string {
+  return `webhook endpoint ${key.endpointId} of workspace ${workspace}, ${key.environment}`;
 }
 
 /** Throws `NotFound`, and `UsageError` if it is not clear which one is meant. */
@@ -127,20 +127,17 @@ async function findEndpoints(
 }
 
 function confirmDisabling(id: string, found: readonly FoundEndpoint[]): Promise<void> {
-  const places = found.map(({ key, workspace }) => `  ${describe(key, workspace)}\n`).join('');
+  const places = found.map((each) => `  ${describe(each)}\n`).join('');
   return confirmByTyping(
     id,
     `This disables:\n${places}Their pending deliveries are given up.\nType the id to confirm: `,
   );
 }
 
-async function disable(
-  store: BatchingStore,
-  config: Config,
-  { key, workspace, endpoint }: FoundEndpoint,
-): Promise<void> {
+async function disable(store: BatchingStore, config: Config, found: FoundEndpoint): Promise<void> {
+  const { key, endpoint } = found;
   if (endpoint.enabled && !(await disableEndpoint(commandContext(store, config), key)))
-    throw new UsageError(`${describe(key, workspace)} was changed at this moment; run the command again`);
+    throw new UsageError(`${describe(found)} was changed at this moment; run the command again`);
   // The service gives up a delivery only when it is due.
   await giveUpDeliveries({ store }, key);
 }
