@@ -28,7 +28,6 @@ export interface ValidatorRequest {
   dropped: number | null;
   /** JSON texts; null compiles the schema and tries it with examples. */
   properties: readonly JsonText[] | null;
-  limits: ThreadLimits;
 }
 
 /** The violations of each properties, or why the schema cannot be used, or that it took too long. */
@@ -51,6 +50,7 @@ interface KnownSchema {
 /** Half of the heap that a thread may have: patterns can take a thousand times the size of their text. */
 const MAX_KEPT_BYTES = 32_000_000;
 
+const { compileMs, checkMs, niceness } = workerData as ThreadLimits;
 const schemas = new Map<number, KnownSchema>();
 const stopwatch = new Stopwatch();
 
@@ -61,7 +61,7 @@ parentPort?.on('message', (request: ValidatorRequest) => {
   send({ verdict, hasForgotten, cpuMs: cpuMs() });
 });
 warmUp();
-lowerPriority(workerData);
+lowerPriority();
 send({ isReady: true, cpuMs: cpuMs() });
 
 function send(reply: ValidatorReply): void {
@@ -85,7 +85,7 @@ function warmUp(): void {
  * Called once the code is loaded: at a low priority, loading takes seconds on a busy machine, and the first request does not
  * wait so long. Linux only: on other systems, the priority is that of the whole process.
  */
-function lowerPriority({ niceness }: Pick<ThreadLimits, 'niceness'>): void {
+function lowerPriority(): void {
   if (niceness > 0 && process.platform === 'linux') setPriority(niceness);
 }
 
@@ -93,10 +93,10 @@ function reachVerdict(request: ValidatorRequest): Verdict {
   let step: 'compile' | 'check' = 'compile';
   try {
     const schema = knownSchema(request);
-    const check = compiled(schema, request.limits);
+    const check = compiled(schema);
     step = 'check';
-    if (request.properties === null) tryExamples(schema, check, request.limits);
-    stopwatch.start(request.limits.checkMs);
+    if (request.properties === null) tryExamples(schema, check);
+    stopwatch.start(checkMs);
     return { violations: (request.properties ?? []).map((text) => check(parseExactly(text))) };
   } catch (error) {
     if (error instanceof TimeExceeded) return { exceeded: step };
@@ -113,7 +113,7 @@ function knownSchema({ schemaId, schema, dropped }: ValidatorRequest): KnownSche
   return schemas.get(schemaId)!;
 }
 
-function compiled(schema: KnownSchema, { compileMs }: ThreadLimits): PropertyCheck {
+function compiled(schema: KnownSchema): PropertyCheck {
   if (schema.check !== null) return schema.check;
   stopwatch.start(compileMs);
   const check = compilePropertySchema(parseExactly(schema.text), stopwatch.step);
@@ -126,7 +126,7 @@ function compiled(schema: KnownSchema, { compileMs }: ThreadLimits): PropertyChe
  * Throws `TimeExceeded` if an example takes longer than a check may. All examples together get no more than that either:
  * the rest is skipped.
  */
-function tryExamples({ text }: KnownSchema, check: PropertyCheck, { checkMs }: ThreadLimits): void {
+function tryExamples({ text }: KnownSchema, check: PropertyCheck): void {
   const startedAt = cpuMs();
   for (const example of schemaExamples(parseExactly(text))) {
     stopwatch.start(checkMs);

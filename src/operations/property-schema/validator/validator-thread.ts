@@ -85,7 +85,7 @@ export class ValidatorThread {
       settle,
     };
     this.#running = { ...running, timer: this.#look(running.limitMs) };
-    this.#worker.postMessage({ ...named, properties, limits: this.#limits });
+    this.#worker.postMessage({ ...named, properties });
     return promise;
   }
 
@@ -155,14 +155,14 @@ export class ValidatorThread {
   }
 }
 
-function newWorker({ niceness }: ThreadLimits): Worker | null {
+function newWorker(limits: ThreadLimits): Worker | null {
   const resourceLimits = {
     maxOldGenerationSizeMb: HEAP_MB,
     maxYoungGenerationSizeMb: YOUNG_GENERATION_MB,
   };
   try {
-    const workerData = { niceness };
-    return startThread('operations/property-schema/validator/thread', { workerData, resourceLimits });
+    const options = { workerData: limits, resourceLimits };
+    return startThread('operations/property-schema/validator/thread', options);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_INIT_FAILED') throw error;
     return null;
