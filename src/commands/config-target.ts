@@ -12,6 +12,7 @@ import { readConfig } from '../operations/config/read.ts';
 import { atCurrentConfig, EnvironmentConfigs } from '../operations/document/environment-config.ts';
 import { CpuQueue } from '../operations/machinery/cpu-queue.ts';
 import { PropertyValidator } from '../operations/property-schema/validator/validator.ts';
+import { Problem } from '../problem.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import { contextWithKeys } from './command-context.ts';
 import { withExistingDatabase } from './database-option.ts';
@@ -73,18 +74,17 @@ function databaseTarget(store: BatchingStore, settings: Config, operator: Caller
         const caller = await atCurrentConfig(store, operator);
         return await applyConfig(context, caller, body, { prune, dryRun });
       } catch (error) {
-        throw asFileError(error);
+        throw error instanceof Problem ? asFileError(error.code, error) : error;
       }
     },
   };
 }
 
 /** An error of the file, as one that exits with the code for invalid data. */
-function asFileError(error: unknown): unknown {
-  const { code = '', message } = error as { code?: string; message: string };
+function asFileError(code: string, error: Error): Error {
   if (!CODES_ABOUT_FILE.includes(code)) return error;
   const remedy = code === 'body_too_large' ? ` ${SEND_LESS}` : '';
-  return new DataError(message + remedy, { cause: error });
+  return new DataError(error.message + remedy, { cause: error });
 }
 
 function serviceTarget(client: ServiceClient): ConfigTarget {
@@ -93,7 +93,7 @@ function serviceTarget(client: ServiceClient): ConfigTarget {
     put: async (config, { prune, dryRun, version }) => {
       const path = `/v1/config?prune=${prune}&dry_run=${dryRun}`;
       const { body, problem } = await client.call('PUT', path, { body: sentText(config, version) });
-      if (problem !== null) throw asFileError(Object.assign(client.refusal(problem), { code: problem.code }));
+      if (problem !== null) throw asFileError(problem.code, client.refusal(problem));
       return {
         version: body.number('config_version'),
         changes: body.objects('changes').map(changeIn),
