@@ -81,11 +81,9 @@ export function configSection(name: SectionName): ConfigSection {
   return configSections[name];
 }
 
-/** The entries of each section that was sent, by id. */
-type SentSections = ReadonlyMap<SectionName, ReadonlyMap<string, JsonText>>;
-
 export interface ConfigBody {
-  sections: SentSections;
+  /** The entries of each section that was sent, by id. */
+  sections: ReadonlyMap<SectionName, ReadonlyMap<string, JsonText>>;
   /** The configuration must still have this version; null if it may have any. */
   configVersion: number | null;
 }

@@ -5,15 +5,11 @@ import type { UserGroupKey } from './user-group/user-group.ts';
 
 export type UsageKind = 'resolves' | 'introspections' | 'forward_authentications' | 'embed_tokens';
 
-/** Key that a use is counted under. */
-interface Use {
+export interface UsageCount extends UserGroupKey {
+  day: Day;
   kind: UsageKind;
   /** The id of the integration that an embed token was minted for; empty for other kinds. */
   integration: string;
-}
-
-export interface UsageCount extends UserGroupKey, Use {
-  day: Day;
   count: number;
 }
 

@@ -34,7 +34,6 @@ export function isUsed({ count, isBounded }: Use): boolean {
 }
 
 type UseContext = Pick<Context, 'store' | 'configs'>;
-type UseTest = (mapping: JsonText | null) => boolean;
 
 export const deleteDataSource = deletion(dataSourceDefinition, countDataSourceUse);
 export const deleteSchema = deletion(schemaDefinition, countSchemaUse);
@@ -97,7 +96,7 @@ export function countDefaultUse(context: UseContext, caller: Caller, schemaId: s
 async function countUse(
   { store }: UseContext,
   { workspaceId, environment }: Caller,
-  isUsedBy: UseTest,
+  isUsedBy: (mapping: JsonText | null) => boolean,
 ): Promise<Use> {
   const list = { workspaceId, environment, search: '' };
   const endBy = performance.now() + MAX_COUNT_MS;

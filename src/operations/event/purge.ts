@@ -30,8 +30,6 @@ export interface Purged {
   usage: number;
 }
 
-type Deletion = 'deleteOldDeliveries' | 'deleteOldEvents' | 'deleteOldUsage';
-
 /** Deletes from each environment; returns how many. */
 export async function purgeEvents(options: PurgeOptions): Promise<Purged> {
   const { store, before, signal } = options;
@@ -81,7 +79,7 @@ async function* iterate<Found>(
 
 async function deleteAll(
   { store, before, pauseMs, signal }: PurgeOptions,
-  kind: Deletion,
+  kind: 'deleteOldDeliveries' | 'deleteOldEvents' | 'deleteOldUsage',
   tenant: Tenant,
 ): Promise<number> {
   const oldest = kind === 'deleteOldUsage' ? toDay(before) : before;
