@@ -63,11 +63,11 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   exclusiveMaximum: bound((order) => order < 0, '<'),
   minimum: bound((order) => order >= 0, '>='),
   exclusiveMinimum: bound((order) => order > 0, '>'),
-  maxLength: countBound(characterCount, 'most', 'characters'),
-  minLength: countBound(characterCount, 'least', 'characters'),
+  maxLength: countBound('most', 'characters'),
+  minLength: countBound('least', 'characters'),
   pattern: (use) => ofText(patternIn(textIn(use), use.path), `must match pattern "${use.value}"`),
-  maxItems: countBound(itemCount, 'most', 'items'),
-  minItems: countBound(itemCount, 'least', 'items'),
+  maxItems: countBound('most', 'items'),
+  minItems: countBound('least', 'items'),
   uniqueItems: (use) => {
     if (typeof use.value !== 'boolean') throw new SchemaInvalid(use.path, 'must be true or false');
     if (!use.value) return () => true;
@@ -77,8 +77,8 @@ export const keywords: Readonly<Record<string, Keyword>> = {
         evaluation.fail('must not have two items that are equal'),
     );
   },
-  maxProperties: countBound(memberCount, 'most', 'properties'),
-  minProperties: countBound(memberCount, 'least', 'properties'),
+  maxProperties: countBound('most', 'properties'),
+  minProperties: countBound('least', 'properties'),
   required: (use) => {
     const names = namesIn(use.value, use.path);
     return ofObject((object, evaluation) => hasAll(object, names, evaluation));
@@ -321,28 +321,23 @@ function bound(holds: (order: number) => boolean, sign: string): Keyword {
   };
 }
 
-/** `count` returns null for a value that has nothing to count. */
-function countBound(count: (value: unknown) => number | null, side: 'most' | 'least', noun: string): Keyword {
+/** What a value has; null for a value that has none of it. */
+const counts = {
+  characters: (value: unknown) => (typeof value === 'string' ? countCodePoints(value) : null),
+  items: (value: unknown) => (Array.isArray(value) ? value.length : null),
+  properties: (value: unknown) => (isObject(value) ? Object.keys(value).length : null),
+};
+
+function countBound(side: 'most' | 'least', noun: keyof typeof counts): Keyword {
   return (use) => {
     const limit = countIn(use);
+    const count = counts[noun];
     return (value, evaluation) => {
       const counted = count(value);
       if (counted === null || (side === 'most' ? counted <= limit : counted >= limit)) return true;
       return evaluation.fail(`must have at ${side} ${limit} ${noun}`);
     };
   };
-}
-
-function characterCount(value: unknown): number | null {
-  return typeof value === 'string' ? countCodePoints(value) : null;
-}
-
-function itemCount(value: unknown): number | null {
-  return Array.isArray(value) ? value.length : null;
-}
-
-function memberCount(value: unknown): number | null {
-  return isObject(value) ? Object.keys(value).length : null;
 }
 
 function ofNumber(holds: (value: JsonNumber) => boolean, detail: string): Assertion {
