@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import type { Statement } from '../../src/store/postgres/client/session.ts';
+import type { Statement } from '../../src/store/statement.ts';
 
 /**
  * SQL that is not portable, with an example and the reason. Excluded are `citus.ts`, which is specific to Citus, and

@@ -2,7 +2,8 @@ import { type ApiToken, apiTokenFields, type FoundApiToken } from '../../domain/
 import { Changes } from '../../domain/event/changes.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import { API_TOKEN, TENANT } from '../entities.ts';
-import { type Session, statement } from './client/session.ts';
+import { statement } from '../statement.ts';
+import type { Session } from './client/session.ts';
 import type { CommandExecutor, QueryBatchExecutor, QueryExecutor } from './executor.ts';
 import { parameters } from './sent-rows.ts';
 import { lockWorkspaces } from './workspace.ts';

@@ -14,7 +14,8 @@ import type { Tenant } from '../../domain/event/event.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
 import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
 import { CONFIG_PAGE, type Command, type CommandResult } from '../port.ts';
-import { type Session, type Statement, statement } from './client/session.ts';
+import { type Statement, statement } from '../statement.ts';
+import type { Session } from './client/session.ts';
 import type { CommandExecutor, QueryExecutor, Transaction } from './executor.ts';
 import { parameters } from './sent-rows.ts';
 

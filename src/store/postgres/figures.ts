@@ -1,7 +1,7 @@
 // Figures about an environment.
 
 import { STORED_FIGURES, TENANT } from '../entities.ts';
-import { statement } from './client/session.ts';
+import { statement } from '../statement.ts';
 import type { CommandExecutor, QueryExecutor } from './executor.ts';
 
 const OF_TENANT = 'workspace_id = $1 and environment = $2';

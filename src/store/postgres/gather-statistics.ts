@@ -3,8 +3,8 @@
 // later. ANALYZE makes every connection plan again.
 
 import type { Command, CommandResult, LeasedIds } from '../port.ts';
+import { statement } from '../statement.ts';
 import type { ConnectionPool } from './client/pool.ts';
-import { statement } from './client/session.ts';
 import type { CommandBatchExecutor } from './executor.ts';
 
 export const ANALYZE = statement('analyze_user_groups')`analyze user_groups`;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IdSequence } from '../port.ts';
-import { statement } from './client/session.ts';
+import { statement } from '../statement.ts';
 import type { CommandBatchExecutor } from './executor.ts';
 
 export const LEASE = statement('lease_ids')`

@@ -1,4 +1,5 @@
-import { type Session, statement } from './client/session.ts';
+import { statement } from '../statement.ts';
+import type { Session } from './client/session.ts';
 import type { CommandBatchExecutor } from './executor.ts';
 
 export const READ = statement('ping')`select coalesce(max(number), 0) from schema_migrations`;

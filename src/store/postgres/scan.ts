@@ -1,5 +1,6 @@
 import type { Scan, ScanPage } from '../scan.ts';
-import { type Session, statement } from './client/session.ts';
+import { statement } from '../statement.ts';
+import type { Session } from './client/session.ts';
 
 export function scan<Position extends object, Row extends object>({
   table,

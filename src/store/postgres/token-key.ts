@@ -1,4 +1,5 @@
-import { type Session, statement } from './client/session.ts';
+import { statement } from '../statement.ts';
+import type { Session } from './client/session.ts';
 import type { CommandExecutor } from './executor.ts';
 
 export const LIST = statement('list_token_keys')`select key_id from token_keys order by key_id`;

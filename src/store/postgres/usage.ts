@@ -3,7 +3,7 @@
 import type { UsageCount } from '../../domain/usage.ts';
 import { TENANT, TENANT_WITH_USAGE, USAGE_COUNT } from '../entities.ts';
 import { RowShape } from '../row-shape.ts';
-import { statement } from './client/session.ts';
+import { statement } from '../statement.ts';
 import type { CommandExecutor, QueryExecutor } from './executor.ts';
 import { isSent, sentRows, toArrays } from './sent-rows.ts';
 

@@ -1,6 +1,7 @@
 import { WORKSPACE, WORKSPACE_TABLES } from '../entities.ts';
+import { statement } from '../statement.ts';
 import { conflict } from './client/errors.ts';
-import { type Session, statement } from './client/session.ts';
+import type { Session } from './client/session.ts';
 import type { CommandExecutor, QueryExecutor } from './executor.ts';
 import { parameters } from './sent-rows.ts';
 

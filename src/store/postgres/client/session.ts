@@ -1,19 +1,7 @@
 // The queries of one unit of work on one connection. Those made together travel in one pipeline: one round trip.
 
 import type { EventQuota } from '../../../domain/event/quota.ts';
-
-export interface Statement {
-  /** Names the prepared statement; each name belongs to exactly one text. */
-  name: string;
-  sql: string;
-}
-
-/** Tags the text of a statement with its name. */
-export function statement(
-  name: string,
-): (parts: TemplateStringsArray, ...values: (string | number)[]) => Statement {
-  return (parts, ...values) => ({ name, sql: String.raw({ raw: parts }, ...values).trim() });
-}
+import type { Statement } from '../../statement.ts';
 
 export interface Session {
   /** Whether an earlier attempt may have done the same, and its response was lost. */

@@ -34,7 +34,8 @@ import {
 import { type EventCandidate, searchRange, selectPage } from '../../event-page.ts';
 import type { EventPage, EventSearch, Recorded } from '../../port.ts';
 import { bigint, Entity, RowShape } from '../../row-shape.ts';
-import { type Session, type Statement, statement } from '../client/session.ts';
+import { type Statement, statement } from '../../statement.ts';
+import type { Session } from '../client/session.ts';
 import type { CommandExecutor, QueryExecutor, Recording } from '../executor.ts';
 import { HORIZON as HORIZON_ON_CITUS } from '../schema/citus.ts';
 import { isSent, numberedRows, sentRows, toArrays } from '../sent-rows.ts';

@@ -2,7 +2,7 @@
 
 import type { EventKey } from '../../../domain/event/event.ts';
 import { EVENT, EVENT_KEY } from '../../entities.ts';
-import { statement } from '../client/session.ts';
+import { statement } from '../../statement.ts';
 import type { CommandExecutor, QueryBatchExecutor } from '../executor.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 

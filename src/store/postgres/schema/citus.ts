@@ -2,8 +2,8 @@
 // imported tokens by digest, so that one shard decides whether a token is taken; the small tables are reference
 // tables. Errors of Citus are classified in client/errors.ts.
 
+import { statement } from '../../statement.ts';
 import { BEGIN_WITHOUT_LIMITS } from '../client/isolation.ts';
-import { statement } from '../client/session.ts';
 import type { SchemaSession } from './session.ts';
 
 const DISTRIBUTE: Record<string, string> = {

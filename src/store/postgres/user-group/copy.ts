@@ -1,5 +1,5 @@
 import { USER_GROUP } from '../../entities.ts';
-import { statement } from '../client/session.ts';
+import { statement } from '../../statement.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
 import { addImportedTokens, heldImportedTokens } from './imported-token.ts';

@@ -10,8 +10,9 @@ import { keyToString, type UserGroup } from '../../../domain/user-group/user-gro
 import { createdUserGroup, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { CommandResult, NewUserGroup } from '../../port.ts';
 import { RowShape } from '../../row-shape.ts';
+import { statement } from '../../statement.ts';
 import { firstOfEach } from '../batch.ts';
-import { type Session, statement } from '../client/session.ts';
+import type { Session } from '../client/session.ts';
 import { record, recordForTokens } from '../event/event.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
 import { byKey, explainUnapplied } from './user-group.ts';

@@ -10,7 +10,8 @@ import {
 import { USER_GROUP_KEY } from '../../entities.ts';
 import type { CommandResult, UserGroupDeletion } from '../../port.ts';
 import { Entity, RowShape, text } from '../../row-shape.ts';
-import { type Session, statement } from '../client/session.ts';
+import { statement } from '../../statement.ts';
+import type { Session } from '../client/session.ts';
 import { eraseLastChanges, record } from '../event/event.ts';
 import { MEETS_PRECONDITION, PRECONDITION } from '../precondition.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';

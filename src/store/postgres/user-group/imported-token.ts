@@ -6,7 +6,8 @@ import { isImported, type TokenDigest } from '../../../domain/token.ts';
 import type { UserGroup } from '../../../domain/user-group/user-group.ts';
 import type { Query } from '../../port.ts';
 import { integer, RowShape, text } from '../../row-shape.ts';
-import { type Session, statement } from '../client/session.ts';
+import { statement } from '../../statement.ts';
+import type { Session } from '../client/session.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
 
 interface ImportedToken {

@@ -1,5 +1,5 @@
 import { toUserGroupSummary, USER_GROUP_SUMMARY } from '../../entities.ts';
-import { statement } from '../client/session.ts';
+import { statement } from '../../statement.ts';
 import type { QueryExecutor } from '../executor.ts';
 import { countFitting, FROM_ID, FROM_NAME, searchBounds } from './list.ts';
 

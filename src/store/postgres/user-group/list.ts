@@ -4,7 +4,8 @@
 import { prefixUpperBound } from '../../../domain/user-group/cursor.ts';
 import { TENANT, toUserGroups, USER_GROUP, USER_GROUP_BYTES } from '../../entities.ts';
 import type { UserGroupSearch } from '../../port.ts';
-import { type Session, statement } from '../client/session.ts';
+import { statement } from '../../statement.ts';
+import type { Session } from '../client/session.ts';
 import type { QueryExecutor } from '../executor.ts';
 
 export const FROM_ID = `from user_groups

@@ -1,7 +1,7 @@
 import { USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { SeenUserGroup } from '../../port.ts';
 import { RowShape } from '../../row-shape.ts';
-import { statement } from '../client/session.ts';
+import { statement } from '../../statement.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 import { byKey } from './user-group.ts';

@@ -6,9 +6,10 @@ import { type Rename, renameChanges } from '../../../domain/user-group/rename.ts
 import type { UserGroup } from '../../../domain/user-group/user-group.ts';
 import { RENAME, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { UserGroupRename } from '../../port.ts';
+import { statement } from '../../statement.ts';
 import { renamedUserGroup, renamesAt } from '../../user-group-rename.ts';
 import { conflict } from '../client/errors.ts';
-import { type Session, statement } from '../client/session.ts';
+import type { Session } from '../client/session.ts';
 import { changeConfig } from '../document.ts';
 import { nextPositionOfAll, recordAt } from '../event/event.ts';
 import type { CommandExecutor, QueryExecutor } from '../executor.ts';

@@ -4,7 +4,7 @@
 import { LAST_NAME } from '../../../domain/user-group/cursor.ts';
 import { TENANT, toUserGroupSummary, USER_GROUP_SUMMARY } from '../../entities.ts';
 import type { NamePosition } from '../../port.ts';
-import { statement } from '../client/session.ts';
+import { statement } from '../../statement.ts';
 import type { QueryExecutor } from '../executor.ts';
 
 const TENANT_GROUPS = 'from user_groups where workspace_id = $1 and environment = $2';

@@ -7,8 +7,9 @@ import { keyToString, type UserGroup } from '../../../domain/user-group/user-gro
 import { toUserGroups, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { CommandResult, UserGroupUpdate } from '../../port.ts';
 import { RowShape, text } from '../../row-shape.ts';
+import { statement } from '../../statement.ts';
 import { isUnchanged } from '../../user-group-update.ts';
-import { type Session, statement } from '../client/session.ts';
+import type { Session } from '../client/session.ts';
 import type { Transaction } from '../executor.ts';
 import { MEETS_PRECONDITION, PRECONDITION } from '../precondition.ts';
 import { isSent, optional, sentRows, toArrays } from '../sent-rows.ts';

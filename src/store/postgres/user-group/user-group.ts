@@ -14,9 +14,10 @@ import {
 } from '../../entities.ts';
 import type { Query } from '../../port.ts';
 import { bigint, RowShape, text } from '../../row-shape.ts';
+import { type Statement, statement } from '../../statement.ts';
 import { firstOfEach } from '../batch.ts';
 import { conflict } from '../client/errors.ts';
-import { type Session, type Statement, statement } from '../client/session.ts';
+import type { Session } from '../client/session.ts';
 import type { QueryExecutor } from '../executor.ts';
 import { isSent, numberedRows, sentRows, toArrays } from '../sent-rows.ts';
 

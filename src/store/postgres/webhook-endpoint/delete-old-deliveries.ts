@@ -1,7 +1,7 @@
 import { firstEventIdAt } from '../../../domain/event/event.ts';
 import type { DeliveryKey } from '../../../domain/webhook-endpoint/delivery.ts';
 import { DELIVERY_KEY, TENANT } from '../../entities.ts';
-import { statement } from '../client/session.ts';
+import { statement } from '../../statement.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { toArrays } from '../sent-rows.ts';
 import { DELETE } from './delivery.ts';

@@ -10,7 +10,8 @@ import {
 } from '../../entities.ts';
 import { NEWEST_DELIVERIES } from '../../port.ts';
 import { bigint, RowShape, text } from '../../row-shape.ts';
-import { type Session, statement } from '../client/session.ts';
+import { statement } from '../../statement.ts';
+import type { Session } from '../client/session.ts';
 import type { CommandExecutor, QueryExecutor } from '../executor.ts';
 import { isSent, parameters, sentRows, toArrays } from '../sent-rows.ts';
 
