@@ -5,7 +5,8 @@
 type ColumnType = 'integer' | 'bigint' | 'boolean' | 'text';
 /** The value of one column. */
 export type Cell = string | number | null;
-type Row = readonly unknown[];
+/** The columns of a row, in order. */
+export type Row = readonly unknown[];
 
 interface Column {
   readonly name: string;
@@ -77,12 +78,12 @@ export class RowShape<Value extends object> implements Field<Value> {
   }
 
   /**
-   * Clauses for a page of the rows after a position, in the order of the columns. Its parameters, which start with the
-   * sigil, are `cellsAfter` and the limit.
+   * Clauses for a page of the rows after a position, in the order of the columns. Its parameters are `cellsAfter` and the
+   * limit.
    */
-  pageAfter(sigil: '?' | '$'): string {
-    const position = this.columns.map((_, index) => `${sigil}${index + 1}`).join(', ');
-    const limit = `${sigil}${this.columns.length + 1}`;
+  pageAfter(): string {
+    const position = this.columns.map((_, index) => `$${index + 1}`).join(', ');
+    const limit = `$${this.columns.length + 1}`;
     return `where (${this.names}) > (${position}) order by ${this.names} limit ${limit}`;
   }
 }

@@ -125,7 +125,8 @@ interface Sql {
 const STATEMENT =
   /(['"`])\s*((?:select|insert|update|delete|create|alter|drop|analyze|begin|commit|rollback|show|set|with|lock)\b(?:(?!\1)[\s\S])*)\1/g;
 
-const SOURCES = globSync('src/store/postgres/**/*.ts').filter(
+const FILES = ['src/store/*.ts', 'src/store/postgres/**/*.ts'];
+const SOURCES = globSync(FILES).filter(
   (file) => !file.endsWith('/citus.ts') && !file.endsWith('/inspect.ts'),
 );
 
@@ -204,7 +205,7 @@ describe('the SQL for PostgreSQL', () => {
   });
 
   it('names each prepared statement once', () => {
-    const names = globSync('src/store/postgres/**/*.ts').flatMap((file) =>
+    const names = globSync(FILES).flatMap((file) =>
       [...readFileSync(file, 'utf8').matchAll(/ statement\('(\w+)'\)`/g)].map(([, name]) => name!),
     );
     assert.deepEqual(names, [...new Set(names)]);

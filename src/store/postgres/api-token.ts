@@ -1,10 +1,11 @@
 import { type ApiToken, apiTokenFields, type FoundApiToken } from '../../domain/api-token.ts';
 import { Changes } from '../../domain/event/changes.ts';
 import type { TokenDigest } from '../../domain/token.ts';
-import { API_TOKEN, TENANT } from '../entities.ts';
+import { API_TOKEN } from '../entities.ts';
+import { apiTokenExists } from '../reads.ts';
 import { statement } from '../statement.ts';
 import type { Session } from './client/session.ts';
-import type { CommandExecutor, QueryBatchExecutor, QueryExecutor } from './executor.ts';
+import type { CommandExecutor, QueryBatchExecutor } from './executor.ts';
 import { parameters } from './sent-rows.ts';
 import { lockWorkspaces } from './workspace.ts';
 
@@ -17,24 +18,6 @@ export const FIND = statement('find_api_tokens')`
 
 export const FIND_PREVIOUS = statement('find_rotated_api_tokens')`
   select ${API_TOKEN.names}, ${CONFIG_VERSION} from api_tokens where previous_digest = any ($1::text[])`;
-
-export const FIND_BY_ID = statement('find_api_token_by_id')`
-  select ${API_TOKEN.names} from api_tokens where api_token_id = $1`;
-
-const LISTED_COLUMNS = `${API_TOKEN.names},
-      (select workspaces.name from workspaces where workspaces.workspace_id = api_tokens.workspace_id)`;
-
-export const LIST = statement('list_api_tokens')`
-  select ${LISTED_COLUMNS} from api_tokens where api_token_id > $1 order by api_token_id limit $2`;
-
-export const LIST_OF = statement('list_api_tokens_of_environment')`
-  select ${LISTED_COLUMNS} from api_tokens
-  where workspace_id = $1 and environment = $2 and api_token_id > $3 order by api_token_id limit $4`;
-
-export const LIST_NEWEST = statement('list_newest_api_tokens')`
-  select ${API_TOKEN.names} from api_tokens
-  where workspace_id = $1 and environment = $2 and api_token_id < $3 and (revoked_at is not null) = $4
-  order by api_token_id desc limit $5`;
 
 export const CREATE = statement('create_api_token')`
   insert into api_tokens (${API_TOKEN.names})
@@ -53,8 +36,6 @@ export const COUNT_ACTIVE = statement('count_active_api_tokens')`
 export const REVOKE = statement('revoke_api_token')`
   update api_tokens set revoked_at = $1 where api_token_id = $2 and revoked_at is null
   returning api_token_id`;
-
-export const EXISTS = statement('api_token_exists')`select 1 from api_tokens where api_token_id = $1`;
 
 export const ROTATE = statement('rotate_api_token')`
   update api_tokens set digest = $1, previous_digest = digest, previous_expires_at = $2
@@ -86,22 +67,6 @@ export const findApiTokens: QueryBatchExecutor<'findApiToken'> = async (session,
 function toFound(row: readonly unknown[]): FoundApiToken {
   return { ...API_TOKEN.read(row), configVersion: row.at(-1) as number };
 }
-
-export const findApiTokenById: QueryExecutor<'findApiTokenById'> = async (session, { apiTokenId }) =>
-  API_TOKEN.readFirst(await session.query(FIND_BY_ID, [apiTokenId]));
-
-export const listApiTokens: QueryExecutor<'listApiTokens'> = async (session, { tenant, after, limit }) => {
-  const rows =
-    tenant === null
-      ? await session.query(LIST, [after, limit])
-      : await session.query(LIST_OF, [...TENANT.cells(tenant), after, limit]);
-  return rows.map((row) => ({ ...API_TOKEN.read(row), workspaceName: row.at(-1) as string }));
-};
-
-export const listNewestApiTokens: QueryExecutor<'listNewestApiTokens'> = async (
-  session,
-  { tenant, before, isRevoked, limit },
-) => API_TOKEN.readAll(await session.query(LIST_NEWEST, [...TENANT.cells(tenant), before, isRevoked, limit]));
 
 /** Runs in a transaction. */
 export const createApiToken: CommandExecutor<'createApiToken'> = async (session, command, { recordings }) => {
@@ -144,7 +109,7 @@ export const revokeApiToken: CommandExecutor<'revokeApiToken'> = async (
 ) => {
   const isRevoked = (await session.query(REVOKE, [now, apiTokenId])).length === 1;
   if (isRevoked) recordings.push({ event });
-  return isRevoked || (await session.query(EXISTS, [apiTokenId])).length === 1;
+  return isRevoked || session.read(apiTokenExists(apiTokenId));
 };
 
 /** Runs in a transaction. */

@@ -3,8 +3,6 @@
 
 import {
   type Document,
-  type DocumentKey,
-  type DocumentTotal,
   documentChanges,
   documentTag,
   exceededLimit,
@@ -14,6 +12,7 @@ import type { Tenant } from '../../domain/event/event.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
 import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
 import { CONFIG_PAGE, type Command, type CommandResult } from '../port.ts';
+import { documentTotal, READS } from '../reads.ts';
 import { type Statement, statement } from '../statement.ts';
 import type { Session } from './client/session.ts';
 import type { CommandExecutor, QueryExecutor, Transaction } from './executor.ts';
@@ -21,15 +20,9 @@ import { parameters } from './sent-rows.ts';
 
 const OF_KEY = 'where workspace_id = $1 and environment = $2 and kind = $3 and document_id = $4';
 
-export const FIND = statement('find_document')`select ${DOCUMENT.names} from documents ${OF_KEY}`;
-
 export const LIST = statement('list_documents')`
   select ${DOCUMENT.names} from documents where workspace_id = $1 and environment = $2
   order by kind, document_id`;
-
-export const TOTAL = statement('total_documents')`
-  select count(*), coalesce(sum(octet_length(document_id) + octet_length(body)), 0) from documents
-  where workspace_id = $1 and environment = $2 and kind = $3`;
 
 const INSERT_VALUES = `insert into documents (${DOCUMENT.names})
     values (${parameters(DOCUMENT)})`;
@@ -50,9 +43,6 @@ export const RESEAL = statement('reseal_document')`
     and secret_key_id = $7 and secret_ciphertext = $8
   returning document_id`;
 
-export const FIND_VERSION = statement('find_config_version')`
-  select config_version from environments where workspace_id = $1 and environment = $2`;
-
 /** A no-op update locks the row of an environment that has one. */
 export const LOCK = statement('lock_environment')`
   insert into environments (workspace_id, environment, config_version) values ($1, $2, 0)
@@ -61,25 +51,17 @@ export const LOCK = statement('lock_environment')`
 export const INCREMENT = statement('increment_config_version')`
   update environments set config_version = config_version + 1 where workspace_id = $1 and environment = $2`;
 
-export const findConfigVersion: QueryExecutor<'findConfigVersion'> = async (session, { tenant }) => {
-  const [row] = await session.query(FIND_VERSION, TENANT.cells(tenant));
-  return (row?.[0] as number | undefined) ?? 0;
-};
-
 /** The version is read first: documents that change in between are newer than it, and are read again. */
 export const findConfig: QueryExecutor<'findConfig'> = async (session, { tenant }) => {
-  const values = TENANT.cells(tenant);
-  const [row] = await session.query(FIND_VERSION, values);
-  if (row === undefined) return { version: 0, pages: [] };
-  return { version: row[0] as number, pages: readPages(await session.query(LIST, values)) };
+  const version = await session.read(READS.findConfigVersion({ tenant }));
+  if (version === 0) return { version, pages: [] };
+  return { version, pages: readPages(await session.query(LIST, TENANT.cells(tenant))) };
 };
 
 function* readPages(rows: readonly (readonly unknown[])[]): Iterable<Document[]> {
   for (let start = 0; start < rows.length; start += CONFIG_PAGE)
     yield DOCUMENT.readAll(rows.slice(start, start + CONFIG_PAGE));
 }
-
-export const findDocument: QueryExecutor<'findDocument'> = async (session, { key }) => find(session, key);
 
 /** Runs in a transaction. */
 export const putDocument: CommandExecutor<'putDocument'> = async (
@@ -88,11 +70,11 @@ export const putDocument: CommandExecutor<'putDocument'> = async (
   { recordings },
 ) => {
   await lock(session, key);
-  const stored = await find(session, key);
+  const stored = await session.read(READS.findDocument({ key }));
   if (!isMetByTag(precondition, stored && documentTag(stored))) return 'version_mismatch';
   const isUnchanged = stored !== null && stored.body === body && secret === undefined;
   if (isUnchanged) return { created: false, document: stored };
-  const exceeded = exceededLimit({ ...key, body }, stored, await readTotal(session, key), limit);
+  const exceeded = exceededLimit({ ...key, body }, stored, await session.read(documentTotal(key)), limit);
   if (exceeded !== null) return `${exceeded}_limit_reached`;
   const document = nextVersion(key, stored, { body, secret, now });
   await change(session, key, [[PUT, DOCUMENT.cells(document)]]);
@@ -107,7 +89,7 @@ export const deleteDocument: CommandExecutor<'deleteDocument'> = async (
   { recordings },
 ) => {
   await lock(session, key);
-  const stored = await find(session, key);
+  const stored = await session.read(READS.findDocument({ key }));
   if (stored === null) return 'not_found';
   if (!isMetByTag(precondition, documentTag(stored))) return 'version_mismatch';
   await change(session, key, [[DELETE, DOCUMENT_KEY.cells(key)]]);
@@ -122,8 +104,7 @@ export async function changeConfig(
   { recordings }: Transaction,
 ): Promise<CommandResult<'changeConfig'>> {
   await lock(session, tenant);
-  if ((await findConfigVersion(session, { kind: 'findConfigVersion', tenant })) !== version)
-    return 'version_mismatch';
+  if ((await session.read(READS.findConfigVersion({ tenant }))) !== version) return 'version_mismatch';
   await change(
     session,
     tenant,
@@ -169,17 +150,4 @@ async function change(
 ): Promise<void> {
   const all = [...changes, [INCREMENT, TENANT.cells(tenant)] as const];
   await session.pipelined(() => Promise.all(all.map((each) => session.query(...each))));
-}
-
-async function find(session: Session, key: DocumentKey): Promise<Document | null> {
-  return DOCUMENT.readFirst(await session.query(FIND, DOCUMENT_KEY.cells(key)));
-}
-
-async function readTotal(
-  session: Session,
-  { workspaceId, environment, kind }: DocumentKey,
-): Promise<DocumentTotal> {
-  const [row] = await session.query(TOTAL, [workspaceId, environment, kind]);
-  const [documents, bytes] = row as [number, number];
-  return { documents, bytes };
 }

@@ -1,13 +1,10 @@
 // Figures about an environment.
 
-import { STORED_FIGURES, TENANT } from '../entities.ts';
+import { TENANT } from '../entities.ts';
 import { statement } from '../statement.ts';
-import type { CommandExecutor, QueryExecutor } from './executor.ts';
+import type { CommandExecutor } from './executor.ts';
 
 const OF_TENANT = 'workspace_id = $1 and environment = $2';
-
-export const FIND = statement('find_figures')`
-  select ${STORED_FIGURES.names} from environment_figures where ${OF_TENANT}`;
 
 export const START = statement('start_figures')`
   insert into environment_figures (workspace_id, environment, counting_until) values ($1, $2, $3)
@@ -17,9 +14,6 @@ export const UPDATE = statement('update_figures')`
   update environment_figures
   set counting_until = $3, counted_at = coalesce($4, counted_at), figures = coalesce($5, figures)
   where ${OF_TENANT} and counting_until = $6 returning workspace_id`;
-
-export const findFigures: QueryExecutor<'findFigures'> = async (session, { tenant }) =>
-  STORED_FIGURES.readFirst(await session.query(FIND, TENANT.cells(tenant)));
 
 export const putFigures: CommandExecutor<'putFigures'> = async (
   session,

@@ -2,46 +2,38 @@
 // together.
 
 import type { Query, QueryKind, QueryResult } from '../port.ts';
-import { SCANS } from '../scan.ts';
-import { findApiTokenById, findApiTokens, listApiTokens, listNewestApiTokens } from './api-token.ts';
+import { type ReadKind, readKinds, readOf } from '../reads.ts';
+import { findApiTokens } from './api-token.ts';
 import { groupIndexes, scatter } from './batch.ts';
 import type { ConnectionPool } from './client/pool.ts';
 import type { Session } from './client/session.ts';
-import { findConfig, findConfigVersion, findDocument } from './document.ts';
+import { findConfig } from './document.ts';
 import { findNextTenant, hasMoreEvents, listEvents } from './event/event.ts';
 import { findEvents } from './event/single-event.ts';
 import type { QueryBatchExecutor, QueryExecutor } from './executor.ts';
-import { findFigures } from './figures.ts';
-import { ping } from './ping.ts';
-import { scan } from './scan.ts';
-import { listTokenKeyIds } from './token-key.ts';
-import { findNextTenantWithUsage, listUsageOfDay, listUsageOfUserGroup } from './usage.ts';
+import { findNextTenantWithUsage } from './usage.ts';
 import { findByImportedToken, resolveImportedTokens } from './user-group/find-by-imported-token.ts';
 import { findImportedTokens } from './user-group/imported-token.ts';
 import { listUserGroups } from './user-group/list.ts';
 import { listUserGroupSummaries } from './user-group/list-summaries.ts';
-import { findLastRename, findNextRename } from './user-group/rename.ts';
 import { searchUserGroups } from './user-group/search.ts';
-import { countUserGroups, findByKey, findByToken, resolveTokens } from './user-group/user-group.ts';
-import {
-  countPendingDeliveries,
-  findDelivery,
-  findEndpointHealth,
-  findPendingEndpoint,
-  listDeliveries,
-} from './webhook-endpoint/delivery.ts';
-import { findWorkspace, listWorkspaces } from './workspace.ts';
+import { findByKey, findByToken, resolveTokens } from './user-group/user-group.ts';
+import { findEndpointHealth, findPendingEndpoint } from './webhook-endpoint/delivery.ts';
+
+/** For the queries that both databases read with the same statement. */
+const executeReads = singly<ReadKind>((session, query) => session.read(readOf(query)));
 
 const executors: { [Kind in QueryKind]: QueryBatchExecutor<Kind> } = {
+  ...(Object.fromEntries(readKinds.map((kind) => [kind, executeReads])) as {
+    [Kind in ReadKind]: QueryBatchExecutor<Kind>;
+  }),
   findApiToken: findApiTokens,
-  findApiTokenById: singly(findApiTokenById),
   findUserGroup: findByKey,
   findUserGroupByToken: findByToken,
   resolveToken: resolveTokens,
   findUserGroupByImportedToken: findByImportedToken,
   resolveImportedToken: resolveImportedTokens,
   findImportedToken: findImportedTokens,
-  scanUserGroups: singly(scan(SCANS.userGroups)),
   listUserGroups: singly(listUserGroups),
   listUserGroupSummaries: singly(listUserGroupSummaries),
   searchUserGroups: singly(searchUserGroups),
@@ -51,36 +43,14 @@ const executors: { [Kind in QueryKind]: QueryBatchExecutor<Kind> } = {
       keys.map((key) => ({ key })),
     ),
   ),
-  listApiTokens: singly(listApiTokens),
-  listNewestApiTokens: singly(listNewestApiTokens),
-  findWorkspace: singly(findWorkspace),
-  listWorkspaces: singly(listWorkspaces),
-  listTokenKeyIds: once(listTokenKeyIds),
-  countUserGroups: singly(countUserGroups),
   findConfig: singly(findConfig),
-  findConfigVersion: singly(findConfigVersion),
-  findDocument: singly(findDocument),
-  scanDocuments: singly(scan(SCANS.documents)),
   listEvents: singly(listEvents),
   findEvent: findEvents,
   hasMoreEvents: singly(hasMoreEvents),
-  findLastRename: singly(findLastRename),
-  findNextRename: singly(findNextRename),
-  scanRenames: singly(scan(SCANS.renames)),
-  findDelivery: singly(findDelivery),
-  listDeliveries: singly(listDeliveries),
-  scanDeliveries: singly(scan(SCANS.deliveries)),
-  scanFailingEndpoints: singly(scan(SCANS.failingEndpoints)),
   findPendingEndpoint: singly(findPendingEndpoint),
-  countPendingDeliveries: singly(countPendingDeliveries),
   findEndpointHealth: singly(findEndpointHealth),
   findNextTenant: singly(findNextTenant),
-  findFigures: singly(findFigures),
-  listUsageOfDay: singly(listUsageOfDay),
-  listUsageOfUserGroup: singly(listUsageOfUserGroup),
-  scanUsage: singly(scan(SCANS.usage)),
   findNextTenantWithUsage: singly(findNextTenantWithUsage),
-  ping: once(ping),
 };
 
 /** All kinds in one pipeline, on one connection. Throws `StoreUnavailable`. */
@@ -100,14 +70,4 @@ export async function runQueries(pool: ConnectionPool, queries: readonly Query[]
 
 function singly<Kind extends QueryKind>(execute: QueryExecutor<Kind>): QueryBatchExecutor<Kind> {
   return (session, queries) => Promise.all(queries.map((query) => execute(session, query)));
-}
-
-/** For queries without parameters: all of them share one result. */
-function once<Kind extends QueryKind>(
-  execute: (session: Session) => Promise<QueryResult<Kind>>,
-): QueryBatchExecutor<Kind> {
-  return async (session, queries) => {
-    const result = await execute(session);
-    return queries.map(() => result);
-  };
 }

@@ -1,8 +1,5 @@
 import { statement } from '../statement.ts';
-import type { Session } from './client/session.ts';
 import type { CommandExecutor } from './executor.ts';
-
-export const LIST = statement('list_token_keys')`select key_id from token_keys order by key_id`;
 
 export const ADD = statement('add_token_key')`
   insert into token_keys (key_id, created_at) values ($1, $2) on conflict (key_id) do nothing`;
@@ -14,10 +11,6 @@ export const LIST_IN_USE_BY_DOCUMENTS = statement('list_document_keys_in_use')`
 
 // Two statements: Citus cannot read a distributed table while it modifies a reference table.
 export const KEEP = statement('keep_token_keys')`delete from token_keys where key_id <> all ($1::text[])`;
-
-export async function listTokenKeyIds(session: Session): Promise<string[]> {
-  return (await session.query(LIST)).map(([keyId]) => keyId as string);
-}
 
 export const addTokenKeyId: CommandExecutor<'addTokenKeyId'> = async (session, { keyId, now }) => {
   await session.query(ADD, [keyId, now]);

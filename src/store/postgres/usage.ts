@@ -9,7 +9,6 @@ import { isSent, sentRows, toArrays } from './sent-rows.ts';
 
 const { count: _, ...keyFields } = USAGE_COUNT.fields;
 const KEY = new RowShape<Omit<UsageCount, 'count'>>(keyFields);
-const SELECT = `select ${USAGE_COUNT.names} from usage_counts`;
 const INSERT = `insert into usage_counts as stored (${USAGE_COUNT.names})
     select ${USAGE_COUNT.names} from ${sentRows(USAGE_COUNT)}`;
 
@@ -21,15 +20,6 @@ export const ADD = statement('add_usage')`
 export const COPY = statement('copy_usage')`
   ${INSERT}
   on conflict (bucket, workspace_id, environment, provided_id, day, kind, integration) do nothing`;
-
-export const OF_DAY = statement('list_usage_of_day')`
-  ${SELECT} where workspace_id = $1 and environment = $2 and day = $3 and provided_id > $4
-  order by provided_id, kind, integration limit $5`;
-
-export const OF_USER_GROUP = statement('list_usage_of_user_group')`
-  ${SELECT} where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4
-    and day >= $5 and day <= $6
-  order by day, kind, integration limit $7`;
 
 export const NEXT_TENANT = statement('find_next_tenant_with_usage')`
   select ${TENANT_WITH_USAGE.names} from usage_counts where (workspace_id, environment) > ($1, $2)
@@ -50,20 +40,6 @@ export const addUsage: CommandExecutor<'addUsage'> = async (session, { counts })
 export const copyUsage: CommandExecutor<'copyUsage'> = async (session, { counts }) => {
   await session.query(COPY, toArrays(USAGE_COUNT, counts));
   return null;
-};
-
-export const listUsageOfDay: QueryExecutor<'listUsageOfDay'> = async (
-  session,
-  { tenant, day, after, limit },
-) => USAGE_COUNT.readAll(await session.query(OF_DAY, [...TENANT.cells(tenant), day, after, limit]));
-
-export const listUsageOfUserGroup: QueryExecutor<'listUsageOfUserGroup'> = async (
-  session,
-  { key, from, to, limit },
-) => {
-  const { bucket, providedId } = key;
-  const values = [bucket, ...TENANT.cells(key), providedId, from, to, limit];
-  return USAGE_COUNT.readAll(await session.query(OF_USER_GROUP, values));
 };
 
 export const findNextTenantWithUsage: QueryExecutor<'findNextTenantWithUsage'> = async (session, { after }) =>

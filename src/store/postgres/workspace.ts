@@ -1,17 +1,13 @@
 import { WORKSPACE, WORKSPACE_TABLES } from '../entities.ts';
+import { obstaclesTo, READS } from '../reads.ts';
 import { statement } from '../statement.ts';
 import { conflict } from './client/errors.ts';
 import type { Session } from './client/session.ts';
-import type { CommandExecutor, QueryExecutor } from './executor.ts';
+import type { CommandExecutor } from './executor.ts';
 import { parameters } from './sent-rows.ts';
-
-export const LIST = statement('list_workspaces')`
-  select ${WORKSPACE.names} from workspaces where name > $1 order by name limit $2`;
 
 export const INSERT = statement('create_workspace')`
   insert into workspaces (${WORKSPACE.names}) values (${parameters(WORKSPACE)}) on conflict (name) do nothing`;
-
-export const FIND = statement('find_workspace')`select ${WORKSPACE.names} from workspaces where name = $1`;
 
 /** A no-op update that locks the rows until the end of the transaction: a portable row lock. */
 export const LOCK = statement('lock_workspaces')`
@@ -19,19 +15,6 @@ export const LOCK = statement('lock_workspaces')`
 
 export const RENAME = statement('rename_workspace')`
   update workspaces set name = $1 where workspace_id = $2 and name = $3 returning workspace_id`;
-
-export const FIND_USER_GROUP = statement('find_user_group_of_workspace')`
-  select 1 from user_groups where workspace_id = $1 limit 1`;
-
-export const FIND_API_TOKEN = statement('find_api_token_of_workspace')`
-  select 1 from api_tokens where workspace_id = $1
-  and (revoked_at is null or revoked_at >= $2) and (expires_at is null or expires_at >= $2) limit 1`;
-
-export const FIND_EVENT = statement('find_event_of_workspace')`
-  select 1 from events where workspace_id = $1 limit 1`;
-
-export const FIND_USAGE = statement('find_usage_of_workspace')`
-  select 1 from usage_counts where workspace_id = $1 limit 1`;
 
 export const DELETE_CONTENT = WORKSPACE_TABLES.map(
   (table) => statement(`delete_${table}_of_workspace`)`delete from ${table} where workspace_id = $1`,
@@ -41,22 +24,13 @@ export const DELETE = statement('delete_workspace')`delete from workspaces where
 
 const UNIQUE_VIOLATION = '23505';
 
-export const findWorkspace: QueryExecutor<'findWorkspace'> = async (session, { name }) =>
-  WORKSPACE.readFirst(await session.query(FIND, [name]));
-
-export const listWorkspaces: QueryExecutor<'listWorkspaces'> = async (session, { after, limit }) => {
-  // Names are never empty.
-  return WORKSPACE.readAll(await session.query(LIST, [after ?? '', limit]));
-};
-
 export const ensureWorkspace: CommandExecutor<'ensureWorkspace'> = async (
   session,
   { workspaceId, name, now },
 ) => {
   await session.query(INSERT, WORKSPACE.cells({ workspaceId, name, createdAt: now }));
-  const [row] = await session.query(FIND, [name]);
-  if (row === undefined) throw conflict(new Error('the workspace was deleted or renamed concurrently'));
-  const workspace = WORKSPACE.read(row);
+  const workspace = await session.read(READS.findWorkspace({ name }));
+  if (workspace === null) throw conflict(new Error('the workspace was deleted or renamed concurrently'));
   // The id is unique to this command.
   return { created: workspace.workspaceId === workspaceId, workspace };
 };
@@ -75,7 +49,7 @@ export const renameWorkspace: CommandExecutor<'renameWorkspace'> = async (
   session,
   { workspaceId, from, to },
 ) => {
-  const holder = await findWorkspace(session, { kind: 'findWorkspace', name: to });
+  const holder = await session.read(READS.findWorkspace({ name: to }));
   if (holder !== null && holder.workspaceId !== workspaceId) return 'name_taken';
   const renamed = await session.query(RENAME, [to, workspaceId, from]).catch(retryIfTaken);
   return renamed.length === 1 ? 'renamed' : 'not_found';
@@ -88,16 +62,11 @@ function retryIfTaken(error: unknown): never {
 }
 
 /** Runs in a transaction. Separate statements, so that each check sees what was committed before the lock was acquired. */
-export const deleteWorkspace: CommandExecutor<'deleteWorkspace'> = async (
-  session,
-  { workspaceId, endedBefore },
-) => {
+export const deleteWorkspace: CommandExecutor<'deleteWorkspace'> = async (session, command) => {
+  const { workspaceId } = command;
   const found = await lockWorkspaces(session, [workspaceId]);
   if (found.size === 0) return 'not_found';
-  if ((await session.query(FIND_USER_GROUP, [workspaceId])).length > 0) return 'has_user_groups';
-  if ((await session.query(FIND_API_TOKEN, [workspaceId, endedBefore])).length > 0) return 'has_api_tokens';
-  for (const statement of [FIND_EVENT, FIND_USAGE])
-    if ((await session.query(statement, [workspaceId])).length > 0) return 'has_history';
+  for (const [obstacle, exists] of obstaclesTo(command)) if (await session.read(exists)) return obstacle;
   for (const statement of DELETE_CONTENT) await session.query(statement, [workspaceId]);
   await session.query(DELETE, [workspaceId]);
   return 'deleted';

@@ -1,7 +1,5 @@
 import {
   type Document,
-  type DocumentKey,
-  type DocumentTotal,
   documentChanges,
   documentTag,
   exceededLimit,
@@ -9,7 +7,8 @@ import {
 } from '../../domain/document.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
 import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
-import { CONFIG_PAGE, type Command, type CommandResult, type Query } from '../port.ts';
+import { CONFIG_PAGE, type Command, type CommandResult } from '../port.ts';
+import { documentTotal, READS } from '../reads.ts';
 import type { Cell } from '../row-shape.ts';
 import { record } from './event/event.ts';
 import type { CommandExecutor, QueryExecutor } from './executor.ts';
@@ -18,12 +17,9 @@ import { asStoreError } from './file/file.ts';
 import { placeholders } from './placeholders.ts';
 
 const OF_KEY = 'workspace_id = ? and environment = ? and kind = ? and document_id = ?';
-const FIND = `select ${DOCUMENT.names} from documents where ${OF_KEY}`;
 const OF_ENVIRONMENT = `select ${DOCUMENT.names} from documents where workspace_id = ? and environment = ?
   order by kind, document_id`;
 const HAS_SECOND_PAGE = `select 1 from documents where workspace_id = ? and environment = ? limit 1 offset ${CONFIG_PAGE}`;
-const TOTAL = `select count(*), coalesce(sum(octet_length(document_id) + octet_length(body)), 0) from documents
-  where workspace_id = ? and environment = ? and kind = ?`;
 const PUT = `insert into documents (${DOCUMENT.names}) values (${placeholders(DOCUMENT)})
   on conflict (workspace_id, environment, kind, document_id) do update set version = excluded.version,
     body = excluded.body, secret_key_id = excluded.secret_key_id, secret_ciphertext = excluded.secret_ciphertext,
@@ -32,22 +28,13 @@ const COPY = `insert into documents (${DOCUMENT.names}) values (${placeholders(D
 const DELETE = `delete from documents where ${OF_KEY}`;
 const RESEAL = `update documents set secret_key_id = ?, secret_ciphertext = ?
   where ${OF_KEY} and secret_key_id = ? and secret_ciphertext = ?`;
-const CONFIG_VERSION = 'select config_version from environments where workspace_id = ? and environment = ?';
 const INCREMENT = `insert into environments (workspace_id, environment, config_version) values (?, ?, 1)
   on conflict (workspace_id, environment) do update set config_version = config_version + 1`;
 
-export function findConfigVersion(
-  connection: Connection,
-  { tenant }: Omit<Query<'findConfigVersion'>, 'kind'>,
-): number {
-  const row = connection.get(CONFIG_VERSION, TENANT.cells(tenant));
-  return (row?.[0] as number | undefined) ?? 0;
-}
-
 /** The version is read first: documents that change in between are newer than it, and are read again. */
-export const findConfig: QueryExecutor<'findConfig'> = (connection, query) => {
-  const cells = TENANT.cells(query.tenant);
-  const version = findConfigVersion(connection, query);
+export const findConfig: QueryExecutor<'findConfig'> = (connection, { tenant }) => {
+  const cells = TENANT.cells(tenant);
+  const version = connection.read(READS.findConfigVersion({ tenant }));
   const isLarge = connection.get(HAS_SECOND_PAGE, cells) !== undefined;
   const pages = isLarge
     ? readPages(connection, cells)
@@ -77,17 +64,15 @@ function* readPages(connection: Connection, tenant: readonly Cell[]): Iterable<D
   }
 }
 
-export const findDocument: QueryExecutor<'findDocument'> = (connection, { key }) => find(connection, key);
-
 export const putDocument: CommandExecutor<'putDocument'> = (
   connection,
   { key, body, secret, precondition, limit, event, now },
 ) => {
-  const stored = find(connection, key);
+  const stored = connection.read(READS.findDocument({ key }));
   if (!isMetByTag(precondition, stored && documentTag(stored))) return 'version_mismatch';
   const isUnchanged = stored !== null && stored.body === body && secret === undefined;
   if (isUnchanged) return { created: false, document: stored };
-  const exceeded = exceededLimit({ ...key, body }, stored, readTotal(connection, key), limit);
+  const exceeded = exceededLimit({ ...key, body }, stored, connection.read(documentTotal(key)), limit);
   if (exceeded !== null) return `${exceeded}_limit_reached`;
   const document = nextVersion(key, stored, { body, secret, now });
   connection.run(PUT, DOCUMENT.cells(document));
@@ -100,7 +85,7 @@ export const deleteDocument: CommandExecutor<'deleteDocument'> = (
   connection,
   { key, precondition, event },
 ) => {
-  const stored = find(connection, key);
+  const stored = connection.read(READS.findDocument({ key }));
   if (stored === null) return 'not_found';
   if (!isMetByTag(precondition, documentTag(stored))) return 'version_mismatch';
   connection.run(DELETE, DOCUMENT_KEY.cells(key));
@@ -113,7 +98,7 @@ export function changeConfig(
   connection: Connection,
   { tenant, version, changes }: Omit<Command<'changeConfig'>, 'kind'>,
 ): CommandResult<'changeConfig'> {
-  if (findConfigVersion(connection, { tenant }) !== version) return 'version_mismatch';
+  if (connection.read(READS.findConfigVersion({ tenant })) !== version) return 'version_mismatch';
   for (const { before, after, event } of changes) {
     if (after === null) connection.run(DELETE, DOCUMENT_KEY.cells(before!));
     else connection.run(PUT, DOCUMENT.cells(after));
@@ -143,12 +128,3 @@ export const copyDocuments: CommandExecutor<'copyDocuments'> = (connection, { do
   }
   return null;
 };
-
-function find(connection: Connection, key: DocumentKey): Document | null {
-  return DOCUMENT.readOrNull(connection.get(FIND, DOCUMENT_KEY.cells(key)));
-}
-
-function readTotal(connection: Connection, { workspaceId, environment, kind }: DocumentKey): DocumentTotal {
-  const [documents, bytes] = connection.get(TOTAL, [workspaceId, environment, kind]) as [number, number];
-  return { documents, bytes };
-}

@@ -1,18 +1,14 @@
 // Figures about an environment.
 
-import { STORED_FIGURES, TENANT } from '../entities.ts';
-import type { CommandExecutor, QueryExecutor } from './executor.ts';
+import { TENANT } from '../entities.ts';
+import type { CommandExecutor } from './executor.ts';
 
 const OF_TENANT = 'workspace_id = ? and environment = ?';
-const FIND = `select ${STORED_FIGURES.names} from environment_figures where ${OF_TENANT}`;
 const START = `insert into environment_figures (workspace_id, environment, counting_until) values (?, ?, ?)
   on conflict do nothing`;
 const UPDATE = `update environment_figures
   set counting_until = ?, counted_at = coalesce(?, counted_at), figures = coalesce(?, figures)
   where ${OF_TENANT} and counting_until = ?`;
-
-export const findFigures: QueryExecutor<'findFigures'> = (connection, { tenant }) =>
-  STORED_FIGURES.readOrNull(connection.get(FIND, TENANT.cells(tenant)));
 
 export const putFigures: CommandExecutor<'putFigures'> = (
   connection,

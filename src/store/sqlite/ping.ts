@@ -1,11 +1,6 @@
 import type { CommandResult } from '../port.ts';
 import type { Connection } from './file/connection.ts';
 import { leaseIds } from './lease-ids.ts';
-import { schemaNumber } from './schema/migrate.ts';
-
-export function ping(connection: Connection): number {
-  return schemaNumber(connection);
-}
 
 /**
  * A transaction that changes nothing does not touch the disk, so the probe takes an id that remains unused. A

@@ -3,85 +3,54 @@
 import type { FoundApiToken } from '../../domain/api-token.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import type { Query, QueryKind, QueryResult } from '../port.ts';
-import { SCANS } from '../scan.ts';
-import { findApiToken, findApiTokenById, listApiTokens, listNewestApiTokens } from './api-token.ts';
-import { findConfig, findConfigVersion, findDocument } from './document.ts';
+import { type ReadKind, readKinds, readOf } from '../reads.ts';
+import { findApiToken } from './api-token.ts';
+import { findConfig } from './document.ts';
 import { findNextTenant, hasMoreEvents, listEvents } from './event/event.ts';
 import { findEvent } from './event/single-event.ts';
 import type { QueryExecutor } from './executor.ts';
-import { findFigures } from './figures.ts';
 import type { Connection } from './file/connection.ts';
-import { ping } from './ping.ts';
-import { scan } from './scan.ts';
-import { listTokenKeyIds } from './token-key.ts';
-import { findNextTenantWithUsage, listUsageOfDay, listUsageOfUserGroup } from './usage.ts';
+import { findNextTenantWithUsage } from './usage.ts';
 import { findImportedToken } from './user-group/imported-token.ts';
 import { listUserGroups } from './user-group/list.ts';
 import { listUserGroupSummaries } from './user-group/list-summaries.ts';
-import { findLastRename, findNextRename } from './user-group/rename.ts';
 import { searchUserGroups } from './user-group/search.ts';
 import {
   countCharacters,
-  countUserGroups,
   findByImportedToken,
   findByKey,
   findByToken,
   resolveImportedToken,
   resolveToken,
 } from './user-group/user-group.ts';
-import {
-  countPendingDeliveries,
-  findDelivery,
-  findEndpointHealth,
-  findPendingEndpoint,
-  listDeliveries,
-} from './webhook-endpoint/delivery.ts';
-import { findWorkspace, listWorkspaces } from './workspace.ts';
+import { findEndpointHealth, findPendingEndpoint } from './webhook-endpoint/delivery.ts';
+
+/** For the queries that both databases read with the same statement. */
+const executeRead: QueryExecutor<ReadKind> = (connection, query) => connection.read(readOf(query));
 
 const executors: { [Kind in QueryKind]: QueryExecutor<Kind> } = {
+  ...(Object.fromEntries(readKinds.map((kind) => [kind, executeRead])) as {
+    [Kind in ReadKind]: QueryExecutor<Kind>;
+  }),
   findApiToken,
-  findApiTokenById,
   findUserGroup: (connection, { key }) => findByKey(connection, key),
   findUserGroupByToken: (connection, { address }) => findByToken(connection, address),
   resolveToken,
   findUserGroupByImportedToken: (connection, { digest }) => findByImportedToken(connection, digest),
   resolveImportedToken,
   findImportedToken: (connection, { digest }) => findImportedToken(connection, digest),
-  scanUserGroups: scan(SCANS.userGroups),
   listUserGroups,
   listUserGroupSummaries,
   searchUserGroups,
   findUserGroups: (connection, { keys }) => keys.map((key) => findByKey(connection, key)),
-  listApiTokens,
-  listNewestApiTokens,
-  findWorkspace,
-  listWorkspaces,
-  listTokenKeyIds,
-  countUserGroups,
   findConfig,
-  findConfigVersion,
-  findDocument,
-  scanDocuments: scan(SCANS.documents),
   listEvents,
   findEvent,
   hasMoreEvents,
-  findLastRename,
-  findNextRename,
-  scanRenames: scan(SCANS.renames),
-  findDelivery,
-  listDeliveries,
-  scanDeliveries: scan(SCANS.deliveries),
-  scanFailingEndpoints: scan(SCANS.failingEndpoints),
   findPendingEndpoint,
-  countPendingDeliveries,
   findEndpointHealth,
   findNextTenant,
-  findFigures,
-  listUsageOfDay,
-  listUsageOfUserGroup,
-  scanUsage: scan(SCANS.usage),
   findNextTenantWithUsage,
-  ping,
 };
 
 /** JSON in the rows of one batch. SQLite and Node decode this much of a script that is not Latin in 6 ms. */

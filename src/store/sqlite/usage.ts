@@ -6,14 +6,9 @@ import { nextKey } from './next-key.ts';
 import { placeholders } from './placeholders.ts';
 
 const OF_TENANT = 'workspace_id = ? and environment = ?';
-const SELECT = `select ${USAGE_COUNT.names} from usage_counts`;
 const INSERT = `insert into usage_counts (${USAGE_COUNT.names}) values (${placeholders(USAGE_COUNT)}) on conflict`;
 const ADD = `${INSERT} do update set count = count + excluded.count`;
 const COPY = `${INSERT} do nothing`;
-const OF_DAY = `${SELECT} where ${OF_TENANT} and day = ? and provided_id > ?
-  order by provided_id, kind, integration limit ?`;
-const OF_USER_GROUP = `${SELECT} where ${OF_TENANT} and provided_id = ? and day >= ? and day <= ?
-  order by day, kind, integration limit ?`;
 const KEY = 'workspace_id, environment, provided_id, day, kind, integration';
 const DELETE_OLD = `delete from usage_counts where (${KEY}) in (
     select ${KEY} from usage_counts where ${OF_TENANT} and day < ? order by day limit ?)`;
@@ -32,15 +27,6 @@ export const copyUsage: CommandExecutor<'copyUsage'> = (connection, { counts }) 
   for (const count of counts) connection.run(COPY, USAGE_COUNT.cells(count));
   return null;
 };
-
-export const listUsageOfDay: QueryExecutor<'listUsageOfDay'> = (connection, { tenant, day, after, limit }) =>
-  USAGE_COUNT.readAll(connection.all(OF_DAY, [...TENANT.cells(tenant), day, after, limit]));
-
-export const listUsageOfUserGroup: QueryExecutor<'listUsageOfUserGroup'> = (
-  connection,
-  { key, from, to, limit },
-) =>
-  USAGE_COUNT.readAll(connection.all(OF_USER_GROUP, [...TENANT.cells(key), key.providedId, from, to, limit]));
 
 export const findNextTenantWithUsage: QueryExecutor<'findNextTenantWithUsage'> = (connection, { after }) =>
   TENANT_WITH_USAGE.readOrNull(findNext(connection, TENANT.cellsAfter(after)));

@@ -1,6 +1,7 @@
 // The queries of one unit of work on one connection. Those made together travel in one pipeline: one round trip.
 
 import type { EventQuota } from '../../../domain/event/quota.ts';
+import type { Read } from '../../reads.ts';
 import type { Statement } from '../../statement.ts';
 
 export interface Session {
@@ -13,6 +14,7 @@ export interface Session {
   readonly eventQuota: EventQuota;
   /** The rows, each an array of its columns. Throws `TransientError`. */
   query(statement: Statement, values?: readonly unknown[]): Promise<unknown[][]>;
+  read<Result>(read: Read<Result>): Promise<Result>;
   /**
    * Runs `work` and sends the queries that it makes before its first `await` in one pipeline, in their order. Outside
    * a transaction they are one transaction. Nested calls join the outer pipeline.
@@ -68,6 +70,10 @@ export class PipelinedSession implements Session {
       this.#pending.push({ statement, values, resolve, reject });
       this.#flush();
     });
+  }
+
+  async read<Result>({ statement, values, toResult }: Read<Result>): Promise<Result> {
+    return toResult(await this.query(statement, values));
   }
 
   pipelined<Result>(work: () => Promise<Result>): Promise<Result> {

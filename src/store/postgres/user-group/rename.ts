@@ -12,7 +12,7 @@ import { conflict } from '../client/errors.ts';
 import type { Session } from '../client/session.ts';
 import { changeConfig } from '../document.ts';
 import { nextPositionOfAll, recordAt } from '../event/event.ts';
-import type { CommandExecutor, QueryExecutor } from '../executor.ts';
+import type { CommandExecutor } from '../executor.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
 import { heldImportedTokens, moveImportedTokens } from './imported-token.ts';
 import { findByKey, lockUserGroups } from './user-group.ts';
@@ -30,16 +30,6 @@ export const ADD = statement('add_user_group_renames')`
   insert into user_group_renames (${RENAME.names})
   select ${RENAME.names} from ${sentRows(RENAME)}
   on conflict (bucket, workspace_id, environment, provided_id, position) do nothing`;
-
-export const FIND_LAST = statement('find_last_user_group_rename')`
-  select ${RENAME.names} from user_group_renames
-  where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4 and position < $5
-  order by position desc limit 1`;
-
-export const FIND_NEXT = statement('find_next_user_group_rename')`
-  select ${RENAME.names} from user_group_renames
-  where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4 and position >= $5
-  order by position limit 1`;
 
 /** Locks the groups of both ids of each rename. */
 export function lockRenamed(
@@ -106,12 +96,6 @@ async function recordRename(
 async function addRenames(session: Session, renames: readonly Rename[]): Promise<void> {
   await session.query(ADD, toArrays(RENAME, renames));
 }
-
-export const findLastRename: QueryExecutor<'findLastRename'> = async (session, { key, before }) =>
-  RENAME.readFirst(await session.query(FIND_LAST, [...USER_GROUP_KEY.cells(key), before]));
-
-export const findNextRename: QueryExecutor<'findNextRename'> = async (session, { key, from }) =>
-  RENAME.readFirst(await session.query(FIND_NEXT, [...USER_GROUP_KEY.cells(key), from]));
 
 export const copyRenames: CommandExecutor<'copyRenames'> = async (session, { renames }) => {
   await addRenames(session, renames);

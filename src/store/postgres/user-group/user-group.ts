@@ -18,7 +18,6 @@ import { type Statement, statement } from '../../statement.ts';
 import { firstOfEach } from '../batch.ts';
 import { conflict } from '../client/errors.ts';
 import type { Session } from '../client/session.ts';
-import type { QueryExecutor } from '../executor.ts';
 import { isSent, numberedRows, sentRows, toArrays } from '../sent-rows.ts';
 
 const { bucket, tokenDigest } = USER_GROUP.fields;
@@ -72,11 +71,6 @@ export const RESOLVE_PREVIOUS = statement('resolve_previous_tokens')`
 export const LOCK = statement('lock_user_groups')`
   update user_groups as stored set version = stored.version
   from ${sentRows(USER_GROUP_KEY)} where ${isSent(USER_GROUP_KEY)}`;
-
-export const COUNT = statement('count_user_groups')`select count(*) from user_groups`;
-
-export const COUNT_OF = statement('count_user_groups_of')`
-  select count(*) from user_groups where workspace_id = $1 and environment = $2`;
 
 /** The group of each key, in order; null if there is none. */
 export async function findByKey(
@@ -162,13 +156,6 @@ async function findByDigest(
   const addresses = queries.map(({ address }) => address);
   return inOrder(queries, await session.query(statement, toArrays(CURRENT_TOKEN, addresses)), toUserGroup);
 }
-
-export const countUserGroups: QueryExecutor<'countUserGroups'> = async (session, { tenant }) => {
-  const [row] = await (tenant === null
-    ? session.query(COUNT)
-    : session.query(COUNT_OF, TENANT.cells(tenant)));
-  return row?.[0] as number;
-};
 
 function columnsOfKeys(items: readonly { key: UserGroupKey }[]): unknown[][] {
   return toArrays(

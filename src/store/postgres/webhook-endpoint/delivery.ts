@@ -1,6 +1,6 @@
 // Webhook deliveries. They are created together with their event (event.ts).
 
-import type { FinishedAttempt, WebhookEndpointKey } from '../../../domain/webhook-endpoint/delivery.ts';
+import type { FinishedAttempt } from '../../../domain/webhook-endpoint/delivery.ts';
 import {
   DELIVERY,
   DELIVERY_KEY,
@@ -8,35 +8,19 @@ import {
   FAILING_ENDPOINT,
   WEBHOOK_ENDPOINT_KEY,
 } from '../../entities.ts';
-import { NEWEST_DELIVERIES } from '../../port.ts';
+import { failingSince, lastDeliveredAt, pendingDeliveries, READS } from '../../reads.ts';
 import { bigint, RowShape, text } from '../../row-shape.ts';
 import { statement } from '../../statement.ts';
-import type { Session } from '../client/session.ts';
 import type { CommandExecutor, QueryExecutor } from '../executor.ts';
 import { isSent, parameters, sentRows, toArrays } from '../sent-rows.ts';
 
 const SELECT = `select ${DELIVERY.names} from deliveries
     where workspace_id = $1 and environment = $2 and endpoint_id = $3`;
 
-export const LIST = statement('list_deliveries')`${SELECT} and event_id < $4 order by event_id desc limit $5`;
-
 export const NEXT_PENDING = statement('find_next_pending_endpoint')`
   select ${WEBHOOK_ENDPOINT_KEY.names}, next_attempt_at from deliveries
   where next_attempt_at is not null and (workspace_id, environment, endpoint_id) > ($1, $2, $3)
   order by workspace_id, environment, endpoint_id, next_attempt_at limit 1`;
-
-export const COUNT_PENDING = statement('count_pending_deliveries')`
-  select count(*) from (select 1 from deliveries where next_attempt_at is not null limit $1) as pending`;
-
-export const COUNT_PENDING_OF = statement('count_pending_deliveries_of_endpoint')`
-  select count(*)::integer from (select 1 from deliveries
-  where workspace_id = $1 and environment = $2 and endpoint_id = $3 and next_attempt_at is not null limit $4) as pending`;
-
-export const LAST_DELIVERED = statement('find_last_delivered')`
-  select max(last_attempt_at) from (
-    select state, last_attempt_at from deliveries where workspace_id = $1 and environment = $2 and endpoint_id = $3
-    order by event_id desc limit ${NEWEST_DELIVERIES}) as newest
-  where state = 'delivered'`;
 
 export const FIND_FAILED = statement('find_failed_deliveries')`
   ${SELECT} and state = 'failed' and event_id > $4 order by event_id limit $5`;
@@ -49,8 +33,6 @@ export const FIND_PENDING = statement('find_pending_deliveries')`
   ${SELECT} and next_attempt_at is not null order by next_attempt_at, event_id limit $4`;
 
 export const FIND_OLDEST = statement('find_oldest_deliveries')`${SELECT} order by event_id limit $4`;
-
-export const FIND_ONE = statement('find_delivery')`${SELECT} and event_id = $4`;
 
 const { nextAttemptAt, state, responseStatus, error } = DELIVERY.fields;
 const attemptLog = text<string>('attempt_log');
@@ -100,10 +82,6 @@ export const DELETE = statement('delete_deliveries')`
   delete from deliveries as stored using ${sentRows(DELIVERY_KEY)}
   where ${isSent(DELIVERY_KEY)}`;
 
-export const FAILING_SINCE = statement('find_failing_since')`
-  select failing_since from failing_webhook_endpoints
-  where workspace_id = $1 and environment = $2 and endpoint_id = $3`;
-
 export const SET_FAILING = statement('set_failing_since')`
   insert into failing_webhook_endpoints (${FAILING_ENDPOINT.names})
   values (${parameters(FAILING_ENDPOINT)}) on conflict (workspace_id, environment, endpoint_id) do nothing`;
@@ -111,61 +89,37 @@ export const SET_FAILING = statement('set_failing_since')`
 export const CLEAR_FAILING = statement('clear_failing_since')`
   delete from failing_webhook_endpoints where workspace_id = $1 and environment = $2 and endpoint_id = $3`;
 
-/** Sorts after every event id. */
-const LAST_ID = '~';
-
-export const listDeliveries: QueryExecutor<'listDeliveries'> = async (session, { endpoint, before, limit }) =>
-  DELIVERY.readAll(
-    await session.query(LIST, [...ENDPOINT_POSITION.cells(endpoint), before ?? LAST_ID, limit]),
-  );
-
 export const findPendingEndpoint: QueryExecutor<'findPendingEndpoint'> = async (session, { after }) => {
   const [row] = await session.query(NEXT_PENDING, ENDPOINT_POSITION.cells(after));
   return row === undefined ? null : { endpoint: WEBHOOK_ENDPOINT_KEY.read(row), dueAt: row[3] as number };
 };
 
-export const countPendingDeliveries: QueryExecutor<'countPendingDeliveries'> = async (
-  session,
-  { atMost },
-) => {
-  const [row] = await session.query(COUNT_PENDING, [atMost]);
-  return row![0] as number;
-};
-
 export const findEndpointHealth: QueryExecutor<'findEndpointHealth'> = async (
   session,
   { endpoint, atMost },
-) => {
-  const position = ENDPOINT_POSITION.cells(endpoint);
-  const [pending] = await session.query(COUNT_PENDING_OF, [...position, atMost]);
-  const [delivered] = await session.query(LAST_DELIVERED, position);
-  return {
-    pendingDeliveries: pending![0] as number,
-    lastDeliveredAt: delivered![0] as number | null,
-    failingSince: await findFailingSince(session, endpoint),
-  };
-};
-
-export const findDelivery: QueryExecutor<'findDelivery'> = async (session, { endpoint, eventId }) =>
-  DELIVERY.readFirst(await session.query(FIND_ONE, [...ENDPOINT_POSITION.cells(endpoint), eventId]));
+) => ({
+  pendingDeliveries: await session.read(pendingDeliveries(endpoint, atMost)),
+  lastDeliveredAt: await session.read(lastDeliveredAt(endpoint)),
+  failingSince: await session.read(failingSince(endpoint)),
+});
 
 /** Another process may claim the same deliveries: a claim changes only those that are still due at the same time. */
 export const claimDeliveries: CommandExecutor<'claimDeliveries'> = async (
   session,
   { endpoint, now, until, limit },
 ) => {
-  const [rows, failingSince] = await session.pipelined(() =>
+  const [rows, since] = await session.pipelined(() =>
     Promise.all([
       session.query(FIND_DUE, [...ENDPOINT_POSITION.cells(endpoint), now, limit]),
-      findFailingSince(session, endpoint),
+      session.read(failingSince(endpoint)),
     ]),
   );
   const due = DELIVERY.readAll(rows);
-  if (due.length === 0) return { deliveries: [], failingSince };
+  if (due.length === 0) return { deliveries: [], failingSince: since };
   const claimed = await session.query(CLAIM, [...toArrays(DUE, due), until]);
   const eventIds = new Set(claimed.map(([eventId]) => eventId));
   const deliveries = due.filter(({ eventId }) => eventIds.has(eventId));
-  return { deliveries: deliveries.map((each) => ({ ...each, nextAttemptAt: until })), failingSince };
+  return { deliveries: deliveries.map((each) => ({ ...each, nextAttemptAt: until })), failingSince: since };
 };
 
 export const finishAttempts: CommandExecutor<'finishAttempts'> = async (session, { attempts }) => {
@@ -177,9 +131,9 @@ export const retryDelivery: CommandExecutor<'retryDelivery'> = async (
   session,
   { endpoint, eventId, now },
 ) => {
-  const found = await session.query(FIND_ONE, [...ENDPOINT_POSITION.cells(endpoint), eventId]);
-  const values = [...toKeyArrays(found), now];
-  return found.length > 0 && (await session.query(RETRY, values)).length === 1;
+  const delivery = await session.read(READS.findDelivery({ endpoint, eventId }));
+  if (delivery === null) return false;
+  return (await session.query(RETRY, [...toArrays(DELIVERY_KEY, [delivery]), now])).length === 1;
 };
 
 export const retryFailedDeliveries: CommandExecutor<'retryFailedDeliveries'> = async (
@@ -210,13 +164,8 @@ export const deleteDeliveries: CommandExecutor<'deleteDeliveries'> = async (sess
 export const setFailingSince: CommandExecutor<'setFailingSince'> = async (session, { endpoint, since }) => {
   if (since === null) await session.query(CLEAR_FAILING, ENDPOINT_POSITION.cells(endpoint));
   else await session.query(SET_FAILING, [...ENDPOINT_POSITION.cells(endpoint), since]);
-  return findFailingSince(session, endpoint);
+  return session.read(failingSince(endpoint));
 };
-
-async function findFailingSince(session: Session, endpoint: WebhookEndpointKey): Promise<number | null> {
-  const [row] = await session.query(FAILING_SINCE, ENDPOINT_POSITION.cells(endpoint));
-  return (row?.[0] as number | undefined) ?? null;
-}
 
 /** `rows` have the columns of `DELIVERY`. */
 function toKeyArrays(rows: readonly unknown[][]): unknown[][] {

@@ -5,6 +5,7 @@ import { accessSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { EventQuota, NO_EVENT_QUOTA } from '../../../domain/event/quota.ts';
 import { StoreUnavailable } from '../../port.ts';
+import type { Read } from '../../reads.ts';
 import type { Cell } from '../../row-shape.ts';
 import { acceptsData, guard, isFailedSync, reportsFreeSpace, rewrite } from './file.ts';
 
@@ -100,11 +101,14 @@ export class Connection {
     return row && Object.values(row)[0];
   }
 
-  /** The statement, prepared once. Rows are arrays, which cost half as much as objects. */
+  /**
+   * The statement, prepared once; its parameters may be numbered as on PostgreSQL. Rows are arrays, which cost half as
+   * much as objects.
+   */
   statement(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
-      statement = this.#database.prepare(sql);
+      statement = this.#database.prepare(sql.replaceAll('$', '?'));
       statement.setReturnArrays(true);
       this.#statements.set(sql, statement);
     }
@@ -127,6 +131,10 @@ export class Connection {
 
   all(sql: string, values: readonly Cell[] = []): Row[] {
     return this.statement(sql).all(...values) as unknown as Row[];
+  }
+
+  read<Result>({ statement, values, toResult }: Read<Result>): Result {
+    return toResult(this.all(statement.sql, values));
   }
 
   iterate(sql: string, values: readonly Cell[] = []): Iterable<Row> {

@@ -1,10 +1,10 @@
 import { isMet } from '../../../domain/precondition.ts';
 import { renameChanges } from '../../../domain/user-group/rename.ts';
-import { RENAME, TENANT, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
+import { RENAME, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import { renamedUserGroup, renamesAt } from '../../user-group-rename.ts';
 import { changeConfig } from '../document.ts';
 import { record } from '../event/event.ts';
-import type { CommandExecutor, QueryExecutor } from '../executor.ts';
+import type { CommandExecutor } from '../executor.ts';
 import { placeholders } from '../placeholders.ts';
 import { moveImportedToken } from './imported-token.ts';
 import { findByKey, OF_KEY } from './user-group.ts';
@@ -23,13 +23,6 @@ const COPY = `insert into user_group_renames (${RENAME.names})
         and target_id = case ?7 when 'from' then ?4 else ?8 end and position >= ?5 and event_id = ?6
       order by position limit 1), ?5), ?6, ?7, ?8, ?9)
   on conflict do nothing`;
-const FIND_LAST = `select ${RENAME.names} from user_group_renames
-  where workspace_id = ? and environment = ? and provided_id = ? and position < ?
-  order by position desc limit 1`;
-const FIND_NEXT = `select ${RENAME.names} from user_group_renames
-  where workspace_id = ? and environment = ? and provided_id = ? and position >= ?
-  order by position limit 1`;
-
 export const renameUserGroup: CommandExecutor<'renameUserGroup'> = (connection, command) => {
   const { key, to, config, event } = command;
   const stored = findByKey(connection, key);
@@ -52,12 +45,6 @@ export const renameUserGroup: CommandExecutor<'renameUserGroup'> = (connection, 
     connection.run(ADD, RENAME.cells(rename));
   return renamed;
 };
-
-export const findLastRename: QueryExecutor<'findLastRename'> = (connection, { key, before }) =>
-  RENAME.readOrNull(connection.get(FIND_LAST, [...TENANT.cells(key), key.providedId, before]));
-
-export const findNextRename: QueryExecutor<'findNextRename'> = (connection, { key, from }) =>
-  RENAME.readOrNull(connection.get(FIND_NEXT, [...TENANT.cells(key), key.providedId, from]));
 
 export const copyRenames: CommandExecutor<'copyRenames'> = (connection, { renames }) => {
   for (const rename of renames) connection.run(COPY, RENAME.cells(rename));

@@ -28,9 +28,6 @@ const BY_PREVIOUS_TOKEN = `select ${USER_GROUP.names} from user_groups where buc
 const IS_ACTIVE = 'suspended_at is null and +workspace_id = ? and +environment = ?';
 const RESOLVE = `${BY_TOKEN} and ${IS_ACTIVE}`;
 const RESOLVE_PREVIOUS = `${BY_PREVIOUS_TOKEN} and ${IS_ACTIVE} and previous_token_expires_at > ?`;
-const COUNT = 'select count(*) from user_groups';
-const COUNT_OF = 'select count(*) from user_groups where workspace_id = ? and environment = ?';
-
 export function findByKey(connection: Connection, key: UserGroupKey): UserGroup | null {
   const row = connection.get(BY_KEY, USER_GROUP_KEY.cells(key));
   return row === undefined ? null : toUserGroupWithKey(key, row);
@@ -63,11 +60,6 @@ export const resolveImportedToken: QueryExecutor<'resolveImportedToken'> = (
 ) => {
   const bucket = findImportedToken(connection, digest) ?? ANY_BUCKET;
   return resolveToken(connection, { kind: 'resolveToken', address: { bucket, digest }, tenant, now });
-};
-
-export const countUserGroups: QueryExecutor<'countUserGroups'> = (connection, { tenant }) => {
-  const row = tenant === null ? connection.get(COUNT) : connection.get(COUNT_OF, TENANT.cells(tenant));
-  return (row as [number])[0];
 };
 
 const GROUP_QUERIES: ReadonlySet<QueryKind> = new Set<QueryKind>([

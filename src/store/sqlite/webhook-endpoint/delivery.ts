@@ -1,32 +1,20 @@
 // Webhook deliveries. They are created together with their event (event.ts).
 
-import type { WebhookEndpointKey } from '../../../domain/webhook-endpoint/delivery.ts';
 import { DELIVERY, ENDPOINT_POSITION, FAILING_ENDPOINT, WEBHOOK_ENDPOINT_KEY } from '../../entities.ts';
-import { NEWEST_DELIVERIES } from '../../port.ts';
+import { failingSince, lastDeliveredAt, pendingDeliveries } from '../../reads.ts';
 import type { CommandExecutor, QueryExecutor } from '../executor.ts';
-import type { Connection } from '../file/connection.ts';
 import { nextKey } from '../next-key.ts';
 import { placeholders } from '../placeholders.ts';
 
 const OF_ENDPOINT = 'workspace_id = ? and environment = ? and endpoint_id = ?';
-const LIST = `select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and event_id < ?
-  order by event_id desc limit ?`;
 const findNextPending = nextKey(
   ENDPOINT_POSITION,
   (condition) => `select ${WEBHOOK_ENDPOINT_KEY.names}, next_attempt_at from deliveries
     where next_attempt_at is not null and ${condition}
     order by workspace_id, environment, endpoint_id, next_attempt_at limit 1`,
 );
-const COUNT_PENDING =
-  'select count(*) from (select 1 from deliveries where next_attempt_at is not null limit ?)';
-const LAST_DELIVERED = `select max(last_attempt_at) from (
-    select state, last_attempt_at from deliveries where ${OF_ENDPOINT} order by event_id desc limit ${NEWEST_DELIVERIES})
-  where state = 'delivered'`;
-const FIND_ONE = `select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and event_id = ?`;
 const FIND_FAILED = `select event_id from deliveries where ${OF_ENDPOINT} and state = 'failed' and event_id > ?
   order by event_id limit ?`;
-const COUNT_PENDING_OF = `select count(*) from (
-  select 1 from deliveries where ${OF_ENDPOINT} and next_attempt_at is not null limit ?)`;
 const FIND_DUE = `select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and next_attempt_at <= ?
   order by next_attempt_at limit ?`;
 const CLAIM = `update deliveries set next_attempt_at = ? where ${OF_ENDPOINT} and event_id = ?`;
@@ -41,38 +29,23 @@ const CANCEL = `update deliveries set state = 'failed', next_attempt_at = null, 
     select event_id from deliveries where ${OF_ENDPOINT} and next_attempt_at is not null limit ?)`;
 const DELETE = `delete from deliveries where ${OF_ENDPOINT} and event_id in (
     select event_id from deliveries where ${OF_ENDPOINT} order by event_id limit ?)`;
-const FAILING_SINCE = `select failing_since from failing_webhook_endpoints where ${OF_ENDPOINT}`;
 const SET_FAILING = `insert into failing_webhook_endpoints (${FAILING_ENDPOINT.names})
   values (${placeholders(FAILING_ENDPOINT)}) on conflict do nothing`;
 const CLEAR_FAILING = `delete from failing_webhook_endpoints where ${OF_ENDPOINT}`;
-
-/** Sorts after every event id. */
-const LAST_ID = '~';
-
-export const listDeliveries: QueryExecutor<'listDeliveries'> = (connection, { endpoint, before, limit }) =>
-  DELIVERY.readAll(connection.all(LIST, [...ENDPOINT_POSITION.cells(endpoint), before ?? LAST_ID, limit]));
 
 export const findPendingEndpoint: QueryExecutor<'findPendingEndpoint'> = (connection, { after }) => {
   const row = findNextPending(connection, ENDPOINT_POSITION.cells(after));
   return row === undefined ? null : { endpoint: WEBHOOK_ENDPOINT_KEY.read(row), dueAt: row[3] as number };
 };
 
-export const countPendingDeliveries: QueryExecutor<'countPendingDeliveries'> = (connection, { atMost }) =>
-  connection.get(COUNT_PENDING, [atMost])![0] as number;
-
-export const findEndpointHealth: QueryExecutor<'findEndpointHealth'> = (connection, { endpoint, atMost }) => {
-  const [pendingDeliveries] = connection.get(COUNT_PENDING_OF, [
-    ...ENDPOINT_POSITION.cells(endpoint),
-    atMost,
-  ]) as [number];
-  const [lastDeliveredAt] = connection.get(LAST_DELIVERED, ENDPOINT_POSITION.cells(endpoint)) as [
-    number | null,
-  ];
-  return { pendingDeliveries, lastDeliveredAt, failingSince: failingSince(connection, endpoint) };
-};
-
-export const findDelivery: QueryExecutor<'findDelivery'> = (connection, { endpoint, eventId }) =>
-  DELIVERY.readOrNull(connection.get(FIND_ONE, [...ENDPOINT_POSITION.cells(endpoint), eventId]));
+export const findEndpointHealth: QueryExecutor<'findEndpointHealth'> = (
+  connection,
+  { endpoint, atMost },
+) => ({
+  pendingDeliveries: connection.read(pendingDeliveries(endpoint, atMost)),
+  lastDeliveredAt: connection.read(lastDeliveredAt(endpoint)),
+  failingSince: connection.read(failingSince(endpoint)),
+});
 
 export const claimDeliveries: CommandExecutor<'claimDeliveries'> = (
   connection,
@@ -82,7 +55,7 @@ export const claimDeliveries: CommandExecutor<'claimDeliveries'> = (
   for (const { eventId } of due)
     connection.run(CLAIM, [until, ...ENDPOINT_POSITION.cells(endpoint), eventId]);
   const deliveries = due.map((delivery) => ({ ...delivery, nextAttemptAt: until }));
-  return { deliveries, failingSince: failingSince(connection, endpoint) };
+  return { deliveries, failingSince: connection.read(failingSince(endpoint)) };
 };
 
 export const finishAttempts: CommandExecutor<'finishAttempts'> = (connection, { attempts }) => {
@@ -132,11 +105,5 @@ export const deleteDeliveries: CommandExecutor<'deleteDeliveries'> = (connection
 export const setFailingSince: CommandExecutor<'setFailingSince'> = (connection, { endpoint, since }) => {
   if (since === null) connection.run(CLEAR_FAILING, ENDPOINT_POSITION.cells(endpoint));
   else connection.run(SET_FAILING, [...ENDPOINT_POSITION.cells(endpoint), since]);
-  return failingSince(connection, endpoint);
+  return connection.read(failingSince(endpoint));
 };
-
-function failingSince(connection: Connection, endpoint: WebhookEndpointKey): number | null {
-  return (
-    (connection.get(FAILING_SINCE, ENDPOINT_POSITION.cells(endpoint))?.[0] as number | undefined) ?? null
-  );
-}

@@ -1,0 +1,293 @@
+// Reads that are the same statement on both databases. Queries that need one of their own on one of them, for its
+// planner, for its shards or for a batch of many, are in the adapters.
+
+import type { DocumentKey, DocumentTotal } from '../domain/document.ts';
+import type { WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
+import {
+  API_TOKEN,
+  DELIVERY,
+  DELIVERY_POSITION,
+  DOCUMENT,
+  DOCUMENT_KEY,
+  ENDPOINT_POSITION,
+  FAILING_ENDPOINT,
+  RENAME,
+  RENAME_POSITION,
+  STORED_FIGURES,
+  TENANT,
+  toUserGroups,
+  USAGE_COUNT,
+  USAGE_POSITION,
+  USER_GROUP,
+  USER_GROUP_KEY,
+  USER_GROUP_POSITION,
+  WORKSPACE,
+} from './entities.ts';
+import { type Command, NEWEST_DELIVERIES, type Query, type QueryKind, type QueryResult } from './port.ts';
+import type { Cell, Entity, Row, RowShape } from './row-shape.ts';
+import { type Statement, statement } from './statement.ts';
+
+/** A statement with its parameters, and what its rows mean. */
+export interface Read<Result> {
+  statement: Statement;
+  values: readonly Cell[];
+  toResult: (rows: readonly Row[]) => Result;
+}
+
+const LISTED_API_TOKEN = `${API_TOKEN.names},
+    (select workspaces.name from workspaces where workspaces.workspace_id = api_tokens.workspace_id)`;
+
+const FIND_API_TOKEN_BY_ID = statement('find_api_token_by_id')`
+  select ${API_TOKEN.names} from api_tokens where api_token_id = $1`;
+
+const LIST_API_TOKENS = statement('list_api_tokens')`
+  select ${LISTED_API_TOKEN} from api_tokens where api_token_id > $1 order by api_token_id limit $2`;
+
+const LIST_API_TOKENS_OF = statement('list_api_tokens_of_environment')`
+  select ${LISTED_API_TOKEN} from api_tokens
+  where workspace_id = $1 and environment = $2 and api_token_id > $3 order by api_token_id limit $4`;
+
+const LIST_NEWEST_API_TOKENS = statement('list_newest_api_tokens')`
+  select ${API_TOKEN.names} from api_tokens
+  where workspace_id = $1 and environment = $2 and api_token_id < $3 and (revoked_at is not null) = $4
+  order by api_token_id desc limit $5`;
+
+const API_TOKEN_EXISTS = statement('api_token_exists')`select 1 from api_tokens where api_token_id = $1`;
+
+const FIND_WORKSPACE = statement('find_workspace')`
+  select ${WORKSPACE.names} from workspaces where name = $1`;
+
+const LIST_WORKSPACES = statement('list_workspaces')`
+  select ${WORKSPACE.names} from workspaces where name > $1 order by name limit $2`;
+
+const USER_GROUP_OF_WORKSPACE = statement('find_user_group_of_workspace')`
+  select 1 from user_groups where workspace_id = $1 limit 1`;
+
+const API_TOKEN_OF_WORKSPACE = statement('find_api_token_of_workspace')`
+  select 1 from api_tokens where workspace_id = $1
+  and (revoked_at is null or revoked_at >= $2) and (expires_at is null or expires_at >= $2) limit 1`;
+
+const EVENT_OF_WORKSPACE = statement('find_event_of_workspace')`
+  select 1 from events where workspace_id = $1 limit 1`;
+
+const USAGE_OF_WORKSPACE = statement('find_usage_of_workspace')`
+  select 1 from usage_counts where workspace_id = $1 limit 1`;
+
+const LIST_TOKEN_KEYS = statement('list_token_keys')`select key_id from token_keys order by key_id`;
+
+const COUNT_USER_GROUPS = statement('count_user_groups')`select count(*) from user_groups`;
+
+const COUNT_USER_GROUPS_OF = statement('count_user_groups_of')`
+  select count(*) from user_groups where workspace_id = $1 and environment = $2`;
+
+const FIND_LAST_RENAME = statement('find_last_user_group_rename')`
+  select ${RENAME.names} from user_group_renames
+  where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4 and position < $5
+  order by position desc limit 1`;
+
+const FIND_NEXT_RENAME = statement('find_next_user_group_rename')`
+  select ${RENAME.names} from user_group_renames
+  where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4 and position >= $5
+  order by position limit 1`;
+
+const FIND_CONFIG_VERSION = statement('find_config_version')`
+  select config_version from environments where workspace_id = $1 and environment = $2`;
+
+const FIND_DOCUMENT = statement('find_document')`
+  select ${DOCUMENT.names} from documents
+  where workspace_id = $1 and environment = $2 and kind = $3 and document_id = $4`;
+
+const TOTAL_DOCUMENTS = statement('total_documents')`
+  select count(*), coalesce(sum(octet_length(document_id) + octet_length(body)), 0) from documents
+  where workspace_id = $1 and environment = $2 and kind = $3`;
+
+const OF_ENDPOINT = 'workspace_id = $1 and environment = $2 and endpoint_id = $3';
+
+const FIND_DELIVERY = statement('find_delivery')`
+  select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and event_id = $4`;
+
+const LIST_DELIVERIES = statement('list_deliveries')`
+  select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and event_id < $4
+  order by event_id desc limit $5`;
+
+const COUNT_PENDING = statement('count_pending_deliveries')`
+  select count(*) from (select 1 from deliveries where next_attempt_at is not null limit $1) as pending`;
+
+const COUNT_PENDING_OF = statement('count_pending_deliveries_of_endpoint')`
+  select count(*) from (
+    select 1 from deliveries where ${OF_ENDPOINT} and next_attempt_at is not null limit $4) as pending`;
+
+const LAST_DELIVERED = statement('find_last_delivered')`
+  select max(last_attempt_at) from (
+    select state, last_attempt_at from deliveries where ${OF_ENDPOINT}
+    order by event_id desc limit ${NEWEST_DELIVERIES}) as newest
+  where state = 'delivered'`;
+
+const FAILING_SINCE = statement('find_failing_since')`
+  select failing_since from failing_webhook_endpoints where ${OF_ENDPOINT}`;
+
+const LIST_USAGE_OF_DAY = statement('list_usage_of_day')`
+  select ${USAGE_COUNT.names} from usage_counts
+  where workspace_id = $1 and environment = $2 and day = $3 and provided_id > $4
+  order by provided_id, kind, integration limit $5`;
+
+const LIST_USAGE_OF_USER_GROUP = statement('list_usage_of_user_group')`
+  select ${USAGE_COUNT.names} from usage_counts
+  where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4 and day >= $5 and day <= $6
+  order by day, kind, integration limit $7`;
+
+const FIND_FIGURES = statement('find_figures')`
+  select ${STORED_FIGURES.names} from environment_figures where workspace_id = $1 and environment = $2`;
+
+const PING = statement('ping')`select coalesce(max(number), 0) from schema_migrations`;
+
+/** Sorts after every event id. */
+const LAST_EVENT_ID = '~';
+
+/** Queries of the port. */
+export const READS = {
+  findApiTokenById: ({ apiTokenId }) => first(API_TOKEN, FIND_API_TOKEN_BY_ID, [apiTokenId]),
+  listApiTokens: ({ tenant, after, limit }) => ({
+    ...(tenant === null
+      ? { statement: LIST_API_TOKENS, values: [after, limit] }
+      : { statement: LIST_API_TOKENS_OF, values: [...TENANT.cells(tenant), after, limit] }),
+    toResult: (rows) => rows.map((row) => ({ ...API_TOKEN.read(row), workspaceName: row.at(-1) as string })),
+  }),
+  listNewestApiTokens: ({ tenant, before, isRevoked, limit }) =>
+    all(API_TOKEN, LIST_NEWEST_API_TOKENS, [...TENANT.cells(tenant), before, Number(isRevoked), limit]),
+  findWorkspace: ({ name }) => first(WORKSPACE, FIND_WORKSPACE, [name]),
+  // No name is empty.
+  listWorkspaces: ({ after, limit }) => all(WORKSPACE, LIST_WORKSPACES, [after ?? '', limit]),
+  listTokenKeyIds: () => ({
+    statement: LIST_TOKEN_KEYS,
+    values: [],
+    toResult: (rows) => rows.map(([keyId]) => keyId as string),
+  }),
+  countUserGroups: ({ tenant }) =>
+    tenant === null
+      ? one<number>(COUNT_USER_GROUPS)
+      : one<number>(COUNT_USER_GROUPS_OF, TENANT.cells(tenant)),
+  findLastRename: ({ key, before }) =>
+    first(RENAME, FIND_LAST_RENAME, [...USER_GROUP_KEY.cells(key), before]),
+  findNextRename: ({ key, from }) => first(RENAME, FIND_NEXT_RENAME, [...USER_GROUP_KEY.cells(key), from]),
+  findConfigVersion: ({ tenant }) => ({
+    statement: FIND_CONFIG_VERSION,
+    values: TENANT.cells(tenant),
+    toResult: ([row]) => (row?.[0] as number | undefined) ?? 0,
+  }),
+  findDocument: ({ key }) => first(DOCUMENT, FIND_DOCUMENT, DOCUMENT_KEY.cells(key)),
+  findDelivery: ({ endpoint, eventId }) =>
+    first(DELIVERY, FIND_DELIVERY, [...ENDPOINT_POSITION.cells(endpoint), eventId]),
+  listDeliveries: ({ endpoint, before, limit }) =>
+    all(DELIVERY, LIST_DELIVERIES, [...ENDPOINT_POSITION.cells(endpoint), before ?? LAST_EVENT_ID, limit]),
+  countPendingDeliveries: ({ atMost }) => one<number>(COUNT_PENDING, [atMost]),
+  listUsageOfDay: ({ tenant, day, after, limit }) =>
+    all(USAGE_COUNT, LIST_USAGE_OF_DAY, [...TENANT.cells(tenant), day, after, limit]),
+  listUsageOfUserGroup: ({ key, from, to, limit }) =>
+    all(USAGE_COUNT, LIST_USAGE_OF_USER_GROUP, [...USER_GROUP_KEY.cells(key), from, to, limit]),
+  findFigures: ({ tenant }) => first(STORED_FIGURES, FIND_FIGURES, TENANT.cells(tenant)),
+  ping: () => one<number>(PING),
+  scanUserGroups: scan(
+    'user_groups',
+    { names: USER_GROUP.names, readAll: toUserGroups },
+    USER_GROUP_POSITION,
+  ),
+  scanDocuments: scan('documents', DOCUMENT, DOCUMENT_KEY),
+  scanRenames: scan('user_group_renames', RENAME, RENAME_POSITION),
+  scanDeliveries: scan('deliveries', DELIVERY, DELIVERY_POSITION),
+  scanFailingEndpoints: scan('failing_webhook_endpoints', FAILING_ENDPOINT, ENDPOINT_POSITION),
+  scanUsage: scan('usage_counts', USAGE_COUNT, USAGE_POSITION),
+} satisfies { [Kind in QueryKind]?: (query: Omit<Query<Kind>, 'kind'>) => Read<QueryResult<Kind>> };
+
+export type ReadKind = keyof typeof READS;
+export const readKinds = Object.keys(READS) as ReadKind[];
+
+export function readOf(query: Query<ReadKind>): Read<QueryResult<ReadKind>> {
+  return (READS[query.kind] as (query: Query<ReadKind>) => Read<QueryResult<ReadKind>>)(query);
+}
+
+export function apiTokenExists(apiTokenId: number): Read<boolean> {
+  return exists(API_TOKEN_EXISTS, [apiTokenId]);
+}
+
+/** What prevents the deletion of a workspace, in the order in which it is checked. */
+export function obstaclesTo({ workspaceId, endedBefore }: Omit<Command<'deleteWorkspace'>, 'kind'>) {
+  return [
+    ['has_user_groups', exists(USER_GROUP_OF_WORKSPACE, [workspaceId])],
+    ['has_api_tokens', exists(API_TOKEN_OF_WORKSPACE, [workspaceId, endedBefore])],
+    ['has_history', exists(EVENT_OF_WORKSPACE, [workspaceId])],
+    ['has_history', exists(USAGE_OF_WORKSPACE, [workspaceId])],
+  ] as const;
+}
+
+/** Number and size of the documents of the same kind. */
+export function documentTotal({ workspaceId, environment, kind }: DocumentKey): Read<DocumentTotal> {
+  return {
+    statement: TOTAL_DOCUMENTS,
+    values: [workspaceId, environment, kind],
+    toResult: ([row]) => {
+      const [documents, bytes] = row as [number, number];
+      return { documents, bytes };
+    },
+  };
+}
+
+/** Their number, at most `atMost`. */
+export function pendingDeliveries(endpoint: WebhookEndpointKey, atMost: number): Read<number> {
+  return one(COUNT_PENDING_OF, [...ENDPOINT_POSITION.cells(endpoint), atMost]);
+}
+
+/** Last success among the newest deliveries; null if none of them succeeded. */
+export function lastDeliveredAt(endpoint: WebhookEndpointKey): Read<number | null> {
+  return one(LAST_DELIVERED, ENDPOINT_POSITION.cells(endpoint));
+}
+
+/** First failure since the last success; null if the last delivery succeeded. */
+export function failingSince(endpoint: WebhookEndpointKey): Read<number | null> {
+  return {
+    statement: FAILING_SINCE,
+    values: ENDPOINT_POSITION.cells(endpoint),
+    toResult: ([row]) => (row?.[0] as number | undefined) ?? null,
+  };
+}
+
+/** null if there is no row. */
+function first<Value extends object>(
+  entity: Entity<Value>,
+  statement: Statement,
+  values: readonly Cell[],
+): Read<Value | null> {
+  return { statement, values, toResult: (rows) => entity.readFirst(rows) };
+}
+
+function all<Value extends object>(
+  entity: Entity<Value>,
+  statement: Statement,
+  values: readonly Cell[],
+): Read<Value[]> {
+  return { statement, values, toResult: (rows) => entity.readAll(rows) };
+}
+
+/** The only column of the only row. */
+function one<Value extends Cell>(statement: Statement, values: readonly Cell[] = []): Read<Value> {
+  return { statement, values, toResult: ([row]) => row![0] as Value };
+}
+
+/** Whether there is a row. */
+function exists(statement: Statement, values: readonly Cell[]): Read<boolean> {
+  return { statement, values, toResult: (rows) => rows.length > 0 };
+}
+
+/** Reads a whole table, one page after the other, in the order of an index that has the columns of the position. */
+function scan<Position extends object, Value extends object>(
+  table: string,
+  rows: Pick<Entity<Value>, 'names' | 'readAll'>,
+  position: RowShape<Position>,
+): (page: { after: Position | null; limit: number }) => Read<Value[]> {
+  const page = statement(`scan_${table}`)`select ${rows.names} from ${table} ${position.pageAfter()}`;
+  return ({ after, limit }) => ({
+    statement: page,
+    values: [...position.cellsAfter(after), limit],
+    toResult: (found) => rows.readAll(found),
+  });
+}
