@@ -2,27 +2,78 @@
 // what every schema has.
 
 import type { StoredToken } from '../domain/key-ring.ts';
+import { STORED_TOKEN } from './entities.ts';
+import type { Migrations } from './migration.ts';
+import type { Cell } from './row-shape.ts';
+
+const TABLES = ['schema_migrations', 'user_groups', 'token_keys'];
+
+/** Runs SQL with the parameters `$1`, `$2` and so on; rows are arrays. */
+export type RunSql = (sql: string, values?: Cell[]) => Promise<unknown[][]>;
 
 /** All methods throw `StoreUnavailable`. */
-export interface Inspection {
+export abstract class Inspection {
+  readonly #migrations: Migrations;
+  readonly #ask: RunSql;
+  readonly #readAll: RunSql;
+
+  /** `ask` is for fast statements, `readAll` for those that may read all groups. */
+  constructor(migrations: Migrations, ask: RunSql, readAll = ask) {
+    this.#migrations = migrations;
+    this.#ask = ask;
+    this.#readAll = readAll;
+  }
+
   /** For people, such as `PostgreSQL 18.4`. */
-  version(): Promise<string> | string;
-  /** Whether the database has tables of this service; otherwise only `version`, `pendingMigrations` and `newerVersion` may be called. */
-  isInitialized(): Promise<boolean> | boolean;
-  /** The names of the migrations that the schema lacks. Throws `SchemaTooNew`. */
-  pendingMigrations(): Promise<string[]> | string[];
-  /** Says that a newer version has migrated the database; null if none has. */
-  newerVersion(): Promise<string | null> | string | null;
+  abstract version(): Promise<string>;
+
   /** Whatever prevents the service from using the database, or endangers its data. */
-  findings(): Promise<Finding[]> | Finding[];
+  abstract findings(): Promise<Finding[]>;
+
   /** How far the clock of the database is ahead of ours; null if both have the same clock. */
-  clockAheadMs(): Promise<number> | null;
+  abstract clockAheadMs(): Promise<number | null>;
+
+  protected abstract hasTable(name: string): Promise<boolean>;
+
+  /** Whether the database has tables of this service; otherwise only `version`, `pendingMigrations` and `newerVersion` may be called. */
+  async isInitialized(): Promise<boolean> {
+    for (const table of TABLES) if (!(await this.hasTable(table))) return false;
+    return true;
+  }
+
+  /** The names of the migrations that the schema lacks. Throws `SchemaTooNew`. */
+  async pendingMigrations(): Promise<string[]> {
+    return this.#migrations.pending(await this.#schemaNumber()).map(({ name }) => name);
+  }
+
+  /** Says that a newer version has migrated the database; null if none has. */
+  async newerVersion(): Promise<string | null> {
+    return this.#migrations.newerVersion(await this.#schemaNumber());
+  }
+
   /** The ids of the keys that stored tokens may be encrypted with. */
-  registeredKeyIds(): Promise<string[]> | string[];
-  /** The number of stored tokens by the id of their key. Reads all groups. */
-  countTokens(): Promise<Map<string, number>> | Map<string, number>;
+  async registeredKeyIds(): Promise<string[]> {
+    const rows = await this.#ask('select key_id from token_keys order by key_id');
+    return rows.map(([id]) => id as string);
+  }
+
+  /** The number of stored tokens by the id of their key. */
+  async countTokens(): Promise<Map<string, number>> {
+    const rows = await this.#readAll('select token_key_id, count(*) from user_groups group by token_key_id');
+    return new Map(rows as [string, number][]);
+  }
+
   /** Some of the tokens that are encrypted with the key. */
-  sampleTokens(keyId: string, limit: number): Promise<StoredToken[]> | StoredToken[];
+  async sampleTokens(keyId: string, limit: number): Promise<StoredToken[]> {
+    const sql = `select ${STORED_TOKEN.names} from user_groups where token_key_id = $1 limit $2`;
+    return STORED_TOKEN.readAll(await this.#readAll(sql, [keyId, limit]));
+  }
+
+  async #schemaNumber(): Promise<number> {
+    if (!(await this.hasTable('schema_migrations'))) return 0;
+    const [row] = await this.#ask('select coalesce(max(number), 0) from schema_migrations');
+    return row![0] as number;
+  }
 }
 
 export interface Finding {

@@ -1,8 +1,6 @@
 // Reads a PostgreSQL database without migrating it.
 
-import type { StoredToken } from '../../../domain/key-ring.ts';
-import { STORED_TOKEN } from '../../entities.ts';
-import type { Finding, Inspection } from '../../inspection.ts';
+import { type Finding, Inspection } from '../../inspection.ts';
 import type { PostgresOptions } from '../client/options.ts';
 import { findDurabilityRisks } from './durability-check.ts';
 import { checkServer, migrations, ServerUnfit } from './migrate.ts';
@@ -26,40 +24,17 @@ export function inspectPostgres<Result>(
   return withSchemaSession(options, async (session) => work(new PostgresInspection(session)));
 }
 
-class PostgresInspection implements Inspection {
+class PostgresInspection extends Inspection {
   readonly #session: SchemaSession;
 
   constructor(session: SchemaSession) {
+    super(migrations, session.ask, session.change);
     this.#session = session;
   }
 
   async version(): Promise<string> {
     const [row] = await this.#session.ask('show server_version');
     return `PostgreSQL ${row?.[0]}`;
-  }
-
-  async isInitialized(): Promise<boolean> {
-    const tables = ['schema_migrations', 'user_groups', 'token_keys'];
-    const rows = await this.#session.ask(
-      'select 1 from unnest($1::text[]) as name where to_regclass(name) is not null',
-      [tables],
-    );
-    return rows.length === tables.length;
-  }
-
-  async pendingMigrations(): Promise<string[]> {
-    return migrations.pending(await this.#schemaNumber()).map(({ name }) => name);
-  }
-
-  async newerVersion(): Promise<string | null> {
-    return migrations.newerVersion(await this.#schemaNumber());
-  }
-
-  async #schemaNumber(): Promise<number> {
-    const { ask } = this.#session;
-    const [exists] = await ask("select 1 where to_regclass('schema_migrations') is not null");
-    const [row] = exists ? await ask('select coalesce(max(number), 0) from schema_migrations') : [[0]];
-    return row?.[0] as number;
   }
 
   async findings(): Promise<Finding[]> {
@@ -80,19 +55,9 @@ class PostgresInspection implements Inspection {
     return (row?.[0] as number) - (sentAt + receivedAt) / 2;
   }
 
-  async registeredKeyIds(): Promise<string[]> {
-    const rows = await this.#session.ask('select key_id from token_keys order by key_id');
-    return rows.map(([id]) => id as string);
-  }
-
-  async countTokens(): Promise<Map<string, number>> {
-    const sql = 'select token_key_id, count(*) from user_groups group by token_key_id';
-    return new Map((await this.#session.change(sql)) as [string, number][]);
-  }
-
-  async sampleTokens(keyId: string, limit: number): Promise<StoredToken[]> {
-    const sql = `select ${STORED_TOKEN.names} from user_groups where token_key_id = $1 limit $2`;
-    return STORED_TOKEN.readAll(await this.#session.change(sql, [keyId, limit]));
+  protected async hasTable(name: string): Promise<boolean> {
+    const rows = await this.#session.ask('select 1 where to_regclass($1) is not null', [name]);
+    return rows.length === 1;
   }
 
   async #serverFindings(): Promise<Finding[]> {

@@ -7,6 +7,7 @@ import { EventQuota, NO_EVENT_QUOTA } from '../../../domain/event/quota.ts';
 import { StoreUnavailable } from '../../port.ts';
 import type { Read } from '../../reads.ts';
 import type { Cell } from '../../row-shape.ts';
+import { withNumberedParameters } from '../placeholders.ts';
 import { acceptsData, guard, isFailedSync, reportsFreeSpace, rewrite } from './file.ts';
 
 /** 3.51.3 fixed a bug in the write-ahead log that could corrupt a database. */
@@ -101,14 +102,11 @@ export class Connection {
     return row && Object.values(row)[0];
   }
 
-  /**
-   * The statement, prepared once; its parameters may be numbered as on PostgreSQL. Rows are arrays, which cost half as
-   * much as objects.
-   */
+  /** The statement, prepared once. Rows are arrays, which cost half as much as objects. */
   statement(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
-      statement = this.#database.prepare(sql.replaceAll('$', '?'));
+      statement = this.#database.prepare(withNumberedParameters(sql));
       statement.setReturnArrays(true);
       this.#statements.set(sql, statement);
     }

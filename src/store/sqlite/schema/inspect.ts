@@ -3,11 +3,11 @@
 import { accessSync, constants } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { StoredToken } from '../../../domain/key-ring.ts';
-import { STORED_TOKEN } from '../../entities.ts';
-import type { Finding, Inspection } from '../../inspection.ts';
+import { type Finding, Inspection } from '../../inspection.ts';
 import { StoreUnavailable } from '../../port.ts';
+import type { Cell } from '../../row-shape.ts';
 import { guard, requireRegularFile } from '../file/file.ts';
+import { withNumberedParameters } from '../placeholders.ts';
 import { migrations } from './migrate.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
@@ -25,38 +25,21 @@ export async function inspectFile<Result>(
   return await work(new SqliteInspection(database, path));
 }
 
-export class SqliteInspection implements Inspection {
+export class SqliteInspection extends Inspection {
   readonly #database: DatabaseSync;
   readonly #path: string;
 
   constructor(database: DatabaseSync, path: string) {
+    super(migrations, async (sql, values) => this.#rows(sql, values));
     this.#database = database;
     this.#path = path;
   }
 
-  version(): string {
+  async version(): Promise<string> {
     return `SQLite ${this.#rows('select sqlite_version()')[0]![0]}`;
   }
 
-  isInitialized(): boolean {
-    const tables = ['schema_migrations', 'user_groups', 'token_keys'].filter((name) => this.#hasTable(name));
-    return tables.length === 3;
-  }
-
-  pendingMigrations(): string[] {
-    return migrations.pending(this.#schemaNumber()).map(({ name }) => name);
-  }
-
-  newerVersion(): string | null {
-    return migrations.newerVersion(this.#schemaNumber());
-  }
-
-  #schemaNumber(): number {
-    if (!this.#hasTable('schema_migrations')) return 0;
-    return this.#rows('select coalesce(max(number), 0) from schema_migrations')[0]![0] as number;
-  }
-
-  findings(): Finding[] {
+  async findings(): Promise<Finding[]> {
     try {
       guard(() => this.#checkWritable(), this.#path);
       return [];
@@ -68,22 +51,8 @@ export class SqliteInspection implements Inspection {
     }
   }
 
-  clockAheadMs(): null {
+  async clockAheadMs(): Promise<null> {
     return null;
-  }
-
-  registeredKeyIds(): string[] {
-    return this.#rows('select key_id from token_keys order by key_id').map(([id]) => id as string);
-  }
-
-  countTokens(): Map<string, number> {
-    const rows = this.#rows('select token_key_id, count(*) from user_groups group by token_key_id');
-    return new Map(rows as [string, number][]);
-  }
-
-  sampleTokens(keyId: string, limit: number): StoredToken[] {
-    const sql = `select ${STORED_TOKEN.names} from user_groups where token_key_id = ? limit ?`;
-    return STORED_TOKEN.readAll(this.#rows(sql, keyId, limit));
   }
 
   /** Reads the complete file. Returns the first corruption; null if it is intact. */
@@ -92,8 +61,8 @@ export class SqliteInspection implements Inspection {
     return found === 'ok' ? null : found.replaceAll('\n', ' ');
   }
 
-  #hasTable(name: string): boolean {
-    return this.#rows("select 1 from sqlite_schema where type = 'table' and name = ?", name).length > 0;
+  protected async hasTable(name: string): Promise<boolean> {
+    return this.#rows("select 1 from sqlite_schema where type = 'table' and name = $1", [name]).length > 0;
   }
 
   /** Takes the write lock without writing. */
@@ -103,9 +72,9 @@ export class SqliteInspection implements Inspection {
     this.#database.exec('begin immediate; rollback');
   }
 
-  #rows(sql: string, ...values: (string | number)[]): unknown[][] {
+  #rows(sql: string, values: Cell[] = []): unknown[][] {
     return guard(() => {
-      const statement = this.#database.prepare(sql);
+      const statement = this.#database.prepare(withNumberedParameters(sql));
       statement.setReturnArrays(true);
       return statement.all(...values) as unknown as unknown[][];
     }, this.#path);

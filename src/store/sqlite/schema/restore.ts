@@ -48,7 +48,7 @@ export async function restoreFile({ from, to, verify, onProgress }: Restore): Pr
   guard(() => createTemporaryFile(unfinished));
   await copyBytes(from, unfinished, onProgress);
   await inspectFile(unfinished, async (copy) => {
-    refuseInvalid(copy, from);
+    await refuseInvalid(copy, from);
     await verify(copy);
   });
   await deliverSignals();
@@ -105,12 +105,12 @@ async function copyChunks(
   }
 }
 
-function refuseInvalid(copy: SqliteInspection, from: string): void {
+async function refuseInvalid(copy: SqliteInspection, from: string): Promise<void> {
   const corruption = findCorruption(copy);
   if (corruption !== null) throw new BackupInvalid(`${from} is not an intact database: ${corruption}`);
-  if (!copy.isInitialized()) throw new BackupInvalid(`${from} is not a database of this service`);
+  if (!(await copy.isInitialized())) throw new BackupInvalid(`${from} is not a database of this service`);
   // Throws if this version could not serve it.
-  copy.pendingMigrations();
+  await copy.pendingMigrations();
 }
 
 function findCorruption(copy: SqliteInspection): string | null {
