@@ -20,7 +20,7 @@ import { poolClientClass, setMaxConnections } from './pg-internals.ts';
 import { Pipeline, type SentStatement } from './pipeline.ts';
 import { ReconnectProbe } from './reconnect-probe.ts';
 import { type Attempt, retry } from './retry.ts';
-import { type PendingStatement, PipelinedSession, type Session } from './session.ts';
+import { type PendingStatement, Session } from './session.ts';
 
 type Client = Connection & Pick<pg.PoolClient, 'release'>;
 type Work<Result> = (session: Session) => Promise<Result>;
@@ -267,7 +267,7 @@ export class ConnectionPool {
     client: Client,
     { deadline, isRepetition, isAfterConflict }: Attempt,
     opening: readonly SentStatement[] = [],
-  ): PipelinedSession {
+  ): Session {
     let unsent = opening;
     const isContended = performance.now() - this.#lastConflictAt < CONTENDED_MS;
     const state = {
@@ -276,7 +276,7 @@ export class ConnectionPool {
       isDistributed: this.isDistributed,
       eventQuota: this.#eventQuota,
     };
-    return new PipelinedSession(async (pending) => {
+    return new Session(async (pending) => {
       const before = unsent;
       unsent = [];
       const statements = [...before, ...pending.map((each) => this.#toSent(each))];

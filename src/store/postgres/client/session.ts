@@ -4,29 +4,6 @@ import type { EventQuota } from '../../../domain/event/quota.ts';
 import type { Read } from '../../reads.ts';
 import type { Statement } from '../../statement.ts';
 
-export interface Session {
-  /** Whether an earlier attempt may have done the same, and its response was lost. */
-  readonly isRepetition: boolean;
-  /** Whether an earlier attempt collided with a concurrent change. */
-  readonly isAfterConflict: boolean;
-  /** Whether the tables are distributed over several servers (Citus). */
-  readonly isDistributed: boolean;
-  readonly eventQuota: EventQuota;
-  /** The rows, each an array of its columns. Throws `TransientError`. */
-  query(statement: Statement, values?: readonly unknown[]): Promise<unknown[][]>;
-  read<Result>(read: Read<Result>): Promise<Result>;
-  /**
-   * Runs `work` and sends the queries that it makes before its first `await` in one pipeline, in their order. Outside
-   * a transaction they are one transaction. Nested calls join the outer pipeline.
-   */
-  pipelined<Result>(work: () => Promise<Result>): Promise<Result>;
-  /**
-   * The queries that `work` makes before its first `await` travel with the commit, which fails if one of them does.
-   * Only in a transaction, as its last step.
-   */
-  atCommit(work: () => Promise<unknown>): void;
-}
-
 export interface PendingStatement {
   statement: Statement;
   values: readonly unknown[];
@@ -39,9 +16,12 @@ interface PendingQuery extends PendingStatement {
 
 type SessionState = Pick<Session, 'isRepetition' | 'isAfterConflict' | 'isDistributed' | 'eventQuota'>;
 
-export class PipelinedSession implements Session {
+export class Session {
+  /** Whether an earlier attempt may have done the same, and its response was lost. */
   readonly isRepetition: boolean;
+  /** Whether an earlier attempt collided with a concurrent change. */
   readonly isAfterConflict: boolean;
+  /** Whether the tables are distributed over several servers (Citus). */
   readonly isDistributed: boolean;
   readonly eventQuota: EventQuota;
   readonly #send: (statements: readonly PendingStatement[]) => Promise<unknown[][][]>;
@@ -63,6 +43,7 @@ export class PipelinedSession implements Session {
     this.eventQuota = eventQuota;
   }
 
+  /** The rows, each an array of its columns. Throws `TransientError`. */
   query(statement: Statement, values: readonly unknown[] = []): Promise<unknown[][]> {
     // After a failure the connection is back in the pool: a query would interleave with those of its next user.
     if (this.#failure !== null) return Promise.reject(this.#failure.error);
@@ -76,6 +57,10 @@ export class PipelinedSession implements Session {
     return toResult(await this.query(statement, values));
   }
 
+  /**
+   * Runs `work` and sends the queries that it makes before its first `await` in one pipeline, in their order. Outside
+   * a transaction they are one transaction. Nested calls join the outer pipeline.
+   */
   pipelined<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#collecting++;
     try {
@@ -86,6 +71,10 @@ export class PipelinedSession implements Session {
     }
   }
 
+  /**
+   * The queries that `work` makes before its first `await` travel with the commit, which fails if one of them does.
+   * Only in a transaction, as its last step.
+   */
   atCommit(work: () => Promise<unknown>): void {
     this.#collecting++;
     // The commit reports the failure.
