@@ -6,6 +6,7 @@ import { record } from './event/event.ts';
 import type { CommandExecutor, QueryExecutor } from './executor.ts';
 import type { Connection } from './file/connection.ts';
 import { placeholders } from './placeholders.ts';
+import { hasWorkspace } from './workspace.ts';
 
 const FOUND_COLUMNS = `${API_TOKEN.names}, coalesce((select config_version from environments
     where environments.workspace_id = api_tokens.workspace_id
@@ -16,7 +17,6 @@ const CREATE = `insert into api_tokens (${API_TOKEN.names}) values (${placeholde
   on conflict (digest) do nothing`;
 const COUNT_ACTIVE = `select count(*) from api_tokens where workspace_id = ? and environment = ?
     and revoked_at is null and (expires_at is null or expires_at > ?)`;
-const WORKSPACE_EXISTS = 'select 1 from workspaces where workspace_id = ?';
 const REVOKE = 'update api_tokens set revoked_at = ? where api_token_id = ? and revoked_at is null';
 const ROTATE = `update api_tokens set digest = ?, previous_digest = digest, previous_expires_at = ?
   where api_token_id = ? and digest = ? and revoked_at is null`;
@@ -30,7 +30,7 @@ export const findApiToken: QueryExecutor<'findApiToken'> = (connection, { digest
 
 export const createApiToken: CommandExecutor<'createApiToken'> = (connection, command) => {
   const { workspaceId, limit, event } = command;
-  if (connection.get(WORKSPACE_EXISTS, [workspaceId]) === undefined) return 'workspace_not_found';
+  if (!hasWorkspace(connection, workspaceId)) return 'workspace_not_found';
   if (limit !== undefined && countActive(connection, command) >= limit) return 'limit_reached';
   if (connection.run(CREATE, API_TOKEN.cells(command)) === 0) return 'digest_taken';
   record(connection, event, null, () => new Changes(null, apiTokenFields(command)));

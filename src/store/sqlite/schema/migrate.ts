@@ -26,7 +26,7 @@ export function refuseOtherApplication(connection: Connection, file: string): vo
 }
 
 /** The number of the newest applied migration; 0 if there is none. */
-export function schemaNumber(connection: Connection): number {
+function schemaNumber(connection: Connection): number {
   const [number] = connection.get('select coalesce(max(number), 0) from schema_migrations') as [number];
   return number;
 }
