@@ -46,10 +46,10 @@ interface Executor<Kind extends CommandKind> {
   /** The part of each command, from 0. */
   splitParts: (commands: readonly Command<Kind>[]) => number[];
   /**
-   * Order of the parts by the first command of each; without it, that of the commands. For commands that lock a row each
-   * until the commit: batches that lock the same rows in different orders deadlock.
+   * The environment whose row each command locks until the commit. The parts are in its order, otherwise in that of the
+   * commands: batches that lock the same rows in different orders deadlock.
    */
-  compare?: (command: Command<Kind>, other: Command<Kind>) => number;
+  locksEnvironment?: (command: Command<Kind>) => Tenant;
   /**
    * Run first if there are several parts, or after a conflict. A command of a later part would lock a group out of order:
    * one that changes nothing locks nothing, and a rename locks two.
@@ -65,8 +65,6 @@ interface Executor<Kind extends CommandKind> {
    */
   isRepeatable: boolean;
 }
-
-type OfEnvironment = { key: Tenant } | { tenant: Tenant };
 
 const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   leaseIds: { execute: leaseIds, splitParts: together, isRepeatable: true },
@@ -86,10 +84,14 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   deleteOldUsage: { ...singly(deleteOldUsage), isTransaction: () => true },
   // A repeated attempt would find what the first one stored.
   putFigures: { ...singly(putFigures), isRepeatable: false },
-  putDocument: { ...singly(putDocument), compare: byEnvironment, isRepeatable: false },
-  deleteDocument: { ...singly(deleteDocument), compare: byEnvironment, isRepeatable: false },
-  changeConfig: { ...singly(changeConfig), compare: byEnvironment, isRepeatable: false },
-  resealDocument: { ...singly(resealDocument), compare: byEnvironment, isTransaction: () => true },
+  putDocument: { ...singly(putDocument), locksEnvironment: ({ key }) => key, isRepeatable: false },
+  deleteDocument: { ...singly(deleteDocument), locksEnvironment: ({ key }) => key, isRepeatable: false },
+  changeConfig: { ...singly(changeConfig), locksEnvironment: ({ tenant }) => tenant, isRepeatable: false },
+  resealDocument: {
+    ...singly(resealDocument),
+    locksEnvironment: ({ key }) => key,
+    isTransaction: () => true,
+  },
   copyDocuments: { ...singly(copyDocuments), isTransaction: () => true },
   copyEvents: { ...singly(copyEvents), isTransaction: () => true },
   copyDeliveries: singly(copyDeliveries),
@@ -156,10 +158,11 @@ export async function runCommands(
   commands: readonly Command[],
 ): Promise<CommandResult[]> {
   const executor = executors[commands[0]!.kind] as Executor<CommandKind>;
-  const { execute, splitParts, compare, lock, isRepeatable } = executor;
+  const { execute, splitParts, locksEnvironment, lock, isRepeatable } = executor;
   // Parts are numbered in order of first occurrence.
   const parts = [...groupIndexes(splitParts(commands)).values()];
-  if (compare) parts.sort(([place], [other]) => compare(commands[place!]!, commands[other!]!));
+  if (locksEnvironment)
+    parts.sort(([a], [b]) => byTenant(locksEnvironment(commands[a!]!), locksEnvironment(commands[b!]!)));
   const work = async (session: Session): Promise<CommandResult[]> => {
     const results: CommandResult[] = new Array(commands.length);
     const transaction: Transaction = { locked: new Map(), recordings: [] };
@@ -216,14 +219,6 @@ function oneOfEach<Item>(items: readonly Item[], listNames: (item: Item) => stri
     for (const name of names) next.set(name, part + 1);
     return part;
   });
-}
-
-function byEnvironment(command: OfEnvironment, other: OfEnvironment): number {
-  return byTenant(environmentOf(command), environmentOf(other));
-}
-
-function environmentOf(command: OfEnvironment): Tenant {
-  return 'key' in command ? command.key : command.tenant;
 }
 
 /** For rare commands: one at a time. They are repeatable unless the table above says otherwise. */
