@@ -7,7 +7,7 @@ export { type Html, html, type Insertion, joined, NO_HTML };
 /** Longest word that columns and buttons keep in one piece, in characters. */
 const WORD = 24;
 const LONG_WORD = new RegExp(String.raw`\S{${WORD + 1}}`);
-const SHORT = new RegExp(String.raw`^[\x20-\x7e]{1,${WORD}}$`);
+const WHOLE = new RegExp(String.raw`^[\x20-\x7e]{1,${WORD}}$`);
 /** Ids of other characters, such as those that combine or run from right to left, cannot be cut anywhere. */
 const CUTTABLE = new RegExp(String.raw`^[\x20-\x7e]{${WORD + 1},}$`);
 /** Characters of the end of a long id, which often tells ids apart. */
@@ -52,7 +52,7 @@ export function breakable(name: string): Html {
 
 /** An id, whole for scripts and screen readers; where it has too little room, its middle is not visible. */
 export function identifier(id: string): Html {
-  if (SHORT.test(id)) return html`<span class="id short">${id}</span>`;
+  if (WHOLE.test(id)) return html`<span class="id whole">${id}</span>`;
   if (!CUTTABLE.test(id)) return html`<span class="${LONG_WORD.test(id) ? 'id long' : 'id'}">${id}</span>`;
   return html`<span class="id cut" title="${id}"><span class="start">${id.slice(0, -END)}</span><span>${id.slice(-END)}</span></span>`;
 }
