@@ -10,15 +10,15 @@ export interface Difference {
   to: string | undefined;
 }
 
-export interface Merge {
+export interface Merge<Merged = Map<string, string>, Change = Difference> {
   /** The merged fields, with the value of the person where both sides changed one. */
-  fields: Map<string, string>;
+  fields: Merged;
   /** Changed by both sides, from the stored value to that of the person. */
-  conflicts: Difference[];
+  conflicts: Change[];
   /** Changed by others only. */
-  others: Difference[];
+  others: Change[];
   /** Changed by the person only. */
-  own: Difference[];
+  own: Change[];
 }
 
 /** `base` is what the form was opened with; null if that is not known, and everything that differs is a conflict. */

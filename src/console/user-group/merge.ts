@@ -6,17 +6,12 @@ import { type JsonText, parseStrictJson } from '../../domain/json/strict-json.ts
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import type { Change } from '../event/changes.ts';
-import { type Difference, type Fields, threeWayMerge } from '../merge.ts';
+import { type Difference, type Fields, type Merge, threeWayMerge } from '../merge.ts';
 
 /** The fields that the form has: all of them are sent. */
 export type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties'>;
 
-export interface GroupMerge {
-  fields: GroupFields;
-  conflicts: Change[];
-  others: Change[];
-  own: Change[];
-}
+export type GroupMerge = Merge<GroupFields, Change>;
 
 const OBJECTS = ['mapping', 'properties'] as const;
 /** Says that the object is not null: a value of its own, without its members. */
