@@ -1,11 +1,12 @@
 // A problem as a page, for people who use the console.
 
 import { hash } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { Html, html } from './html.ts';
 import { pageHeaders, pageHeadersWith } from './page-headers.ts';
 
 interface ProblemTexts {
+  status: number;
   title: string;
   detail: string;
   requestId: string;
@@ -43,28 +44,24 @@ declare module 'fastify' {
 
 const problemPageHeaders = pageHeadersWith(`'sha256-${hash('sha256', STYLE, 'base64')}'`);
 
-/** Without a frame it loads nothing, so that it can be shown whatever has failed. */
-export function problemPage(texts: ProblemTexts & { status: number }, request: FastifyRequest): Page {
+/** Without a frame the page loads nothing, so that it can be shown whatever has failed. */
+export function sendProblemPage(reply: FastifyReply, texts: ProblemTexts): FastifyReply {
+  const { request } = reply;
   const frame = request.frame ?? request.server.findFrame(request);
-  const { title, status, retryAfter } = texts;
+  const { status, title, detail, requestId, retryAfter } = texts;
   const wait = retryAfter === undefined ? '' : html`<p>Try again in ${retryAfter} s.</p>`;
-  const content = html`<h1>${title}</h1><p>${texts.detail}</p>${wait}${request.keptForm ?? ''}<p class="hint">Request ${texts.requestId}</p>`;
-  if (frame) return { html: frame({ title, status, main: html`${content}${BACK}` }), headers: pageHeaders };
-  return { html: withoutFrame(title, content), headers: problemPageHeaders };
+  const main = html`<h1>${title}</h1><p>${detail}</p>${wait}${request.keptForm ?? ''}<p class="hint">Request ${requestId}</p>${BACK}`;
+  const page = frame ? frame({ title, status, main }) : withoutFrame(title, main);
+  return reply.headers(frame ? pageHeaders : problemPageHeaders).send(page.markup);
 }
 
 const BACK = html`<p><a href="/console">Back to the overview</a></p>`;
 
-interface Page {
-  html: Html;
-  headers: Readonly<Record<string, string>>;
-}
-
-function withoutFrame(title: string, content: Html): Html {
+function withoutFrame(title: string, main: Html): Html {
   return html`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · User Group Service</title><link rel="icon" href="data:,"><style>${new Html(STYLE)}</style></head>
-<body><main>${content}${BACK}</main></body>
+<body><main>${main}</main></body>
 </html>
 `;
 }

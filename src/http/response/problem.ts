@@ -5,7 +5,7 @@ import { redact } from '../../domain/secret.ts';
 import { Problem, type ProblemCode } from '../../problem.ts';
 import { StoreUnavailable } from '../../store/port.ts';
 import { type Protocol, requestProtocol } from '../protocol.ts';
-import { problemPage } from './problem-page.ts';
+import { sendProblemPage } from './problem-page.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
@@ -136,15 +136,8 @@ export function sendProblem(reply: FastifyReply, problem: Problem, requestId: st
     const { headers, url } = reply.request;
     // The live search would look for its results on the page of the problem.
     if (headers['hx-request'] === 'true') reply.header('hx-redirect', url);
-    const texts = {
-      title,
-      status,
-      detail: redact(problem.message),
-      requestId,
-      retryAfter: sent['retry-after'],
-    };
-    const { html, headers: pageHeaders } = problemPage(texts, reply.request);
-    return reply.headers(pageHeaders).send(html.markup);
+    const detail = redact(problem.message);
+    return sendProblemPage(reply, { status, title, detail, requestId, retryAfter: sent['retry-after'] });
   }
   const isOAuthError = protocol === 'oauth' && status in oauthErrors;
   return reply
