@@ -42,7 +42,7 @@ export const creation = formPages({
     const config = await environmentConfig(call);
     const isJson = isJsonForm(call.query, form);
     const typed = problem === undefined ? typedGroup(config, isJson) : readGroup(form, config);
-    return createContent(call, { id: form.text('user_group_id'), ...typed }, problem);
+    return createContent({ id: form.text('user_group_id'), ...typed }, config, problem);
   },
 });
 
@@ -57,7 +57,7 @@ export const creationAgain: Page = {
     const { context, form } = call;
     await context.cpu.turn(form.size);
     const [id, config] = [form.text('user_group_id'), await environmentConfig(call)];
-    return formView(call, CREATE_PATH, await createContent(call, { id, ...typedIn(call, id, config) }));
+    return formView(call, CREATE_PATH, createContent({ id, ...typedIn(call, id, config) }, config));
   },
 };
 
@@ -85,12 +85,11 @@ const EXISTS = new Problem(
 );
 
 /** `problem` is that of the rejected form. */
-async function createContent(
-  call: PageCall,
+function createContent(
   { id, ...typed }: TypedGroup & { id: string },
+  config: EnvironmentConfig,
   problem?: Problem,
-): Promise<FormContent> {
-  const config = await environmentConfig(call);
+): FormContent {
   return {
     title: 'Create a user group',
     text: problemSummary(problem),
