@@ -107,8 +107,8 @@ function listCommand(): Command {
       'Lists all API tokens with the hour of their last use; a serving process writes it within a few seconds.',
     );
   return addDatabaseOptions(command).action((options: DatabaseOptions) =>
-    withExistingDatabase(options, async ({ store }) => {
-      await printList(options, apiTokenPages(store), listedFields, {
+    withExistingDatabase(options, ({ store }) =>
+      printList(options, apiTokenPages(store), listedFields, {
         ID: 'id',
         WORKSPACE: 'workspace',
         ENVIRONMENT: 'environment',
@@ -118,8 +118,8 @@ function listCommand(): Command {
         EXPIRES: 'expires_at',
         'LAST USED': 'last_used_at',
         NAME: 'name',
-      });
-    }),
+      }),
+    ),
   );
 }
 

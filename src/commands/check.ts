@@ -51,7 +51,6 @@ async function check(options: CheckOptions): Promise<void> {
       collectGarbage();
       collectAt = checked + COLLECT_EVERY;
     }
-    bar.end();
   });
   const verb = violating > 1 ? 'violate' : 'violates';
   const found = `${violating === 0 ? 'none' : violating} ${verb} the rules`;
