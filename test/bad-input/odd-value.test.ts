@@ -17,6 +17,7 @@ import { type Members, nameOf, objectText, operationsOn, requestOf } from '../su
 import { words } from '../support/bad-input/value.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { mapConcurrently, send, type TestResponse } from '../support/http.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 describeOnEachDatabase('An unusual value', (database) => {
@@ -157,12 +158,12 @@ async function changesOf(
 ): Promise<string[]> {
   const plain = { name: '"Present"', user_group_id: JSON.stringify(id), properties: 'null' };
   const body = objectText({ ...plain, ...members });
-  const created = await service.call('POST', '/v1/user-groups', body);
+  const created = await served(() => service.call('POST', '/v1/user-groups', body));
   if (created.status !== 201) return [`${id}: ${body.slice(0, 200)} returned ${created.text}`];
-  const found = await service.get(body);
-  const updated = await service.put(body);
-  const rotated = await service.post({ current_token: created.json.user_group.token });
-  const resolved = await service.resolve(rotated.json.user_group.token);
+  const found = await served(() => service.get(body));
+  const updated = await served(() => service.put(body));
+  const rotated = await served(() => service.post({ current_token: created.json.user_group.token }));
+  const resolved = await served(() => service.resolve(rotated.json.user_group.token));
   const { name, user_group_id, properties, mapping = 'null' } = { ...plain, ...returned } as Members;
   const identity = `"name":${name},"provided_id":${user_group_id}`;
   return [
