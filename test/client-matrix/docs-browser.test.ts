@@ -16,6 +16,8 @@ interface Visit {
   requests: URL[];
 }
 
+const WIDTH = 'document.documentElement.scrollWidth';
+
 describe('The documentation in a browser', { skip: skipsBrowser }, () => {
   const stack = suiteStack();
   let service: TestService;
@@ -56,25 +58,24 @@ describe('The documentation in a browser', { skip: skipsBrowser }, () => {
     await page.close();
   });
 
-  for (const [phrase, summary] of [
-    ['rotate', 'Rotate a token'],
-    ['MERGE patch', 'Change parts of a user group'],
-    ['delete /v1', 'Delete a user group'],
-  ] as const) {
-    it(`searches the title, description, method and path of operations: ${phrase}`, async () => {
-      const { page } = await visit('/docs');
-      const all = await operations(page).count();
+  it('searches the title, description, method and path of operations, and shows none if there is no match', async () => {
+    const { page, errors } = await visit('/docs');
+    const all = await operations(page).count();
+    for (const [phrase, summary] of [
+      ['rotate', 'Rotate a token'],
+      ['MERGE patch', 'Change parts of a user group'],
+      ['delete /v1', 'Delete a user group'],
+    ] as const) {
       await search(page).fill(phrase);
       await operations(page)
         .nth(all - 1)
         .waitFor({ state: 'detached' });
-      assert.ok((await operations(page).allTextContents()).includes(summary));
-      await page.close();
-    });
-  }
-
-  it('shows no operation if the search has no match', async () => {
-    const { page, errors } = await visit('/docs');
+      assert.ok((await operations(page).allTextContents()).includes(summary), phrase);
+      await search(page).fill('');
+      await operations(page)
+        .nth(all - 1)
+        .waitFor();
+    }
     await search(page).fill('no operation has these words');
     await operations(page).first().waitFor({ state: 'detached' });
     assert.deepEqual(errors, []);
@@ -91,26 +92,18 @@ describe('The documentation in a browser', { skip: skipsBrowser }, () => {
       assert.deepEqual(errors, []);
       await page.close();
     });
-
-    it(`fits the width of a phone: ${path}`, async () => {
-      const { page } = await visit(path, PHONE);
-      if (path === '/docs') {
-        await page.getByText('Rotate a token', { exact: true }).click();
-        await page.getByText('Safe to retry.').waitFor();
-      }
-      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), PHONE.viewport.width);
-      await page.close();
-    });
   }
 
-  it('opens the operation in the URL fragment', async () => {
-    const { page } = await visit('/docs#/User%20group%20tokens/rotateUserGroupToken');
+  it('opens the operation in the URL fragment, which fits the width of a phone', async () => {
+    const { page } = await visit('/docs#/User%20group%20tokens/rotateUserGroupToken', PHONE);
     await page.getByText('Safe to retry.').waitFor();
+    assert.equal(await page.evaluate(WIDTH), PHONE.viewport.width);
     await page.close();
   });
 
-  it('scrolls to the error that the type of a problem links to', async () => {
-    const { page } = await visit('/errors#user_group_not_found');
+  it('scrolls to the error that the type of a problem links to, which fits the width of a phone', async () => {
+    const { page } = await visit('/errors#user_group_not_found', PHONE);
+    assert.equal(await page.evaluate(WIDTH), PHONE.viewport.width);
     const top = await page.evaluate(`document.querySelector(':target').getBoundingClientRect().top`);
     assert.ok(Number(top) >= 0 && Number(top) < 200, String(top));
     await page.close();
