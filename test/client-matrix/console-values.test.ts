@@ -332,6 +332,7 @@ describe('Values in the console in a browser', { skip: skipsBrowser }, () => {
         'field',
         'actor',
         'target_id',
+        'request_id',
         'state',
         'cursor',
         secret,

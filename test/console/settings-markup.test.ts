@@ -8,6 +8,7 @@ import { ConsoleBrowser } from '../support/console.ts';
 import { checkMarkup } from '../support/console-page.ts';
 import { sqlite } from '../support/database.ts';
 import { textOfElement } from '../support/html.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 interface Kind {
@@ -59,7 +60,7 @@ describe('markup in settings of the console', () => {
       for (const text of [...joined(markup), ...(api === '/v1/schemas' ? pathLike : [])]) {
         const id = encodeURIComponent(text);
         const read = () => service.call('GET', `${api}/${id}`, undefined, { token });
-        const stored = await service.call('PUT', `${api}/${id}`, body(text), { token });
+        const stored = await served(() => service.call('PUT', `${api}/${id}`, body(text), { token }));
         assert.equal(stored.status, 201, stored.text);
         const page = await browser.get(`${path}/${id}`);
         checkMarkup(page);
@@ -76,7 +77,7 @@ describe('markup in settings of the console', () => {
         >;
         const { version: _, updated_at: __, ...before } = Object.values(stored.json)[1] as typeof same;
         assert.deepEqual(same, before);
-        await service.call('PUT', `${api}/${id}`, body(`${text}2`), { token });
+        await served(() => service.call('PUT', `${api}/${id}`, body(`${text}2`), { token }));
         const conflict = await browser.submitFrom(form, edit);
         assert.equal(conflict.status, 412);
         checkMarkup(conflict);
