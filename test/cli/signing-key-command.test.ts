@@ -26,7 +26,7 @@ describeOnEachDatabase('signing-key', (database) => {
   });
 
   it('lists the keys as the API does, and prints their public parts', async () => {
-    await site.put('jwt', integrations.jwt);
+    await site.create('jwt', integrations.jwt);
     const { issuer, signing_keys } = (await site.asAdmin('GET', '/v1/signing-keys')).json;
     const { code, stdout } = await command('list', '--json');
     assert.equal(code, 0);

@@ -6,6 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { configFileSchema } from '../../src/domain/config.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { assertProblem, pointersOf } from '../support/problem.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { Tenant } from '../support/webhooks/tenant.ts';
 
@@ -51,7 +52,7 @@ describeOnEachDatabase('The configuration', (database) => {
     tenant = await Tenant.create(service, `config ${created++}`);
   });
 
-  const apply = (body: unknown, query = '') => tenant.call('PUT', `/v1/config${query}`, body);
+  const apply = (body: unknown, query = '') => served(() => tenant.call('PUT', `/v1/config${query}`, body));
   const applied = async (body: unknown, query = '') => {
     const response = await apply(body, query);
     assert.equal(response.status, 200, response.text);

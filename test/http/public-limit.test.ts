@@ -95,7 +95,7 @@ describeOnEachDatabase(
     });
     let issuer: string;
     before(async () => {
-      await site.put('jwt', integrations.jwt);
+      await site.create('jwt', integrations.jwt);
       issuer = new URL((await site.asAdmin('GET', '/v1/signing-keys')).json.issuer).pathname;
     });
 

@@ -10,7 +10,7 @@ describeOnEachDatabase('A key set', (database) => {
     const env = { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '0' };
     const site = await EmbedSite.start(database, { env });
     try {
-      await site.put('jwt', integrations.jwt);
+      await site.create('jwt', integrations.jwt);
       const issuer = new URL((await site.asAdmin('GET', '/v1/signing-keys')).json.issuer).pathname;
       const read = async () => {
         const before = process.cpuUsage();

@@ -55,18 +55,18 @@ describeOnEachDatabase('The signing keys', (database) => {
   it('do not exist before the first integration that needs them, and then sign at once', async () => {
     assert.deepEqual((await list()).json, { success: 1, issuer: null, jwks_url: null, signing_keys: [] });
     const { secret: _, ...superset } = integrations.superset;
-    await site.put('metabase', integrations.metabase);
+    await site.create('metabase', integrations.metabase);
     assert.equal((await list()).json.issuer, null);
-    await site.put('superset', { ...superset, settings: { ...superset.settings, algorithm: 'RS256' } });
+    await site.create('superset', { ...superset, settings: { ...superset.settings, algorithm: 'RS256' } });
     const first = await list();
     assert.deepEqual(statuses(first), ['ES256 signing', 'RS256 signing']);
-    await site.put('jwt', integrations.jwt);
+    await site.create('jwt', integrations.jwt);
     assert.deepEqual((await list()).json, first.json);
     assert.equal(first.json.issuer, `${site.service.url}${new URL(first.json.issuer).pathname}`);
   });
 
   it('are found by a library that knows only the issuer of a token', async () => {
-    await site.put('discovered', integrations.jwt);
+    await site.create('discovered', integrations.jwt);
     const token = await site.token('discovered', { user_group_id: 'a' });
     const { iss } = decodeJwt(token);
     const read = async (url: string) =>
@@ -183,7 +183,7 @@ describeOnEachDatabase('The signing keys', (database) => {
     site.service.clockAheadMs += 6 * MINUTE;
     assert.deepEqual(statuses(await list()), ['ES256 signing', 'RS256 signing']);
     assert.notEqual((await site.keySet()).headers.etag, etag);
-    await site.put('jwt', integrations.jwt);
+    await site.create('jwt', integrations.jwt);
   });
 
   it('are not rotated again while new ones wait: the call can be repeated', async () => {
