@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { POSITIONS } from '../../src/store/postgres/event/event.ts';
+import { POSITIONS } from '../../src/store/postgres/event/record.ts';
 import { type DatabaseKind, postgres, sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
@@ -197,7 +197,7 @@ describe('The feed of events on PostgreSQL', () => {
        where target_id = 'inverted'`,
     );
     assert.ok(Number(rows[0].last) > Number(rows[0].own));
-    const { INSERT } = await import('../../src/store/postgres/event/event.ts');
+    const { INSERT } = await import('../../src/store/postgres/event/record.ts');
     const group = await client.query("select * from user_groups where provided_id = 'inverted'");
     const { bucket, workspace_id } = group.rows[0];
     const actor = '{"type":"command_line","id":null,"name":null,"via":"command_line"}';
@@ -244,7 +244,7 @@ describe('The feed of events on PostgreSQL', () => {
     await client.query('insert into user_groups select * from json_populate_record(null::user_groups, $1)', [
       stored,
     ]);
-    const { INSERT_FOR_TOKENS } = await import('../../src/store/postgres/event/event.ts');
+    const { INSERT_FOR_TOKENS } = await import('../../src/store/postgres/event/record.ts');
     const actor = '{"type":"command_line","id":null,"name":null,"via":"command_line"}';
     await client.query(INSERT_FOR_TOKENS.sql, [
       [bucket],

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import pg from 'pg';
 import { ConnectionPool } from '../../src/store/postgres/client/pool.ts';
-import { INSERT } from '../../src/store/postgres/event/event.ts';
+import { INSERT } from '../../src/store/postgres/event/record.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { postgres } from '../support/database.ts';
 import { optionsFor } from '../support/postgres/options.ts';

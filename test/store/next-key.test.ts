@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Environment } from '../../src/domain/user-group/user-group.ts';
-import { findNextTenant } from '../../src/store/sqlite/event/event.ts';
+import { findNextTenant } from '../../src/store/sqlite/event/list.ts';
 import { Connection } from '../../src/store/sqlite/file/connection.ts';
 import { findPendingEndpoint } from '../../src/store/sqlite/webhook-endpoint/delivery.ts';
 import { sqlite } from '../support/database.ts';

@@ -8,7 +8,7 @@ import { groupIndexes, scatter } from './batch.ts';
 import type { ConnectionPool } from './client/pool.ts';
 import type { Session } from './client/session.ts';
 import { findConfig } from './document.ts';
-import { findNextTenant, hasMoreEvents, listEvents } from './event/event.ts';
+import { findNextTenant, hasMoreEvents, listEvents } from './event/list.ts';
 import { findEvents } from './event/single-event.ts';
 import type { QueryBatchExecutor, QueryExecutor } from './executor.ts';
 import { findNextTenantWithUsage } from './usage.ts';

@@ -2,7 +2,7 @@ import { type ApiToken, apiTokenFields } from '../../domain/api-token.ts';
 import { Changes } from '../../domain/event/changes.ts';
 import { API_TOKEN } from '../entities.ts';
 import { apiTokenExists } from '../reads.ts';
-import { record } from './event/event.ts';
+import { record } from './event/record.ts';
 import type { CommandExecutor, QueryExecutor } from './executor.ts';
 import type { Connection } from './file/connection.ts';
 import { placeholders } from './placeholders.ts';

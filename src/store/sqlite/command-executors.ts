@@ -4,7 +4,7 @@ import type { Command, CommandKind, CommandResult } from '../port.ts';
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
 import { changeConfig, copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
 import { copyEvents } from './event/copy.ts';
-import { deleteOldEvents, eraseChanges } from './event/event.ts';
+import { deleteOldEvents, eraseChanges } from './event/delete.ts';
 import { recordEvent } from './event/single-event.ts';
 import type { CommandExecutor } from './executor.ts';
 import { putFigures } from './figures.ts';

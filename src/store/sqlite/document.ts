@@ -10,7 +10,7 @@ import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
 import { CONFIG_PAGE, type Command, type CommandResult } from '../port.ts';
 import { documentTotal, READS } from '../reads.ts';
 import type { Cell } from '../row-shape.ts';
-import { record } from './event/event.ts';
+import { record } from './event/record.ts';
 import type { CommandExecutor, QueryExecutor } from './executor.ts';
 import type { Connection } from './file/connection.ts';
 import { asStoreError } from './file/file.ts';

@@ -6,7 +6,7 @@ import type { Query, QueryKind, QueryResult } from '../port.ts';
 import { type ReadKind, readKinds, readOf } from '../reads.ts';
 import { findApiToken } from './api-token.ts';
 import { findConfig } from './document.ts';
-import { findNextTenant, hasMoreEvents, listEvents } from './event/event.ts';
+import { findNextTenant, hasMoreEvents, listEvents } from './event/list.ts';
 import { findEvent } from './event/single-event.ts';
 import type { QueryExecutor } from './executor.ts';
 import type { Connection } from './file/connection.ts';

@@ -2,7 +2,7 @@ import { EVENT } from '../../entities.ts';
 import { statement } from '../../statement.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
-import { POSITIONS } from './event.ts';
+import { POSITIONS } from './record.ts';
 
 export const COPY = statement('copy_events')`
   insert into events (${EVENT.names})

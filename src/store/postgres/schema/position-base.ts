@@ -1,7 +1,7 @@
 // The base of event positions. Transaction ids start again when the database is restored into another cluster; the base
 // then continues after the last event, so that positions and cursors of readers stay in order.
 
-import { POSITIONS } from '../event/event.ts';
+import { POSITIONS } from '../event/record.ts';
 import type { SchemaSession } from './session.ts';
 
 /** Identifier of the cluster, if the role may not read it. */

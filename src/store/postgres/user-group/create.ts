@@ -13,7 +13,7 @@ import { RowShape } from '../../row-shape.ts';
 import { statement } from '../../statement.ts';
 import { firstOfEach } from '../batch.ts';
 import type { Session } from '../client/session.ts';
-import { record, recordForTokens } from '../event/event.ts';
+import { record, recordForTokens } from '../event/record.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
 import { byKey, explainUnapplied } from './user-group.ts';
 

@@ -11,7 +11,7 @@ import { renamedUserGroup, renamesAt } from '../../user-group-rename.ts';
 import { conflict } from '../client/errors.ts';
 import type { Session } from '../client/session.ts';
 import { changeConfig } from '../document.ts';
-import { nextPositionOfAll, recordAt } from '../event/event.ts';
+import { nextPositionOfAll, recordAt } from '../event/record.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
 import { heldImportedTokens, moveImportedTokens } from './imported-token.ts';

@@ -7,7 +7,7 @@ import type { Command, TokenRotation } from '../../port.ts';
 import { RowShape, text } from '../../row-shape.ts';
 import { statement } from '../../statement.ts';
 import { firstOfEach } from '../batch.ts';
-import { record, recordForTokens } from '../event/event.ts';
+import { record, recordForTokens } from '../event/record.ts';
 import type { CommandBatchExecutor } from '../executor.ts';
 import { MEETS_PRECONDITION, PRECONDITION } from '../precondition.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';

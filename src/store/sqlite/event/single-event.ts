@@ -2,7 +2,7 @@
 
 import { EVENT } from '../../entities.ts';
 import type { CommandExecutor, QueryExecutor } from '../executor.ts';
-import { record } from './event.ts';
+import { record } from './record.ts';
 
 const FIND = `select ${EVENT.names} from events
   where workspace_id = ? and environment = ? and target_type = ? and target_id = ? and position = ?`;

@@ -1,7 +1,7 @@
 import { userGroupChanges } from '../../../domain/event/changes.ts';
 import { createdUserGroup, USER_GROUP } from '../../entities.ts';
 import type { CommandResult, NewUserGroup } from '../../port.ts';
-import { record } from '../event/event.ts';
+import { record } from '../event/record.ts';
 import type { Connection } from '../file/connection.ts';
 import { placeholders } from '../placeholders.ts';
 import { findByKey } from './user-group.ts';

@@ -1,6 +1,7 @@
 import { isMet } from '../../../domain/precondition.ts';
 import { USER_GROUP_KEY } from '../../entities.ts';
-import { eraseLastChanges, record } from '../event/event.ts';
+import { eraseLastChanges } from '../event/delete.ts';
+import { record } from '../event/record.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { forgetImportedToken } from './imported-token.ts';
 import { findByKey, OF_KEY } from './user-group.ts';

@@ -3,7 +3,7 @@ import { renameChanges } from '../../../domain/user-group/rename.ts';
 import { RENAME, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import { renamedUserGroup, renamesAt } from '../../user-group-rename.ts';
 import { changeConfig } from '../document.ts';
-import { record } from '../event/event.ts';
+import { record } from '../event/record.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { placeholders } from '../placeholders.ts';
 import { moveImportedToken } from './imported-token.ts';

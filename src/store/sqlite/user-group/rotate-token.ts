@@ -2,7 +2,7 @@
 
 import { isMet } from '../../../domain/precondition.ts';
 import { USER_GROUP_KEY } from '../../entities.ts';
-import { record } from '../event/event.ts';
+import { record } from '../event/record.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { forgetImportedToken } from './imported-token.ts';
 import { findByToken, OF_KEY } from './user-group.ts';

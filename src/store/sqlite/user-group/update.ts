@@ -2,7 +2,7 @@ import { userGroupChanges } from '../../../domain/event/changes.ts';
 import { isMet } from '../../../domain/precondition.ts';
 import { USER_GROUP_KEY } from '../../entities.ts';
 import { isUnchanged, suspensionAfter } from '../../user-group-update.ts';
-import { record } from '../event/event.ts';
+import { record } from '../event/record.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { findByKey, OF_KEY } from './user-group.ts';
 

@@ -7,37 +7,16 @@
 // position is also higher than that of the target's last event: changes of a target are in order.
 
 import type { Changes } from '../../../domain/event/changes.ts';
-import { START } from '../../../domain/event/cursor.ts';
-import {
-  bucketOfTarget,
-  type EventKey,
-  type EventPosition,
-  type EventTarget,
-  type NewEvent,
-  type StoredEvent,
-  type Tenant,
-} from '../../../domain/event/event.ts';
+import type { NewEvent, StoredEvent } from '../../../domain/event/event.ts';
 import type { JsonText } from '../../../domain/json/strict-json.ts';
 import type { TokenDigest } from '../../../domain/token.ts';
 import type { UserGroupKey } from '../../../domain/user-group/user-group.ts';
-import {
-  DELIVERY,
-  EVENT,
-  EVENT_KEY,
-  EVENT_TARGET,
-  RECORDED_EVENT,
-  TENANT,
-  TENANT_WITH_EVENTS,
-  USER_GROUP,
-  USER_GROUP_KEY,
-} from '../../entities.ts';
-import { type EventCandidate, searchRange, selectPage } from '../../event-page.ts';
-import type { EventPage, EventSearch, Recorded } from '../../port.ts';
-import { bigint, Entity, RowShape } from '../../row-shape.ts';
-import { type Statement, statement } from '../../statement.ts';
+import { DELIVERY, EVENT, EVENT_TARGET, RECORDED_EVENT, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
+import type { Recorded } from '../../port.ts';
+import { RowShape } from '../../row-shape.ts';
+import { statement } from '../../statement.ts';
 import type { Session } from '../client/session.ts';
-import type { CommandExecutor, QueryExecutor, Recording } from '../executor.ts';
-import { HORIZON as HORIZON_ON_CITUS } from '../schema/citus.ts';
+import type { Recording } from '../executor.ts';
 import { isSent, numberedRows, sentRows, toArrays } from '../sent-rows.ts';
 
 /** Positions of one transaction id. */
@@ -173,112 +152,6 @@ export const INSERT_DELIVERIES_AT = statement('insert_deliveries_at')`
   select bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type, target_id, position,
     'pending', 0, occurred_at, occurred_at
   from ${sentRows(PLACED_DELIVERY)}`;
-
-/** The positions of all transactions before this one are known. */
-export const HORIZON = statement('event_horizon')`
-  select pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
-
-// Changes may be large, so the sizes are queried first, which PostgreSQL knows without reading the texts.
-const CANDIDATE = 'select position, event_id, type, coalesce(octet_length(changes), 0)';
-const SELECT = `select ${EVENT.names}`;
-const OF_TENANT = 'from events where workspace_id = $1 and environment = $2';
-const OF_TARGET = `${OF_TENANT} and bucket = $3 and target_type = $4 and target_id = $5`;
-const OF_TYPE = '($8::text is null or type = $8::text)';
-
-interface Listing {
-  scan: Statement;
-  list: Statement;
-}
-
-// Selected by range, because events of other pages may have the same position, and by positions: of the range alone PostgreSQL
-// expects a ninth of all events, and among many it starts parallel workers, which takes 10 milliseconds.
-export const FEED_NEWEST: Listing = {
-  scan: statement('scan_events_newest')`
-    ${CANDIDATE} ${OF_TENANT} and (position, event_id) < ($3, $4) order by position desc, event_id desc limit $5`,
-  list: statement('list_events_newest')`
-    ${SELECT} ${OF_TENANT} and (position, event_id) < ($3, $4) and (position, event_id) >= ($5, $6)
-    and position = any ($7::bigint[]) and ${OF_TYPE} order by position desc, event_id desc`,
-};
-
-export const FEED_OLDEST: Listing = {
-  scan: statement('scan_events_oldest')`
-    ${CANDIDATE} ${OF_TENANT} and (position, event_id) > ($3, $4) and position < $5
-    order by position, event_id limit $6`,
-  list: statement('list_events_oldest')`
-    ${SELECT} ${OF_TENANT} and (position, event_id) > ($3, $4) and (position, event_id) <= ($5, $6)
-    and position = any ($7::bigint[]) and ${OF_TYPE} order by position, event_id`,
-};
-
-// Without a horizon: the events of a target are committed in the order of their positions. By positions and not by their
-// range, for which PostgreSQL may choose the index of the feed and read the events of all targets.
-export const TARGET_NEWEST: Listing = {
-  scan: statement('scan_target_events_newest')`
-    ${CANDIDATE} ${OF_TARGET} and position > $6 and position <= $7 order by position desc limit $8`,
-  list: statement('list_target_events_newest')`
-    ${SELECT} ${OF_TARGET} and position = any ($6::bigint[]) order by position desc`,
-};
-
-export const TARGET_OLDEST: Listing = {
-  scan: statement('scan_target_events_oldest')`
-    ${CANDIDATE} ${OF_TARGET} and position > $6 and position <= $7 order by position limit $8`,
-  list: statement('list_target_events_oldest')`
-    ${SELECT} ${OF_TARGET} and position = any ($6::bigint[]) order by position`,
-};
-
-export const NEXT_TENANT = statement('find_next_tenant')`
-  select ${TENANT_WITH_EVENTS.names} from events where (workspace_id, environment) > ($1, $2)
-  order by workspace_id, environment, position limit 1`;
-
-const OLD_EVENT = new Entity<EventKey & { occurredAt: number }>((column) => ({
-  bucket: column.integer('bucket'),
-  workspaceId: column.bigint('workspace_id'),
-  environment: column.text('environment'),
-  target: { type: column.text('target_type'), id: column.text('target_id') },
-  position: column.bigint('position'),
-  occurredAt: column.bigint('occurred_at'),
-}));
-
-export const FIND_OLD = statement('find_old_events')`
-  select ${OLD_EVENT.names} ${OF_TENANT}
-  order by position, event_id limit $3`;
-
-export const DELETE = statement('delete_events')`
-  delete from events as stored
-  using ${sentRows(EVENT_KEY)} where ${isSent(EVENT_KEY)}`;
-
-// A rename connects earlier events with its own.
-export const DELETE_RENAMES = statement('delete_user_group_renames')`
-  delete from user_group_renames where workspace_id = $1 and environment = $2 and position <= $3`;
-
-// Positions of deleted events are not reused after a restore: readers have seen them.
-export const RAISE_FLOOR = statement('raise_event_position_floor')`
-  update event_positions set deleted_to = $1 where deleted_to < $1`;
-
-const ERASED = new RowShape({ ...EVENT_TARGET.fields, erasedTo: bigint<number>('erased_to') });
-
-export const ERASE = statement('erase_event_changes')`
-  update events as stored set changes = null
-  from ${sentRows(ERASED)}
-  where ${isSent(EVENT_TARGET)} and stored.position > sent.erased_to and stored.changes is not null`;
-
-const NEXT_OF_TARGET = `from events
-      where bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5
-        and position > $6 and position <= $7
-      order by position limit $8`;
-
-export const FIND_ERASABLE = statement('find_erasable_events')`
-  select position from (select position, changes is not null as is_erasable ${NEXT_OF_TARGET}) as scanned
-  where is_erasable limit $9`;
-
-export const FIND_LAST_SCANNED = statement('find_last_scanned_event')`
-  select max(position) from (select position ${NEXT_OF_TARGET}) as scanned`;
-
-export const HAS_MORE = statement('has_more_events')`select 1 ${OF_TARGET} offset $6 limit 1`;
-
-export const ERASE_EACH = statement('erase_each_event_changes')`
-  update events set changes = null
-  where bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5
-    and position > $6 and position <= $7 and changes is not null`;
 
 type WithEvent<Change> = Change & { event: NewEvent };
 
@@ -436,108 +309,4 @@ function storedForms(
 
 function withEvents<Change extends Recorded>(changes: readonly Change[]): WithEvent<Change>[] {
   return changes.filter((change): change is WithEvent<Change> => change.event !== undefined);
-}
-
-export const listEvents: QueryExecutor<'listEvents'> = async (session, search) => {
-  const { tenant, target, order, type, readsToEnd } = search;
-  if (target === null) {
-    const start = search.after ?? (order === 'newest' ? LAST : START);
-    const { scan, list } = order === 'newest' ? FEED_NEWEST : FEED_OLDEST;
-    const from = [...TENANT.cells(tenant), start.position, start.eventId];
-    // In a statement of its own: on Citus, workers have other transaction ids.
-    const end = async () => (readsToEnd ? LAST.position : await horizon(session));
-    const bounds = order === 'newest' ? from : [...from, await end()];
-    return page(session, search, { sql: scan, values: bounds }, (last, positions) =>
-      session.query(list, [...from, last.position, last.eventId, positions, type]),
-    );
-  }
-  const { scan, list } = order === 'newest' ? TARGET_NEWEST : TARGET_OLDEST;
-  const key = targetCells(tenant, target);
-  const { after, upTo } = searchRange(search);
-  return page(session, search, { sql: scan, values: [...key, after, upTo] }, (_, positions) =>
-    session.query(list, [...key, positions]),
-  );
-};
-
-const LAST: EventPosition = { position: Number.MAX_SAFE_INTEGER, eventId: '~' };
-
-/** No event before this position will be committed any more. */
-async function horizon(session: Session): Promise<number> {
-  // In this order, and not in one statement: a higher base is only set while no process writes.
-  const [[transaction], [base]] = await session.pipelined(() =>
-    Promise.all([session.query(session.isDistributed ? HORIZON_ON_CITUS : HORIZON), session.query(BASE)]),
-  );
-  return ((base![0] as number) + (transaction![0] as number)) * POSITIONS;
-}
-
-async function page(
-  session: Session,
-  search: EventSearch,
-  scan: { sql: Statement; values: unknown[] },
-  list: (last: EventPosition, positions: readonly number[]) => Promise<unknown[][]>,
-): Promise<EventPage> {
-  const rows = await session.query(scan.sql, [...scan.values, search.scanLimit + 1]);
-  const { positions, last, isEnd } = selectPage(rows.map(toCandidate), search);
-  const events = last === null || positions.length === 0 ? [] : EVENT.readAll(await list(last, positions));
-  return { events, last, isEnd };
-}
-
-function toCandidate(row: readonly unknown[]): EventCandidate {
-  const [position, eventId, type, bytes] = row as [number, string, StoredEvent['type'], number];
-  return { position, eventId, type, bytes };
-}
-
-export const findNextTenant: QueryExecutor<'findNextTenant'> = async (session, { after }) =>
-  TENANT_WITH_EVENTS.readFirst(await session.query(NEXT_TENANT, TENANT.cellsAfter(after)));
-
-/** Runs in a transaction. */
-export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = async (
-  session,
-  { tenant, before, limit },
-) => {
-  const found = OLD_EVENT.readAll(await session.query(FIND_OLD, [...TENANT.cells(tenant), limit]));
-  const old = found.filter(({ occurredAt }) => occurredAt < before);
-  if (old.length === 0) return 0;
-  const last = Math.max(...old.map(({ position }) => position));
-  // Positions are not in the order of the clocks.
-  const kept = found.find(({ occurredAt }) => occurredAt >= before);
-  await session.pipelined(() =>
-    Promise.all([
-      session.query(RAISE_FLOOR, [last]),
-      session.query(DELETE, toArrays(EVENT_KEY, old)),
-      session.query(DELETE_RENAMES, [...TENANT.cells(tenant), kept === undefined ? last : kept.position - 1]),
-    ]),
-  );
-  return old.length;
-};
-
-/** Erases the changes after `erasedTo`. */
-export async function eraseLastChanges(
-  session: Session,
-  targets: readonly (Omit<EventKey, 'position'> & { erasedTo: number })[],
-): Promise<void> {
-  if (targets.length === 0) return;
-  await session.query(ERASE, toArrays(ERASED, targets));
-}
-
-export const eraseChanges: CommandExecutor<'eraseChanges'> = async (
-  session,
-  { bucket, workspaceId, environment, target, range, limit, scanLimit },
-) => {
-  const values = [bucket, workspaceId, environment, target.type, target.id, range.after];
-  const next = [...values, range.upTo, scanLimit];
-  const found = await session.query(FIND_ERASABLE, [...next, limit]);
-  const scanned = found.length < limit && (await session.query(FIND_LAST_SCANNED, next));
-  const [last] = (scanned || found.slice(-1))[0] as [number | null];
-  if (found.length > 0) await session.query(ERASE_EACH, [...values, last]);
-  return last;
-};
-
-export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = async (session, { tenant, target, than }) => {
-  return (await session.query(HAS_MORE, [...targetCells(tenant, target), than])).length > 0;
-};
-
-/** The parameters of `OF_TARGET`. */
-function targetCells(tenant: Tenant, target: EventTarget): unknown[] {
-  return [...TENANT.cells(tenant), bucketOfTarget(tenant, target), target.type, target.id];
 }

@@ -1,0 +1,101 @@
+// Deletes old events, and the changes of events whose user group is deleted.
+
+import type { EventKey } from '../../../domain/event/event.ts';
+import { EVENT_KEY, EVENT_TARGET, TENANT } from '../../entities.ts';
+import { bigint, Entity, RowShape } from '../../row-shape.ts';
+import { statement } from '../../statement.ts';
+import type { Session } from '../client/session.ts';
+import type { CommandExecutor } from '../executor.ts';
+import { isSent, sentRows, toArrays } from '../sent-rows.ts';
+
+const OLD_EVENT = new Entity<EventKey & { occurredAt: number }>((column) => ({
+  bucket: column.integer('bucket'),
+  workspaceId: column.bigint('workspace_id'),
+  environment: column.text('environment'),
+  target: { type: column.text('target_type'), id: column.text('target_id') },
+  position: column.bigint('position'),
+  occurredAt: column.bigint('occurred_at'),
+}));
+
+export const FIND_OLD = statement('find_old_events')`
+  select ${OLD_EVENT.names} from events where workspace_id = $1 and environment = $2
+  order by position, event_id limit $3`;
+
+export const DELETE = statement('delete_events')`
+  delete from events as stored
+  using ${sentRows(EVENT_KEY)} where ${isSent(EVENT_KEY)}`;
+
+// A rename connects earlier events with its own.
+export const DELETE_RENAMES = statement('delete_user_group_renames')`
+  delete from user_group_renames where workspace_id = $1 and environment = $2 and position <= $3`;
+
+// Positions of deleted events are not reused after a restore: readers have seen them.
+export const RAISE_FLOOR = statement('raise_event_position_floor')`
+  update event_positions set deleted_to = $1 where deleted_to < $1`;
+
+const ERASED = new RowShape({ ...EVENT_TARGET.fields, erasedTo: bigint<number>('erased_to') });
+
+export const ERASE = statement('erase_event_changes')`
+  update events as stored set changes = null
+  from ${sentRows(ERASED)}
+  where ${isSent(EVENT_TARGET)} and stored.position > sent.erased_to and stored.changes is not null`;
+
+const NEXT_OF_TARGET = `from events
+      where bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5
+        and position > $6 and position <= $7
+      order by position limit $8`;
+
+export const FIND_ERASABLE = statement('find_erasable_events')`
+  select position from (select position, changes is not null as is_erasable ${NEXT_OF_TARGET}) as scanned
+  where is_erasable limit $9`;
+
+export const FIND_LAST_SCANNED = statement('find_last_scanned_event')`
+  select max(position) from (select position ${NEXT_OF_TARGET}) as scanned`;
+
+export const ERASE_EACH = statement('erase_each_event_changes')`
+  update events set changes = null
+  where bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5
+    and position > $6 and position <= $7 and changes is not null`;
+
+/** Runs in a transaction. */
+export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = async (
+  session,
+  { tenant, before, limit },
+) => {
+  const found = OLD_EVENT.readAll(await session.query(FIND_OLD, [...TENANT.cells(tenant), limit]));
+  const old = found.filter(({ occurredAt }) => occurredAt < before);
+  if (old.length === 0) return 0;
+  const last = Math.max(...old.map(({ position }) => position));
+  // Positions are not in the order of the clocks.
+  const kept = found.find(({ occurredAt }) => occurredAt >= before);
+  await session.pipelined(() =>
+    Promise.all([
+      session.query(RAISE_FLOOR, [last]),
+      session.query(DELETE, toArrays(EVENT_KEY, old)),
+      session.query(DELETE_RENAMES, [...TENANT.cells(tenant), kept === undefined ? last : kept.position - 1]),
+    ]),
+  );
+  return old.length;
+};
+
+/** Erases the changes after `erasedTo`. */
+export async function eraseLastChanges(
+  session: Session,
+  targets: readonly (Omit<EventKey, 'position'> & { erasedTo: number })[],
+): Promise<void> {
+  if (targets.length === 0) return;
+  await session.query(ERASE, toArrays(ERASED, targets));
+}
+
+export const eraseChanges: CommandExecutor<'eraseChanges'> = async (
+  session,
+  { bucket, workspaceId, environment, target, range, limit, scanLimit },
+) => {
+  const values = [bucket, workspaceId, environment, target.type, target.id, range.after];
+  const next = [...values, range.upTo, scanLimit];
+  const found = await session.query(FIND_ERASABLE, [...next, limit]);
+  const scanned = found.length < limit && (await session.query(FIND_LAST_SCANNED, next));
+  const [last] = (scanned || found.slice(-1))[0] as [number | null];
+  if (found.length > 0) await session.query(ERASE_EACH, [...values, last]);
+  return last;
+};

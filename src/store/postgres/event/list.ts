@@ -1,0 +1,136 @@
+// Pages of events. A page begins with the sizes of its candidates, and ends before it becomes too large.
+
+import { START } from '../../../domain/event/cursor.ts';
+import {
+  bucketOfTarget,
+  type EventPosition,
+  type EventTarget,
+  type StoredEvent,
+  type Tenant,
+} from '../../../domain/event/event.ts';
+import { EVENT, TENANT, TENANT_WITH_EVENTS } from '../../entities.ts';
+import { type EventCandidate, searchRange, selectPage } from '../../event-page.ts';
+import type { EventPage, EventSearch } from '../../port.ts';
+import { type Statement, statement } from '../../statement.ts';
+import type { Session } from '../client/session.ts';
+import type { QueryExecutor } from '../executor.ts';
+import { HORIZON as HORIZON_ON_CITUS } from '../schema/citus.ts';
+import { BASE, POSITIONS } from './record.ts';
+
+/** The positions of all transactions before this one are known. */
+export const HORIZON = statement('event_horizon')`
+  select pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
+
+// Changes may be large, so the sizes are queried first, which PostgreSQL knows without reading the texts.
+const CANDIDATE = 'select position, event_id, type, coalesce(octet_length(changes), 0)';
+const SELECT = `select ${EVENT.names}`;
+const OF_TENANT = 'from events where workspace_id = $1 and environment = $2';
+const OF_TARGET = `${OF_TENANT} and bucket = $3 and target_type = $4 and target_id = $5`;
+const OF_TYPE = '($8::text is null or type = $8::text)';
+
+interface Listing {
+  scan: Statement;
+  list: Statement;
+}
+
+// Selected by range, because events of other pages may have the same position, and by positions: of the range alone PostgreSQL
+// expects a ninth of all events, and among many it starts parallel workers, which takes 10 milliseconds.
+export const FEED_NEWEST: Listing = {
+  scan: statement('scan_events_newest')`
+    ${CANDIDATE} ${OF_TENANT} and (position, event_id) < ($3, $4) order by position desc, event_id desc limit $5`,
+  list: statement('list_events_newest')`
+    ${SELECT} ${OF_TENANT} and (position, event_id) < ($3, $4) and (position, event_id) >= ($5, $6)
+    and position = any ($7::bigint[]) and ${OF_TYPE} order by position desc, event_id desc`,
+};
+
+export const FEED_OLDEST: Listing = {
+  scan: statement('scan_events_oldest')`
+    ${CANDIDATE} ${OF_TENANT} and (position, event_id) > ($3, $4) and position < $5
+    order by position, event_id limit $6`,
+  list: statement('list_events_oldest')`
+    ${SELECT} ${OF_TENANT} and (position, event_id) > ($3, $4) and (position, event_id) <= ($5, $6)
+    and position = any ($7::bigint[]) and ${OF_TYPE} order by position, event_id`,
+};
+
+// Without a horizon: the events of a target are committed in the order of their positions. By positions and not by their
+// range, for which PostgreSQL may choose the index of the feed and read the events of all targets.
+export const TARGET_NEWEST: Listing = {
+  scan: statement('scan_target_events_newest')`
+    ${CANDIDATE} ${OF_TARGET} and position > $6 and position <= $7 order by position desc limit $8`,
+  list: statement('list_target_events_newest')`
+    ${SELECT} ${OF_TARGET} and position = any ($6::bigint[]) order by position desc`,
+};
+
+export const TARGET_OLDEST: Listing = {
+  scan: statement('scan_target_events_oldest')`
+    ${CANDIDATE} ${OF_TARGET} and position > $6 and position <= $7 order by position limit $8`,
+  list: statement('list_target_events_oldest')`
+    ${SELECT} ${OF_TARGET} and position = any ($6::bigint[]) order by position`,
+};
+
+export const NEXT_TENANT = statement('find_next_tenant')`
+  select ${TENANT_WITH_EVENTS.names} from events where (workspace_id, environment) > ($1, $2)
+  order by workspace_id, environment, position limit 1`;
+
+export const HAS_MORE = statement('has_more_events')`select 1 ${OF_TARGET} offset $6 limit 1`;
+
+export const listEvents: QueryExecutor<'listEvents'> = async (session, search) => {
+  const { tenant, target, order, type, readsToEnd } = search;
+  if (target === null) {
+    const start = search.after ?? (order === 'newest' ? LAST : START);
+    const { scan, list } = order === 'newest' ? FEED_NEWEST : FEED_OLDEST;
+    const from = [...TENANT.cells(tenant), start.position, start.eventId];
+    // In a statement of its own: on Citus, workers have other transaction ids.
+    const end = async () => (readsToEnd ? LAST.position : await horizon(session));
+    const bounds = order === 'newest' ? from : [...from, await end()];
+    return page(session, search, { sql: scan, values: bounds }, (last, positions) =>
+      session.query(list, [...from, last.position, last.eventId, positions, type]),
+    );
+  }
+  const { scan, list } = order === 'newest' ? TARGET_NEWEST : TARGET_OLDEST;
+  const key = targetCells(tenant, target);
+  const { after, upTo } = searchRange(search);
+  return page(session, search, { sql: scan, values: [...key, after, upTo] }, (_, positions) =>
+    session.query(list, [...key, positions]),
+  );
+};
+
+const LAST: EventPosition = { position: Number.MAX_SAFE_INTEGER, eventId: '~' };
+
+/** No event before this position will be committed any more. */
+async function horizon(session: Session): Promise<number> {
+  // In this order, and not in one statement: a higher base is only set while no process writes.
+  const [[transaction], [base]] = await session.pipelined(() =>
+    Promise.all([session.query(session.isDistributed ? HORIZON_ON_CITUS : HORIZON), session.query(BASE)]),
+  );
+  return ((base![0] as number) + (transaction![0] as number)) * POSITIONS;
+}
+
+async function page(
+  session: Session,
+  search: EventSearch,
+  scan: { sql: Statement; values: unknown[] },
+  list: (last: EventPosition, positions: readonly number[]) => Promise<unknown[][]>,
+): Promise<EventPage> {
+  const rows = await session.query(scan.sql, [...scan.values, search.scanLimit + 1]);
+  const { positions, last, isEnd } = selectPage(rows.map(toCandidate), search);
+  const events = last === null || positions.length === 0 ? [] : EVENT.readAll(await list(last, positions));
+  return { events, last, isEnd };
+}
+
+function toCandidate(row: readonly unknown[]): EventCandidate {
+  const [position, eventId, type, bytes] = row as [number, string, StoredEvent['type'], number];
+  return { position, eventId, type, bytes };
+}
+
+export const findNextTenant: QueryExecutor<'findNextTenant'> = async (session, { after }) =>
+  TENANT_WITH_EVENTS.readFirst(await session.query(NEXT_TENANT, TENANT.cellsAfter(after)));
+
+export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = async (session, { tenant, target, than }) => {
+  return (await session.query(HAS_MORE, [...targetCells(tenant, target), than])).length > 0;
+};
+
+/** The parameters of `OF_TARGET`. */
+function targetCells(tenant: Tenant, target: EventTarget): unknown[] {
+  return [...TENANT.cells(tenant), bucketOfTarget(tenant, target), target.type, target.id];
+}

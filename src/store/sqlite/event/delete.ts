@@ -1,0 +1,54 @@
+// Deletes old events, and the changes of events whose user group is deleted.
+
+import type { EventTarget, Tenant } from '../../../domain/event/event.ts';
+import { TENANT } from '../../entities.ts';
+import type { CommandExecutor } from '../executor.ts';
+import type { Connection } from '../file/connection.ts';
+
+const OF_TARGET = 'workspace_id = ? and environment = ? and target_type = ? and target_id = ?';
+const DELETE_OLD = `delete from events where position in (
+    select position from events where workspace_id = ? and environment = ? order by position limit ?)
+  and occurred_at < ?`;
+/** A rename connects earlier events with its own. */
+const DELETE_RENAMES = `delete from user_group_renames where workspace_id = ? and environment = ? and position < (
+    select coalesce(min(position), ${Number.MAX_SAFE_INTEGER}) from events where workspace_id = ? and environment = ?)`;
+const NEXT_OF_TARGET = `from events where ${OF_TARGET} and position > ? and position <= ?
+  order by position limit ?`;
+const FIND_ERASABLE = `select count(*), max(position) from (
+    select position from (select position, changes is not null as is_erasable ${NEXT_OF_TARGET})
+    where is_erasable limit ?)`;
+const FIND_LAST_SCANNED = `select max(position) from (select position ${NEXT_OF_TARGET})`;
+const ERASE_LAST = `update events set changes = null where ${OF_TARGET} and position > ? and changes is not null`;
+const ERASE = `update events set changes = null
+  where ${OF_TARGET} and position > ? and position <= ? and changes is not null`;
+
+export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = (
+  connection,
+  { tenant, before, limit },
+) => {
+  const deleted = connection.run(DELETE_OLD, [...TENANT.cells(tenant), limit, before]);
+  connection.run(DELETE_RENAMES, [...TENANT.cells(tenant), ...TENANT.cells(tenant)]);
+  return deleted;
+};
+
+export const eraseChanges: CommandExecutor<'eraseChanges'> = (
+  connection,
+  { workspaceId, environment, target, range, limit, scanLimit },
+) => {
+  const place = [workspaceId, environment, target.type, target.id, range.after];
+  const next = [...place, range.upTo, scanLimit];
+  const [found, lastFound] = connection.get(FIND_ERASABLE, [...next, limit]) as [number, number];
+  const [last] = found === limit ? [lastFound] : (connection.get(FIND_LAST_SCANNED, next) as [number | null]);
+  if (found > 0) connection.run(ERASE, [...place, last]);
+  return last;
+};
+
+/** Those after the position. */
+export function eraseLastChanges(
+  connection: Connection,
+  { workspaceId, environment }: Tenant,
+  target: EventTarget,
+  after: number,
+): void {
+  connection.run(ERASE_LAST, [workspaceId, environment, target.type, target.id, after]);
+}

@@ -1,0 +1,64 @@
+// Pages of events.
+
+import type { EventPosition, StoredEvent } from '../../../domain/event/event.ts';
+import { EVENT, TENANT, TENANT_WITH_EVENTS } from '../../entities.ts';
+import { searchRange, selectPage } from '../../event-page.ts';
+import type { EventSearch } from '../../port.ts';
+import type { Cell } from '../../row-shape.ts';
+import type { QueryExecutor } from '../executor.ts';
+import { nextKey } from '../next-key.ts';
+
+const OF_TARGET = 'workspace_id = ? and environment = ? and target_type = ? and target_id = ?';
+const HAS_MORE = `select 1 from events where ${OF_TARGET} limit 1 offset ?`;
+const findNext = nextKey(
+  TENANT,
+  (condition) => `select ${TENANT_WITH_EVENTS.names} from events where ${condition}
+    order by workspace_id, environment, position limit 1`,
+);
+
+export const listEvents: QueryExecutor<'listEvents'> = (connection, search) => {
+  const { sql, values } = searchStatement(search);
+  const events: StoredEvent[] = [];
+  const { last, isEnd } = selectPage(candidates(connection.iterate(sql, values), search, events), search);
+  // `selectPage` only needs to know that an event follows the page.
+  return { events: events.filter((event) => isUpTo(event, last, search)), last, isEnd };
+};
+
+function isUpTo(event: StoredEvent, last: EventPosition | null, { order }: EventSearch): boolean {
+  if (last === null) return false;
+  return order === 'newest' ? event.position >= last.position : event.position <= last.position;
+}
+
+/** Collects the events of the type. */
+function* candidates(rows: Iterable<readonly unknown[]>, { type }: EventSearch, events: StoredEvent[]) {
+  for (const row of rows) {
+    const event = EVENT.read(row);
+    if (type === null || event.type === type) events.push(event);
+    yield { ...event, bytes: Buffer.byteLength(event.changes ?? '') };
+  }
+}
+
+/** Does not read the changes of events of other types. */
+function searchStatement(search: EventSearch): { sql: string; values: Cell[] } {
+  const { tenant, target, order, type, scanLimit } = search;
+  const direction = order === 'newest' ? 'desc' : 'asc';
+  const columns = EVENT.names.replace('changes', 'case when ? in (type, ?) then changes end');
+  const where = target === null ? 'workspace_id = ? and environment = ?' : OF_TARGET;
+  const sql = `select ${columns} from events where ${where} and position > ? and position <= ?
+    order by position ${direction} limit ?`;
+  const { after, upTo } = searchRange(search);
+  const wanted = type ?? EVERY_TYPE;
+  const key = [tenant.workspaceId, tenant.environment, ...(target === null ? [] : [target.type, target.id])];
+  return { sql, values: [wanted, EVERY_TYPE, ...key, after, upTo, scanLimit + 1] };
+}
+
+/** No type of an event is empty. */
+const EVERY_TYPE = '';
+
+export const findNextTenant: QueryExecutor<'findNextTenant'> = (connection, { after }) =>
+  TENANT_WITH_EVENTS.readOrNull(findNext(connection, TENANT.cellsAfter(after)));
+
+export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = (connection, { tenant, target, than }) => {
+  const key = [tenant.workspaceId, tenant.environment, target.type, target.id];
+  return connection.get(HAS_MORE, [...key, than]) !== undefined;
+};
