@@ -340,7 +340,7 @@ function toViolation(error: ErrorObject): Violation {
   return { pointer, detail: violationDetails[keyword]?.(error) ?? message };
 }
 
-/** What a value must be, by the keyword of the schema that it violates. */
+/** Requirements on a value, by the keyword of the schema that it violates. */
 const violationDetails: Readonly<Record<string, (error: ErrorObject) => string>> = {
   required: () => 'is required',
   type: ({ data, parentSchema }) => {

@@ -210,7 +210,7 @@ export function apiTokenExists(apiTokenId: number): Read<boolean> {
   return exists(API_TOKEN_EXISTS, [apiTokenId]);
 }
 
-/** What prevents the deletion of a workspace, in the order in which it is checked. */
+/** Reasons not to delete a workspace, in the order in which it is checked. */
 export function obstaclesTo({ workspaceId, endedBefore }: Omit<Command<'deleteWorkspace'>, 'kind'>) {
   return [
     ['has_user_groups', exists(USER_GROUP_OF_WORKSPACE, [workspaceId])],
@@ -251,7 +251,7 @@ export function failingSince(endpoint: WebhookEndpointKey): Read<number | null> 
   };
 }
 
-/** null if there is no row. */
+/** The first row; null without one. */
 function first<Value extends object>(
   entity: Entity<Value>,
   statement: Statement,

@@ -118,7 +118,7 @@ describe('The Big List of Naughty Strings in a browser', { skip: skipsBrowser },
   }
 
   it('is in every list as it is', async () => {
-    // Of its forty pages, which test/bad-input reads.
+    // The first of about forty pages: test/bad-input reads all of them.
     assert.ok((await visit('/console/events')).includes(some.at(-1)!));
     for (const [list, expected] of [
       ['/console/user-groups', ids],

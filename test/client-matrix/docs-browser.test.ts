@@ -58,7 +58,7 @@ describe('The documentation in a browser', { skip: skipsBrowser }, () => {
     await page.close();
   });
 
-  it('searches the title, description, method and path of operations, and shows none if there is no match', async () => {
+  it('searches operations by title, description, method and path, and shows none without a match', async () => {
     const { page, errors } = await visit('/docs');
     const all = await operations(page).count();
     for (const [phrase, summary] of [

@@ -321,7 +321,7 @@ function bound(holds: (order: number) => boolean, sign: string): Keyword {
   };
 }
 
-/** What a value has; null for a value that has none of it. */
+/** Counts in a value; null for a value of another type. */
 const counts = {
   characters: (value: unknown) => (typeof value === 'string' ? countCodePoints(value) : null),
   items: (value: unknown) => (Array.isArray(value) ? value.length : null),

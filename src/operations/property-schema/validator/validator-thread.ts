@@ -25,7 +25,7 @@ export interface Check {
   properties: readonly JsonText[] | null;
 }
 
-/** `overloaded`, `stalled`: a check without processor time is no verdict on its schema; nor is a failed thread. */
+/** A check that is overloaded, stalled or failed says nothing about its schema: it had no processor time, or no thread. */
 export type Outcome = { spentMs: number } & (
   | Verdict
   | { exceeded: 'memory' }
