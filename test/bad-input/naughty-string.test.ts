@@ -107,9 +107,6 @@ const kinds: readonly Kind[] = [
 /** Both databases return the same text, so the pages that show it are the same too: those of one are read. */
 const showsPages = ({ name }: DatabaseKind) => name === 'SQLite';
 
-/** A database stores the other kinds as it does schemas: all are documents. */
-const STORED_KINDS = kinds.slice(0, 2);
-
 /** The others are rejected, most of them for control characters or white space at an end. */
 const LEAST = naughtyStrings.length * 0.85;
 /** The elements of the chart. */
@@ -206,7 +203,7 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
     return ids;
   }
 
-  for (const kind of showsPages(database) ? kinds : STORED_KINDS) {
+  for (const kind of kinds) {
     const { name, path, list, bodies, pages } = kind;
     it(`is the text of every ${name}, or is rejected`, async () => {
       await signIn(name);

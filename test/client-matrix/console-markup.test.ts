@@ -118,10 +118,9 @@ describe('The Big List of Naughty Strings in a browser', { skip: skipsBrowser },
   }
 
   it('is in every list as it is', async () => {
-    // The first of about forty pages: test/bad-input reads all of them.
-    assert.ok((await visit('/console/events')).includes(some.at(-1)!));
     for (const [list, expected] of [
       ['/console/user-groups', ids],
+      ['/console/events', ids],
       ['/console/catalogue/schemas', texts],
       ['/console/catalogue/data-sources', texts],
       ['/console/integrations', some],
@@ -175,7 +174,7 @@ describe('The Big List of Naughty Strings in a browser', { skip: skipsBrowser },
   });
 
   it('does nothing in the address of the documentation', async () => {
-    for (const text of [texts[0]!, 'https://x.example/openapi.json']) {
+    for (const text of [...texts.slice(0, 3), 'https://x.example/openapi.json']) {
       const value = encodeURIComponent(text);
       await visit('about:blank');
       await page.goto(`/docs?url=${value}&configUrl=${value}&urls.primaryName=${value}#/${value}/${value}`);
