@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { chromium } from 'playwright-core';
+import { launchBrowser } from '../test/support/browser.ts';
 
 const PICTURE = 'docs/images/view-as.png';
 const MAX_BYTES = 150 * 1024;
@@ -31,8 +31,7 @@ async function startDemo(data: string): Promise<{ address: string; stop: () => P
 }
 
 async function takePicture(address: string, token: string): Promise<void> {
-  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const browser = await launchBrowser();
   try {
     const page = await browser.newPage({ viewport: VIEWPORT, colorScheme: 'light' });
     await page.goto(new URL('/console/sign-in', address).href);
