@@ -57,6 +57,7 @@ function eventListName({ tenant, order, type, target, filter }: EventList): List
     since,
     until,
     changed,
+    // Only if they are set: the cursors of earlier versions stay valid.
     ...(actorText === undefined && requestId === undefined ? [] : [actorText]),
     ...(requestId === undefined ? [] : [requestId]),
   ];
