@@ -310,27 +310,30 @@ async function serve(
   };
 }
 
+/**
+ * Listeners that share a port do not notice those of another process of the same user, which would get a part of the
+ * requests: a port that is given is tried first. One that the system chooses is kept until every thread listens on it.
+ * Throws Node's error.
+ */
 async function listen(
   { host, port, threads }: Config,
   serving: Serving,
   others: ServingThreads,
 ): Promise<string> {
   if (threads === 1) return serving.listen(host, port);
-  const free = await reservePort(host, port);
-  // The main thread last: its listener would keep the process running after a start that fails.
-  await others.listen(host, free);
-  return serving.listen(host, free);
-}
-
-/**
- * Returns a port that no process listens on; `port` if it is not 0. Listeners that share a port do not notice those of
- * another process of the same user, which would get a part of the requests. Throws Node's error.
- */
-async function reservePort(host: string, port: number): Promise<number> {
-  const server = createServer().listen({ host, port, exclusive: true });
-  await once(server, 'listening');
-  const { port: free } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return free;
+  const reservation = createServer().listen({ host, port, exclusive: true, reusePort: port === 0 });
+  await once(reservation, 'listening');
+  const { port: free } = reservation.address() as AddressInfo;
+  const release = async () => {
+    reservation.close();
+    await once(reservation, 'close');
+  };
+  if (port !== 0) await release();
+  try {
+    // The main thread last: its listener would keep the process running after a start that fails.
+    await others.listen(host, free);
+    return await serving.listen(host, free);
+  } finally {
+    if (port === 0) await release();
+  }
 }
