@@ -1,16 +1,20 @@
 // Tables of the console in a window that is just wide enough for them: none is scrolled to the side, and each id of ordinary
-// length is in one piece.
+// length is in one piece. In a smaller one their rows are cards, with the name of a column before its value.
 
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
 import { launchBrowser, skipsBrowser } from '../support/browser.ts';
 import { sqlite } from '../support/database.ts';
 import { eventually, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
+import { suiteStack } from '../support/suite.ts';
 import { Receiver, respondWith } from '../support/webhooks/receiver.ts';
 
 /** In smaller windows the rows are cards. */
 const WIDTH = 901;
+/** The widest window of cards, and one with the names above the values. */
+const CARD_WIDTHS = [900, 360];
 const IDS = ['acme-corp-7', 'globex-inc-eu-west', 'an-id-of-24-characters-1'];
 const PAGES = [
   '/console/user-groups',
@@ -19,15 +23,29 @@ const PAGES = [
   '/console/webhooks/crm',
   '/console/api-tokens',
 ];
+/** Two columns: tables beside a dashboard. */
+const VIEW_AS = '/console/user-groups/demo-alpenglow/view-as';
 const SCROLLED =
   "[...document.querySelectorAll('.table')].filter((table) => table.scrollWidth > table.clientWidth).length";
 const BROKEN_IDS =
   "[...document.querySelectorAll('td .id')].filter((id) => id.getClientRects().length > 1).map((id) => id.textContent)";
 
+/** Values without room for the name of the column that floats to their left. */
+const OVERLAID = `[...document.querySelectorAll('td')].filter((cell) => {
+  const { display, marginLeft } = getComputedStyle(cell, '::before');
+  return cell.checkVisibility() && display !== 'none' && parseFloat(getComputedStyle(cell).paddingLeft) < -parseFloat(marginLeft);
+}).map((cell) => cell.dataset.label)`;
+/** Distances of the titles of the cards from their edges. */
+const TITLE_INSETS =
+  "[...new Set([...document.querySelectorAll('tr :is(td:first-child:not(:has(input)), td:has(> input) + td)')].map((cell) => getComputedStyle(cell).paddingLeft))]";
+
 describe('The tables of the console', { skip: skipsBrowser }, () => {
-  it('fit into a small window, and break no id of ordinary length', async () => {
-    await using receiver = await Receiver.start(respondWith(503));
-    await using service = await TestService.start(sqlite, { env: { UGS_WEBHOOK_ALLOW_PRIVATE: 'on' } });
+  const stack = suiteStack();
+  let page: Page;
+  before(async () => {
+    const receiver = stack.use(await Receiver.start(respondWith(503)));
+    const service = stack.use(await TestService.start(sqlite, { env: { UGS_WEBHOOK_ALLOW_PRIVATE: 'on' } }));
+    await service.createDemo();
     const { token } = await service.apiToken({ permission: 'admin', name: 'support' });
     const call = async (method: 'GET' | 'PUT', path: string, body?: object) => {
       const response = await served(() => service.call(method, path, body, { token }));
@@ -45,17 +63,32 @@ describe('The tables of the console', { skip: skipsBrowser }, () => {
       const { deliveries } = await call('GET', '/v1/webhook-endpoints/crm/deliveries');
       return deliveries.some(({ attempts }: { attempts: number }) => attempts > 0) ? true : null;
     });
-    await using browser = await launchBrowser();
-    const page = await browser.newPage({ baseURL: service.url, viewport: { width: WIDTH, height: 800 } });
+    const browser = stack.use(await launchBrowser());
+    page = await browser.newPage({ baseURL: service.url, viewport: { width: WIDTH, height: 800 } });
     await page.goto('/');
     await page.getByLabel('API token').fill(token);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'User groups', level: 1 }).waitFor();
+  });
+
+  it('fit into a small window, and break no id of ordinary length', async () => {
     for (const path of PAGES) {
       await page.goto(path);
       assert.equal(await page.locator('thead').first().isVisible(), true, path);
       assert.equal(await page.evaluate(SCROLLED), 0, path);
       assert.deepEqual(await page.evaluate(BROKEN_IDS), [], path);
+    }
+  });
+
+  it('are cards in a smaller window, with the name of each column before its value, however many there are', async () => {
+    for (const path of [...PAGES, VIEW_AS]) {
+      await page.goto(path);
+      for (const width of CARD_WIDTHS) {
+        await page.setViewportSize({ width, height: 800 });
+        assert.equal(await page.locator('thead').first().isVisible(), false, path);
+        assert.deepEqual(await page.evaluate(OVERLAID), [], `${path} at ${width}`);
+        assert.deepEqual(await page.evaluate(TITLE_INSETS), ['0px'], `${path} at ${width}`);
+      }
     }
   });
 });
