@@ -78,7 +78,7 @@ interface Queries {
   /** null if there is none. */
   findApiToken(query: { digest: TokenDigest }): FoundApiToken | null;
   /** Searches every workspace. */
-  findApiTokenById(query: { apiTokenId: number }): ApiToken | null;
+  findApiTokenById(query: { apiTokenId: number }): ApiTokenRow | null;
   findUserGroup(query: { key: UserGroupKey }): UserGroup | null;
   /** The group whose current or last replaced token has this digest; null if there is none. */
   findUserGroupByToken(query: { address: TokenAddress }): UserGroup | null;

@@ -23,7 +23,14 @@ import {
   USER_GROUP_POSITION,
   WORKSPACE,
 } from './entities.ts';
-import { type Command, NEWEST_DELIVERIES, type Query, type QueryKind, type QueryResult } from './port.ts';
+import {
+  type ApiTokenRow,
+  type Command,
+  NEWEST_DELIVERIES,
+  type Query,
+  type QueryKind,
+  type QueryResult,
+} from './port.ts';
 import type { Cell, Entity, Row, RowShape } from './row-shape.ts';
 import { type Statement, statement } from './statement.ts';
 
@@ -38,7 +45,7 @@ const LISTED_API_TOKEN = `${API_TOKEN.names},
     (select workspaces.name from workspaces where workspaces.workspace_id = api_tokens.workspace_id)`;
 
 const FIND_API_TOKEN_BY_ID = statement('find_api_token_by_id')`
-  select ${API_TOKEN.names} from api_tokens where api_token_id = $1`;
+  select ${LISTED_API_TOKEN} from api_tokens where api_token_id = $1`;
 
 const LIST_API_TOKENS = statement('list_api_tokens')`
   select ${LISTED_API_TOKEN} from api_tokens where api_token_id > $1 order by api_token_id limit $2`;
@@ -146,12 +153,16 @@ const LAST_EVENT_ID = '~';
 
 /** Queries of the port. */
 export const READS = {
-  findApiTokenById: ({ apiTokenId }) => first(API_TOKEN, FIND_API_TOKEN_BY_ID, [apiTokenId]),
+  findApiTokenById: ({ apiTokenId }) => ({
+    statement: FIND_API_TOKEN_BY_ID,
+    values: [apiTokenId],
+    toResult: ([row]) => (row === undefined ? null : toListedApiToken(row)),
+  }),
   listApiTokens: ({ tenant, after, limit }) => ({
     ...(tenant === null
       ? { statement: LIST_API_TOKENS, values: [after, limit] }
       : { statement: LIST_API_TOKENS_OF, values: [...TENANT.cells(tenant), after, limit] }),
-    toResult: (rows) => rows.map((row) => ({ ...API_TOKEN.read(row), workspaceName: row.at(-1) as string })),
+    toResult: (rows) => rows.map(toListedApiToken),
   }),
   listNewestApiTokens: ({ tenant, before, isRevoked, limit }) =>
     all(API_TOKEN, LIST_NEWEST_API_TOKENS, [...TENANT.cells(tenant), before, Number(isRevoked), limit]),
@@ -249,6 +260,10 @@ export function failingSince(endpoint: WebhookEndpointKey): Read<number | null> 
     values: ENDPOINT_POSITION.cells(endpoint),
     toResult: ([row]) => (row?.[0] as number | undefined) ?? null,
   };
+}
+
+function toListedApiToken(row: Row): ApiTokenRow {
+  return { ...API_TOKEN.read(row), workspaceName: row.at(-1) as string };
 }
 
 /** The first row; null without one. */

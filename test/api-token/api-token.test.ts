@@ -68,6 +68,15 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
       }
     });
 
+    it('does not wait for lists', async () => {
+      const { store } = service.app.context;
+      const list = () => store.of(1).read({ kind: 'listWorkspaces', after: null, limit: 1 });
+      const lists = Array.from({ length: 500 }, list);
+      assert.equal((await service.call('GET', '/v1/whoami')).status, 200);
+      assert.ok(store.queueLengths.list > 0);
+      await Promise.all(lists);
+    });
+
     it('tells nothing to a revoked one', async () => {
       const { id, token } = await service.apiToken({ permission: 'resolve' });
       await call('DELETE', `/${id}`);

@@ -177,10 +177,8 @@ export async function readOwnApiToken(
   { store }: Pick<EventContext, 'store'>,
   caller: Caller,
 ): Promise<ApiTokenRow> {
-  const { apiTokenId } = caller;
-  const tenant = tenantOf(caller);
-  const [row] = await store.read({ kind: 'listApiTokens', tenant, after: apiTokenId! - 1, limit: 1 });
-  if (row?.apiTokenId !== apiTokenId) throw apiTokenNotFound();
+  const row = await findApiTokenById(store, caller.apiTokenId!);
+  if (row === null) throw apiTokenNotFound();
   return row;
 }
 
@@ -192,7 +190,7 @@ export function apiTokenPages(store: BatchingStore): AsyncGenerator<ApiTokenRow[
 }
 
 /** Returns the token with this id, of any workspace; null if there is none. */
-export function findApiTokenById(store: BatchingStore, apiTokenId: number): Promise<ApiToken | null> {
+export function findApiTokenById(store: BatchingStore, apiTokenId: number): Promise<ApiTokenRow | null> {
   return store.read({ kind: 'findApiTokenById', apiTokenId });
 }
 
