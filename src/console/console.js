@@ -34,6 +34,12 @@ document.addEventListener('click', async ({ target }) => {
   }, 2_000);
 });
 
+// A page that is the response to a form is at the address of an action, which "back" then opens instead of asking whether
+// to send that form again.
+function forgetSentForm() {
+  history.replaceState(history.state, '');
+}
+
 // The second click of a double click would send the form again, and its response would hide that of the first one.
 const SAME_CLICK_MS = 2_000;
 let sentAt = Number.NEGATIVE_INFINITY;
@@ -41,9 +47,11 @@ document.addEventListener('submit', (event) => {
   if (event.target.method !== 'post') return;
   if (event.timeStamp - sentAt < SAME_CLICK_MS) return event.preventDefault();
   sentAt = event.timeStamp;
-  // A page that is the response to a form is at the address of an action, which "back" then opens instead of asking whether
-  // to send that form again.
-  history.replaceState(history.state, '');
+  forgetSentForm();
+});
+// A link that opens another tab leaves the page as it is.
+document.addEventListener('click', ({ target, ctrlKey, metaKey, shiftKey }) => {
+  if (!ctrlKey && !metaKey && !shiftKey && target.closest('a[href^="/"]')) forgetSentForm();
 });
 // A browser may show the same page again, when a person goes back.
 addEventListener('pageshow', () => {

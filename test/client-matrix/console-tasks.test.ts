@@ -270,6 +270,23 @@ describe('A support person in a browser', { skip: skipsBrowser }, () => {
     await context.close();
   });
 
+  it('goes back to a user group whose token was shown without showing it again, whichever link it left by', async () => {
+    const { json } = await service.get({ user_group_id: 'shown', name: 'Shown' });
+    const { context, page } = await open();
+    await page.goto('/console/user-groups/shown');
+    await signIn(page);
+    for (const name of ['Hide', 'View as', 'Overview']) {
+      await page.getByRole('button', { name: 'Show token' }).click();
+      await page.getByText(json.user_group.token).waitFor();
+      await page.getByRole('link', { name, exact: true }).click();
+      await page.getByText(json.user_group.token).waitFor({ state: 'detached' });
+      await page.goBack();
+      await page.getByRole('button', { name: 'Show token' }).waitFor();
+      assert.equal(new URL(page.url()).pathname, '/console/user-groups/shown');
+    }
+    await context.close();
+  });
+
   it('reads times of their own zone, or in UTC if asked, on all pages', async () => {
     await service.get({ user_group_id: 'times', name: 'Times' });
     const context = await browser.newContext({ ...DESKTOP, baseURL: service.url, timezoneId: 'Asia/Tokyo' });
