@@ -23,6 +23,7 @@ const VALUES = Uint8Array.from({ length: 128 }, (_, code) => DIGITS.indexOf(Stri
 const BUCKET_DIGITS = 3;
 const RANDOM_DIGITS = 43;
 const CHECKSUM_DIGITS = 6;
+const USER_GROUP_TOKEN = new RegExp(`ugt_[0-9A-Za-z]{${BUCKET_DIGITS + RANDOM_DIGITS + CHECKSUM_DIGITS}}`);
 const NOT_BASE62 = /[^0-9A-Za-z]/;
 const BUCKET_START = 'ugt_'.length;
 const BUCKET_END = BUCKET_START + BUCKET_DIGITS;
@@ -56,6 +57,11 @@ export function addressOfUserGroupToken(text: string): TokenAddress | null {
   if (!isUserGroupToken(text) || !hasChecksum(text)) return null;
   const bucket = parseBucket(decodeBase62(text.slice(BUCKET_START, BUCKET_END)));
   return bucket === null ? null : { bucket, digest: digestToken(text) };
+}
+
+/** The first part of the text that has the form of a user group token issued here. */
+export function findUserGroupToken(text: string): string | undefined {
+  return USER_GROUP_TOKEN.exec(text)?.[0];
 }
 
 /** A token that a caller presents. The prefetch and the operation both need its address: it is computed once. */

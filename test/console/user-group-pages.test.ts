@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
-import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
+import { ConsoleBrowser, fieldsOf, newWorkspace } from '../support/console.ts';
 import { textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { elementsOf } from '../support/html.ts';
@@ -490,6 +490,34 @@ describeOnEachDatabase('user groups in the console', (database) => {
     assert.equal(await find(first), undefined);
     await service.writeUsage();
     assert.equal((await read('found')).json.user_group.last_seen_at, null);
+  });
+
+  it('finds the token within what was pasted: an address, a header, quotes, or lines that a mail has wrapped', async () => {
+    const { browser: admin, call } = await newWorkspace(service);
+    const integration = {
+      type: 'jwt',
+      settings: { audience: 'cube' },
+      claims: { id: { field: 'provided_id' } },
+    };
+    await call('PUT', '/v1/integrations/cube', integration);
+    const { json } = await call('PUT', '/v1/user-groups/pasted', { name: 'Pasted' });
+    const minted = await call('POST', '/v1/embed-tokens', { integration: 'cube', user_group_id: 'pasted' });
+    const find = async (token: string) => {
+      const found = await admin.submit(FIND, FIND, { token });
+      return found.status === 303 ? noticeOf(await admin.follow(found)) : errorsOf(found).token;
+    };
+    const issued: string = json.user_group.token;
+    for (const token of [issued, minted.json.embed_token.token as string])
+      for (const pasted of [
+        `https://dashboards.example.com/?token=${token}&lang=en`,
+        `Authorization: Bearer ${token}`,
+        `"${token}",`,
+      ])
+        assert.match((await find(pasted))!, /is the current one|is valid/, pasted);
+    assert.match((await find(`${issued.slice(0, 20)}\n  ${issued.slice(20)}`))!, /is the current one/);
+    assert.match((await find(`?token=${issued.slice(0, -1)}`))!, /not known here/);
+    const { token: apiToken } = await service.apiToken();
+    assert.match((await find(` ${apiToken}`))!, /not an API token/);
   });
 
   it('finds no token of another workspace or environment, and shows no token that was typed', async () => {

@@ -1,5 +1,6 @@
 // Finding the user group of a token. The form is posted, so that no URL and no history contains the token.
 
+import { digestOfApiToken, findUserGroupToken } from '../../domain/token.ts';
 import { findTokenOwner } from '../../operations/user-group/find-token-owner.ts';
 import { Problem } from '../../problem.ts';
 import { problemSummary, textField } from '../fields.ts';
@@ -18,8 +19,11 @@ export const findByToken = formPages({
   purpose: 'find user groups',
   access: 'read',
   act: async ({ context, caller, form }) => {
-    const owner = await findTokenOwner(context, caller, form.text('token').trim());
-    if (owner === null) throw NOT_FOUND;
+    const pasted = form.text('token').trim();
+    const owner =
+      (await findTokenOwner(context, caller, pasted)) ??
+      (await findTokenOwner(context, caller, tokenWithin(pasted)));
+    if (owner === null) throw digestOfApiToken(pasted) === null ? NOT_FOUND : API_TOKEN;
     return {
       location: withNotice(pathTo('user-groups', owner.userGroup.providedId), `token_${owner.status}`),
     };
@@ -41,6 +45,20 @@ export const findByToken = formPages({
     back: pathTo('user-groups'),
   }),
 });
+
+/** The token within a text, such as an address, a header, or lines that a mail has wrapped. */
+function tokenWithin(text: string): string {
+  const embedToken = () => text.split(/[^\w.-]+/).find((part) => part.startsWith('eyJ'));
+  return findUserGroupToken(text.replace(/\s+/g, '')) ?? embedToken() ?? text;
+}
+
+const API_TOKEN = new Problem(
+  'user_group_token_not_found',
+  'That is an API token, which no user group has.',
+  {
+    errors: [{ pointer: '/token', detail: 'must be the token of a user group, not an API token' }],
+  },
+);
 
 const NOT_FOUND = new Problem(
   'user_group_token_not_found',
