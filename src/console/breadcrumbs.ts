@@ -1,5 +1,6 @@
 // The way to a page: the pages at the beginnings of its path.
 
+import { type Caller, isPermitted } from '../domain/api-token.ts';
 import { wordsOf } from './fields.ts';
 import { idInPath } from './html.ts';
 import type { Page } from './page.ts';
@@ -10,35 +11,36 @@ export interface Breadcrumb {
 }
 
 export class Breadcrumbs {
-  readonly #pages: readonly { pattern: RegExp; isOfId: boolean }[];
+  readonly #pages: readonly (Pick<Page, 'permissions'> & { pattern: RegExp; isOfId: boolean })[];
   /** Starts of paths in which `-` is in the place of an id: one can be `-`. */
   readonly #withoutId: ReadonlySet<string>;
 
   constructor(pages: readonly Page[]) {
     this.#pages = pages
       .filter(({ method }) => method === 'GET')
-      .map(({ path }) => ({
+      .map(({ path, permissions }) => ({
+        permissions,
         pattern: new RegExp(`^/console${path.replaceAll(/:\w+/g, '[^/]+')}$`),
         isOfId: /:\w+$/.test(path),
       }));
     this.#withoutId = new Set(pages.flatMap(({ path }) => /^.*\/-\/[^/]+/.exec(`/console${path}`) ?? []));
   }
 
-  /** The pages above the one at the URL, from the top. */
-  of(url: string): Breadcrumb[] {
+  /** The pages above the one at the URL that the caller may open, from the top. */
+  of(url: string, caller: Caller): Breadcrumb[] {
     const [path = ''] = url.split(/[?#]/, 1);
     const parts = path.split('/');
     // The first three are those of `/console/section`.
     const starts = parts.slice(3).map((_, index) => parts.slice(0, index + 3));
     return starts.flatMap((start, index) => {
       const next = parts.slice(0, index + 4).join('/');
-      return this.#withoutId.has(next) ? [] : this.#findCrumb(start.join('/'), start.at(-1)!);
+      return this.#withoutId.has(next) ? [] : this.#findCrumb(start.join('/'), start.at(-1)!, caller);
     });
   }
 
-  #findCrumb(path: string, part: string): Breadcrumb[] {
+  #findCrumb(path: string, part: string, caller: Caller): Breadcrumb[] {
     const pages = this.#pages.filter(({ pattern }) => pattern.test(path));
-    if (pages.length === 0) return [];
+    if (!pages.some(({ permissions }) => isPermitted(caller, permissions))) return [];
     const isId = pages.every(({ isOfId }) => isOfId);
     return [{ path, text: isId ? idInPath(decoded(part)) : wordsOf(part) }];
   }

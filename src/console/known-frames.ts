@@ -33,7 +33,7 @@ export class KnownFrames {
     const known = this.#frames.get(digestIn(session));
     if (known === undefined) return null;
     const { assets, ...labels } = known;
-    const breadcrumbs = this.#breadcrumbs.of(path);
+    const breadcrumbs = this.#breadcrumbs.of(path, labels.caller);
     return (view) => document(assets, view, { path, breadcrumbs, signedIn: { ...labels, session } });
   }
 }

@@ -22,8 +22,8 @@ describeOnEachDatabase('The frame of the console', (database) => {
   });
 
   /** Texts and paths of the breadcrumbs. */
-  async function trail(path: string): Promise<string[]> {
-    const elements = elementsOf((await browser.get(path)).text);
+  async function trail(path: string, person = browser): Promise<string[]> {
+    const elements = elementsOf((await person.get(path)).text);
     const start = elements.findIndex(({ attributes }) => attributes.class === 'trail');
     const end = elements.findIndex(({ name }, index) => index > start && name === 'h1');
     const links = start === -1 ? [] : elements.slice(start, end).filter(({ name }) => name === 'a');
@@ -44,6 +44,17 @@ describeOnEachDatabase('The frame of the console', (database) => {
     assert.deepEqual(await trail(`${LIST}/nobody/edit`), [`User groups ${LIST}`, `nobody ${LIST}/nobody`]);
     await service.get({ user_group_id: '-', name: 'Dash' });
     assert.deepEqual(await trail(`${LIST}/-/edit`), [`User groups ${LIST}`, `- ${LIST}/-`]);
+  });
+
+  it('leads a person to no page above it that the API token may not open, also from a link of a colleague', async () => {
+    const { token } = await service.apiToken({ permission: 'read-only' });
+    const reader = await ConsoleBrowser.signIn(service, token);
+    assert.deepEqual(await trail('/console/integrations/-/signing-keys/rotate', reader), []);
+    assert.deepEqual(await trail('/console/catalogue/schemas/-/new', reader), [
+      'Catalogue /console/catalogue',
+      'Schemas /console/catalogue/schemas',
+    ]);
+    assert.deepEqual(await trail(`${LIST}/acme/edit`, reader), [`User groups ${LIST}`, `acme ${LIST}/acme`]);
   });
 
   it('is around the page of a problem, also where nothing is', async () => {
