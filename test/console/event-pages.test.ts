@@ -5,7 +5,7 @@ import { it } from 'node:test';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { elementsOf } from '../support/html.ts';
+import { elementsOf, textOfElement } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 
@@ -415,6 +415,30 @@ describeOnEachDatabase('events in the console', (database) => {
     const reader = await ConsoleBrowser.signIn(service, readOnly);
     assert.doesNotMatch((await reader.get(group)).text, /\/restore/);
     assert.equal((await reader.get(`${group}/restore?position=1`)).status, 403);
+  });
+
+  it('shows a value to restore that breaks a rule by now in the form to edit, with what is wrong with it', async () => {
+    const { browser, token } = await signIn('admin');
+    const group = '/console/user-groups/a';
+    await service.get({ user_group_id: 'a', name: 'A', properties: { plan: 'trial' } }, { token });
+    await service.put({ user_group_id: 'a', name: 'B', properties: { plan: 'gold' } }, { token });
+    const rule = {
+      mode: 'enforce',
+      schema: { type: 'object', properties: { plan: { enum: ['gold', 'silver'] } } },
+    };
+    const { status } = await service.call('PUT', '/v1/property-schema', rule, { token });
+    assert.equal(status, 201);
+    const undo = elementsOf((await browser.get(group)).text).find(
+      (each) => each.name === 'a' && each.text === 'Undo',
+    );
+    const form = await browser.get(undo!.attributes.href!.replaceAll('&#61;', '='));
+    assert.equal(form.status, 422);
+    assert.match(textOfElement(form.text, 'title'), /^Error: Edit a /);
+    assert.match(textOf(form), /Properties › plan must be/);
+    const typed = fieldsOf(form.text, `${group}/review`);
+    assert.deepEqual([typed.name, typed['property-0']], ['A', '"trial"']);
+    const review = await browser.submitFrom(form, `${group}/review`, { 'property-0': '"silver"' });
+    assert.match(textOf(review), /Field Before After name "B" "A" properties › plan "gold" "silver"/);
   });
 
   it('records who was shown a token, before it is shown, and not who may not see it', async () => {

@@ -1,6 +1,6 @@
 // The form that edits a group. Its button leads to the review; nothing is stored before.
 
-import { valuesLength, versionTag } from '../../domain/user-group/user-group.ts';
+import { type UserGroup, valuesLength, versionTag } from '../../domain/user-group/user-group.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import type { Problem } from '../../problem.ts';
 import { hidden, problemSummary } from '../fields.ts';
@@ -21,7 +21,7 @@ import {
 } from './form.ts';
 import { goneView } from './gone.ts';
 import { groupIn } from './group.ts';
-import { textOfGroup } from './merge.ts';
+import { type GroupFields, textOfGroup } from './merge.ts';
 
 const shared = {
   path: '/user-groups/:user_group_id/edit',
@@ -34,13 +34,22 @@ export const edit: Page = {
   ...shared,
   method: 'GET',
   handle: async (call) => {
-    const userGroup = await groupIn(call);
-    await call.context.cpu.turn(valuesLength(userGroup));
-    const opened = { version: versionTag(userGroup), base: textOfGroup(userGroup) };
-    const typed = typedGroup(await environmentConfig(call), isJsonForm(call.query, call.form), userGroup);
-    return editView(call, typed, opened);
+    const stored = await groupIn(call);
+    return openedView(call, stored, stored);
   },
 };
+
+/** The form of the stored group with these fields in it; `problem` is why they cannot be saved. */
+export async function openedView(
+  call: PageCall,
+  stored: UserGroup,
+  fields: GroupFields,
+  problem?: Problem,
+): Promise<View> {
+  await call.context.cpu.turn(valuesLength(stored));
+  const typed = typedGroup(await environmentConfig(call), isJsonForm(call.query, call.form), fields);
+  return editView(call, typed, { version: versionTag(stored), base: textOfGroup(stored) }, problem);
+}
 
 /** The form again, after the review of what was typed. */
 export const editAgain: Page = {

@@ -6,10 +6,12 @@ import { bucketOfTarget } from '../../domain/event/event.ts';
 import { decodeString, splitMembers } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { valuesLength } from '../../domain/user-group/user-group.ts';
+import { httpStatus } from '../../http/response/problem.ts';
 import { Problem } from '../../problem.ts';
 import { type Change, changeList, isRestorable } from '../event/changes.ts';
 import { membersText } from '../json.ts';
 import { type Page, type PageCall, WRITERS } from '../page.ts';
+import { openedView } from './edit.ts';
 import { groupIn } from './group.ts';
 import type { GroupFields } from './merge.ts';
 import { reviewView } from './review.ts';
@@ -23,7 +25,13 @@ export const restore: Page = {
     const stored = await groupIn(call);
     const changes = await changesIn(call, stored.providedId);
     await call.context.cpu.turn(valuesLength(stored));
-    return reviewView(call, { stored, fields: changes.reduce<GroupFields>(takeBack, stored) });
+    const fields = changes.reduce<GroupFields>(takeBack, stored);
+    try {
+      return await reviewView(call, { stored, fields });
+    } catch (error) {
+      if (!(error instanceof Problem) || httpStatus(error) !== 422) throw error;
+      return { ...(await openedView(call, stored, fields, error)), status: 422 };
+    }
   },
 };
 
