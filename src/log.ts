@@ -17,12 +17,19 @@ export async function createLog({
     timestamp: pino.stdTimeFunctions.isoTime,
     hooks: { streamWrite: redact },
   };
-  const output = standardOutput();
-  if (logFormat === 'json' || (logFormat === 'auto' && !process.stdout.isTTY)) return pino(options, output);
+  const output = standardOutput((lines) =>
+    log.warn({ lines }, 'lines of the log were lost: standard output could not be written'),
+  );
+  const isJson = logFormat === 'json' || (logFormat === 'auto' && !process.stdout.isTTY);
+  const log = pino(options, isJson ? output : await prettyPrinter(output));
+  return log;
+}
+
+async function prettyPrinter(output: DestinationStream): Promise<DestinationStream> {
   // Loaded only for a terminal, to keep the start fast.
   const { prettyFactory } = await import('pino-pretty');
   const pretty = prettyFactory({ ignore: 'pid,hostname,version', translateTime: 'SYS:HH:MM:ss.l' });
-  return pino(options, { write: (line) => output.write(pretty(line)) });
+  return { write: (line) => output.write(pretty(line)) };
 }
 
 /** The log of another thread, whose lines `write` passes to the main thread: unredacted, for `writeLine`. */
@@ -45,15 +52,51 @@ export function writeLine(log: Logger, line: string): void {
   internals[pino.symbols.streamSym].write(streamWrite(line));
 }
 
-/** When the disk is full, lines are buffered up to this size and written with the next line that fits. */
+/** Lines that cannot be written are buffered up to this size. */
 const MAX_BUFFER_BYTES = 2 ** 20;
+const RETRY_MS = 100;
+const MAX_RETRIES_AT_EXIT = 10;
 
 /**
- * Write errors are ignored, so that a broken log does not fail requests. Exposes only `write`: pino flushes after a
- * fatal line, which on a full disk would block forever and keep the process from exiting.
+ * Write errors are ignored, so that a broken log does not fail requests. A full pipe is an error too: waiting for its
+ * reader would block every request of the thread. `onLoss` gets the number of lines that the buffer had no space for,
+ * once all others are written. Exposes only `write`: pino flushes after a fatal line, which on a full disk would block
+ * forever and keep the process from exiting.
  */
-function standardOutput(): DestinationStream {
-  const output = destination({ dest: 1, sync: true, maxLength: MAX_BUFFER_BYTES });
-  output.on('error', () => {});
+function standardOutput(onLoss: (lines: number) => void): DestinationStream {
+  const output = destination({
+    dest: 1,
+    sync: true,
+    maxLength: MAX_BUFFER_BYTES,
+    retryEAGAIN: () => false,
+  });
+  let retry: NodeJS.Timeout | null = null;
+  let lost = 0;
+  const writeAgain = (): void => {
+    retry = null;
+    // Writes what is buffered. A line would not do so if the buffer has no space for it.
+    output.write('');
+    if (retry !== null || lost === 0) return;
+    const lines = lost;
+    lost = 0;
+    onLoss(lines);
+  };
+  output.on('error', () => {
+    retry ??= setTimeout(writeAgain, RETRY_MS).unref();
+  });
+  output.on('drop', () => {
+    lost += 1;
+  });
+  // The last lines say why the process ends.
+  process.on('exit', () => {
+    for (let retries = 0; retry !== null && retries < MAX_RETRIES_AT_EXIT; retries++) {
+      block(RETRY_MS);
+      writeAgain();
+    }
+  });
   return { write: (line) => void output.write(line) };
+}
+
+function block(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), 0, 0, ms);
 }

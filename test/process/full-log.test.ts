@@ -1,6 +1,7 @@
 // A log that cannot be written to, such as one on a full disk, does not fail requests.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { freePort } from '../support/free-port.ts';
@@ -10,6 +11,12 @@ const RESPONSE_TIMEOUT_MS = 5_000;
 const FULL_DEVICE = '/dev/full';
 /** More than the file size limit of `appendToLog`. */
 const FULL_BYTES = 4 * 2 ** 20;
+/** Their lines do not fit into a pipe. */
+const CALLS = 400;
+/** They do not fit into what is kept. */
+const MANY_LINES = 12_000;
+const LOST_LINES = /"lines":(\d+),"msg":"lines of the log were lost/;
+const LOG = new URL('../../src/log.ts', import.meta.url).href;
 
 describe('A full log', () => {
   it('is continued when space is free again, while the service serves and shuts down normally', async () => {
@@ -26,12 +33,75 @@ describe('A full log', () => {
     service.signal('SIGTERM');
     const { code, stderr } = await service.exit();
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-    const messages = readFileSync(log, 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line).msg);
+    const messages = messagesOf(readFileSync(log, 'utf8'));
     assert.equal(messages[0], 'listening');
     assert.equal(messages.at(-1), 'stopped');
+  });
+
+  it('says how many lines were lost, if more are waiting than are kept', async () => {
+    using folder = new Folder();
+    const log = folder.join('log');
+    closeSync(openSync(log, 'w'));
+    truncateSync(log, FULL_BYTES);
+    const script = `
+      const { createLog } = await import('${LOG}');
+      const log = await createLog({ logLevel: 'info', logFormat: 'auto' });
+      for (let line = 0; line < ${MANY_LINES}; line++) log.info('x'.repeat(line % 100));
+      process.once('SIGTERM', () => process.exit(0));
+      setInterval(() => {}, 1_000);
+      console.error('full');
+    `;
+    await using writer = program(folder, appendToLog, ['--input-type=module', '--eval', script], []);
+    await eventually('the end of the lines', () => writer.stderr || null);
+    truncateSync(log, 0);
+    const lost = await eventually('the number of lost lines', () =>
+      LOST_LINES.exec(readFileSync(log, 'utf8')),
+    );
+    assert.equal(messagesOf(readFileSync(log, 'utf8')).length, MANY_LINES - Number(lost[1]) + 1);
+  });
+});
+
+describe('A log whose reader stalls', () => {
+  it('stops neither requests nor the shutdown, and loses nothing if the reader continues', async () => {
+    using folder = new Folder();
+    const { token } = await createApiToken(folder);
+    const pipe = folder.join('pipe');
+    execFileSync('mkfifo', [pipe]);
+    // Opening only for reading would wait for the service.
+    const stalled = openSync(pipe, 'r+');
+    const port = await freePort();
+    const args = ['serve', '--port', String(port), '--threads', '1', '--access-log', 'on'];
+    await using service = program(folder, 'exec "$0" "$@" > pipe', args);
+    await eventually('a response', () => create(port, token).catch(() => null));
+    for (let calls = 1; calls < CALLS; calls++) assert.equal((await create(port, token)).status, 200);
+    await using reader = new Program(folder, [pipe], { command: 'cat' });
+    await reader.says(/"msg":"request"/);
+    closeSync(stalled);
+    service.signal('SIGTERM');
+    assert.equal((await service.exit()).code, 0);
+    const { stdout } = await reader.exit();
+    const messages = messagesOf(stdout);
+    assert.equal(messages.filter((message) => message === 'request').length, CALLS);
+    assert.equal(messages.at(-1), 'stopped');
+  });
+
+  it('does not keep the process from exiting', async () => {
+    using folder = new Folder();
+    execFileSync('mkfifo', [folder.join('pipe')]);
+    const stalled = openSync(folder.join('pipe'), 'r+');
+    const script = `
+      const { createLog } = await import('${LOG}');
+      const log = await createLog({ logLevel: 'info', logFormat: 'auto' });
+      for (let line = 0; line < ${MANY_LINES}; line++) log.info('x');
+    `;
+    await using writer = program(
+      folder,
+      'exec "$0" "$@" > pipe',
+      ['--input-type=module', '--eval', script],
+      [],
+    );
+    assert.equal((await writer.exit()).code, 0);
+    closeSync(stalled);
   });
 });
 
@@ -62,10 +132,15 @@ describe('Standard output on a full device', { skip: !existsSync(FULL_DEVICE) },
 });
 
 /** Node ignores SIGXFSZ, so that a write beyond the limit fails as on a full disk. */
-const appendToLog = 'ulimit -f 2048; exec "$0" "$@" >> log';
+const appendToLog = 'ulimit -f 4096; exec "$0" "$@" >> log';
 
-function program(folder: Folder, script: string, args: readonly string[]): Program {
-  return new Program(folder, ['-c', script, process.execPath, PROGRAM, ...args], { command: 'sh' });
+function program(folder: Folder, script: string, args: readonly string[], program = [PROGRAM]): Program {
+  return new Program(folder, ['-c', script, process.execPath, ...program, ...args], { command: 'sh' });
+}
+
+function messagesOf(log: string): string[] {
+  const lines = log.trim().split('\n');
+  return lines.map((line) => JSON.parse(line).msg);
 }
 
 /** Times out, because a process blocked on its log accepts connections but does not respond. */
