@@ -45,6 +45,7 @@ import {
   keptVersionField,
   preconditionIn,
   versionField,
+  versionIn,
 } from './version.ts';
 
 interface DocumentList {
@@ -310,10 +311,16 @@ ${problem instanceof Doubt ? checkField({ name: CONFIRMED, label: 'Save it anywa
     const { api, members, doubt } = this.#kind;
     const read = await readForm(context, form, api.body, members);
     const warning = form.has(CONFIRMED) ? null : await doubt?.(call, id, read);
-    if (warning) throw warning;
+    // A stale form is refused below: the doubt may be about what another person has changed.
+    if (warning && !(await this.#isStale(call, id))) throw warning;
     const { secret } = await api.put(context, caller, id, read, preconditionIn(form), form.has(FORCE));
     if (secret == null) return { location: withNotice(this.documentPath(id), 'saved') };
     return this.secretView(id, secret, 'Created.');
+  }
+
+  async #isStale({ context, caller, form }: PageCall, id: string): Promise<boolean> {
+    const found = readDocument(context, caller, this.#kind.api.definition, id);
+    return documentVersion(await found.catch(nullIfNotFound)) !== versionIn(form);
   }
 
   async #removeForm(call: PageCall, form: Form, problem?: Problem): Promise<FormContent> {

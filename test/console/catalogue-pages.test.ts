@@ -39,6 +39,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     const changed = await browser.submit(`${path}/edit`, `${path}/edit`, {
       name: 'Sales',
       default_data_source: 'shared',
+      confirmed: 'on',
     });
     assert.equal(changed.status, 303, changed.text);
     const { json } = await call('GET', '/v1/schemas/a%2Fb%2040');
@@ -58,13 +59,45 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     await call('PUT', '/v1/schemas/40', { name: 'Orders', default_data_source: 213 });
     const page = await browser.get(`${SCHEMAS}/40/edit`);
     assert.match(page.text, /name="default_is_number" value="on" checked/);
-    const typed = { name: 'Orders', default_data_source: '214', default_is_number: 'on' };
+    const typed = { name: 'Orders', default_data_source: '214', default_is_number: 'on', confirmed: 'on' };
     await browser.submit(`${SCHEMAS}/40/edit`, `${SCHEMAS}/40/edit`, typed);
     assert.equal((await call('GET', '/v1/schemas/40')).json.schema.default_data_source, 214);
     const wrong = { ...typed, default_data_source: 'two' };
     const rejected = await browser.submit(`${SCHEMAS}/40/edit`, `${SCHEMAS}/40/edit`, wrong);
     // A text is a reference too.
     assert.equal(rejected.status, 303);
+  });
+
+  it('asks once more before a default that is no data source of the schema, or is reserved, is stored', async () => {
+    const { browser, call } = await newWorkspace(service);
+    for (const id of ['40', '41']) await call('PUT', `/v1/schemas/${id}`, { name: id });
+    const put = async (id: string, fields: object) =>
+      (await call('PUT', `/v1/data-sources/${id}`, { schema_id: '40', name: id, ...fields })).json
+        .data_source;
+    await put('other', { schema_id: '41' });
+    await put('reserved', { user_group_id: 'acme' });
+    const { data_source_id: number } = await put('shared', {});
+    const edit = `${SCHEMAS}/40/edit`;
+    const save = (fields: Record<string, string>) =>
+      browser.submit(edit, edit, { name: 'Orders', ...fields });
+    const stored = async () => (await call('GET', '/v1/schemas/40')).json.schema.default_data_source;
+    for (const default_data_source of ['shred', 'other', 'reserved']) {
+      const doubtful = await save({ default_data_source });
+      assert.equal(doubtful.status, 400);
+      assert.match(
+        textOf(doubtful),
+        /Default data source is not a data source of this schema .*Save it anyway/,
+      );
+      assert.equal(await stored(), null);
+      const confirmed = await browser.submitFrom(doubtful, edit, { confirmed: 'on' });
+      assert.equal(confirmed.status, 303, confirmed.text);
+      assert.equal(await stored(), default_data_source);
+      assert.equal((await save({ name: 'Renamed' })).status, 303);
+      await call('PUT', '/v1/schemas/40', { name: 'Orders' });
+    }
+    assert.equal((await save({ default_data_source: 'shared' })).status, 303);
+    assert.equal((await save({ default_data_source: `${number}`, default_is_number: 'on' })).status, 303);
+    assert.equal(await stored(), number);
   });
 
   it('creates and changes a data source, whose attributes stay as they were typed', async () => {
@@ -239,7 +272,8 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     assert.match(page.text, /name="default_data_source"[^>]* value="also"/);
     assert.equal((await call('GET', '/v1/schemas/40')).json.schema.name, 'Of another person');
     // Saving again is a decision.
-    const again = await browser.post(edit, { ...fieldsOf(page.text, edit), name: 'Typed' });
+    const typed = { ...fieldsOf(page.text, edit), name: 'Typed', confirmed: 'on' };
+    const again = await browser.post(edit, typed);
     assert.equal(again.status, 303);
     assert.equal((await call('GET', '/v1/schemas/40')).json.schema.name, 'Typed');
   });

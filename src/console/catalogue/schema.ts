@@ -3,7 +3,7 @@ import { type DataSource, storedSchema } from '../../domain/catalogue.ts';
 import type { Document } from '../../domain/document.ts';
 import { schemas } from '../../http/endpoints/catalogue/schema.ts';
 import { countSchemaUse } from '../../operations/catalogue/use.ts';
-import { DocumentPages, newPath } from '../document-pages.ts';
+import { DocumentPages, Doubt, newPath } from '../document-pages.ts';
 import { checkField, nameField, textField } from '../fields.ts';
 import { type Form, numberMember, textMember } from '../form.ts';
 import { absent, buttonTo, type Html, html, idCell, pathTo, table, time } from '../html.ts';
@@ -44,6 +44,16 @@ ${checkField({
   label: 'This is the number of the data source, not your id of it',
   isChecked: form.has('default_is_number'),
 })}`,
+  doubt: async (call, id, { default_data_source: reference = null }) => {
+    const { catalogue } = await environmentConfig(call);
+    if (reference === null || reference === catalogue.defaultOf(id)) return null;
+    const dataSource = catalogue.find(reference);
+    if (dataSource?.schemaId === id && dataSource.reservedFor === null) return null;
+    return new Doubt(
+      '/default_data_source',
+      'is not a data source of this schema that all user groups may use: dashboards of those without an entry show an error',
+    );
+  },
   countUse: (document, { context, caller }) => countSchemaUse(context, caller, document),
   rows: (document) => {
     const { name, default_data_source: reference } = storedSchema(document);
