@@ -27,7 +27,13 @@ const moments = {
     sqlite.DatabaseSync = class extends sqlite.DatabaseSync {
       constructor(...args) {
         takeAll();
-        super(...args);
+        try {
+          super(...args);
+        } catch (error) {
+          // Other threads may have closed files meanwhile.
+          takeAll();
+          throw error;
+        }
       }
     };
     syncBuiltinESMExports();
