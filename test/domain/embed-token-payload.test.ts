@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Catalogue, type CatalogueDocument } from '../../src/domain/catalogue.ts';
 import {
   allowedResources,
   checkLength,
@@ -9,6 +10,7 @@ import {
   embedTokenType,
   integrationBody,
   integrationSignature,
+  refuseReserved,
   selectResource,
 } from '../../src/domain/embed-token/mint.ts';
 import { GroupValues } from '../../src/domain/embed-token/template.ts';
@@ -217,6 +219,8 @@ describe('The settings of an integration', () => {
     ['jwt', { properties: ['a', 'a'] }, '/properties'],
     ['jwt', { properties: [''] }, '/properties/0'],
     ['jwt', { properties: [1] }, '/properties/0'],
+    ['jwt', { header: { kid: 'a' } }, '/header'],
+    ['jwt', { header: { alg: 'none' } }, '/header/alg'],
     ['jwt', { other: 1 }, '/other'],
     ['metabase', { url: 'https://m.example.com/?a' }, '/url'],
     ['metabase', { url: 'https://m.example.com/#a' }, '/url'],
@@ -436,6 +440,127 @@ describe('A JWT', () => {
         errorsOf(() => integrationOf('jwt', { claims: { [name]: { field: 'name' } } })),
         [`/claims/${name}`],
       );
+    const flat = { settings: { flat: true }, claims: { user_group: { field: 'name' } } };
+    assert.deepEqual(
+      errorsOf(() => integrationOf('jwt', flat)),
+      ['/claims/user_group'],
+    );
+  });
+
+  const inTool = (settings: object, claims: object = {}, changes: object = {}) =>
+    parse({
+      type: 'jwt',
+      secret: SECRET.repeat(2),
+      settings: { algorithm: 'HS256', audience: 'a', ...settings },
+      claims,
+      ...changes,
+    }).integration;
+
+  it('has no group of the service if it is flat, so that the tool can define that claim too', () => {
+    const { jti, ...claims } = payload(inTool({ flat: true }, { user_group: { field: 'name' } }));
+    assert.equal(typeof jti, 'string');
+    assert.deepEqual(claims, {
+      iss: 'https://issuer.example.com',
+      sub: 'acme',
+      aud: 'a',
+      iat: 100,
+      nbf: 100,
+      exp: 400,
+      user_group: 'Acme',
+    });
+    assert.equal('user_group' in payload(integrationOf('jwt', { settings: { flat: true } })), false);
+  });
+
+  it('names the user group in its subject or its claim, or is unrestricted', () => {
+    const everybody = { sub: { constant: 'everybody' } };
+    for (const integration of [
+      inTool({}),
+      inTool({ flat: true }),
+      inTool({}, everybody),
+      inTool({ flat: true }, { role: { constant: 'reader' } }),
+    ])
+      assert.ok(payloadText(integration).includes('"acme"'));
+    for (const claims of [everybody, { ...everybody, role: { constant: 'reader' } }]) {
+      assert.deepEqual(
+        errorsOf(() => inTool({ flat: true }, claims)),
+        ['/unrestricted'],
+      );
+      const text = payloadText(inTool({ flat: true }, claims, { unrestricted: true }));
+      assert.equal(text.includes('acme'), false);
+    }
+  });
+
+  it('is signed with a secret that is as long as the hash', () => {
+    assert.equal(inTool({}, {}, { secret: 'x'.repeat(32) }).type, 'jwt');
+    assert.deepEqual(
+      errorsOf(() => inTool({}, {}, { secret: 'x'.repeat(31) })),
+      ['/secret'],
+    );
+  });
+
+  it('has no number that JavaScript rounds, unless the settings say otherwise', () => {
+    const large =
+      '{"p":{"a":[1,-9007199254740992]},"region":9007199254740991,"list":[1e400,"1e400"]}' as JsonText;
+    const propertiesWith = (settings: object, properties: JsonText) =>
+      /"properties":(.*)\}\}$/.exec(payloadText(settingsOf('jwt', settings), { properties }))![1];
+    const settings = { properties: ['p', 'region', 'list'] };
+    assert.deepEqual(
+      errorsOf(() => propertiesWith(settings, large)),
+      ['/properties/p/a/1'],
+    );
+    assert.deepEqual(
+      errorsOf(() => propertiesWith({ properties: ['list'] }, large)),
+      ['/properties/list/0'],
+    );
+    assert.equal(propertiesWith({ ...settings, large_numbers: 'number' }, large), large);
+    assert.equal(
+      propertiesWith({ ...settings, large_numbers: 'text' }, large),
+      '{"p":{"a":[1,"-9007199254740992"]},"region":9007199254740991,"list":["1e400","1e400"]}',
+    );
+    const small = '{"p":[1.10,2e3],"region":"x"}' as JsonText;
+    assert.equal(propertiesWith(settings, small), small);
+  });
+});
+
+describe('A token with an entry of the mapping for which another user group is reserved', () => {
+  const document = (kind: CatalogueDocument['kind'], id: string, body: object) => ({
+    kind,
+    id,
+    body: JSON.stringify(body) as JsonText,
+  });
+  const catalogue = new Catalogue([
+    document('schema', '40', { name: 'Orders', default_data_source: null }),
+    document('data_source', 'theirs', {
+      data_source_id: 213,
+      schema_id: '40',
+      name: 'Theirs',
+      attributes: {},
+      user_group_id: 'owner',
+    }),
+  ]);
+  const mintFor =
+    (integration: Integration, changes: Partial<UserGroup> = {}) =>
+    () =>
+      refuseReserved(integration, { ...acme, ...changes }, catalogue);
+
+  it('is refused if it has the whole mapping, or a claim from this entry', () => {
+    for (const integration of [
+      integrationOf('jwt'),
+      integrationOf('metabase', { claims: { a: { mapping: '40' } } }),
+    ]) {
+      assert.deepEqual(errorsOf(mintFor(integration)), ['/mapping/40']);
+      mintFor(integration, { providedId: 'owner' })();
+      mintFor(integration, { mapping: '{"40":214}' as JsonText })();
+    }
+  });
+
+  it('is minted if it has other values only, such as a property with the name of the schema', () => {
+    for (const integration of [
+      integrationOf('jwt', { settings: { flat: true } }),
+      integrationOf('metabase', { claims: { a: { mapping: '41' } } }),
+      integrationOf('metabase', { settings: { properties: ['40'] }, claims: { a: { property: '40' } } }),
+    ])
+      mintFor(integration)();
   });
 });
 
@@ -457,7 +582,18 @@ describe('A token for Metabase', () => {
 
   it('has no value that Metabase reads as none or as a list', () => {
     const integration = integrationOf('metabase');
-    const lists = ['1,2', '-1.5, +2e3', ',', ' , ', '1,', '1,2a', '7 b, .8 c', '\u0667,\u0668', ['a', '1,2']];
+    const lists = [
+      '1,2',
+      '1,2,3',
+      '-1.5, +2e3',
+      ',',
+      ' , ',
+      '1,',
+      '1,2a',
+      '7 b, .8 c',
+      '\u0667,\u0668',
+      ['a', '1,2'],
+    ];
     for (const value of [false, [false], ...lists])
       assert.equal(
         problemOf(() => payload(integration, withValue(value))).code,
@@ -595,6 +731,18 @@ describe('A token for Lightdash', () => {
     assert.deepEqual(payload(integration, withValue([true, 'a', 1])).userAttributes, {
       p: ['true', 'a', '1'],
     });
+  });
+
+  it('has those of the options that Lightdash knows for its content', () => {
+    const every = ['canExportCsv', 'canExportImages', 'canViewUnderlyingData', 'canExplore'];
+    const chosen = Object.fromEntries(every.map((name) => [name, true]));
+    const contentOf = (resource: object) =>
+      payload(settingsOf('lightdash', { resources: [resource], options: chosen })).content;
+    for (const resource of [{ dashboardUuid: 'd' }, { dashboardSlug: 'd' }])
+      assert.deepEqual(contentOf(resource), { type: 'dashboard', ...resource, ...chosen });
+    const { canExplore: _, ...ofChart } = chosen;
+    assert.deepEqual(contentOf({ contentId: 'c' }), { type: 'chart', contentId: 'c', ...ofChart });
+    assert.deepEqual(contentOf({ appUuid: 'a' }), { type: 'dataApp', appUuid: 'a' });
   });
 
   const changed = [
