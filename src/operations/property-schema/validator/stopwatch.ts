@@ -1,6 +1,8 @@
 // Bounds the processor time of one piece of work in this thread. The time of a clock would include pauses of the thread,
 // which are not the fault of the schema.
 
+import { cpuMs } from '../../../system/cpu-time.ts';
+
 /** Steps between two looks at the clock, which takes as long as a short step. */
 const STEPS = 8;
 
@@ -37,10 +39,4 @@ export class Stopwatch {
   get spentMs(): number {
     return cpuMs() - this.#startedAt;
   }
-}
-
-/** Processor time of this thread, in milliseconds. */
-export function cpuMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
 }

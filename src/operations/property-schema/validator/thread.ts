@@ -10,7 +10,8 @@ import { schemaExamples } from '../../../domain/json-schema/example.ts';
 import { compilePropertySchema, type PropertyCheck } from '../../../domain/json-schema/property-check.ts';
 import { SchemaInvalid } from '../../../domain/json-schema/schema-invalid.ts';
 import type { Violation } from '../../../problem.ts';
-import { cpuMs, Stopwatch, TimeExceeded } from './stopwatch.ts';
+import { cpuMs } from '../../../system/cpu-time.ts';
+import { Stopwatch, TimeExceeded } from './stopwatch.ts';
 
 /** The times are in milliseconds of processor time. */
 export interface ThreadLimits {
