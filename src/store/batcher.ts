@@ -105,6 +105,8 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   #isYielding = false;
   /** Whether all items wait for a batch in flight that changes the same things. */
   #isBlocked = false;
+  /** Whether the last batch was larger than what `run` does at once. */
+  #isCut = false;
   #sweeper: NodeJS.Timeout | null = null;
 
   /**
@@ -224,7 +226,7 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   /** The oldest items of the tenants in turn that may run; if a batch is of one kind, those of the first one's kind. */
   #dequeue(): Entry<Item, Result>[] {
     const { maxBatch, isOfOneKind } = this.limits;
-    if (!this.#isOneBatch()) this.#queue = inTurns(this.#queue);
+    if (this.#isCut || !this.#isOneBatch()) this.#queue = inTurns(this.#queue);
     const batch: Entry<Item, Result>[] = [];
     const skipped: Entry<Item, Result>[] = [];
     const maxCharacters = this.#maxCharacters;
@@ -287,6 +289,7 @@ export class Batcher<Item extends { kind: unknown }, Result> {
     this.#inFlight--;
     for (const name of changed) this.#changing.delete(name);
     this.#isBlocked = false;
+    this.#isCut = isPartial;
     const durationMs = performance.now() - startedAt;
     this.#averageRunMs += (durationMs - this.#averageRunMs) * NEWEST_WEIGHT;
     this.#observer?.(items, durationMs);

@@ -101,6 +101,19 @@ describe('A batch', () => {
     ]);
   });
 
+  it('has the items of tenants in turn while fewer of them are run than it has', async () => {
+    const batches: number[][] = [];
+    const run = (batch: Item[]): number[] => {
+      batches.push(batch.slice(0, 2).map(({ value }) => value));
+      return batches.at(-1)!;
+    };
+    const batcher = new Batcher(run, LIMITS);
+    const submit = (tenant: number, value: number) =>
+      batcher.submit({ kind: 'item', value }, { ...NEVER, tenant });
+    await Promise.all([...[100, 101, 102, 103].map((value) => submit(1, value)), submit(2, 200)]);
+    assert.deepEqual(batches, [[100, 101], [102, 200], [103]]);
+  });
+
   it('does not run beside another one that changes the same thing, and lets the others go ahead', async () => {
     const batches: number[][] = [];
     const ends: (() => void)[] = [];
