@@ -15,7 +15,17 @@ import type { ThreadSum } from '../scheduling/thread-sum.ts';
 import { withDeadline } from '../scheduling/timeout.ts';
 import { type Access, Admission, ListCooldown } from './admission.ts';
 import { Batcher, type BatchLimits, type BatchObserver, timedOutInQueue } from './batcher.ts';
-import type { Command, CommandKind, CommandResult, Query, QueryKind, QueryResult, Store } from './port.ts';
+import type {
+  Command,
+  CommandKind,
+  CommandResult,
+  DocumentChange,
+  Query,
+  QueryKind,
+  QueryResult,
+  Recorded,
+  Store,
+} from './port.ts';
 
 /** They read many rows: each is a batch of its own, so that no lookup waits for more than one of them. */
 const LISTS: ReadonlySet<QueryKind> = new Set<QueryKind>([
@@ -63,8 +73,24 @@ const SINGLE_CHARACTERS = 65_536;
 
 /** JSON that a command carries. An event for a hundred webhook endpoints is a hundred deliveries. */
 function countCharacters(command: Command): number {
-  const deliveries = ('event' in command && command.event?.endpoints.length) || 0;
-  return ('properties' in command ? valuesLength(command) : 0) + deliveries * DELIVERY_CHARACTERS;
+  if ('changes' in command) return countInChanges(command.changes);
+  const inValues = 'properties' in command ? valuesLength(command) : 0;
+  const inBody = 'body' in command ? command.body.length : 0;
+  const inConfig =
+    'config' in command && command.config !== null ? countInChanges(command.config.changes) : 0;
+  return inValues + inBody + inConfig + ('event' in command ? countInDeliveries(command) : 0);
+}
+
+function countInChanges(changes: readonly DocumentChange[]): number {
+  return changes.reduce(
+    (sum, { before, after, event }) =>
+      sum + (before?.body.length ?? 0) + (after?.body.length ?? 0) + countInDeliveries({ event }),
+    0,
+  );
+}
+
+function countInDeliveries({ event }: Recorded): number {
+  return (event?.endpoints.length ?? 0) * DELIVERY_CHARACTERS;
 }
 
 /** Two transactions that change one group wait for each other, and one of them may have to start again. */

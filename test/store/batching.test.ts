@@ -111,6 +111,26 @@ describeOnEachDatabase('The batching store', (kind) => {
     assert.deepEqual(sizes, [6, 2]);
   });
 
+  it('writes no more than a megabyte of documents at a time', async () => {
+    const sizes: number[] = [];
+    const write = async (commands: readonly unknown[]) => {
+      sizes.push(commands.length);
+      return commands.map(() => null);
+    };
+    const alike = { ...opened.store, write, executesSingly: () => false } as Store;
+    const store = BatchingStore.of(alike, { read: LIMITS, write: LIMITS });
+    const document = { body: 'x'.repeat(200_000) };
+    const change = { before: document, after: document, event: undefined };
+    const commands = [
+      { kind: 'putDocument', ...document },
+      { kind: 'changeConfig', changes: [change] },
+      { kind: 'renameUserGroup', config: { changes: [change] } },
+      { kind: 'renameUserGroup', config: null },
+    ] as unknown as Command[];
+    await Promise.all([...commands, ...commands].map((command) => store.write(command)));
+    assert.deepEqual(sizes, [5, 3]);
+  });
+
   it('writes few commands at a time, those of tenants in turn, if each takes round trips of its own', async () => {
     const batches: unknown[][] = [];
     const write = async (commands: readonly { key: unknown }[]) => {
