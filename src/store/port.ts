@@ -37,8 +37,9 @@ export interface Store {
    */
   read(queries: readonly Query[]): Promise<QueryResult[]> | QueryResult[];
   /**
-   * Each command is atomic, and durable when the promise resolves. A batch that rejects with anything but
-   * `StoreUnavailable` has changed nothing. Throws `StoreUnavailable`.
+   * Executes at least the first command, and fewer than all where they would keep the others waiting for too long. Each is
+   * atomic, and durable when the promise resolves. A batch that rejects with anything but `StoreUnavailable` has changed
+   * nothing. Throws `StoreUnavailable`.
    */
   write(commands: readonly Command[]): Promise<CommandResult[]>;
   /** Whether each command of the kind takes round trips of its own, also in a batch; absent if none does. */

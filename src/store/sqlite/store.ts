@@ -82,7 +82,7 @@ export function openCommandStore(path: string, migrationObserver = UNOBSERVED): 
     schema,
     read: (queries: readonly Query[]): QueryResult[] => runQueries(connection, queries),
     write: async (commands: readonly Command[]): Promise<CommandResult[]> =>
-      runCommands(connection, commands),
+      runCommands(connection, [commands])[0]!,
     close: async () => connection.close(),
   };
 }

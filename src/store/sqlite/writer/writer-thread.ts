@@ -131,15 +131,11 @@ function repliesTo(batches: readonly Batch[]): WriterReply[] {
   try {
     refuseAnother(file, identity);
     connection ??= new Connection(file, eventQuota, checkpointer);
-    const all = batches.flatMap(({ commands }) => commands);
-    if (all.some(emptiesLog)) checkpointer.wait();
-    const results = runCommands(connection, all);
-    return batches.map(({ commands }) => {
-      const own = results.splice(0, commands.length);
-      return {
-        results: own.map((result, index) => (isCreated(commands[index]!, result) ? 'created' : result)),
-      };
-    });
+    const all = batches.map(({ commands }) => commands);
+    if (all.flat().some(emptiesLog)) checkpointer.wait();
+    return runCommands(connection, all).map((results, batch) => ({
+      results: results.map((result, index) => (isCreated(all[batch]![index]!, result) ? 'created' : result)),
+    }));
   } catch (error) {
     const isUnavailable = error instanceof StoreUnavailable;
     // A command of one client must not fail those of another.

@@ -1,0 +1,64 @@
+// The changes of one workspace delay those of another by what the writer of a SQLite file does at once, not by all that wait.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
+import { userGroupKey } from '../../src/domain/user-group/user-group.ts';
+import type { Command } from '../../src/store/port.ts';
+import { sqlite } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
+import { runSql } from '../support/sql.ts';
+import { storeUserGroups } from '../support/stored-user-group.ts';
+
+const GROUPS = 64;
+const COMMANDS = 64;
+const ROWS = 500;
+
+describe('A change of another workspace waits for a part', () => {
+  const service = TestService.of(sqlite);
+
+  /** How many of the commands are done when a later one of another workspace is. */
+  async function countDone(commands: readonly Command[]): Promise<number> {
+    const { store } = service.app.context;
+    let done = 0;
+    const writing = commands.map((command) =>
+      store
+        .of(1)
+        .write(command)
+        .then(() => done++),
+    );
+    await store.of(2).write({ kind: 'pingWrite' });
+    const before = done;
+    await Promise.all(writing);
+    return before;
+  }
+
+  it('of many commands that each change many rows', async () => {
+    await runSql(
+      service.database,
+      `with recursive numbers(number) as (select 1 union all select number + 1 from numbers where number < ${COMMANDS * ROWS})
+       insert into deliveries (bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type,
+         target_id, position, state, attempts, next_attempt_at, created_at)
+       select 1, 1, 'Customer', 'crm', 'evt_' || number, 'user_group.created', 'user_group', 'g', number, 'failed', 8,
+         null, 1 from numbers`,
+    );
+    const endpoint = { workspaceId: 1, environment: 'Customer', endpointId: 'crm' } as const;
+    const retry = { kind: 'retryFailedDeliveries', endpoint, after: '', now: 1, limit: ROWS } as const;
+    const done = await countDone(Array.from({ length: COMMANDS }, () => retry));
+    assert.ok(done < COMMANDS / 2, `${done}`);
+  });
+
+  it('of many small changes of large groups', async () => {
+    const { store } = service.app.context;
+    const properties = JSON.stringify({ text: 'x'.repeat(60_000) }) as JsonText;
+    const ids = Array.from({ length: GROUPS }, (_, index) => `group-${index}`);
+    await storeUserGroups(store, 'default', Object.fromEntries(ids.map((id) => [id, { properties }])));
+    const done = await countDone(
+      ids.map((id) => {
+        const key = userGroupKey({ workspaceId: 1, environment: 'Customer' }, id);
+        return { kind: 'updateUserGroup', key, suspendedAt: 1, now: 1 };
+      }),
+    );
+    assert.ok(done <= GROUPS / 2, `${done}`);
+  });
+});
