@@ -39,6 +39,19 @@ const OVERLAID = `[...document.querySelectorAll('td')].filter((cell) => {
 const TITLE_INSETS =
   "[...new Set([...document.querySelectorAll('tr :is(td:first-child:not(:has(input)), td:has(> input) + td)')].map((cell) => getComputedStyle(cell).paddingLeft))]";
 
+/** Pages with filters that are all visible. */
+const FILTERED = ['/console/events', '/console/user-groups?seen=never'];
+/** What empty fields say and have no room for. */
+const CUT_PLACEHOLDERS = `[...document.querySelectorAll('input[placeholder]')].filter((input) => {
+  const { font, paddingLeft, paddingRight } = getComputedStyle(input);
+  const context = document.createElement('canvas').getContext('2d');
+  context.font = font;
+  const width = input.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+  return context.measureText(input.placeholder).width > width;
+}).map((input) => input.placeholder)`;
+const WIDTHS_OF_FILTERS =
+  "new Set([...document.querySelectorAll('.filters :is(input, select)')].map((each) => each.offsetWidth)).size";
+
 describe('The tables of the console', { skip: skipsBrowser }, () => {
   const stack = suiteStack();
   let page: Page;
@@ -77,6 +90,17 @@ describe('The tables of the console', { skip: skipsBrowser }, () => {
       assert.equal(await page.locator('thead').first().isVisible(), true, path);
       assert.equal(await page.evaluate(SCROLLED), 0, path);
       assert.deepEqual(await page.evaluate(BROKEN_IDS), [], path);
+    }
+  });
+
+  it('have filters in columns, with room for what an empty one says', async () => {
+    for (const path of FILTERED) {
+      await page.goto(path);
+      for (const width of [1_440, 1_000, 920, ...CARD_WIDTHS]) {
+        await page.setViewportSize({ width, height: 800 });
+        assert.equal(await page.evaluate(WIDTHS_OF_FILTERS), 1, `${path} at ${width}`);
+        assert.deepEqual(await page.evaluate(CUT_PLACEHOLDERS), [], `${path} at ${width}`);
+      }
     }
   });
 

@@ -149,8 +149,8 @@ ${choiceField({
   choices: [['', 'anything'], ...types.map((each) => [each, wordsOf(each)] as const)],
 })}
 ${subject === undefined ? target : NO_HTML}
-${textField({ name: 'field', label: 'Changed field', placeholder: 'such as mapping.40 or suspended', value: field })}
-${textField({ name: 'actor', label: 'Who', placeholder: 'name or number of an API token', value: who, list: 'actors' })}
+${textField({ name: 'field', label: 'Changed field', placeholder: 'mapping.40, suspended', value: field })}
+${textField({ name: 'actor', label: 'Who', placeholder: 'name or number', value: who, list: 'actors' })}
 <datalist id="actors">${actors.map((label) => html`<option value="${label}"></option>`)}</datalist>
 ${textField({ name: 'request_id', label: 'Request id', placeholder: 'any', value: request_id })}
 ${textField({ name: 'since', label: 'From (UTC)', value: since, type: 'date' })}

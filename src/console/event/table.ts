@@ -12,6 +12,8 @@ import {
   html,
   type Insertion,
   idCell,
+  identifier,
+  joined,
   link,
   NO_HTML,
   pathTo,
@@ -55,10 +57,10 @@ export function eventTable(caller: Caller, { events }: EventsPage, userGroupId?:
 
 function what({ type, version, requestId }: StoredEvent, changes: readonly Change[]): Html {
   const details = [
-    ...(version === null ? [] : [`version ${version}`]),
-    ...(requestId === null ? [] : [`request ${requestId}`]),
+    ...(version === null ? [] : [html`version ${version}`]),
+    ...(requestId === null ? [] : [html`request ${identifier(requestId)}`]),
   ];
-  return html`${title(type, changes)}<p class="hint">${details.join(', ')}</p>`;
+  return html`${title(type, changes)}<p class="hint">${joined(details, ', ')}</p>`;
 }
 
 /** A suspension is an update, but people look for it by its name. */
