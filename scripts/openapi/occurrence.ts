@@ -122,7 +122,7 @@ export const occurrences = {
     occurrence: 'named',
     example: claimInvalid([{ pointer: '/properties/region', detail: 'must not have control characters' }]),
   },
-  rate_limited: { occurrence: 'API token', example: rateLimited(600, 17) },
+  rate_limited: { occurrence: 'every request', example: rateLimited(600, 17) },
   headers_too_large: { occurrence: 'every request', example: headersTooLarge() },
   internal_error: { occurrence: 'every request', example: toProblem(new Error()) },
   not_implemented: { occurrence: 'every request', example: unknownMethod() },

@@ -132,6 +132,13 @@ describe('The description of the API', () => {
     }
   });
 
+  it('has overloaded for every page: a page waits for the processor', () => {
+    for (const { operationId, isUnlimited } of surface.publicEndpoints) {
+      const codes = description.errorCodes(description.operation(operationId));
+      assert.ok(isUnlimited || codes.includes('overloaded'), operationId);
+    }
+  });
+
   it('has an example of every error code', () => {
     const shown = description.operations.flatMap((operation) => description.errorCodes(operation));
     assert.deepEqual(new Set(shown), new Set(Object.keys(problems)));
@@ -361,4 +368,19 @@ describeOnEachDatabase('The responses of the service match the API description',
       }
     });
   }
+});
+
+describeOnEachDatabase('The API description', (database) => {
+  it('has 429 for every operation: a client that was refused too often gets it everywhere', async () => {
+    const env = { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '1' };
+    await using service = await TestService.start(database, { env });
+    await service.call('GET', '/nothing');
+    const headers = { origin: 'https://elsewhere.example' };
+    const check = async (operation: DescribedOperation): Promise<void> => {
+      const answer = await send(service.url, { ...requestOf(operation), token: null, headers });
+      assert.equal(answer.status, 429, operation.operationId);
+      description.assertDescribed(operation, answer);
+    };
+    await Promise.all(description.operations.map(check));
+  });
 });

@@ -24,5 +24,6 @@ export const configSchema: PublicEndpoint = {
         },
       },
     },
+    problems: ['overloaded'],
   },
 };

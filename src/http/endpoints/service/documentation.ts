@@ -40,6 +40,7 @@ export const openApiDocument: PublicEndpoint = {
         },
       },
     },
+    problems: ['overloaded'],
   },
 };
 
@@ -52,6 +53,7 @@ export const docs: PublicEndpoint = {
     summary: 'Read the documentation',
     text: 'This description as a page, with search. It loads nothing from other origins.',
     responses: { 200: { description: 'The API documentation.', ...pageResponse } },
+    problems: ['overloaded'],
   },
 };
 
@@ -64,6 +66,7 @@ export const errors: PublicEndpoint = {
     summary: 'Read about the errors',
     text: 'The `type` of an error links here. HTML without scripts.',
     responses: { 200: { description: 'Every error code: its meaning and what to do.', ...pageResponse } },
+    problems: ['overloaded'],
   },
 };
 
