@@ -127,6 +127,8 @@ export interface EventQuery {
   until?: string | undefined;
   /** A changed field or member, such as `mapping.40`. */
   field?: string | undefined;
+  /** `X-Request-Id` of the request that made the change. */
+  request_id?: string | undefined;
   /** Events per page, 1 to 1000. Default: 50. */
   limit?: number | undefined;
   /** `next_cursor` of a page of the same order and filters. */

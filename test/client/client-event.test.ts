@@ -25,6 +25,8 @@ describeOnEachDatabase('The client', (database) => {
       'user_group.created a',
     ]);
     assert.deepEqual(events[0]!.changes, { properties: { plan: { to: 'gold' } } });
+    const request_id = events[0]!.request_id!;
+    assert.deepEqual(await Array.fromAsync(client.events({ request_id })), [events[0]]);
     const target = { type: 'user_group', id: 'b' };
     // Other transactions on the server delay the feed.
     const oldest = await eventually('the event', async () => {
