@@ -18,9 +18,13 @@ export interface Config {
   webhook_endpoints?: Record<string, WebhookEndpointRequest>;
 }
 
+/** In place of its secret, an integration has the name of an environment variable, which `applyConfig` refuses. */
+type WithoutSecret<Request> = Request extends IntegrationRequest
+  ? Omit<Request, 'secret'> & { secret?: { environment: string } }
+  : never;
+
 export interface ReadConfig {
-  /** An integration with a secret has the name of an environment variable in its place. */
-  config: Config & { integrations: Record<string, { secret?: { environment: string } }> };
+  config: Omit<Config, 'integrations'> & { integrations: Record<string, WithoutSecret<IntegrationRequest>> };
   config_version: number;
 }
 

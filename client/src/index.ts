@@ -505,7 +505,7 @@ export class UserGroupClient {
   }
 
   /**
-   * Follows the feed of events, the oldest first, and never ends: yields each page that has events. Store `next_cursor`
+   * Follows the feed of events, the oldest first, until a call fails: yields each page that has events. Store `next_cursor`
    * after you have processed a page, and continue from it with `cursor`: no event is missed. End it with `signal`.
    */
   async *eventFeed(

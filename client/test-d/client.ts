@@ -404,3 +404,19 @@ export async function catalogue(): Promise<void> {
   const { violations } = await client.update({ user_group_id: 'a', name: 'A' });
   same<typeof violations, string[]>();
 }
+
+export async function config(): Promise<void> {
+  const { config, config_version } = await client.readConfig();
+  // @ts-expect-error: the name of an environment variable is not a secret.
+  await client.applyConfig(config);
+  await client.applyConfig({ version: 1, schemas: config.schemas ?? {} }, { configVersion: config_version });
+  const integrations = Object.fromEntries(
+    Object.entries(config.integrations).map(([id, { secret: _, ...integration }]) => [id, integration]),
+  );
+  await client.applyConfig({ ...config, integrations });
+}
+
+export async function events(): Promise<void> {
+  for await (const { request_id } of client.events({ request_id: 'r-1' }))
+    same<typeof request_id, string | null>();
+}

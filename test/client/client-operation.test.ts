@@ -360,6 +360,22 @@ describeOnEachDatabase('The client', (database) => {
     assert.deepEqual((await admin.readConfig()).config.schemas, {});
   });
 
+  it('applies the configuration that it has read, once the names in place of secrets are removed', async () => {
+    const { token: apiToken } = await service.apiToken({ permission: 'admin', workspaceName: 'integrated' });
+    const admin = new UserGroupClient({ url: service.url, apiToken });
+    await admin.integrations.put('bi', {
+      type: 'metabase',
+      secret: 'metabase-secret'.repeat(4),
+      settings: { url: 'https://bi.example.com', resources: [{ dashboard: 7 }] },
+      claims: { customer: { field: 'provided_id' } },
+    });
+    const { config, config_version: configVersion } = await admin.readConfig();
+    const { secret, ...bi } = config.integrations.bi!;
+    assert.deepEqual(secret, { environment: 'INTEGRATION_BI_SECRET' });
+    const { changes, kept } = await admin.applyConfig({ ...config, integrations: { bi } }, { configVersion });
+    assert.deepEqual([changes, kept], [[], []]);
+  });
+
   it('creates, lists, reads, rotates and revokes API tokens', async () => {
     const { token: apiToken } = await service.apiToken({
       permission: 'admin',
