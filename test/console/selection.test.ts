@@ -91,6 +91,7 @@ describeOnEachDatabase('the list of user groups in the console', (database) => {
     const done = await apply(page);
     assert.match(textOf(done), /1 of 3 suspended/);
     assert.match(textOf(done), /changed unchanged It was changed after you reviewed it/);
+    assert.match(textOf(done), /deleted unchanged It was deleted or renamed after you reviewed it/);
     assert.equal(await isSuspended('kept'), true);
     assert.equal(await isSuspended('changed'), false);
   });

@@ -347,6 +347,26 @@ describeOnEachDatabase('user groups in the console', (database) => {
     }
   });
 
+  it('leads to a group that was renamed while it was edited, with what was typed, and creates none under its former id', async () => {
+    await create('moved', { properties: { plan: 'gold' } });
+    const review = await reviewOf('moved', { name: 'Mine' });
+    await service.call('POST', '/v1/user-groups/moved/rename', { user_group_id: 'moved/2' });
+    const response = await browser.submitFrom(review, pathOf('moved', 'save'));
+    assert.equal(response.status, 404);
+    assert.match(textOf(response), /Renamed in the meantime Nothing was saved: .* moved\/2/);
+    assert.doesNotMatch(textOf(response), /new user group|not exist/);
+    const form = await browser.submitFrom(response, pathOf('moved/2', 'edit'));
+    const again = await browser.submitFrom(form, pathOf('moved/2', 'review'));
+    assert.deepEqual(rowsOf(again), [['name', '"Acme"', '"Mine"']]);
+    assert.equal((await browser.submitFrom(again, pathOf('moved/2', 'save'))).status, 303);
+    assert.equal((await read('moved/2')).json.user_group.name, 'Mine');
+    // Another group that had the id since, and is gone, is not the renamed one.
+    await create('moved');
+    const other = await reviewOf('moved', { name: 'Of another' });
+    await service.call('DELETE', '/v1/user-groups/moved');
+    assert.match(textOf(await browser.submitFrom(other, pathOf('moved', 'save'))), /Deleted in the meantime/);
+  });
+
   it('shows the token only when a person who may see it asks for it', async () => {
     const token = await create('secret');
     const { token: readOnly } = await service.apiToken({ permission: 'read-only' });

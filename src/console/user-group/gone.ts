@@ -1,26 +1,56 @@
-// A group that was deleted while it was edited. What was typed can become a new group, in a form of its own: creating one
-// brings neither the token nor the history back.
+// A group that was deleted or renamed while it was edited. What was typed is kept: it can become a new group, in a form of
+// its own, because creating one brings neither the token nor the history back; or it is edited under its new id.
 
+import { findLastRename, newestEnd } from '../../operations/user-group/history.ts';
 import { actionForm, hidden } from '../fields.ts';
-import { alert, buttonTo, html, pathTo } from '../html.ts';
+import { alert, buttonTo, type Html, html, idLink, pathTo } from '../html.ts';
 import type { PageCall, View } from '../page.ts';
+import { versionIn } from '../version.ts';
 import { AGAIN_PATH } from './create.ts';
 import { lastEventsOfGroup } from './events.ts';
 
 export async function goneView(call: PageCall, id: string): Promise<View> {
-  const typed = call.form.entries.filter(([name]) => name !== 'csrf');
+  const { context, caller, form } = call;
+  const rename = await findLastRename(context.store, caller, newestEnd(id));
+  // Otherwise it was another group that had the id before.
+  const isRenamed = rename?.direction === 'to' && versionIn(form).startsWith(`${rename.teamId}-`);
+  return isRenamed ? renamedView(call, id, rename.otherId) : deletedView(call, id);
+}
+
+async function deletedView(call: PageCall, id: string): Promise<View> {
   return {
     title: `Deleted: ${id}`,
     main: html`<h1>Deleted in the meantime</h1>
 ${alert('Nothing was saved: this user group does not exist any more.')}
 <h2>Last events</h2>
 ${await lastEventsOfGroup(call, id)}
-${actionForm(
-  call.session,
+${typedForm(
+  call,
   AGAIN_PATH,
-  html`${hidden('user_group_id', id)}${typed.map(([name, text]) => hidden(name, text))}
-<p>What you typed is kept. A new user group with this id would have another token.</p>
-<div class="actions"><button type="submit" class="plain">Fill in the form for a new user group</button> ${buttonTo(pathTo('user-groups'), 'Back to the list')}</div>`,
+  html`${hidden('user_group_id', id)}
+<p>What you typed is kept. A new user group with this id would have another token.</p>`,
+  'Fill in the form for a new user group',
 )}`,
   };
+}
+
+function renamedView(call: PageCall, id: string, newId: string): View {
+  const group = pathTo('user-groups', newId);
+  return {
+    title: `Renamed: ${id}`,
+    main: html`<h1>Renamed in the meantime</h1>
+${alert('Nothing was saved: this user group has another id now.', html`<p>${idLink(group, newId)}</p>`)}
+${typedForm(call, `${group}/edit`, html`<p>What you typed is kept.</p>`, 'Edit it with what you typed')}`,
+  };
+}
+
+/** Sends what was typed on to another form. */
+function typedForm({ session, form }: PageCall, path: string, content: Html, button: string): Html {
+  const typed = form.entries.filter(([name]) => name !== 'csrf');
+  return actionForm(
+    session,
+    path,
+    html`${typed.map(([name, text]) => hidden(name, text))}${content}
+<div class="actions"><button type="submit" class="plain">${button}</button> ${buttonTo(pathTo('user-groups'), 'Back to the list')}</div>`,
+  );
 }

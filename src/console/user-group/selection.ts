@@ -6,7 +6,7 @@ import { type UserGroup, versionTag } from '../../domain/user-group/user-group.t
 import type { Context } from '../../operations/context.ts';
 import { mapInChunks } from '../../operations/pages.ts';
 import { resumeUserGroup, suspendUserGroup } from '../../operations/user-group/suspend.ts';
-import { Problem } from '../../problem.ts';
+import { Problem, type ProblemCode } from '../../problem.ts';
 import { hidden, problemSummary } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { formView } from '../form-pages.ts';
@@ -106,6 +106,11 @@ interface Outcome {
   reason: string | null;
 }
 
+const REASONS = new Map<ProblemCode, string>([
+  ['version_mismatch', 'It was changed after you reviewed it.'],
+  ['user_group_not_found', 'It was deleted or renamed after you reviewed it.'],
+]);
+
 /** Each is an event of its own; one that fails does not stop the others. */
 async function change(
   context: Context,
@@ -119,8 +124,7 @@ async function change(
     return { id, reason: null };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const isStale = error.code === 'version_mismatch';
-    return { id, reason: isStale ? 'It was changed after you reviewed it.' : error.message };
+    return { id, reason: REASONS.get(error.code) ?? error.message };
   }
 }
 
