@@ -77,7 +77,7 @@ export abstract class Inspection {
 }
 
 export interface Finding {
-  subject: 'server' | 'privileges' | 'durability';
+  subject: 'database' | 'server' | 'privileges' | 'durability';
   /** Whether the service cannot work with it. */
   isFatal: boolean;
   message: string;

@@ -116,6 +116,33 @@ describe('A SQLite file in use by a process', () => {
     }
   });
 
+  it('whose lock file belongs to another user is named with what to do, also by doctor', {
+    skip: cannotChangeUser,
+  }, async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    {
+      await using _service = await serve(folder);
+    }
+    for (const file of ['', 'data', ...globSync('data/*', { cwd: folder.path })])
+      chownSync(folder.join(file), OTHER_USER, OTHER_USER);
+    chownSync(folder.join(`${DATABASE}.lock`), 0, 0);
+    const { code, stderr } = await runAsOtherUser(folder, ['serve', '--port', '0']);
+    const lock = realpathSync(folder.join(`${DATABASE}.lock`));
+    assert.deepEqual(
+      { code, stderr },
+      {
+        code: 69,
+        stderr: `user-group-service: SQLite: EACCES: permission denied, access '${lock}': it and its directory must be readable and writable for this user, on a disk that is not mounted read-only\n`,
+      },
+    );
+    const doctor = await runAsOtherUser(folder, ['doctor']);
+    assert.match(
+      doctor.stdout,
+      /^failed +privileges +SQLite: EACCES: permission denied, access '\S+\.lock'/m,
+    );
+  });
+
   it('whose directory belongs to another user is not reported as missing', {
     skip: cannotChangeUser,
   }, async () => {

@@ -6,6 +6,7 @@ import {
   chmodSync,
   chownSync,
   globSync,
+  linkSync,
   mkdirSync,
   readFileSync,
   rmSync,
@@ -139,6 +140,21 @@ describe('doctor on SQLite', () => {
     mkdirSync(broken.join('data'));
     writeFileSync(broken.join(DATABASE), 'This is not a database. '.repeat(100), { mode: 0o600 });
     await assertFound('failed', 'database', /not a database/, await doctor(broken));
+  });
+
+  it('reports a file that the service refuses to serve', async () => {
+    using other = new Folder();
+    await createApiToken(other);
+    linkSync(other.join(DATABASE), other.join('data/link.db'));
+    await assertFound(
+      'failed',
+      'database',
+      /has another name too, a hard link data\/link\.db/,
+      await doctor(other),
+    );
+    rmSync(other.join('data/link.db'));
+    await runSql({ url: `sqlite:${other.join(DATABASE)}` }, 'drop table schema_migrations');
+    await assertFound('failed', 'database', /has tables of another application/, await doctor(other));
   });
 
   it('reports a schema that is older or newer than this version', async () => {

@@ -44,6 +44,7 @@ async function inspect(config: Config, inspection: Inspection): Promise<Check[]>
   );
   if (database.status === 'failed') return [database];
   const findings = (await inspection.findings()).map(toCheck);
+  if (findings.some(({ name }) => name === database.name)) return findings;
   const isUsable = !findings.some(({ status }) => status === 'failed');
   return [
     database,

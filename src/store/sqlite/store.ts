@@ -90,7 +90,7 @@ export function openCommandStore(path: string, migrationObserver = UNOBSERVED): 
 function open(file: string, prepare: (connection: Connection) => void): Connection {
   const connection = new Connection(file);
   try {
-    refuseOtherApplication(connection, file);
+    refuseOtherApplication(file, (sql) => connection.transaction('deferred', () => connection.get(sql)!));
     prepare(connection);
     return connection;
   } catch (error) {

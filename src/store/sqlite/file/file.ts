@@ -31,8 +31,18 @@ const FILE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 15, 26]);
 const REMEDIES: Partial<Record<number, (path: string) => string>> = {
   8: makeWritable,
   11: (path) => `keep a copy of ${path} and restore a backup`,
+  13: (path) => `free space on the disk of ${path}`,
   14: (path) => lackOfFiles() ?? makeWritable(path),
   26: (path) => `if ${path} is another kind of file, name that of the database; otherwise restore a backup`,
+};
+
+const GRANT_ACCESS =
+  'it and its directory must be readable and writable for this user, on a disk that is not mounted read-only';
+/** Remedies by the code of an error of Node, whose message names the file. */
+const NODE_REMEDIES: Partial<Record<string, string>> = {
+  EACCES: GRANT_ACCESS,
+  EPERM: GRANT_ACCESS,
+  EROFS: GRANT_ACCESS,
 };
 
 const CHUNK_BYTES = 262_144;
@@ -76,8 +86,8 @@ export function requireRegularFile(path: string): void {
   );
 }
 
-/** Each hard link would have its own lock and log (https://sqlite.org/howtocorrupt.html, 2.4). */
-function refuseHardLink(path: string): void {
+/** Each hard link would have its own lock and log (https://sqlite.org/howtocorrupt.html, 2.4). Throws `StoreUnavailable`. */
+export function refuseHardLink(path: string): void {
   const { nlink, dev, ino } = statSync(path);
   if (nlink <= 1) return;
   // Usually beside it, such as the name that a backup leaves if it is killed at its last step.
@@ -210,9 +220,13 @@ export function asStoreError(error: unknown, path?: string): unknown {
   const code = sqliteErrorCode(error);
   const isFileError = code === null ? error instanceof Error && 'syscall' in error : FILE_CODES.has(code);
   if (!isFileError) return error;
-  const remedy = path === undefined ? undefined : REMEDIES[code ?? 0]?.(path);
-  const message = [(error as Error).message, remedy].filter(Boolean).join(': ');
+  const message = [(error as Error).message, remedyFor(error, code, path)].filter(Boolean).join(': ');
   return new StoreUnavailable(`SQLite: ${message}`, { cause: error });
+}
+
+function remedyFor(error: unknown, code: number | null, path: string | undefined): string | undefined {
+  if (code === null) return NODE_REMEDIES[(error as NodeJS.ErrnoException).code ?? ''];
+  return path === undefined ? undefined : REMEDIES[code]?.(path);
 }
 
 /** Node's error if the process has no file descriptor left, for which SQLite has no code of its own. */

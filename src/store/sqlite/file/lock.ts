@@ -33,11 +33,11 @@ export function lockForCreating(path: string): { close(): void } {
   };
 }
 
-function lockFilePath(realPath: string): string {
+/** `realPath` has no symbolic links. */
+export function lockFilePath(realPath: string): string {
   return `${realPath}.lock`;
 }
 
-/** `realPath` has no symbolic links. */
 function takeLock(path: string, realPath: string): { close(): void } {
   const lockFile = makeFile(lockFilePath(realPath));
   const identity = fileIdentity(lockFile);

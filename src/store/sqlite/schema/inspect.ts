@@ -1,14 +1,15 @@
 // Reads a database file without migrating it.
 
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Finding, Inspection } from '../../inspection.ts';
 import { StoreUnavailable } from '../../port.ts';
 import type { Cell } from '../../row-shape.ts';
-import { guard, requireRegularFile } from '../file/file.ts';
+import { guard, refuseHardLink, requireRegularFile } from '../file/file.ts';
+import { lockFilePath } from '../file/lock.ts';
 import { withNumberedParameters } from '../placeholders.ts';
-import { migrations } from './migrate.ts';
+import { migrations, refuseOtherApplication } from './migrate.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
 
@@ -40,14 +41,26 @@ export class SqliteInspection extends Inspection {
   }
 
   async findings(): Promise<Finding[]> {
+    return [
+      ...this.#attempt('database', 'see the reasons under "Log messages" in docs/troubleshoot.md', () => {
+        refuseHardLink(this.#path);
+        refuseOtherApplication(this.#path, (sql) => this.#rows(sql)[0]!);
+      }),
+      ...this.#attempt(
+        'privileges',
+        'make the database, the files whose names start with its name, and their directory writable for the user of the service, and stop programs that lock the file',
+        () => this.#checkWritable(),
+      ),
+    ];
+  }
+
+  #attempt(subject: Finding['subject'], remedy: string, check: () => void): Finding[] {
     try {
-      guard(() => this.#checkWritable(), this.#path);
+      guard(check, this.#path);
       return [];
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      const remedy =
-        'make the file and its directory writable for the user of the service, and stop programs that lock the file';
-      return [{ subject: 'privileges', isFatal: true, message: error.message, remedy }];
+      return [{ subject, isFatal: true, message: error.message, remedy }];
     }
   }
 
@@ -67,7 +80,9 @@ export class SqliteInspection extends Inspection {
 
   /** Takes the write lock without writing. */
   #checkWritable(): void {
-    accessSync(this.#path, constants.R_OK | constants.W_OK);
+    const lockFile = lockFilePath(realpathSync(this.#path));
+    for (const file of [this.#path, lockFile].filter((each) => existsSync(each)))
+      accessSync(file, constants.R_OK | constants.W_OK);
     accessSync(dirname(resolve(this.#path)), constants.R_OK | constants.W_OK | constants.X_OK);
     this.#database.exec('begin immediate; rollback');
   }

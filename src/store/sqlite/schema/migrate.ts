@@ -17,9 +17,8 @@ export function migrate(connection: Connection, observer = UNOBSERVED): number {
 }
 
 /** Throws `StoreUnavailable` if the file has tables, but not the one that `migrate` creates first. */
-export function refuseOtherApplication(connection: Connection, file: string): void {
-  const [isOther] = connection.transaction('deferred', () => connection.get(IS_OF_OTHER)) as [number];
-  if (isOther === 1)
+export function refuseOtherApplication(file: string, ask: (sql: string) => unknown[]): void {
+  if (ask(IS_OF_OTHER)[0] === 1)
     throw new StoreUnavailable(
       `SQLite: ${file} has tables of another application: name a file that only the service uses`,
     );
