@@ -111,6 +111,27 @@ describe('A lost response of the database', () => {
     });
   });
 
+  it('to a rotation that is executed only after its repetition is no second event', async () => {
+    const { token } = (await site.get('late rotation', 'Lost')).json.user_group;
+    const { promise: sent, resolve: send } = Promise.withResolvers<void>();
+    const { promise: executed, resolve: onExecuted } = Promise.withResolvers<void>();
+    const lost = site.proxy.once('rotate_tokens', { sent, onExecuted });
+    const rotated = await site.rotate(token);
+    await lost;
+    assertVersion(rotated, 2);
+    send();
+    await executed;
+    const found = await site.get('late rotation');
+    assertVersion(found, 2);
+    assert.equal(found.json.user_group.token, rotated.json.user_group.token);
+    const path = '/v1/user-groups/late%20rotation/events';
+    const { events } = (await site.call({ method: 'GET', path })).json;
+    assert.deepEqual(
+      events.map(({ version }: { version: number }) => version),
+      [2, 1],
+    );
+  });
+
   it('to a conditional rotation, cut at any byte, does not fail the condition', async () => {
     let rotated = await site.get('conditional rotation', 'Lost');
     let version = 1;

@@ -14,10 +14,23 @@ import {
 
 /**
  * What happens to a request: it is forwarded; it is dropped and the connection is reset; it is executed, and the
- * connection is closed after some bytes of the response; it is dropped and the connection forwards nothing from then
- * on; or it is rejected with an error of the server.
+ * connection is closed after some bytes of the response; the connection is reset, and it is executed later; it is dropped
+ * and the connection forwards nothing from then on; or it is rejected with an error of the server.
  */
-export type RequestAction = 'pass' | 'cut' | { responseBytes: number } | 'silence' | ServerError;
+export type RequestAction =
+  | 'pass'
+  | 'cut'
+  | { responseBytes: number }
+  | LateRequest
+  | 'silence'
+  | ServerError;
+
+interface LateRequest {
+  /** When the server gets it. */
+  sent: Promise<void>;
+  /** Called when the server has executed it. */
+  onExecuted: () => void;
+}
 
 /** The subject is the name of a prepared statement, or the text of a simple query such as "commit". */
 type Decision = (subject: string) => RequestAction;
@@ -141,6 +154,7 @@ class Connection {
   #request: Buffer[] = [];
   /** The response to be cut, and how many bytes of it to forward. */
   #cutting: { bytes: number; response: Buffer[] } | null = null;
+  #late: LateRequest | null = null;
 
   constructor(proxy: FaultProxy, client: Socket, isSilent: boolean) {
     this.#proxy = proxy;
@@ -204,6 +218,10 @@ class Connection {
       this.cut();
     } else if (typeof action === 'object' && 'code' in action) {
       this.#client.write(rejection(action, this.#state!));
+    } else if (typeof action === 'object' && 'sent' in action) {
+      this.#late = action;
+      reset(this.#client);
+      void action.sent.then(() => this.server.write(Buffer.concat(request)));
     } else {
       if (action === 'silence') this.silence();
       if (typeof action === 'object') this.#cutting = { bytes: action.responseBytes, response: [] };
@@ -214,6 +232,10 @@ class Connection {
   #forwardResponse(bytes: Buffer): void {
     for (const message of this.#fromServer.push(bytes)) {
       this.#state = readyState(message) ?? this.#state;
+      if (this.#late !== null) {
+        if (readyState(message) !== null) this.#late.onExecuted();
+        continue;
+      }
       const arriving = this.#proxy.rewrite(message);
       if (this.#cutting === null) this.#send(arriving);
       else this.#cutResponse(this.#cutting, arriving);

@@ -63,23 +63,14 @@ const CREATED_FIELDS = `case when $7 = 'user_group.created' then coalesce(sent.c
         || coalesce(',"mapping":' || mapping, '') || coalesce(',"properties":' || properties, '') || '}}') end`;
 
 // For changes that a statement of the same pipeline may or may not make: the group has the token exactly if it did.
-const SELECT_FOR_TOKENS = `select ${RECORDED_EVENT.names}, ${nextPosition('changed')}
-    from (select bucket, user_groups.workspace_id, user_groups.environment, 'user_group' as target_type,
-        user_groups.provided_id as target_id, sent.event_id, $7::text as type, user_groups.updated_at as occurred_at,
-        sent.actor, sent.request_id, user_groups.version, ${CREATED_FIELDS} as changes
-      from ${sentRows(TOKEN_EVENT)}
-      join user_groups using (bucket, token_digest)) as changed`;
-
 export const INSERT_FOR_TOKENS = statement('insert_events_for_tokens')`
-  insert into events (${EVENT.names}) ${SELECT_FOR_TOKENS}`;
-
-// An earlier attempt may have inserted them. Slower: no index has the ids of events.
-export const INSERT_FOR_TOKENS_AGAIN = statement('insert_events_for_tokens_again')`
-  insert into events (${EVENT.names}) ${SELECT_FOR_TOKENS}
-  where not exists (select 1 from events as earlier
-    where earlier.bucket = changed.bucket and earlier.workspace_id = changed.workspace_id
-      and earlier.environment = changed.environment and earlier.target_type = changed.target_type
-      and earlier.target_id = changed.target_id and earlier.event_id = changed.event_id)`;
+  insert into events (${EVENT.names})
+  select ${RECORDED_EVENT.names}, ${nextPosition('changed')}
+  from (select bucket, user_groups.workspace_id, user_groups.environment, 'user_group' as target_type,
+      user_groups.provided_id as target_id, sent.event_id, $7::text as type, user_groups.updated_at as occurred_at,
+      sent.actor, sent.request_id, user_groups.version, ${CREATED_FIELDS} as changes
+    from ${sentRows(TOKEN_EVENT)}
+    join user_groups using (bucket, token_digest)) as changed`;
 
 const DELIVERY_COLUMNS = `bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type, target_id,
       position, state, attempts, next_attempt_at, created_at`;
@@ -198,7 +189,7 @@ export async function recordForTokens(session: Session, tokenChanges: readonly T
   const recordings = withEvents(tokenChanges);
   if (recordings.length === 0) return;
   await Promise.all([
-    session.query(session.isRepetition ? INSERT_FOR_TOKENS_AGAIN : INSERT_FOR_TOKENS, [
+    session.query(INSERT_FOR_TOKENS, [
       ...toArrays(
         TOKEN_EVENT,
         recordings.map(({ event, tokenDigest, changes }) => ({
