@@ -6,11 +6,12 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { callOnce } from '../support/faults/callers.ts';
 import { FAULT_MS, Installation, within } from '../support/faults/installation.ts';
 import { completes, errorResponse, type ServerError } from '../support/faults/protocol.ts';
 import type { FaultProxy, RequestAction } from '../support/faults/proxy.ts';
 import type { TestResponse } from '../support/http.ts';
-import { run } from '../support/process.ts';
+import { createApiToken, run } from '../support/process.ts';
 
 /** More than any response to a write statement, so that each of them is cut somewhere. */
 const MAX_RESPONSE_BYTES = 400;
@@ -274,6 +275,22 @@ describe('A lost response of the database', () => {
     assert.equal(repeated.json.user_group.token, token);
     const events = await site.call({ method: 'GET', path: '/v1/events?type=user_group.renamed' });
     assert.equal(events.json.events.length, 1);
+  });
+
+  it('to the COMMIT of an event without a change causes a 503, and the event is recorded once', async () => {
+    const { token } = await createApiToken(site.folder, ['--permission', 'admin'], {
+      env: { ...site.env, DATABASE_URL: site.database.url },
+    });
+    const path = '/v1/webhook-endpoints/lost';
+    const call = (method: string, path: string, body?: object) =>
+      callOnce(site.services[0]!, token, { method, path, body });
+    const put = await call('PUT', path, { url: 'https://203.0.114.1/', event_types: ['api_token.created'] });
+    assert.equal(put.status, 201, put.text);
+    const lost = site.proxy.once('commit', { responseBytes: 0 });
+    assert.equal((await call('POST', `${path}/test`)).status, 503);
+    await lost;
+    const { json } = await call('GET', '/v1/events?type=webhook_endpoint.tested');
+    assert.equal(json.events.length, 1);
   });
 
   async function importGroup(group: object): Promise<void> {

@@ -98,7 +98,8 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   copyDeliveries: singly(copyDeliveries),
   deleteOldEvents: { ...singly(deleteOldEvents), isTransaction: () => true },
   deleteOldDeliveries: singly(deleteOldDeliveries),
-  recordEvent: { ...singly(recordEvent), isTransaction: () => true },
+  // A repeated attempt would record it again.
+  recordEvent: { ...singly(recordEvent), isRepeatable: false },
   claimDeliveries: { ...singly(claimDeliveries), isTransaction: () => true },
   finishAttempts: singly(finishAttempts),
   retryDelivery: singly(retryDelivery),
