@@ -183,7 +183,7 @@ describeOnEachDatabase('The form of a user group', (database) => {
     assert.ok((await stored()).includes(changed), await stored());
     const edit = `${group}/edit`;
     for (const [fields, message] of [
-      [{ 'property-6': 'x' }, /has no name for the value/],
+      [{ 'property-6': 'x' }, /Check one field: Properties has no name for the value "x" Name/],
       [{ 'property-6': 'x', 'property-6-key': 'plan' }, /is there twice/],
       [{ 'property-1': 'x' }, /must be a number/],
       [{ 'property-2': '{' }, /character/],

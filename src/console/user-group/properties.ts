@@ -131,8 +131,10 @@ export function propertiesText(
   for (const input of inputs) {
     const value = inputJson(input, violations);
     if (value === null) continue;
-    if (input.key === '')
+    if (input.key === '') {
       violations.push({ pointer: '/properties', detail: `has no name for the value ${value}` });
+      continue;
+    }
     if (typed.has(JSON.stringify(input.key)))
       violations.push({ pointer: jsonPointer(['properties', input.key]), detail: 'is there twice' });
     typed.set(JSON.stringify(input.key), value);
