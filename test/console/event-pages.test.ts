@@ -28,7 +28,7 @@ describeOnEachDatabase('events in the console', (database) => {
     const created = await silent.get({ user_group_id: 'unrecorded', name: 'Unrecorded' });
     assert.equal(created.status, 200, created.text);
     const browser = await ConsoleBrowser.signIn(silent);
-    for (const path of [PATH, '/console/user-groups/unrecorded'])
+    for (const path of [PATH, `${PATH}?request_id=x`, '/console/user-groups/unrecorded'])
       assert.match(textOf(await browser.get(path)), /records no events/, path);
   });
 
@@ -174,7 +174,7 @@ describeOnEachDatabase('events in the console', (database) => {
     );
     assert.equal(nextOf(ofGroup), undefined);
     const unknown = await browser.get(`${PATH}?target_id=unknown`);
-    assert.match(unknown.text, /No events/);
+    assert.match(unknown.text, /No events meet these conditions\./);
     assert.match(unknown.text, /<option value="user_group" selected>/);
     const schema = await browser.get(`${PATH}?target_id=40&type=schema.updated`);
     assert.match(schema.text, /<option value="schema" selected>/);

@@ -68,7 +68,7 @@ export async function filteredEvents(call: PageCall, subject?: EventTarget): Pro
   const actors = [...new Set([...actorLabels(page), ...apiTokens])];
   const path = requestPath(request);
   return html`${filterForm(path, filter, actors, subject?.type)}
-${page.events.length === 0 ? emptyPage(context, page) : eventTable(caller, page, subject?.id)}
+${page.events.length === 0 ? emptyPage(context, page, filter) : eventTable(caller, page, subject?.id)}
 ${nextPage(path, page.nextCursor, Object.fromEntries(query), 'Older events')}`;
 }
 
@@ -86,10 +86,14 @@ async function apiTokenLabels({ context, caller }: PageCall): Promise<string[]> 
 }
 
 /** A page with a filter may be empty although more follow. */
-function emptyPage(context: Context, { nextCursor }: EventsPage): Html {
-  return nextCursor === null
-    ? noEvents(context)
-    : none('None of the events that were looked through meets these conditions; continue on the next page.');
+function emptyPage(context: Context, { nextCursor }: EventsPage, filter: Filter): Html {
+  if (nextCursor !== null)
+    return none(
+      'None of the events that were looked through meets these conditions; continue on the next page.',
+    );
+  const isFiltered = Object.values(filter).some((condition) => condition);
+  if (!isFiltered || !context.keepsEvents) return noEvents(context);
+  return none('No events meet these conditions. Requests that changed nothing are not recorded.');
 }
 
 function readFilter(query: URLSearchParams): Filter {
