@@ -287,7 +287,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
     await tenant.call('PUT', `${API}/crm`, { url: ANYWHERE, event_types: ['*'], enabled: false });
     const page = await browser.submit(`${LIST}/crm`, `${LIST}/crm/test`);
     assert.equal(page.status, 400);
-    assert.match(textOf(page), /is disabled.*Deliveries/);
+    assert.match(textOf(page), /is disabled: enable it first\..*Deliveries/);
   });
 
   it('deletes an endpoint after a question', async () => {

@@ -277,7 +277,7 @@ function noDelivery(): Problem {
 async function requireEnabled(context: DocumentContext, caller: Caller, id: string): Promise<void> {
   const document = await readDocument(context, caller, definition, id);
   if (parseWebhookEndpoint(document).enabled) return;
-  throw new Problem('invalid_request', 'This webhook endpoint is disabled: set enabled to true first.');
+  throw new Problem('invalid_request', 'This webhook endpoint is disabled: enable it first.');
 }
 
 function endpointKey({ workspaceId, environment }: Caller, endpointId: string): WebhookEndpointKey {
