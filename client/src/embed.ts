@@ -32,7 +32,14 @@ export type EmbedTokenRequest = {
   resource?: { readonly [name: string]: string | number } | undefined;
   /** Values in place of properties, for a viewer who may see less: parts of stored lists, or values as they are stored. */
   narrow?: { readonly [property: string]: JsonValue | undefined } | undefined;
-} & ({ token: string; user_group_id?: undefined } | { user_group_id: string; token?: undefined });
+} & (
+  | {
+      /** From the viewer: one that is absent fails like an unknown one. */
+      token: string | null | undefined;
+      user_group_id?: undefined;
+    }
+  | { user_group_id: string; token?: undefined }
+);
 
 /** `token` is a signed JWT, a credential until `expires_at`; a browser opens it at `url`, which only Metabase has. */
 export type EmbedToken = Schemas['EmbedToken']['embed_token'];

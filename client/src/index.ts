@@ -671,8 +671,8 @@ export class UserGroupClient {
    */
   async createEmbedToken(request: EmbedTokenRequest, options: CallOptions = {}): Promise<EmbedToken> {
     // The viewer presents the token, so an invalid one is not a bug of the caller and must not throw a TypeError.
-    if ('token' in request && request.token !== undefined && !canBeToken(request.token))
-      throw tokenNotFound();
+    const isByToken = 'token' in request && request.user_group_id === undefined;
+    if (isByToken && !canBeToken(request.token)) throw tokenNotFound();
     const path = '/v1/embed-tokens';
     const { body } = await this.#call<{ embed_token: EmbedToken }>(
       { method: 'POST', path, body: request },

@@ -337,6 +337,7 @@ export async function embedTokens(): Promise<void> {
   same<typeof url, string | undefined>();
   // @ts-expect-error: either a token or an id.
   await client.createEmbedToken({ integration: 'a' });
+  await client.createEmbedToken({ integration: 'a', token: process.env.TOKEN });
   // @ts-expect-error: not both.
   await client.createEmbedToken({ integration: 'a', token: 'b', user_group_id: 'c' });
   const put = await client.integrations.put('a', {

@@ -68,7 +68,7 @@ describeOnEachDatabase('The client', (database) => {
         return true;
       },
     );
-    for (const token of ['', 'unknown'])
+    for (const token of ['', undefined, null, 'unknown'])
       await assert.rejects(client.createEmbedToken({ integration: 'jwt', token }), {
         code: 'user_group_token_not_found',
       });
