@@ -93,7 +93,7 @@ describe('The tables of the console', { skip: skipsBrowser }, () => {
     }
   });
 
-  it('have filters in columns, with room for what an empty one says', async () => {
+  it('have filters in columns, with room for what an empty one says, and without them on paper', async () => {
     for (const path of FILTERED) {
       await page.goto(path);
       for (const width of [1_440, 1_000, 920, ...CARD_WIDTHS]) {
@@ -101,6 +101,9 @@ describe('The tables of the console', { skip: skipsBrowser }, () => {
         assert.equal(await page.evaluate(WIDTHS_OF_FILTERS), 1, `${path} at ${width}`);
         assert.deepEqual(await page.evaluate(CUT_PLACEHOLDERS), [], `${path} at ${width}`);
       }
+      await page.emulateMedia({ media: 'print' });
+      assert.equal(await page.getByRole('search').isVisible(), false, path);
+      await page.emulateMedia({ media: null });
     }
   });
 
