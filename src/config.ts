@@ -415,7 +415,7 @@ export function readSetting<Value>(setting: Setting<Value>, env: NodeJS.ProcessE
   try {
     value = setting.parse(text);
   } catch (error) {
-    throw new ConfigInvalid(`${source} ${(error as Error).message}`);
+    throw new ConfigInvalid(`${source} ${(error as Error).message}${explainEnds(text)}`);
   }
   if (setting.secret && flag && hasPassword(flag)) {
     throw new ConfigInvalid(
@@ -423,6 +423,13 @@ export function readSetting<Value>(setting: Setting<Value>, env: NodeJS.ProcessE
     );
   }
   return value;
+}
+
+/** Names characters that nobody sees in a file of settings, and that most programs that read one pass on. */
+function explainEnds(text: string): string {
+  if (text !== text.trim())
+    return ': its value starts or ends with white space, perhaps the carriage return of a file from Windows';
+  return /^(["']).*\1$/s.test(text) ? ': its value is in quotes, which are a part of it' : '';
 }
 
 function fromEnvironment(setting: Setting<unknown>, env: NodeJS.ProcessEnv): string | undefined {
@@ -463,7 +470,8 @@ export function urlsOfHosts(databaseUrl: string): string[] {
 }
 
 function parseDatabaseUrl(text: string): DatabaseUrl {
-  const path = /^sqlite:(?:\/\/)?(.+)$/.exec(text)?.[1];
+  // With a space at the end, the path would be that of a new, empty database.
+  const path = /^sqlite:(?:\/\/)?(\S|\S.*\S)$/.exec(text)?.[1];
   if (path !== undefined && path !== ':memory:') return { engine: 'sqlite', path };
   if (/^postgres(?:ql)?:\/\//.test(text)) {
     for (const url of urlsOfHosts(text)) {
@@ -553,8 +561,8 @@ function parseThreads(text: string): number {
 
 function parseHost(text: string): string {
   // Node listens on all addresses if the host is empty.
-  if (text.trim() === '') throw new Error('must be an address, such as 127.0.0.1 or 0.0.0.0');
-  return text;
+  if (isIP(text) !== 0 || /^[^\s"'[\]/:]+$/.test(text)) return text;
+  throw new Error('must be an address, such as 127.0.0.1, 0.0.0.0 or ::1, without brackets and port');
 }
 
 /** Without a slash at the end, which would be part of every issuer. */
@@ -568,7 +576,8 @@ export function parseHttpUrl(text: string): URL {
   const url = URL.parse(text);
   if (
     url !== null &&
-    /^https?:$/.test(url.protocol) &&
+    // The parser also accepts white space, which the text would keep, and missing slashes.
+    /^https?:\/\/\S+$/i.test(text) &&
     url.username + url.password + url.search + url.hash === ''
   )
     return url;
@@ -590,7 +599,7 @@ function parseOrigins(text: string): string[] {
 
 function parseAddress(text: string): { host: string; port: number } | null {
   if (text === '') return null;
-  const [, v6, name, port = ''] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text) ?? [];
+  const [, v6, name, port = ''] = /^(?:\[([^\]]+)\]|([^\s:[\]]+)):(\d{1,5})$/.exec(text) ?? [];
   const host = v6 ?? name;
   if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
   throw new Error('must be an address and a port, such as 127.0.0.1:9464 or [::1]:9464');

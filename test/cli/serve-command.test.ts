@@ -147,6 +147,38 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
   it('that lists auto among the values of UGS_THREADS', () =>
     assertRefused({ env: { UGS_THREADS: '0' }, names: /UGS_THREADS must be .* 1 to 16, or auto$/m }));
 
+  for (const HOST of ['[::1]', '127.0.0.1:8080', '::1:x', 'http://127.0.0.1'])
+    it(`that says how an address is written if HOST is ${HOST}`, () =>
+      assertSettingRefused({
+        env: { HOST },
+        names: /HOST must be an address, .* without brackets and port$/m,
+      }));
+
+  for (const [variable, value] of [
+    ['PORT', '8080\r'],
+    ['HOST', '127.0.0.1\t'],
+    ['DATABASE_URL', 'sqlite:groups.db '],
+    ['DATABASE_URL', 'sqlite:groups.db\r'],
+    ['UGS_PUBLIC_URL', 'https://groups.example.com '],
+    ['UGS_METRICS_ADDRESS', ' 127.0.0.1:9464'],
+  ] as const)
+    it(`that names white space at an end of ${variable}: ${JSON.stringify(value)}`, () =>
+      assertSettingRefused({
+        env: { [variable]: value },
+        names: new RegExp(`${variable} must be .*: its value starts or ends with white space`),
+      }));
+
+  for (const value of ['"8080"', "'8080'"])
+    it(`that names the quotes around ${value}`, () =>
+      assertSettingRefused({ env: { PORT: value }, names: /PORT must be .*: its value is in quotes/ }));
+
+  for (const UGS_PUBLIC_URL of ['https:groups.example.com', 'https://groups.exa\tmple.com'])
+    it(`if the parser of URLs would correct UGS_PUBLIC_URL: ${JSON.stringify(UGS_PUBLIC_URL)}`, () =>
+      assertSettingRefused({
+        env: { UGS_PUBLIC_URL },
+        names: /UGS_PUBLIC_URL must be an http or https URL/,
+      }));
+
   it('that suggests the setting most similar to an unknown UGS_ variable', () =>
     assertRefused({
       env: { UGS_TOKN_KEYS: '1' },
