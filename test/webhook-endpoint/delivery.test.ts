@@ -516,6 +516,28 @@ describeOnEachDatabase('A webhook', (database) => {
     assert.equal((await tenant.call('GET', `${PATH}/enabled`)).json.webhook_endpoint.enabled, true);
   });
 
+  for (const way of ['PUT', 'configuration'])
+    it(`that fails after its endpoint was deleted does not count for another one with the id, by ${way}`, async () => {
+      const pending: ServerResponse[] = [];
+      await using receiver = await Receiver.start((response) => void pending.push(response));
+      const tenant = await newTenant();
+      const id = `reused by ${way}`;
+      await tenant.endpoint(encodeURIComponent(id), receiver.url);
+      await tenant.createGroup('reused');
+      await receiver.waitFor(1);
+      await tenant.call('DELETE', `${PATH}/${encodeURIComponent(id)}`);
+      respondWith(503)(pending[0]!, receiver.received[0]!);
+      const failing = `select 1 from failing_webhook_endpoints where endpoint_id = '${id}'`;
+      await eventually('the failure', async () => (await runSql(service.database, failing)).length > 0);
+      if (way === 'PUT') await tenant.endpoint(encodeURIComponent(id), receiver.url);
+      else {
+        const body = { version: 1, webhook_endpoints: { [id]: { url: receiver.url, event_types: ['*'] } } };
+        assert.equal((await tenant.call('PUT', '/v1/config', body)).status, 200);
+      }
+      const { json } = await tenant.call('GET', `${PATH}/${encodeURIComponent(id)}/health`);
+      assert.equal(json.health.failing_since, null);
+    });
+
   it('is not given up if its endpoint is enabled again before that', async () => {
     await using receiver = await Receiver.start(respondWith(503));
     const workspace = 'enabled again';

@@ -65,8 +65,8 @@ async function documentChange(context: ConfigContext, caller: Caller, draft: Dra
 /** The steps that follow the change of a webhook endpoint, as in the calls for a single one. */
 async function updateDeliveries(context: ConfigContext, changes: readonly DocumentChange[]): Promise<void> {
   for (const { before, after } of changes) {
-    if (before?.kind !== 'webhook_endpoint') continue;
-    const { workspaceId, environment, id: endpointId } = before;
+    const { kind, workspaceId, environment, id: endpointId } = (after ?? before)!;
+    if (kind !== 'webhook_endpoint') continue;
     const endpoint = { workspaceId, environment, endpointId };
     if (after === null) await forgetDeliveries(context, endpoint);
     else if (parseWebhookEndpoint(after).enabled) await recordHealth(context, endpoint, null);

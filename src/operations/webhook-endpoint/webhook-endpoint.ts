@@ -66,8 +66,8 @@ export async function putWebhookEndpoint(
   const { secrets, sealed } = newSecrets(context, documentKey(caller, definition, id));
   const fields = { body: webhookEndpointText(body), secret: sealed };
   const stored = await putDocument(context, caller, definition, id, fields, precondition);
-  // Its past failures may be those of another URL.
-  if (body.enabled && !stored.created) await recordHealth(context, endpointKey(caller, id), null);
+  // Past failures may be those of another URL, or of an endpoint that was deleted during an attempt.
+  if (body.enabled) await recordHealth(context, endpointKey(caller, id), null);
   return { ...stored, secret: stored.created ? secrets.current : null };
 }
 
