@@ -112,6 +112,16 @@ document.addEventListener('htmx:finally:request', () => {
   if (document.getElementById('search-on') === null) showStop(false);
 });
 
+// Another tab may have switched to another workspace or environment: its rows do not belong below this header.
+document.addEventListener('htmx:after:request', (event) => {
+  const { ctx } = event.detail;
+  const place = new DOMParser().parseFromString(ctx.text, 'text/html').querySelector('.place');
+  if (place === null || place.textContent === document.querySelector('.place').textContent) return;
+  event.preventDefault();
+  if (event.target.matches('form.search')) location.assign(ctx.request.action);
+  else location.reload();
+});
+
 // The browser shows a response of a proxy, or why there is none, instead of a list that does not fit the search. A step of
 // a search that gets no response leaves its link.
 for (const type of ['htmx:response:error', 'htmx:error'])

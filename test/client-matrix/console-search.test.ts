@@ -33,7 +33,11 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
   async function open(screen: BrowserContextOptions = DESKTOP): Promise<Page> {
     const page = await browser.newPage({ ...screen, baseURL: service.url });
     await page.goto('/');
-    await page.getByLabel('API token').fill(service.token);
+    return signIn(page);
+  }
+
+  async function signIn(page: Page, apiToken = service.token): Promise<Page> {
+    await page.getByLabel('API token').fill(apiToken);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'User groups', level: 1 }).waitFor();
     return page;
@@ -54,6 +58,22 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
     assert.equal(await page.getByRole('button', { name: 'Stop' }).isVisible(), false);
     assert.deepEqual(await violationsOf(page), []);
     await page.close();
+  });
+
+  it('shows no rows of an environment to which another tab has switched below the header of the one before', async () => {
+    const { token } = await service.apiToken({ environment: 'Testing' });
+    await service.get({ user_group_id: 'rare', name: 'A rare test' }, { token });
+    const context = await browser.newContext({ ...DESKTOP, baseURL: service.url });
+    const [page, tab] = [await context.newPage(), await context.newPage()];
+    await page.goto('/');
+    await signIn(page);
+    await tab.goto('/console/sign-in?another=1');
+    await signIn(tab, token);
+    await page.getByLabel('Id or name').fill('rare');
+    await page.getByRole('link', { name: 'rare', exact: true }).waitFor();
+    assert.equal(await page.locator('.environment').textContent(), 'Testing');
+    assert.equal(await page.getByLabel('Id or name').inputValue(), 'rare');
+    await context.close();
   });
 
   it('says that nothing is there when it has read everything', async () => {
