@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { computeBucket } from '../../src/domain/bucket.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { executeSql, runSql } from '../support/sql.ts';
 
@@ -23,7 +24,7 @@ describeOnEachDatabase('The history of a user group that was renamed often', (da
   async function page(id: string, query: string, cursor?: string | null): Promise<Page> {
     const more = cursor ? `&cursor=${cursor}` : '';
     const path = `/v1/user-groups/${id}/events?${query}${more}`;
-    const { status, json, text } = await service.call('GET', path);
+    const { status, json, text } = await served(() => service.call('GET', path));
     assert.equal(status, 200, text);
     const events = json.events as { type: string; target: { id: string } }[];
     return { events: events.map(({ type, target }) => `${type} ${target.id}`), next: json.next_cursor };
@@ -42,14 +43,15 @@ describeOnEachDatabase('The history of a user group that was renamed often', (da
   }
 
   async function rename(from: string, to: string): Promise<void> {
-    const { status, text } = await service.call('POST', `/v1/user-groups/${from}/rename`, {
-      user_group_id: to,
-    });
+    const { status, text } = await served(() =>
+      service.call('POST', `/v1/user-groups/${from}/rename`, { user_group_id: to }),
+    );
     assert.equal(status, 200, text);
   }
 
   async function create(id: string): Promise<void> {
-    assert.equal((await service.get({ user_group_id: id, name: id })).status, 200);
+    const { status, text } = await served(() => service.get({ user_group_id: id, name: id }));
+    assert.equal(status, 200, text);
   }
 
   /** A group that was created with the first id, and has the last one. */
@@ -113,7 +115,7 @@ describeOnEachDatabase('The history of a user group that was renamed often', (da
     await readOn();
     await rename(ids.at(-1)!, 'elsewhere');
     await rename('elsewhere', ids.at(-1)!);
-    await service.put({ user_group_id: ids.at(-1)!, name: 'Changed' });
+    await served(() => service.put({ user_group_id: ids.at(-1)!, name: 'Changed' }));
     await readOn();
     assert.deepEqual(read, [
       ...newestOf(ids).reverse(),
@@ -131,7 +133,7 @@ describeOnEachDatabase('The history of a user group that was renamed often', (da
     const first = await Promise.all(orders.map((order) => page(id, `order=${order}&limit=5`)));
     await rename(id, 'gone');
     await create(id);
-    await service.put({ user_group_id: 'gone', name: 'Secret' });
+    await served(() => service.put({ user_group_id: 'gone', name: 'Secret' }));
     const [newest, oldest] = await Promise.all(
       orders.map((order, index) => page(id, `order=${order}`, first[index]!.next)),
     );
@@ -150,7 +152,7 @@ describeOnEachDatabase('The history of a user group that was renamed often', (da
     await renameThrough(ids);
     const id = ids.at(-1)!;
     const { next } = await page(id, 'order=oldest&limit=3');
-    const { json } = await service.call('GET', `/v1/user-groups/${ids[5]}/events`);
+    const { json } = await served(() => service.call('GET', `/v1/user-groups/${ids[5]}/events`));
     const eventId = json.events[0].event_id;
     await executeSql(
       service.database,

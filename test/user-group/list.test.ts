@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestRequest, TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 interface ListedGroup {
@@ -389,7 +390,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
     await create(token, ids);
     let completed = 0;
     const lists = Array.from({ length: 60 }, async () => {
-      const { status } = await page(token, { limit: 1_000 });
+      const { status } = await served(() => page(token, { limit: 1_000 }));
       assert.equal(status, 200);
       completed++;
     });
