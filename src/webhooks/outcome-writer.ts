@@ -53,7 +53,8 @@ export class OutcomeWriter {
         return;
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) return this.#onError(error);
-        await sleep(RETRY_MS);
+        // A process that is stopping does not wait for the database.
+        await sleep(RETRY_MS, undefined, { ref: false });
       }
     } while (performance.now() < deadline);
   }

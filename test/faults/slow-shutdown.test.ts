@@ -1,13 +1,18 @@
-// A shutdown while the database is slow: operations in flight are finished, also those of disconnected clients, before
-// the database is closed.
+// A shutdown while the database is slow or lost: operations in flight are finished, also those of disconnected clients,
+// before the database is closed, and the limit of the shutdown is kept.
 
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Installation } from '../support/faults/installation.ts';
+import { createApiToken } from '../support/process.ts';
+import { Receiver } from '../support/webhooks/receiver.ts';
 
 const DELAY_MS = 200;
+const TIMEOUT_MS = 1_000;
+/** Less than for which an outcome is retried otherwise. */
+const STORING_MS = 4_000;
 const WARNING = /"level":[456]0/;
 
 describe('A shutdown while the database is slow', () => {
@@ -36,5 +41,31 @@ describe('A shutdown while the database is slow', () => {
     assert.equal(code, 0);
     assert.doesNotMatch(stdout.replaceAll(/^.*PostgreSQL runs with.*$/gm, ''), WARNING);
     assert.equal((await site.get('left')).json.user_group.name, 'Left');
+  });
+
+  it('does not wait for outcomes of webhooks that a lost database cannot store', async () => {
+    await using receiver = await Receiver.start(
+      (response) => void setTimeout(() => response.end(), TIMEOUT_MS),
+    );
+    const service = await site.serve({
+      UGS_WEBHOOK_ALLOW_PRIVATE: 'on',
+      UGS_SHUTDOWN_TIMEOUT_MS: String(TIMEOUT_MS),
+    });
+    const { token } = await createApiToken(site.folder, ['--permission', 'admin'], {
+      env: site.database.env,
+    });
+    const endpoint = { url: receiver.url, event_types: ['*'] };
+    const stored = await service.call(token, 'PUT', '/v1/webhook-endpoints/slow', endpoint);
+    assert.equal(stored.status, 201, stored.text);
+    await service.call(site.token, 'GET', '/api/user', { user_group_id: 'told', name: 'Told' });
+    await receiver.waitFor(1);
+    await site.proxy.refuse();
+    const startedAt = performance.now();
+    service.signal('SIGTERM');
+    const { code } = await service.exit();
+    site.services.pop();
+    assert.equal(code, 0);
+    const tookMs = performance.now() - startedAt;
+    assert.ok(tookMs < TIMEOUT_MS + STORING_MS, `${tookMs} ms`);
   });
 });
