@@ -139,14 +139,13 @@ document.addEventListener('click', ({ target }) => {
 });
 
 // Times of the person: local, with the zone named. The title has the UTC, which a button shows as text to copy, on every page
-// until it is pressed again.
-const ZONED = new Intl.DateTimeFormat(undefined, {
+// until it is pressed again. Their words are those of the page, and those of a kind of English if the person reads one.
+const ENGLISH = navigator.languages.find((language) => /^en\b/.test(language)) ?? 'en';
+const ZONED = new Intl.DateTimeFormat(ENGLISH, {
   ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' },
   ...{ hourCycle: 'h23', timeZoneName: 'short' },
-  // Those of the rest of the page: in Thai, the year would be that of the Buddhist calendar.
-  ...{ calendar: 'gregory', numberingSystem: 'latn' },
 });
-const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+const RELATIVE = new Intl.RelativeTimeFormat(ENGLISH, { numeric: 'auto' });
 const UNITS = { year: 31_536_000, month: 2_592_000, day: 86_400, hour: 3_600, minute: 60, second: 1 };
 const CHOICE = 'times';
 let isUtc = localStorage.getItem(CHOICE) === 'UTC';

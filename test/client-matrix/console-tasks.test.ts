@@ -310,15 +310,17 @@ describe('A support person in a browser', { skip: skipsBrowser }, () => {
     await context.close();
   });
 
-  it('reads dates of the Gregorian calendar in Latin digits, whatever the language of the browser has', async () => {
+  it('reads times in the language of the page, whatever calendar, digits and words that of the browser has', async () => {
     await service.get({ user_group_id: 'times', name: 'Times' });
-    const context = await browser.newContext({ ...DESKTOP, baseURL: service.url, locale: 'fa-IR' });
+    const persian = { locale: 'fa-IR', timezoneId: 'Asia/Tehran' };
+    const context = await browser.newContext({ ...DESKTOP, baseURL: service.url, ...persian });
     const page = await context.newPage();
     await page.goto('/console/user-groups/times');
     await signIn(page);
     await page.getByRole('button', { name: 'Show times in UTC' }).waitFor();
     const time = page.locator('dd time').first();
-    assert.match((await time.textContent())!, /^20\d\d-\d\d-\d\d \d\d:\d\d /);
+    assert.match((await time.textContent())!, /^20\d\d-\d\d-\d\d \d\d:\d\d GMT\+3:30$/);
+    assert.match((await time.getAttribute('title'))!, /^(?:now|\d+ \w+ ago), 20/);
     await context.close();
   });
 });
