@@ -18,6 +18,7 @@ import {
 } from '../../src/domain/user-group/cursor.ts';
 import { type UserGroup, userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import { codePoint } from '../support/domain/code-point.ts';
+import { EVERY_GROUP } from '../support/domain/every-group.ts';
 
 const list: UserGroupList = { workspaceId: 7, environment: 'Customer', search: 'a' };
 const position: Position = { order: 'name', name: 'Acme', providedId: 'customer-1' };
@@ -31,8 +32,6 @@ const anyPosition: fc.Arbitrary<Position> = fc.oneof(
   fc.record({ order: fc.constant('id' as const), providedId: text }, { noNullPrototype: true }),
   fc.record({ order: fc.constant('name' as const), name: text, providedId: text }, { noNullPrototype: true }),
 );
-
-import { EVERY_GROUP } from '../support/domain/every-group.ts';
 
 describe('a cursor', () => {
   it('decodes to the position that it encodes', () => {

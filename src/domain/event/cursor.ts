@@ -2,7 +2,6 @@
 
 import { decodeCursor, encodeCursor, type ListName } from '../cursor.ts';
 import type { EventPosition, EventTarget, EventType, Tenant } from './event.ts';
-
 import type { EventFilter } from './filter.ts';
 
 /** A list of events that a caller can request. Its pages may differ in size. */
