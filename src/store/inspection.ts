@@ -33,6 +33,9 @@ export abstract class Inspection {
   /** How far the clock of the database is ahead of ours; null if both have the same clock. */
   abstract clockAheadMs(): Promise<number | null>;
 
+  /** The indexes of the newest schema that a database without pending migrations lacks, because its restore failed. */
+  abstract missingIndexes(): Promise<string[]>;
+
   protected abstract hasTable(name: string): Promise<boolean>;
 
   /** Whether the database has tables of this service; otherwise only `version`, `pendingMigrations` and `newerVersion` may be called. */

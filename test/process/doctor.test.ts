@@ -16,6 +16,7 @@ import {
 import { before, describe, it } from 'node:test';
 import { canMount, SmallDisk } from '../../reliability/small-disk.ts';
 import { generateKeyLine } from '../../src/domain/key-ring.ts';
+import { indexNames } from '../../src/store/postgres/schema/indexes.ts';
 import { databaseOf, postgres } from '../support/database.ts';
 import {
   createApiToken,
@@ -356,6 +357,31 @@ describe('doctor on PostgreSQL', () => {
     const exit = await doctor(folder, empty);
     await assertFound('warning', 'schema', /\d migrations are pending, from 0001/, exit);
     assert.deepEqual(await runSql(empty, "select 1 from pg_tables where schemaname = 'public'"), []);
+  });
+
+  it('reports a database of another application, and a schema that does not exist', async () => {
+    await using other = await postgres.create();
+    await runSql(other, 'create table schema_migrations (version text)');
+    await assertFound('failed', 'database', /tables of another application/, await doctor(folder, other));
+    await assertFound('failed', 'database', /search_path/, await withOptions('-c search_path=nowhere'));
+  });
+
+  it('reports each index that a partial restore has not created', async () => {
+    const indexes = await runSql(database, "select indexname from pg_indexes where schemaname = 'public'");
+    assert.deepEqual(indexes.map(({ indexname }) => String(indexname)).sort(), indexNames);
+    await runSql(database, 'drop index user_groups_bucket_token_digest');
+    await runSql(database, 'alter table imported_tokens drop constraint imported_tokens_pkey');
+    await assertFound(
+      'failed',
+      'schema',
+      /lacks 2 indexes: imported_tokens_pkey, user_groups_bucket_token_digest$/,
+      await doctor(folder, database),
+    );
+    await runSql(database, 'alter table imported_tokens add primary key (token_digest)');
+    await runSql(
+      database,
+      'create unique index user_groups_bucket_token_digest on user_groups (bucket, token_digest)',
+    );
   });
 
   it('does not blame the schema or the keys if the database does not respond', async () => {

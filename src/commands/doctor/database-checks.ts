@@ -68,6 +68,12 @@ function toCheck({ subject, isFatal, message, remedy }: Finding): Check {
 
 async function checkSchema(inspection: Inspection): Promise<CheckResult> {
   const pending = await inspection.pendingMigrations();
+  const missing = pending.length === 0 ? await inspection.missingIndexes() : [];
+  if (missing.length > 0)
+    return failed(
+      `the database lacks ${counted(missing.length, 'index', 'indexes')}: ${missing.join(', ')}`,
+      'restore the backup again, completely: see "PostgreSQL" in docs/back-up.md',
+    );
   const newerVersion = await inspection.newerVersion();
   if (newerVersion !== null)
     return warning(newerVersion, 'see "Going back" in docs/upgrade.md for what this version lacks');

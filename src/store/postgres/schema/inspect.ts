@@ -3,6 +3,7 @@
 import { type Finding, Inspection } from '../../inspection.ts';
 import type { PostgresOptions } from '../client/options.ts';
 import { findDurabilityRisks } from './durability-check.ts';
+import { indexNames } from './indexes.ts';
 import { checkServer, migrations, ServerUnfit } from './migrate.ts';
 import { type SchemaSession, withSchemaSession } from './session.ts';
 
@@ -15,6 +16,13 @@ const PRIVILEGES = `select relname, privilege, has_table_privilege(oid, privileg
   where relkind in ('r', 'p')
     and relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migrations'))
   order by relname, privilege`;
+
+/** The indexes in the schema of the service; one whose creation failed is not valid. */
+const INDEXES = `select relname from pg_class join pg_index on indexrelid = pg_class.oid
+  where indisvalid
+    and relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migrations'))`;
+const IS_OF_OTHER = `select to_regclass('schema_migrations') is not null and not exists (
+  select 1 from pg_attribute where attrelid = to_regclass('schema_migrations') and attname = 'number')`;
 
 /** Runs `work` on the database. Throws `StoreUnavailable`. */
 export function inspectPostgres<Result>(
@@ -39,6 +47,7 @@ class PostgresInspection extends Inspection {
 
   async findings(): Promise<Finding[]> {
     return [
+      ...(await this.#databaseFindings()),
       ...(await this.#serverFindings()),
       ...(await this.#readOnlyFindings()),
       ...(await this.#privilegeFindings()),
@@ -55,9 +64,34 @@ class PostgresInspection extends Inspection {
     return (row?.[0] as number) - (sentAt + receivedAt) / 2;
   }
 
+  async missingIndexes(): Promise<string[]> {
+    const rows = await this.#session.ask(INDEXES);
+    const found = new Set(rows.map(([name]) => name));
+    return indexNames.filter((name) => !found.has(name));
+  }
+
   protected async hasTable(name: string): Promise<boolean> {
     const rows = await this.#session.ask('select 1 where to_regclass($1) is not null', [name]);
     return rows.length === 1;
+  }
+
+  async #databaseFindings(): Promise<Finding[]> {
+    const [schema] = await this.#session.ask('select current_schema() is null');
+    const [other] = await this.#session.ask(IS_OF_OTHER);
+    const finding = (message: string, remedy: string) => [
+      { subject: 'database' as const, isFatal: true, message, remedy },
+    ];
+    if (schema?.[0] === 't')
+      return finding(
+        'the user may use no schema of the search_path, or none exists',
+        'create the schema and grant usage on it, or correct search_path in the options of DATABASE_URL',
+      );
+    if (other?.[0] === 't')
+      return finding(
+        'the database has tables of another application',
+        'give the service its own database or schema',
+      );
+    return [];
   }
 
   async #serverFindings(): Promise<Finding[]> {

@@ -68,6 +68,11 @@ export class SqliteInspection extends Inspection {
     return null;
   }
 
+  /** A file is restored as a whole. */
+  async missingIndexes(): Promise<string[]> {
+    return [];
+  }
+
   /** Reads the complete file. Returns the first corruption; null if it is intact. */
   findCorruption(): string | null {
     const found = String(this.#rows('pragma integrity_check(1)')[0]![0]);

@@ -1,0 +1,37 @@
+// The indexes of the newest schema. pg_restore creates them last, and goes on after an error: a partial restore has every
+// table and row, but lacks keys that prevent duplicates.
+
+/** In alphabetical order. test/process/doctor.test.ts compares them with a new database. */
+export const indexNames: readonly string[] = [
+  'api_tokens_digest_key',
+  'api_tokens_pkey',
+  'api_tokens_previous_digest',
+  'api_tokens_workspace_id_environment_api_token_id',
+  'deliveries_due',
+  'deliveries_endpoint',
+  'deliveries_failed',
+  'deliveries_pkey',
+  'documents_pkey',
+  'environment_figures_pkey',
+  'environments_pkey',
+  'event_positions_pkey',
+  'events_feed',
+  'events_pkey',
+  'failing_webhook_endpoints_pkey',
+  'id_blocks_pkey',
+  'id_leases_pkey',
+  'imported_tokens_pkey',
+  'schema_migrations_pkey',
+  'token_keys_pkey',
+  'usage_counts_day',
+  'usage_counts_pkey',
+  'user_group_renames_pkey',
+  'user_group_renames_position',
+  'user_groups_bucket_previous_token_digest',
+  'user_groups_bucket_token_digest',
+  'user_groups_pkey',
+  'user_groups_workspace_id_environment_name_provided_id',
+  'user_groups_workspace_id_environment_provided_id',
+  'workspaces_name_key',
+  'workspaces_pkey',
+];
