@@ -3,8 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { POSITIONS } from '../../src/store/postgres/event/record.ts';
 import { type DatabaseKind, postgres, sqlite } from '../support/database.ts';
+import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
 import { suiteStack } from '../support/suite.ts';
@@ -27,9 +29,11 @@ class Reader {
   readonly events: Event[] = [];
   #cursor: string | null = null;
   readonly #service: TestService;
+  readonly #filter: string;
 
-  constructor(service: TestService) {
+  constructor(service: TestService, filter = '') {
     this.#service = service;
+    this.#filter = filter;
   }
 
   /** Reads until a page is empty. */
@@ -38,7 +42,7 @@ class Reader {
       const cursor = this.#cursor === null ? '' : `&cursor=${this.#cursor}`;
       const { status, json, text } = await this.#service.call(
         'GET',
-        `/v1/events?order=oldest&limit=${limit}${cursor}`,
+        `/v1/events?order=oldest&limit=${limit}${this.#filter}${cursor}`,
       );
       assert.equal(status, 200, text);
       this.#cursor = json.next_cursor;
@@ -266,6 +270,33 @@ describe('The feed of events on PostgreSQL', () => {
       ['user_group.created', 'user_group.deleted', 'user_group.created'],
     );
     assert.deepEqual(events[2]!.changes, { name: { to: 'N' }, properties: { n: { to: 0 } } });
+  });
+
+  it('has an event without a change in the order of the changes of its target', async () => {
+    const { token } = await service.apiToken({ permission: 'admin' });
+    const path = '/v1/webhook-endpoints/tested';
+    const put = (version: number) => {
+      const body = { url: `https://203.0.114.1/${version}`, event_types: ['user_group.created'] };
+      return service.call('PUT', path, body, { token });
+    };
+    assert.equal((await put(1)).status, 201);
+    const reader = new Reader(service, '&target=webhook_endpoint:tested');
+    // Delays the end of a transaction that has its position.
+    await client.query('begin');
+    await client.query('lock table deliveries in share mode');
+    const testing = service.call('POST', `${path}/test`, undefined, { token });
+    const waiting = "select 1 from pg_locks where not granted and relation = 'deliveries'::regclass";
+    await eventually('the delivery', async () => (await runSql(service.database, waiting)).length > 0);
+    const changing = put(2);
+    await Promise.race([changing, sleep(300)]);
+    await reader.poll();
+    await client.query('commit');
+    assert.deepEqual([(await testing).status, (await changing).status], [202, 200]);
+    await reader.poll();
+    assert.deepEqual(
+      reader.events.map(({ type }) => type.split('.')[1]),
+      ['created', 'tested', 'updated'],
+    );
   });
 
   it('keeps positions in order after a restore into another cluster, also if every event was deleted', async () => {

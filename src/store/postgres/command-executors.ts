@@ -12,7 +12,7 @@ import { changeConfig, copyDocuments, deleteDocument, putDocument, resealDocumen
 import { copyEvents } from './event/copy.ts';
 import { deleteOldEvents, eraseChanges } from './event/delete.ts';
 import { recordAtCommit } from './event/record.ts';
-import { recordEvent } from './event/single-event.ts';
+import { lockTargets, recordEvent } from './event/single-event.ts';
 import type { CommandBatchExecutor, CommandExecutor, Transaction } from './executor.ts';
 import { putFigures } from './figures.ts';
 import { gatherStatistics } from './gather-statistics.ts';
@@ -99,7 +99,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   deleteOldEvents: { ...singly(deleteOldEvents), isTransaction: () => true },
   deleteOldDeliveries: singly(deleteOldDeliveries),
   // A repeated attempt would record it again.
-  recordEvent: { ...singly(recordEvent), isRepeatable: false },
+  recordEvent: { ...singly(recordEvent), lock: lockTargets, isRepeatable: false },
   claimDeliveries: { ...singly(claimDeliveries), isTransaction: () => true },
   finishAttempts: singly(finishAttempts),
   retryDelivery: singly(retryDelivery),

@@ -69,7 +69,7 @@ export const putDocument: CommandExecutor<'putDocument'> = async (
   { key, body, secret, precondition, limit, event, now },
   { recordings },
 ) => {
-  await lock(session, key);
+  await lockEnvironment(session, key);
   const stored = await session.read(READS.findDocument({ key }));
   if (!isMetByTag(precondition, stored && documentTag(stored))) return 'version_mismatch';
   const isUnchanged = stored !== null && stored.body === body && secret === undefined;
@@ -88,7 +88,7 @@ export const deleteDocument: CommandExecutor<'deleteDocument'> = async (
   { key, precondition, event },
   { recordings },
 ) => {
-  await lock(session, key);
+  await lockEnvironment(session, key);
   const stored = await session.read(READS.findDocument({ key }));
   if (stored === null) return 'not_found';
   if (!isMetByTag(precondition, documentTag(stored))) return 'version_mismatch';
@@ -103,7 +103,7 @@ export async function changeConfig(
   { tenant, version, changes }: Omit<Command<'changeConfig'>, 'kind'>,
   { recordings }: Transaction,
 ): Promise<CommandResult<'changeConfig'>> {
-  await lock(session, tenant);
+  await lockEnvironment(session, tenant);
   if ((await session.read(READS.findConfigVersion({ tenant }))) !== version) return 'version_mismatch';
   await change(
     session,
@@ -122,7 +122,7 @@ export const resealDocument: CommandExecutor<'resealDocument'> = async (
   session,
   { key, expected, secret },
 ) => {
-  await lock(session, key);
+  await lockEnvironment(session, key);
   const values = [secret.keyId, secret.ciphertext, expected.keyId, expected.ciphertext];
   const isResealed = (await session.query(RESEAL, [...DOCUMENT_KEY.cells(key), ...values])).length === 1;
   if (isResealed) await session.query(INCREMENT, TENANT.cells(key));
@@ -132,13 +132,13 @@ export const resealDocument: CommandExecutor<'resealDocument'> = async (
 /** Runs in a transaction. */
 export const copyDocuments: CommandExecutor<'copyDocuments'> = async (session, { documents }) => {
   for (const document of documents) {
-    await lock(session, document);
+    await lockEnvironment(session, document);
     await change(session, document, [[COPY, DOCUMENT.cells(document)]]);
   }
   return null;
 };
 
-async function lock(session: Session, tenant: Tenant): Promise<void> {
+export async function lockEnvironment(session: Session, tenant: Tenant): Promise<void> {
   await session.query(LOCK, TENANT.cells(tenant));
 }
 

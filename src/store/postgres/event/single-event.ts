@@ -2,9 +2,13 @@
 
 import type { EventKey } from '../../../domain/event/event.ts';
 import { EVENT, EVENT_KEY } from '../../entities.ts';
+import type { Command } from '../../port.ts';
 import { statement } from '../../statement.ts';
+import type { Session } from '../client/session.ts';
+import { lockEnvironment } from '../document.ts';
 import type { CommandExecutor, QueryBatchExecutor } from '../executor.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
+import { byTenant, lockUserGroups } from '../user-group/user-group.ts';
 
 export const FIND = statement('find_events')`
   select ${EVENT.namesIn('stored')}
@@ -23,7 +27,30 @@ function eventName({ workspaceId, environment, target, position }: EventKey): st
   return JSON.stringify([workspaceId, environment, target.type, target.id, position]);
 }
 
-export const recordEvent: CommandExecutor<'recordEvent'> = async (_, { event }, { recordings }) => {
-  recordings.push({ event });
+/**
+ * Locks what the events are about, as every change of it does: the events of a target are committed in the order of their
+ * positions. In the order of a rename: the groups, then the environments.
+ */
+export async function lockTargets(
+  session: Session,
+  commands: readonly Pick<Command<'recordEvent'>, 'event'>[],
+): Promise<void> {
+  const events = commands.map(({ event }) => event);
+  const keys = events
+    .filter(({ target }) => target.type === 'user_group')
+    .map(({ target, ...event }) => ({ key: { ...event, providedId: target.id } }));
+  const others = events.filter(({ target }) => target.type !== 'user_group');
+  await session.pipelined(() =>
+    Promise.all([
+      keys.length > 0 && lockUserGroups(session, keys),
+      ...others.toSorted(byTenant).map((event) => lockEnvironment(session, event)),
+    ]),
+  );
+}
+
+/** Runs in a transaction. */
+export const recordEvent: CommandExecutor<'recordEvent'> = async (session, command, { recordings }) => {
+  await lockTargets(session, [command]);
+  recordings.push({ event: command.event });
   return null;
 };
