@@ -298,7 +298,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await context.close();
   });
 
-  it('shows icons and the edge of messages in forced colours', async () => {
+  it('shows icons and the edges of messages and badges in forced colours', async () => {
     const { context, page } = await open({ ...PHONE, forcedColors: 'active' });
     const visible = (selector: string) =>
       page.evaluate(
@@ -307,9 +307,11 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await page.goto('/console/api-tokens/2/revoke');
     for (const icon of ['.menu', '.who', '.problem', '.trail li + li'])
       assert.equal(await visible(icon), true, icon);
-    const edge = "getComputedStyle(document.querySelector('.problem')).borderTopWidth";
-    assert.equal(await page.evaluate(edge), '1px');
+    const edge = (selector: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector('${selector}')).borderTopWidth`);
+    assert.equal(await edge('.problem'), '1px');
     await page.goto('/console/user-groups/acme');
+    assert.equal(await edge('.badge'), '1px');
     assert.equal(await visible('.copy'), true);
     await context.close();
   });

@@ -151,6 +151,10 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
       /40 acme error is reserved for another user group: the dashboard shows an error/,
     );
     assert.doesNotMatch(await shown('acme-7'), /is reserved for another/);
+    for (const path of ['globex', 'globex/view-as']) {
+      const { text } = await browser.get(`/console/user-groups/${path}`);
+      assert.match(text, /<td data-label="Data source">(?:(?!<\/td>).)*is reserved for another/s);
+    }
     const edit = `${DATA_SOURCES}/acme/edit`;
     await browser.submit(edit, edit, { ...typed, user_group_id: '' });
     assert.equal((await call('GET', '/v1/data-sources/acme')).json.data_source.user_group_id, null);

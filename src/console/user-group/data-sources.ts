@@ -32,13 +32,13 @@ export function mappedDataSources(
   const rows = [
     ...effective.unresolved.map(({ schemaId, reference, reason }) =>
       row(schemaId, [
-        identifier(String(reference)),
-        html`${badge('bad', 'error')} ${REASONS[reason]}: the dashboard shows an error`,
+        html`${identifier(String(reference))} ${badge('bad', 'error')} ${REASONS[reason]}: the dashboard shows an error`,
+        '',
       ]),
     ),
     ...catalogue
       .unmapped(effective)
-      .map((schemaId) => [schema(schemaId), '', badge('bad', 'no data source'), absent('nothing')]),
+      .map((schemaId) => [schema(schemaId), badge('bad', 'no data source'), '', absent('nothing')]),
     ...[...effective.dataSources].map(([schemaId, dataSource]) => row(schemaId, renderCells(dataSource))),
   ];
   return table('Data sources', ['Schema', 'Data source', column, 'From'], rows, 'No schema is mapped.');
