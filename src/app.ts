@@ -31,6 +31,7 @@ import {
   threadOf,
 } from './serving.ts';
 import { StoreUnavailable } from './store/port.ts';
+import { crash } from './system/crash.ts';
 import { findExposedFiles } from './system/secret-file-permissions.ts';
 import { ServingThreads } from './threads/serving-threads.ts';
 import { readVersion } from './version.ts';
@@ -166,12 +167,12 @@ async function startWith(
  * Ends the process as a crash does: an orderly exit closes the database, which would delete the log, and only the log is
  * known to be complete. The next start writes it again.
  */
-function endAfterFailedSync(log: Logger, message: string): void {
+function endAfterFailedSync(log: Logger, message: string): never {
   log.fatal(
     { error: message },
     'the disk could not sync the database file: the process ends, and must be started again',
   );
-  process.kill(process.pid, 'SIGKILL');
+  crash();
 }
 
 interface Opened {
