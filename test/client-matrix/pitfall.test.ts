@@ -13,6 +13,7 @@ import { Client, clients } from '../support/client-matrix/client.ts';
 import { ProxyServer, proxies } from '../support/client-matrix/proxy.ts';
 import { sqlite } from '../support/database.ts';
 import { send } from '../support/http.ts';
+import { pageText } from '../support/page.ts';
 import { Folder } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
@@ -86,6 +87,37 @@ describe('nginx', { skip }, () => {
       server.close();
     }
   });
+});
+
+/** The directives in docs/clients.md, each in the place of another one. */
+const removals: Record<string, [place: string, directive: string][]> = {
+  nginx: [
+    ['upstream user_groups {', 'map $request_uri $below { ~^/groups(/.*)$ $1; }'],
+    ['proxy_pass http://user_groups;', 'proxy_pass http://user_groups$below;'],
+  ],
+  HAProxy: [['default_backend user_groups', 'http-request replace-path ^/groups(/.*) \\1']],
+};
+
+describe('A proxy that removes the path before that of the service', () => {
+  const service = TestService.of(sqlite);
+
+  for (const kind of proxies) {
+    const isMissing = kind.command === undefined && `${kind.name} is not installed`;
+    it(`leaves the ids in it as they are: ${kind.name}`, { skip: isMissing }, async () => {
+      const adapt = (settings: string) =>
+        removals[kind.name]!.reduce((adapted, [place, directive]) => {
+          assert.ok(pageText('docs/clients.md').includes(`\`${directive}\``), directive);
+          const isReplaced = directive.startsWith('proxy_pass');
+          return adapted.replace(place, () => (isReplaced ? directive : `${directive}\n${place}`));
+        }, settings);
+      await using proxy = await ProxyServer.start(kind, service.url, adapt);
+      const client = new UserGroupClient({ url: `${proxy.url}/groups`, apiToken: service.token });
+      for (const id of ['a/b', 'a%2Fb', './x', 'x/../y', 'a//b', 'a+b?c#d', '\u00e9']) {
+        await client.replace(id, { name: kind.name });
+        assert.equal((await client.read(id)).user_group.provided_id, id);
+      }
+    });
+  }
 });
 
 const compression: Record<string, [place: string, settings: string]> = {
