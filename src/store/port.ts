@@ -20,7 +20,7 @@ import type { TokenAddress, TokenDigest } from '../domain/token.ts';
 import type { Day, UsageCount, UsagePosition } from '../domain/usage.ts';
 import type { Position, UserGroupList } from '../domain/user-group/cursor.ts';
 import type { Rename } from '../domain/user-group/rename.ts';
-import type { SealedToken, UserGroup, UserGroupKey } from '../domain/user-group/user-group.ts';
+import type { SealedToken, UserGroup, UserGroupKey, VersionTag } from '../domain/user-group/user-group.ts';
 import type { Filterable, ReadFields } from '../domain/user-group/user-group-filter.ts';
 import type {
   Delivery,
@@ -280,9 +280,9 @@ interface Commands {
     limit: number;
   }): RetriedDeliveries;
   /** Gives up up to `limit` pending deliveries; returns their number. */
-  cancelDeliveries(command: { endpoint: WebhookEndpointKey; error: string; limit: number }): number;
+  cancelDeliveries(command: DeliveriesOfEndpoint & { error: string }): number;
   /** Deletes up to `limit` deliveries to the endpoint; returns their number. */
-  deleteDeliveries(command: { endpoint: WebhookEndpointKey; limit: number }): number;
+  deleteDeliveries(command: DeliveriesOfEndpoint): number;
   /** Keeps the time of an earlier failure; null: the endpoint has succeeded. Returns the stored time. */
   setFailingSince(command: { endpoint: WebhookEndpointKey; since: number | null }): number | null;
   /** Stores renames of another database unchanged; skips those whose key exists. */
@@ -405,6 +405,13 @@ export interface PendingEndpoint {
 
 /** How many of the newest deliveries of an endpoint tell its health. */
 export const NEWEST_DELIVERIES = 100;
+
+interface DeliveriesOfEndpoint {
+  endpoint: WebhookEndpointKey;
+  /** Nothing is changed if the document of the endpoint has another one by now; null: if there is one. */
+  tag: VersionTag | null;
+  limit: number;
+}
 
 interface RetriedDeliveries {
   retried: number;

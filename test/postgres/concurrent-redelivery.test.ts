@@ -56,7 +56,7 @@ describe('A webhook delivery that two processes change', () => {
     const endpoint = { workspaceId, environment: 'Customer', endpointId: 'hook' } as const;
     await runSql(service.database, "update deliveries set state = 'pending', next_attempt_at = 9e15");
     await whileWaiting("update deliveries set state = 'delivered', next_attempt_at = null", () => [
-      store.write({ kind: 'cancelDeliveries', endpoint, error: 'disabled', limit: 10 }),
+      store.write({ kind: 'cancelDeliveries', endpoint, tag: null, error: 'disabled', limit: 10 }),
     ]);
     const [delivery] = await tenant.deliveries('hook');
     assert.deepEqual([delivery!.state, delivery!.error], ['delivered', null]);

@@ -5,9 +5,10 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
-import { giveUpDeliveries } from '../../src/operations/webhook-endpoint/delivery.ts';
+import { claimDue, giveUpDeliveries } from '../../src/operations/webhook-endpoint/delivery.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { mapConcurrently, type TestResponse } from '../support/http.ts';
+import { intercept } from '../support/intercept.ts';
 import { assertProblem } from '../support/problem.ts';
 import { eventually, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -551,6 +552,26 @@ describeOnEachDatabase('A webhook', (database) => {
     await giveUpDeliveries({ store }, endpoint);
     assert.equal((await tenant.deliveries('again'))[0]!.state, 'pending');
   });
+
+  for (const what of ['disabled', 'deleted'])
+    it(`is kept if its endpoint was ${what} until this moment`, async () => {
+      await using receiver = await Receiver.start(respondWith(503));
+      const workspace = `${what} until this moment`;
+      const tenant = await Tenant.create(service, workspace);
+      const body = { url: receiver.url, event_types: ['user_group.created'], enabled: false };
+      if (what === 'disabled') await tenant.call('PUT', `${PATH}/moment`, body);
+      const { context } = service.app;
+      const { workspaceId } = (await context.store.read({ kind: 'findWorkspace', name: workspace }))!;
+      const endpoint = { workspaceId, environment: 'Customer', endpointId: 'moment' } as const;
+      const afterFirstRead = async () => {
+        await tenant.endpoint('moment', receiver.url);
+        await tenant.createGroup('moment');
+      };
+      const store = intercept(context.store, { afterFirstRead });
+      if (what === 'disabled') await giveUpDeliveries({ store }, endpoint);
+      else assert.equal(await claimDue({ ...context, store }, endpoint, 1), null);
+      assert.equal((await tenant.deliveries('moment'))[0]?.state, 'pending');
+    });
 
   it('of a deleted endpoint is not delivered', async () => {
     await using receiver = await Receiver.start(respondWith(500));

@@ -45,7 +45,8 @@ export async function claimDue(
   const { store, clock } = context;
   const document = await store.read({ kind: 'findDocument', key: endpointDocumentKey(endpoint) });
   if (document === null) {
-    await inBatches((limit) => store.write({ kind: 'deleteDeliveries', endpoint, limit }));
+    const command = { kind: 'deleteDeliveries', endpoint, tag: null } as const;
+    await inBatches((limit) => store.write({ ...command, limit }));
     return null;
   }
   const { url, enabled } = parseWebhookEndpoint(document);
@@ -68,7 +69,8 @@ export async function giveUpDeliveries(
   await inBatches(async (limit) => {
     const document = await store.read({ kind: 'findDocument', key: endpointDocumentKey(endpoint) });
     if (document === null || parseWebhookEndpoint(document).enabled) return 0;
-    return await store.write({ kind: 'cancelDeliveries', endpoint, error, limit });
+    const tag = documentTag(document);
+    return await store.write({ kind: 'cancelDeliveries', endpoint, tag, error, limit });
   });
 }
 

@@ -108,14 +108,15 @@ export async function deleteWebhookEndpoint(
   await forgetDeliveries(context, endpointKey(caller, id));
 }
 
-/** For an endpoint that is deleted. */
+/** For an endpoint that is deleted, unless there is another one with the id by now. */
 export async function forgetDeliveries(
   context: Pick<WebhookContext, 'store'>,
   endpoint: WebhookEndpointKey,
 ): Promise<void> {
   await recordHealth(context, endpoint, null);
   const { store } = context;
-  await inBatches((limit) => store.write({ kind: 'deleteDeliveries', endpoint, limit }), MAX_DELETIONS);
+  const command = { kind: 'deleteDeliveries', endpoint, tag: null } as const;
+  await inBatches((limit) => store.write({ ...command, limit }), MAX_DELETIONS);
 }
 
 /** Replaces the secret; both sign for a day. Throws `not_found` and `version_mismatch`. */

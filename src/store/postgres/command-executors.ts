@@ -104,8 +104,16 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   finishAttempts: singly(finishAttempts),
   retryDelivery: singly(retryDelivery),
   retryFailedDeliveries: singly(retryFailedDeliveries),
-  cancelDeliveries: singly(cancelDeliveries),
-  deleteDeliveries: singly(deleteDeliveries),
+  cancelDeliveries: {
+    ...singly(cancelDeliveries),
+    locksEnvironment: ({ endpoint }) => endpoint,
+    isTransaction: () => true,
+  },
+  deleteDeliveries: {
+    ...singly(deleteDeliveries),
+    locksEnvironment: ({ endpoint }) => endpoint,
+    isTransaction: () => true,
+  },
   setFailingSince: singly(setFailingSince),
   eraseChanges: singly(eraseChanges),
   addTokenKeyId: singly(addTokenKeyId),

@@ -1,6 +1,9 @@
 // Webhook deliveries. They are created together with their event (event.ts).
 
-import type { FinishedAttempt } from '../../../domain/webhook-endpoint/delivery.ts';
+import { documentTag } from '../../../domain/document.ts';
+import type { VersionTag } from '../../../domain/user-group/user-group.ts';
+import type { FinishedAttempt, WebhookEndpointKey } from '../../../domain/webhook-endpoint/delivery.ts';
+import { endpointDocumentKey } from '../../../domain/webhook-endpoint/webhook-endpoint.ts';
 import {
   DELIVERY,
   DELIVERY_KEY,
@@ -11,6 +14,8 @@ import {
 import { failingSince, lastDeliveredAt, pendingDeliveries, READS } from '../../reads.ts';
 import { bigint, RowShape, text } from '../../row-shape.ts';
 import { statement } from '../../statement.ts';
+import type { Session } from '../client/session.ts';
+import { lockEnvironment } from '../document.ts';
 import type { CommandExecutor, QueryExecutor } from '../executor.ts';
 import { isSent, parameters, sentRows, toArrays } from '../sent-rows.ts';
 
@@ -145,21 +150,36 @@ export const retryFailedDeliveries: CommandExecutor<'retryFailedDeliveries'> = a
   return { retried: retried.length, hasMore: failed.length === limit };
 };
 
+/** Runs in a transaction. */
 export const cancelDeliveries: CommandExecutor<'cancelDeliveries'> = async (
   session,
-  { endpoint, error, limit },
+  { endpoint, tag, error, limit },
 ) => {
+  if ((await tagOf(session, endpoint)) !== tag) return 0;
   const found = await session.query(FIND_PENDING, [...ENDPOINT_POSITION.cells(endpoint), limit]);
   const values = [...toKeyArrays(found), error];
   if (found.length > 0) await session.query(CANCEL, values);
   return found.length;
 };
 
-export const deleteDeliveries: CommandExecutor<'deleteDeliveries'> = async (session, { endpoint, limit }) => {
+/** Runs in a transaction. */
+export const deleteDeliveries: CommandExecutor<'deleteDeliveries'> = async (
+  session,
+  { endpoint, tag, limit },
+) => {
+  if ((await tagOf(session, endpoint)) !== tag) return 0;
   const found = await session.query(FIND_OLDEST, [...ENDPOINT_POSITION.cells(endpoint), limit]);
   if (found.length > 0) await session.query(DELETE, toKeyArrays(found));
   return found.length;
 };
+
+/** Until the end of the transaction, the endpoint is not changed, and so no event is recorded for a new version of it. */
+async function tagOf(session: Session, endpoint: WebhookEndpointKey): Promise<VersionTag | null> {
+  const key = endpointDocumentKey(endpoint);
+  await lockEnvironment(session, key);
+  const document = await session.read(READS.findDocument({ key }));
+  return document && documentTag(document);
+}
 
 export const setFailingSince: CommandExecutor<'setFailingSince'> = async (session, { endpoint, since }) => {
   if (since === null) await session.query(CLEAR_FAILING, ENDPOINT_POSITION.cells(endpoint));

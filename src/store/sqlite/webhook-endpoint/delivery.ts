@@ -1,8 +1,13 @@
 // Webhook deliveries. They are created together with their event (event.ts).
 
+import { documentTag } from '../../../domain/document.ts';
+import type { VersionTag } from '../../../domain/user-group/user-group.ts';
+import type { WebhookEndpointKey } from '../../../domain/webhook-endpoint/delivery.ts';
+import { endpointDocumentKey } from '../../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { DELIVERY, ENDPOINT_POSITION, FAILING_ENDPOINT, WEBHOOK_ENDPOINT_KEY } from '../../entities.ts';
-import { failingSince, lastDeliveredAt, pendingDeliveries } from '../../reads.ts';
+import { failingSince, lastDeliveredAt, pendingDeliveries, READS } from '../../reads.ts';
 import type { CommandExecutor, QueryExecutor } from '../executor.ts';
+import type { Connection } from '../file/connection.ts';
 import { nextKey } from '../next-key.ts';
 import { placeholders } from '../placeholders.ts';
 
@@ -90,17 +95,26 @@ export const retryFailedDeliveries: CommandExecutor<'retryFailedDeliveries'> = (
 
 export const cancelDeliveries: CommandExecutor<'cancelDeliveries'> = (
   connection,
-  { endpoint, error, limit },
-) =>
-  connection.run(CANCEL, [
-    error,
-    ...ENDPOINT_POSITION.cells(endpoint),
-    ...ENDPOINT_POSITION.cells(endpoint),
-    limit,
-  ]);
+  { endpoint, tag, error, limit },
+) => {
+  if (tagOf(connection, endpoint) !== tag) return 0;
+  const position = ENDPOINT_POSITION.cells(endpoint);
+  return connection.run(CANCEL, [error, ...position, ...position, limit]);
+};
 
-export const deleteDeliveries: CommandExecutor<'deleteDeliveries'> = (connection, { endpoint, limit }) =>
-  connection.run(DELETE, [...ENDPOINT_POSITION.cells(endpoint), ...ENDPOINT_POSITION.cells(endpoint), limit]);
+export const deleteDeliveries: CommandExecutor<'deleteDeliveries'> = (
+  connection,
+  { endpoint, tag, limit },
+) => {
+  if (tagOf(connection, endpoint) !== tag) return 0;
+  const position = ENDPOINT_POSITION.cells(endpoint);
+  return connection.run(DELETE, [...position, ...position, limit]);
+};
+
+function tagOf(connection: Connection, endpoint: WebhookEndpointKey): VersionTag | null {
+  const document = connection.read(READS.findDocument({ key: endpointDocumentKey(endpoint) }));
+  return document && documentTag(document);
+}
 
 export const setFailingSince: CommandExecutor<'setFailingSince'> = (connection, { endpoint, since }) => {
   if (since === null) connection.run(CLEAR_FAILING, ENDPOINT_POSITION.cells(endpoint));
