@@ -175,7 +175,9 @@ function errorId(pointer: string): string {
 const LABELS: Readonly<Record<string, string>> = {
   event_types: 'events',
   expires_in_seconds: 'expires',
+  schema: 'JSON Schema',
   schema_id: 'schema',
+  since: 'of events since',
   ttl_seconds: 'seconds that a token is valid',
 };
 

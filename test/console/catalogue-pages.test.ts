@@ -408,6 +408,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     const invalid = schema.replace('"maximum"', '"pattern": "(?=x)", "maximum"');
     const page = await browser.submit(PROPERTY_SCHEMA, PROPERTY_SCHEMA, { schema: invalid, mode: 'off' });
     assert.equal(page.status, 400);
+    assert.match(textOf(page), /one field: JSON Schema › properties › n › pattern /);
     assert.match(errorOf(page, 'schema')!, /^\/properties\/n\/pattern /);
     assert.ok(unescaped(page.text).includes(invalid));
     const path = `${PROPERTY_SCHEMA}/delete`;
