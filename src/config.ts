@@ -497,6 +497,7 @@ function parsePostgresUrl(text: string): URL {
 }
 
 function checkTls(parameters: URLSearchParams): void {
+  refuseUnknownTls(parameters);
   for (const [name, choices] of Object.entries(tlsChoices)) {
     const choice = parameters.get(name);
     if (choice !== null && !choices.includes(choice)) {
@@ -507,6 +508,15 @@ function checkTls(parameters: URLSearchParams): void {
     const file = parameters.get(name);
     if (file !== null) checkReadable(file, name);
   }
+}
+
+/** `pg` ignores the others: with a misspelled name it connects in plain text, or without checking the certificate. */
+function refuseUnknownTls(parameters: URLSearchParams): void {
+  const known = [...Object.keys(tlsChoices), ...tlsFiles];
+  // An unescaped password can be part of another name.
+  const unknown = [...parameters.keys()].find((name) => /^ssl\w*$/i.test(name) && !known.includes(name));
+  if (unknown !== undefined)
+    throw new Error(`must not set ${unknown}, which has no effect${didYouMean(similarName(unknown, known))}`);
 }
 
 /** The service always needs the primary: a standby may lag behind. */
