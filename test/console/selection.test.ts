@@ -166,7 +166,7 @@ describeOnEachDatabase('the list of user groups in the console', (database) => {
     const reader = await ConsoleBrowser.signIn(service, token, { hasAnyText: true });
     const all = await reader.get(`${LIST}/-/export`);
     assert.equal(all.headers['content-type'], 'text/csv; charset=utf-8');
-    assert.equal(all.headers['content-disposition'], 'attachment; filename="user-groups.csv"');
+    assert.equal(all.headers['content-disposition'], 'attachment; filename="user-groups-customer.csv"');
     // Spreadsheets read a file without a byte order mark in the encoding of the system.
     assert.ok(all.text.startsWith('\ufeffuser_group_id,'), all.text.slice(0, 20));
     const rows = parse(all.text, { bom: true, columns: true }) as Record<string, string>[];

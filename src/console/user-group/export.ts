@@ -38,9 +38,11 @@ export const exportList: Page = {
   purpose: 'export user groups',
   access: 'list',
   handle: async (call) => {
-    const { workspaceId } = call.caller;
+    const { workspaceId, environment } = call.caller;
     if ((running.get(workspaceId) ?? 0) >= MAX_EXPORTS) throw overloaded;
-    return { fileName: 'user-groups.csv', contentType: 'text/csv; charset=utf-8', content: csv(call) };
+    // A tab that is still open may be of the environment before a switch.
+    const fileName = `user-groups-${environment.toLowerCase()}.csv`;
+    return { fileName, contentType: 'text/csv; charset=utf-8', content: csv(call) };
   },
 };
 
