@@ -8,7 +8,7 @@ import { changeConfig, copyDocuments, deleteDocument, putDocument, resealDocumen
 import { copyEvents } from './event/copy.ts';
 import { deleteOldEvents, eraseChanges } from './event/delete.ts';
 import { recordEvent } from './event/single-event.ts';
-import type { CommandExecutor } from './executor.ts';
+import { type CommandExecutor, MAX_CHARACTERS } from './executor.ts';
 import { putFigures } from './figures.ts';
 import type { Connection } from './file/connection.ts';
 import { leaseIds } from './lease-ids.ts';
@@ -93,8 +93,6 @@ export function emptiesLog({ kind }: Command): boolean {
 
 /** Processor time of the commands of a batch: the next one waits for it. That of 256 small ones is less. */
 const MAX_MS = 10;
-/** JSON in the results of a batch, which the thread that gets them decodes in one turn. */
-const MAX_CHARACTERS = 1_048_576;
 
 /** Each batch ends early after `MAX_MS` or `MAX_CHARACTERS`; all are one transaction. */
 export function runCommands(

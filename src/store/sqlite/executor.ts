@@ -12,3 +12,6 @@ export type CommandExecutor<Kind extends CommandKind> = (
   connection: Connection,
   command: Command<Kind>,
 ) => CommandResult<Kind>;
+
+/** JSON in the results of one batch. SQLite and Node decode this much of a script that is not Latin in 6 ms. */
+export const MAX_CHARACTERS = 262_144;

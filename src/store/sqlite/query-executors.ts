@@ -8,7 +8,7 @@ import { findApiToken } from './api-token.ts';
 import { findConfig } from './document.ts';
 import { findNextTenant, hasMoreEvents, listEvents } from './event/list.ts';
 import { findEvent } from './event/single-event.ts';
-import type { QueryExecutor } from './executor.ts';
+import { MAX_CHARACTERS, type QueryExecutor } from './executor.ts';
 import type { Connection } from './file/connection.ts';
 import { findNextTenantWithUsage } from './usage.ts';
 import { findImportedToken } from './user-group/imported-token.ts';
@@ -52,9 +52,6 @@ const executors: { [Kind in QueryKind]: QueryExecutor<Kind> } = {
   findNextTenant,
   findNextTenantWithUsage,
 };
-
-/** JSON in the rows of one batch. SQLite and Node decode this much of a script that is not Latin in 6 ms. */
-const MAX_CHARACTERS = 262_144;
 
 /** Ends early after `MAX_CHARACTERS`. */
 export function runQueries(connection: Connection, queries: readonly Query[]): QueryResult[] {
