@@ -1,6 +1,7 @@
 import type { HostileCase } from '../hostile-case.ts';
 import { bodyCases } from './bodies.ts';
 import { catalogueCases } from './catalogues.ts';
+import { changeCases } from './changes.ts';
 import { consoleCases } from './console.ts';
 import { eventCases } from './events.ts';
 import { listCases } from './lists.ts';
@@ -14,6 +15,7 @@ import { unreadCases } from './unread.ts';
 export const hostileCases: readonly HostileCase[] = [
   ...ordinaryCases,
   ...bodyCases,
+  ...changeCases,
   ...schemaCases,
   ...receiverCases,
   ...catalogueCases,
