@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { configFileSchema } from '../../src/domain/config.ts';
+import { MAX_LEVELS } from '../../src/domain/request-body.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { assertProblem, pointersOf } from '../support/problem.ts';
 import { served } from '../support/process.ts';
@@ -245,16 +246,37 @@ describeOnEachDatabase('The configuration', (database) => {
   });
 
   it('is refused with an invalid id, an unknown member, or another format', async () => {
-    for (const body of [
-      { version: 1, schemas: { ' ': { name: 'X' } } },
-      { version: 2 },
-      {},
-      { version: 1, schemas: [] },
-      { version: 1, schemas: { 40: null } },
-      { version: 1, mapping_policy: null },
-    ])
-      assertProblem(await apply(body), 'invalid_request');
+    for (const [body, pointer] of [
+      [{ version: 1, schemas: { ' ': { name: 'X' } } }, '/schemas/ '],
+      [{ version: 2 }, '/version'],
+      [{}, '/version'],
+      [{ version: 1, schemas: [] }, '/schemas'],
+      [{ version: 1, schemas: { 40: null } }, '/schemas/40'],
+      [{ version: 1, mapping_policy: null }, '/mapping_policy'],
+      [{ version: 1, config_version: -1 }, '/config_version'],
+      [{ version: 1, config_version: '1' }, '/config_version'],
+    ] as const) {
+      const response = await apply(body);
+      assertProblem(response, 'invalid_request');
+      assert.deepEqual(pointersOf(response), [pointer]);
+    }
     assertProblem(await apply({ version: 1, schema: {} }), 'unknown_field');
+  });
+
+  it('has values that are as deep as in a call for one entry', async () => {
+    const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
+    const integration = (constant: unknown) => ({
+      type: 'jwt',
+      settings: { audience: 'a' },
+      claims: { deep: { constant } },
+    });
+    const levels = MAX_LEVELS - 3;
+    assert.equal((await tenant.call('PUT', '/v1/integrations/one', integration(deep(levels)))).status, 201);
+    const { integrations } = (await stored()).config;
+    await applied({ version: 1, integrations: { ...integrations, two: integration(deep(levels)) } });
+    const tooDeep = integration(deep(levels + 1));
+    assertProblem(await tenant.call('PUT', '/v1/integrations/one', tooDeep), 'invalid_json');
+    assertProblem(await apply({ version: 1, integrations: { one: tooDeep } }), 'invalid_json');
   });
 
   it('is refused if it has changed since the version of the request', async () => {
