@@ -62,7 +62,8 @@ const TOKEN_EVENT = new RowShape({
 const CREATED_FIELDS = `case when $7 = 'user_group.created' then coalesce(sent.changes, '{"from":null,"to":{"name":' || to_json(name)
         || coalesce(',"mapping":' || mapping, '') || coalesce(',"properties":' || properties, '') || '}}') end`;
 
-// For changes that a statement of the same pipeline may or may not make: the group has the token exactly if it did.
+// For changes that a statement of the same pipeline may or may not make. If it did, the group has the token, and this
+// transaction has written its row: another attempt of the same change, earlier or later, has recorded its own event.
 export const INSERT_FOR_TOKENS = statement('insert_events_for_tokens')`
   insert into events (${EVENT.names})
   select ${RECORDED_EVENT.names}, ${nextPosition('changed')}
@@ -70,7 +71,8 @@ export const INSERT_FOR_TOKENS = statement('insert_events_for_tokens')`
       user_groups.provided_id as target_id, sent.event_id, $7::text as type, user_groups.updated_at as occurred_at,
       sent.actor, sent.request_id, user_groups.version, ${CREATED_FIELDS} as changes
     from ${sentRows(TOKEN_EVENT)}
-    join user_groups using (bucket, token_digest)) as changed`;
+    join user_groups using (bucket, token_digest)
+    where user_groups.xmin = (select pg_current_xact_id()::xid)) as changed`;
 
 const DELIVERY_COLUMNS = `bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type, target_id,
       position, state, attempts, next_attempt_at, created_at`;

@@ -2,19 +2,17 @@
 // it lost.
 
 import { isImported, type TokenDigest } from '../../../domain/token.ts';
-import type { UserGroup } from '../../../domain/user-group/user-group.ts';
 import { toUserGroups, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { Command, TokenRotation } from '../../port.ts';
 import { RowShape, text } from '../../row-shape.ts';
 import { statement } from '../../statement.ts';
 import { firstOfEach } from '../batch.ts';
-import type { Session } from '../client/session.ts';
 import { record, recordForTokens } from '../event/record.ts';
 import type { CommandBatchExecutor } from '../executor.ts';
 import { MEETS_PRECONDITION, PRECONDITION } from '../precondition.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 import { forgetImportedTokens } from './imported-token.ts';
-import { byKey, findByToken } from './user-group.ts';
+import { byKey } from './user-group.ts';
 
 const { bucket, providedId, teamId, tokenDigest, sealedToken, previousTokenExpiresAt, updatedAt } =
   USER_GROUP.fields;
@@ -68,8 +66,6 @@ export function forgottenBy(commands: readonly TokenRotation[]): TokenDigest[] {
 }
 
 export const rotateTokens: CommandBatchExecutor<'rotateToken'> = async (session, commands) => {
-  // If the server executed the earlier attempt after this one, it would find the new token and record the event again.
-  if (session.isRepetition) return findRotated(session, commands);
   // The first of several rotations of one token wins.
   const sorted = firstOfEach(commands, ({ currentDigest }) => currentDigest).sort(
     (a, b) => a.bucket - b.bucket || (a.currentDigest < b.currentDigest ? -1 : 1),
@@ -94,16 +90,6 @@ export const rotateTokens: CommandBatchExecutor<'rotateToken'> = async (session,
   );
   return commands.map(({ tokenDigest }) => rotated.get(tokenDigest) ?? null);
 };
-
-/** Those that an earlier attempt has rotated. */
-async function findRotated(
-  session: Session,
-  commands: readonly TokenRotation[],
-): Promise<(UserGroup | null)[]> {
-  const addressed = commands.map(({ bucket, tokenDigest }) => ({ address: { bucket, digest: tokenDigest } }));
-  const found = await findByToken(session, addressed);
-  return found.map((group, index) => (group?.tokenDigest === commands[index]!.tokenDigest ? group : null));
-}
 
 export const resealTokens: CommandBatchExecutor<'resealToken'> = async (session, commands) => {
   const sorted = firstOfEach(commands, ({ expected }) => expected.ciphertext).sort(byKey);
