@@ -1,9 +1,7 @@
 // Contract: the configuration of an environment, read and applied as a whole.
 
 import assert from 'node:assert/strict';
-import { beforeEach, describe, it } from 'node:test';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import { configFileSchema } from '../../src/domain/config.ts';
+import { beforeEach, it } from 'node:test';
 import { MAX_LEVELS } from '../../src/domain/request-body.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { assertProblem, pointersOf } from '../support/problem.ts';
@@ -399,21 +397,5 @@ describeOnEachDatabase('The configuration', (database) => {
         await service.call(method, '/v1/config', method === 'PUT' ? { version: 1 } : undefined, { token }),
         'permission_denied',
       );
-  });
-});
-
-describe('The JSON Schema of the configuration', () => {
-  const ajv = new Ajv2020({ strict: false });
-  ajv.addFormat('date-time', true);
-  const check = ajv.compile(configFileSchema);
-
-  it('accepts what is exported, and refuses a secret, an unknown member and a wrong type', () => {
-    const reference = { environment: 'METABASE_SECRET' };
-    const file = { ...whole, integrations: { metabase: { ...metabase, secret: reference } } };
-    assert.ok(check(file), JSON.stringify(check.errors));
-    assert.ok(check(empty), JSON.stringify(check.errors));
-    assert.ok(!check({ ...whole, integrations: { metabase: { ...metabase, secret: SECRET } } }));
-    assert.ok(!check({ ...whole, schema: {} }));
-    assert.ok(!check({ ...whole, schemas: { 40: { name: 7 } } }));
   });
 });
