@@ -41,7 +41,7 @@ const TITLE_INSETS =
 
 /** Pages with filters that are all visible. */
 const FILTERED = ['/console/events', '/console/user-groups?seen=never'];
-/** What empty fields say and have no room for. */
+/** Placeholders that are cut. */
 const CUT_PLACEHOLDERS = `[...document.querySelectorAll('input[placeholder]')].filter((input) => {
   const { font, paddingLeft, paddingRight } = getComputedStyle(input);
   const context = document.createElement('canvas').getContext('2d');
