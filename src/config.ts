@@ -425,7 +425,7 @@ export function readSetting<Value>(setting: Setting<Value>, env: NodeJS.ProcessE
   return value;
 }
 
-/** Names characters that nobody sees in a file of settings, and that most programs that read one pass on. */
+/** Explains invisible characters and quotes at the ends of a value, which most programs that read a file of settings keep. */
 function explainEnds(text: string): string {
   if (text !== text.trim())
     return ': its value starts or ends with white space, perhaps the carriage return of a file from Windows';

@@ -68,7 +68,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     assert.equal(rejected.status, 303);
   });
 
-  it('asks once more before a default that is no data source of the schema, or is reserved, is stored', async () => {
+  it('asks for confirmation before it stores a default that is not a data source of the schema, or is reserved', async () => {
     const { browser, call } = await newWorkspace(service);
     for (const id of ['40', '41']) await call('PUT', `/v1/schemas/${id}`, { name: id });
     const put = async (id: string, fields: object) =>

@@ -128,7 +128,7 @@ describe('A cursor of events', () => {
       }
   });
 
-  it('is no other text', () => {
+  it('is invalid if it is any other text', () => {
     for (const cursor of ['', 'x', eventCursor(list, { position: -1, eventId: 'evt_1' })])
       assert.equal(eventCursorPosition(list, cursor), null, cursor);
   });

@@ -112,7 +112,7 @@ describe('A lost response of the database', () => {
     });
   });
 
-  it('to a rotation that is executed only after its repetition is no second event', async () => {
+  it('to a rotation that is executed after its repetition does not record a second event', async () => {
     const { token } = (await site.get('late rotation', 'Lost')).json.user_group;
     const { promise: sent, resolve: send } = Promise.withResolvers<void>();
     const { promise: executed, resolve: onExecuted } = Promise.withResolvers<void>();
