@@ -105,7 +105,7 @@ export function runCommands(
   const results = connection.transaction('immediate', () =>
     batches.map((commands) => runUntilLong(connection, commands)),
   );
-  if (!batches.flat().some(emptiesLog)) return results;
+  if (!batches.some((commands) => commands.some(emptiesLog))) return results;
   const isEmpty = connection.truncateLog();
   return results.map((own, batch) =>
     own.map((result, index) => (emptiesLog(batches[batch]![index]!) ? isEmpty : result)),

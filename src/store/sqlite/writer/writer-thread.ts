@@ -132,7 +132,7 @@ function repliesTo(batches: readonly Batch[]): WriterReply[] {
     refuseAnother(file, identity);
     connection ??= new Connection(file, eventQuota, checkpointer);
     const all = batches.map(({ commands }) => commands);
-    if (all.flat().some(emptiesLog)) checkpointer.wait();
+    if (all.some((commands) => commands.some(emptiesLog))) checkpointer.wait();
     return runCommands(connection, all).map((results, batch) => ({
       results: results.map((result, index) => (isCreated(all[batch]![index]!, result) ? 'created' : result)),
     }));
