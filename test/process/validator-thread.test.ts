@@ -1,13 +1,13 @@
 // Contract: a thread that cannot check properties gives no verdict about them or their schema.
 
 import assert from 'node:assert/strict';
-import { cpSync, renameSync, symlinkSync } from 'node:fs';
+import { cpSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { describeOnEachDatabase } from '../support/database.ts';
+import { describeOnEachDatabase, sqlite } from '../support/database.ts';
 import { assertProblem } from '../support/problem.ts';
-import { createApiToken, Folder, serve, served } from '../support/process.ts';
+import { createApiToken, Folder, ServedDatabase, serve, served } from '../support/process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const THREAD = 'src/operations/property-schema/validator/thread.ts';
@@ -33,5 +33,15 @@ describeOnEachDatabase('A service whose files are being replaced', (kind) => {
       await service.call(token, 'GET', '/api/user', { user_group_id: 'a', name: 'A' }),
       'properties_invalid',
     );
+  });
+});
+
+describe('A service whose working directory was deleted', () => {
+  it('starts the threads that check properties', async () => {
+    await using running = await ServedDatabase.start(sqlite, ['--permission', 'admin']);
+    rmSync(running.folder.path, { recursive: true });
+    const schema = { schema: { required: ['plan'] }, mode: 'enforce' };
+    const { status } = await running.service.call(running.token, 'PUT', '/v1/property-schema', schema);
+    assert.equal(status, 201);
   });
 });
