@@ -583,6 +583,18 @@ describeOnEachDatabase('POST /v1/embed-tokens', (database) => {
     assert.ok(Date.parse(expires_at) > site.now + 80_000);
   });
 
+  it('is not issued in the last second of the grace period, when it would be expired', async () => {
+    const token = await site.createGroup({ user_group_id: 'ending', name: 'E', properties: { region: 'r' } });
+    await site.service.post({ current_token: token, grace_period_seconds: 90 });
+    const { expires_at } = (await site.service.resolve(token)).json.token;
+    site.service.clockAheadMs = Math.floor(Date.parse(expires_at) / 1_000) * 1_000 - Date.now();
+    try {
+      assertProblem(await site.mint({ integration: 'jwt', token }), 'user_group_token_not_found');
+    } finally {
+      site.service.clockAheadMs = 0;
+    }
+  });
+
   it('uses an integration and a group in the version of the moment', async () => {
     await site.put('changing', integrations.jwt);
     assert.equal(decodeJwt(await site.token('changing')).aud, 'cube');

@@ -83,7 +83,10 @@ export async function mintEmbedToken(
   return token;
 }
 
-/** Throws `invalid_request` for the resource, `claim_missing` and `claim_invalid`. */
+/**
+ * Throws `invalid_request` for the resource, `claim_missing` and `claim_invalid`, and `user_group_token_not_found` if the
+ * token would be expired.
+ */
 export async function signEmbedToken(
   context: Context,
   caller: Caller,
@@ -98,6 +101,8 @@ export async function signEmbedToken(
     issuedAt + integration.ttlSeconds,
     until === null ? Infinity : Math.floor(until / 1_000),
   );
+  // The last second of a grace period.
+  if (expiresAt <= issuedAt) throw tokenNotFound();
   refuseReserved(integration, userGroup, config.catalogue);
   const values = new GroupValues(userGroup);
   const resource = selectResource(integration, requested, values);
