@@ -98,7 +98,8 @@ type NamedError =
   | StoredTokenUnreadable
   | WorkspaceDeleted;
 
-const codesByName: Record<NamedError['name'], number> = {
+/** `StoreUnavailable` is among them, because the error of another thread has lost its class. */
+const codesByName: Record<NamedError['name'] | 'StoreUnavailable', number> = {
   AlreadyServed: exitCodes.busy,
   BackupInvalid: exitCodes.data,
   BackupUnwritable: exitCodes.usage,
@@ -107,6 +108,7 @@ const codesByName: Record<NamedError['name'], number> = {
   OtherKeyInUse: exitCodes.config,
   ServerUnfit: exitCodes.config,
   StoredTokenUnreadable: exitCodes.config,
+  StoreUnavailable: exitCodes.unavailable,
   WorkspaceDeleted: exitCodes.notFound,
 };
 

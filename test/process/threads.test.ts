@@ -11,6 +11,7 @@ import { PinnedClient } from '../support/pinned-client.ts';
 import { createApiToken, Folder, run, type Service, serve } from '../support/process.ts';
 
 const NO_FREE_THREAD = fileURLToPath(new URL('../support/no-free-thread.cjs', import.meta.url));
+const FAILING_FILE = fileURLToPath(new URL('../support/failing-file.cjs', import.meta.url));
 const FAILING_THREAD = fileURLToPath(new URL('../support/failing-thread.cjs', import.meta.url));
 const THREADS = 2;
 /** For all requests to arrive while the database is locked. */
@@ -76,6 +77,14 @@ describe('A process with several serving threads', () => {
       /^user-group-service: cannot start 3 serving threads: EAGAIN; lower UGS_THREADS, or raise the limit [^\n]+\n$/,
     );
     assert.equal(code, 78);
+  });
+
+  it('exits with 69 and one line if the disk fails once the main thread has opened the database', async () => {
+    using folder = new Folder();
+    const { code, stderr } = await run(folder, ['serve'], {
+      env: { ...env, NODE_OPTIONS: `--require=${FAILING_FILE}` },
+    });
+    assert.deepEqual([code, stderr], [69, 'user-group-service: SQLite: EIO: i/o error, access\n']);
   });
 
   for (const failing of ['main', 'other'] as const) {

@@ -1,0 +1,12 @@
+// Loaded with --require: the disk of the database fails once the serving threads besides the main thread open it.
+
+const fs = require('node:fs');
+const { syncBuiltinESMExports } = require('node:module');
+const { workerData } = require('node:worker_threads');
+
+if (workerData?.thread?.includes('serving-thread')) {
+  fs.accessSync = () => {
+    throw Object.assign(new Error('EIO: i/o error, access'), { code: 'EIO', syscall: 'access' });
+  };
+  syncBuiltinESMExports();
+}
