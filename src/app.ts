@@ -244,6 +244,10 @@ async function serve(
       const cause = error instanceof StoreUnavailable ? { reason: error.message } : { err: error };
       log.error(cause, 'events: old ones could not be deleted; the next attempt is in five minutes');
     },
+    onDoubtfulClock: () =>
+      log.warn(
+        'events: old ones are not deleted, because the clock may be ahead; the next attempt is in an hour',
+      ),
   });
   metrics?.events.watchRetention(() => eventRetention);
   const webhooks = new WebhookDispatcher({

@@ -148,6 +148,75 @@ describeOnEachDatabase('The retention of events', (database) => {
   });
 });
 
+describeOnEachDatabase('The retention of events by a clock that is ahead', (database) => {
+  const service = TestService.of(database, { env: { UGS_EVENT_RETENTION_DAYS: '30' } });
+  let doubts = 0;
+  let uptimeMs = 0;
+
+  /** As a process has it that starts now. */
+  const newRetention = (retentionDays = 30) => {
+    const { store, clock } = service.app.context;
+    const onDoubtfulClock = () => doubts++;
+    const onFailure = assert.ifError;
+    const monotonicMs = () => uptimeMs;
+    return new EventRetention({ store, clock, retentionDays, onFailure, onDoubtfulClock, monotonicMs });
+  };
+
+  const pass = (ms: number): void => {
+    uptimeMs += ms;
+    service.clockAheadMs += ms;
+  };
+
+  const countEvents = async (): Promise<number> => {
+    const [row] = await runSql(service.database, 'select count(*) as events from events');
+    return Number(row!.events);
+  };
+
+  it('deletes nothing until the process has run for a day', async () => {
+    await service.get({ user_group_id: 'recent', name: 'N' });
+    const retention = newRetention();
+    assert.deepEqual(await retention.runIfClockIsConfirmed(), { events: 0, deliveries: 0, usage: 0 });
+    service.clockAheadMs = 3_650 * DAY_MS;
+    await service.get({ user_group_id: 'recorded by the wrong clock', name: 'N' });
+    const before = await countEvents();
+    assert.equal(await retention.runIfClockIsConfirmed(), null);
+    assert.equal(await newRetention().runIfClockIsConfirmed(), null);
+    pass(DAY_MS - 1);
+    assert.equal(await retention.runIfClockIsConfirmed(), null);
+    assert.equal(doubts, 3);
+    assert.equal(await countEvents(), before);
+    assert.equal(retention.lagMs > 3_600 * DAY_MS, true);
+    pass(1);
+    assert.notEqual((await retention.runIfClockIsConfirmed())!.events, 0);
+    assert.equal(await countEvents(), 1);
+  });
+
+  it('deletes nothing if the clock of a process that has run for a day is set ahead', async () => {
+    const retention = newRetention();
+    await retention.runIfClockIsConfirmed();
+    pass(2 * DAY_MS);
+    service.clockAheadMs += 60 * DAY_MS;
+    assert.equal(await retention.runIfClockIsConfirmed(), null);
+    service.clockAheadMs -= 60 * DAY_MS;
+    assert.deepEqual(await retention.runIfClockIsConfirmed(), { events: 0, deliveries: 0, usage: 0 });
+  });
+
+  it('deletes at once if tokens were used two days ago, or if no events are kept', async () => {
+    const { user_group } = (await service.get({ user_group_id: 'used', name: 'N' })).json;
+    service.clockAheadMs += 40 * DAY_MS;
+    assert.equal(await newRetention().runIfClockIsConfirmed(), null);
+    await service.call('POST', '/v1/resolve', { token: user_group.token });
+    await service.app.context.usage.write();
+    service.clockAheadMs += DAY_MS;
+    assert.equal(await newRetention().runIfClockIsConfirmed(), null);
+    service.clockAheadMs += DAY_MS;
+    assert.notEqual((await newRetention().runIfClockIsConfirmed())!.events, 0);
+    await service.get({ user_group_id: 'any', name: 'N' });
+    service.clockAheadMs += 40 * DAY_MS;
+    assert.equal((await newRetention(0).runIfClockIsConfirmed())!.events, 1);
+  });
+});
+
 describeOnEachDatabase('The retention of events that fails', (database) => {
   const FAILURES = 'user_group_service_event_retention_failures_total';
   const FAILING = 'user_group_service_event_retention_failing';
@@ -201,7 +270,14 @@ describe('The retention of events in the background', () => {
       return 0;
     };
     mock.timers.enable({ apis: ['setTimeout'] });
-    const retention = new EventRetention({ store, clock, retentionDays: 30, onFailure: () => {} });
+    const ignore = () => {};
+    const retention = new EventRetention({
+      store,
+      clock,
+      retentionDays: 30,
+      onFailure: ignore,
+      onDoubtfulClock: ignore,
+    });
     retention.start();
     while (minutes < 130) {
       minutes++;

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Tenant, tenantOf } from '../../domain/event/event.ts';
-import { toDay } from '../../domain/usage.ts';
+import { type Day, toDay } from '../../domain/usage.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { TenantWithEvents, TenantWithUsage } from '../../store/port.ts';
 
@@ -38,8 +38,7 @@ export async function purgeEvents(options: PurgeOptions): Promise<Purged> {
     purged.deliveries += await deleteAll(options, 'deleteOldDeliveries', tenant);
     if (tenant.oldestEventAt < before) purged.events += await deleteAll(options, 'deleteOldEvents', tenant);
   }
-  const findUsage = (after: TenantWithUsage | null) => store.read({ kind: 'findNextTenantWithUsage', after });
-  for await (const tenant of iterate(findUsage, signal))
+  for await (const tenant of tenantsWithUsage(store, signal))
     if (tenant.firstDay < toDay(before)) purged.usage += await deleteAll(options, 'deleteOldUsage', tenant);
   await scrub(options);
   return purged;
@@ -61,8 +60,28 @@ export async function findOldestEvent(store: BatchingStore, signal: AbortSignal)
   return oldest;
 }
 
+/** Whether any environment has counts of an earlier day. */
+export async function hasUsageBefore(store: BatchingStore, day: Day, signal: AbortSignal): Promise<boolean> {
+  for await (const { firstDay } of tenantsWithUsage(store, signal)) if (firstDay < day) return true;
+  return false;
+}
+
+/** Whether any environment has counts of the day. */
+export async function hasUsageOn(store: BatchingStore, day: Day, signal: AbortSignal): Promise<boolean> {
+  for await (const tenant of tenantsWithUsage(store, signal)) {
+    const query = { tenant: tenantOf(tenant), day, after: '', limit: 1 };
+    const counts = await store.read({ kind: 'listUsageOfDay', ...query });
+    if (counts.length > 0) return true;
+  }
+  return false;
+}
+
 function tenantsWithEvents(store: BatchingStore, signal?: AbortSignal): AsyncGenerator<TenantWithEvents> {
   return iterate((after) => store.read({ kind: 'findNextTenant', after }), signal);
+}
+
+function tenantsWithUsage(store: BatchingStore, signal?: AbortSignal): AsyncGenerator<TenantWithUsage> {
+  return iterate((after) => store.read({ kind: 'findNextTenantWithUsage', after }), signal);
 }
 
 async function* iterate<Found>(

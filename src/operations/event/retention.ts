@@ -1,8 +1,9 @@
 // Deletes old events and webhook deliveries in the background.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts';
+import { toDay } from '../../domain/usage.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
-import { findOldestEvent, type Purged, purgeEvents } from './purge.ts';
+import { findOldestEvent, hasUsageBefore, hasUsageOn, type Purged, purgeEvents } from './purge.ts';
 
 /** Pause between batches: they take at most a few per cent of the capacity of the database. */
 const PAUSE_MS = 100;
@@ -12,12 +13,20 @@ const FIRST_RUN_MS = MINUTE_MS;
 const INTERVAL_MS = HOUR_MS;
 /** Delay after a failure. */
 const RETRY_MS = 5 * MINUTE_MS;
+/** A clock that is ahead, as that of a machine that has just started, is usually corrected sooner. */
+const STEADY_MS = DAY_MS;
+/** A clock that is ahead for less than `STEADY_MS` has counted no use on a day that is so long ago. */
+const CONFIRMED_MS = 2 * DAY_MS;
 
 interface RetentionOptions {
   store: BatchingStore;
   clock: () => number;
   retentionDays: number;
   onFailure: (error: unknown) => void;
+  /** Nothing confirms the clock, so that nothing was deleted. */
+  onDoubtfulClock: () => void;
+  /** Does not change when the clock is set. */
+  monotonicMs?: () => number;
 }
 
 export class EventRetention {
@@ -26,6 +35,8 @@ export class EventRetention {
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<unknown> = Promise.resolve();
   #isFailing = false;
+  /** Since when, by `monotonicMs`, the clock was not set by more than a day, and its distance from `monotonicMs`. */
+  #steady: { sinceMs: number; offsetMs: number } | null = null;
   /** undefined until it was looked up; null without events. */
   #oldestAt: number | null | undefined;
 
@@ -57,16 +68,31 @@ export class EventRetention {
 
   /** Deletes the rows of each environment that are older than the retention. Reports a failure, and throws it. */
   run(): Promise<Purged> {
-    const running = this.#run();
+    return this.#report(() => this.#purge(this.#before));
+  }
+
+  /** The same, unless the clock may be ahead: then deletes nothing and returns null. */
+  runIfClockIsConfirmed(): Promise<Purged | null> {
+    return this.#report(async () => {
+      const now = this.#options.clock();
+      const before = now - this.#options.retentionDays * DAY_MS;
+      if (await this.#isConfirmed(now, before)) return this.#purge(before);
+      this.#options.onDoubtfulClock();
+      return null;
+    });
+  }
+
+  #report<Result>(work: () => Promise<Result>): Promise<Result> {
+    const running = this.#observe(work);
     this.#running = running.catch(() => {});
     return running;
   }
 
-  async #run(): Promise<Purged> {
+  async #observe<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      const purged = await this.#purge();
+      const result = await work();
       this.#isFailing = false;
-      return purged;
+      return result;
     } catch (error) {
       this.#isFailing = true;
       this.#options.onFailure(error);
@@ -74,11 +100,31 @@ export class EventRetention {
     }
   }
 
-  async #purge(): Promise<Purged> {
+  /** Deleting by a clock that is ahead would lose what is not old. The use of tokens, or time, shows that it is not ahead. */
+  async #isConfirmed(now: number, before: number): Promise<boolean> {
+    const { store, retentionDays } = this.#options;
+    const { signal } = this.#stopped;
+    if (this.#isSteady(now) || retentionDays === 0) return true;
+    await this.#measure();
+    const isOld = (this.#oldestAt ?? before) < before || (await hasUsageBefore(store, toDay(before), signal));
+    return !isOld || (await hasUsageOn(store, toDay(now - CONFIRMED_MS), signal));
+  }
+
+  /** Whether this process has seen the clock run for long enough. */
+  #isSteady(now: number): boolean {
+    const { monotonicMs = () => performance.now() } = this.#options;
+    const nowMs = monotonicMs();
+    const offsetMs = now - nowMs;
+    if (this.#steady === null || Math.abs(offsetMs - this.#steady.offsetMs) > DAY_MS)
+      this.#steady = { sinceMs: nowMs, offsetMs };
+    return nowMs - this.#steady.sinceMs >= STEADY_MS;
+  }
+
+  async #purge(before: number): Promise<Purged> {
     const { store } = this.#options;
     const { signal } = this.#stopped;
     await this.#measure();
-    const purged = await purgeEvents({ store, before: this.#before, pauseMs: PAUSE_MS, signal });
+    const purged = await purgeEvents({ store, before, pauseMs: PAUSE_MS, signal });
     await this.#measure();
     return purged;
   }
@@ -96,7 +142,7 @@ export class EventRetention {
   #schedule(delayMs: number): void {
     if (this.#stopped.signal.aborted) return;
     this.#timer = setTimeout(() => {
-      void this.run().then(
+      void this.runIfClockIsConfirmed().then(
         () => this.#schedule(INTERVAL_MS),
         () => this.#schedule(RETRY_MS),
       );
