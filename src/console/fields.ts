@@ -137,15 +137,21 @@ export function cancel(path: string): Html {
   return buttonTo(path, 'Cancel');
 }
 
-/** Above a rejected form: what is wrong, with a link to the error beside each field. */
-export function problemSummary(problem: Problem | undefined): Html {
+/** Labels by the name of their field. */
+export type Labels = Readonly<Record<string, string>>;
+
+/**
+ * Above a rejected form: what is wrong, with a link to the error beside each field. `labels`: those that differ from the
+ * names, and from the same fields of other forms.
+ */
+export function problemSummary(problem: Problem | undefined, labels: Labels = {}): Html {
   if (problem === undefined) return NO_HTML;
   const { message } = problem;
   const errors = essentialErrors(problem);
   if (errors.length === 0) return alert(message);
   const items = errors.map(
     ({ pointer, detail }) =>
-      html`<li><a href="#${errorId(pointer)}">${fieldName(pointer)}</a> ${detail}</li>`,
+      html`<li><a href="#${errorId(pointer)}">${fieldName(pointer, labels)}</a> ${detail}</li>`,
   );
   return alert(summaryTitle(message, errors), html`<ul>${items}</ul>`);
 }
@@ -172,20 +178,22 @@ function errorId(pointer: string): string {
 }
 
 /** Labels of fields whose name people would not recognize. */
-const LABELS: Readonly<Record<string, string>> = {
-  event_types: 'events',
-  expires_in_seconds: 'expires',
+const LABELS: Labels = {
+  event_types: 'Events',
+  expires_in_seconds: 'Expires',
+  grace_period_seconds: 'Grace period of the current token',
   schema: 'JSON Schema',
-  schema_id: 'schema',
-  since: 'of events since',
-  ttl_seconds: 'seconds that a token is valid',
+  schema_id: 'Schema',
+  since: 'Of events since (UTC)',
+  ttl_seconds: 'Seconds that a token is valid',
+  user_group_id: 'Reserved for user group',
 };
 
 /** The place as people read it, such as "Properties › plan". */
-function fieldName(pointer: string): Html {
+function fieldName(pointer: string, labels: Labels): Html {
   const parts = pointer.split('/').slice(1);
   const [first = '', ...others] = parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  return joined([wordsOf(LABELS[first] ?? first), ...others].map(bdi), ' › ');
+  return joined([labels[first] ?? LABELS[first] ?? wordsOf(first), ...others].map(bdi), ' › ');
 }
 
 /** An identifier as people read it, such as "API tokens" for `api-tokens`. */

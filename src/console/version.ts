@@ -5,7 +5,7 @@ import { type Document, documentTag } from '../domain/document.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import { toVersionTag } from '../domain/user-group/user-group.ts';
 import { Problem } from '../problem.ts';
-import { checkField, hidden, problemSummary } from './fields.ts';
+import { checkField, hidden, type Labels, problemSummary } from './fields.ts';
 import { Form } from './form.ts';
 import { alert, code, type Html, html, NO_HTML, table, time } from './html.ts';
 import { jsonValue } from './json.ts';
@@ -122,9 +122,9 @@ function shown(text: string | undefined): Html {
   return text === undefined || text === '' ? html`<span class="none">empty</span>` : code(text);
 }
 
-/** The problem above a form without fields, which asks for a confirmation. */
-export function confirmationProblem(noun: string, problem: Problem | undefined): Html {
-  if (!isConflict(problem)) return problemSummary(problem);
+/** The problem above a form that asks for a confirmation. `labels`: as for `problemSummary`. */
+export function confirmationProblem(noun: string, problem: Problem | undefined, labels?: Labels): Html {
+  if (!isConflict(problem)) return problemSummary(problem, labels);
   return alert(
     `This ${noun} was changed after you opened this page, so nothing was done. Check it, and confirm again.`,
   );

@@ -119,6 +119,7 @@ export class ConsoleBrowser {
       },
     });
     if (!this.#hasAnyText) assertNoMistakes(response.text, path);
+    assertErrorsNameLabels(response.text, path);
     for (const cookie of response.headers['set-cookie'] ?? []) this.#store(cookie);
     return response;
   }
@@ -135,6 +136,18 @@ function assertNoMistakes(page: string, path: string): void {
   assert.doesNotMatch(text, MARKUP, path);
   const [mistake] = /\[object \w+\]|\b(?:undefined|NaN)\b/.exec(text) ?? [];
   assert(mistake === undefined || path.includes(encodeURIComponent(mistake)), `${path}: ${mistake}`);
+}
+
+/** The summary of the errors of a form calls each field what its label does, or the legend of its group. */
+function assertErrorsNameLabels(page: string, path: string): void {
+  if (!page.includes('href="#at/')) return;
+  const elements = elementsOf(page);
+  const legends = elements.filter(({ name }) => name === 'legend').map((legend) => legend.text);
+  for (const { attributes, text } of elements) {
+    const [, field] = /^#at\/([^/]+)$/.exec(attributes.href ?? '') ?? [];
+    const labels = elements.filter((each) => field !== undefined && each.attributes.for === field);
+    for (const label of labels) assert.ok([label.text, ...legends].includes(text), `${path}: ${text}`);
+  }
 }
 
 /** What a browser sends if nothing is typed into the form with this action, or with a button that has it. */

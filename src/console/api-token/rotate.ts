@@ -36,12 +36,12 @@ export const apiTokenRotation = formPages({
     const apiToken = await apiTokenIn(call);
     return {
       title: `Rotate API token ${isolated(apiTokenName(apiToken))}?`,
-      text: html`${confirmationProblem('API token', problem)}
+      text: html`${confirmationProblem('API token', problem, { grace_period_seconds: LABEL })}
 ${effect(call, apiToken)}`,
       fields: html`${keptVersionField(apiTokenTextTag(apiToken), form, problem)}
 ${choiceField({
   ...form.field('grace_period_seconds'),
-  label: 'How long the present text stays valid',
+  label: LABEL,
   choices: gracePeriods,
 })}`,
       button: 'Rotate',
@@ -51,6 +51,7 @@ ${choiceField({
   },
 });
 
+const LABEL = 'How long the present text stays valid';
 const HOUR = '3600';
 const gracePeriods = [
   ['0', 'none: the present text is rejected immediately'],

@@ -21,6 +21,7 @@ import {
 const path = '/user-groups/-/new';
 export const CREATE_PATH = `/console${path}`;
 export const AGAIN_PATH = `${CREATE_PATH}/form`;
+const ID_LABEL = 'Id';
 
 export const creation = formPages({
   path,
@@ -92,11 +93,11 @@ function createContent(
 ): FormContent {
   return {
     title: 'Create a user group',
-    text: problemSummary(problem),
+    text: problemSummary(problem, { user_group_id: ID_LABEL }),
     fields: html`${problem === EXISTS ? html`<p>${link(pathTo('user-groups', id), 'Open the existing user group')}</p>` : ''}
 ${textField({
   name: 'user_group_id',
-  label: 'Id',
+  label: ID_LABEL,
   hint: 'Your own id of this customer.',
   value: id,
   isRequired: true,

@@ -1,7 +1,6 @@
 import { invalidField } from '../../domain/request-body.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import { deleteUserGroup } from '../../operations/user-group/delete.ts';
-import { textField } from '../fields.ts';
 import { pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { preconditionIn } from '../version.ts';
@@ -24,10 +23,5 @@ export const deletion = groupConfirmation({
     await deleteUserGroup(context, caller, id, preconditionIn(form));
     return { location: withNotice(pathTo('user-groups'), 'deleted') };
   },
-  fields: (form) =>
-    textField({
-      ...form.field('user_group_id'),
-      label: 'Type the id to confirm',
-      isRequired: true,
-    }),
+  idLabel: 'Type the id to confirm',
 });

@@ -7,6 +7,7 @@ import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import type { Context } from '../../operations/context.ts';
 import { findIntegration } from '../../operations/integration/integration.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
+import { textField } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { type FormPages, formPages } from '../form-pages.ts';
 import {
@@ -68,11 +69,14 @@ interface Confirmation extends Pick<FormPages, 'purpose' | 'act'> {
   /** Further consequences. */
   consequences?(userGroup: UserGroup, call: PageCall): readonly Insertion[];
   fields?(form: Form): Html;
+  /** Label of the field in which an id is typed; absent without one. */
+  idLabel?: string;
 }
 
 /** An action that breaks something, after a page that says what. */
 export function groupConfirmation({ action, title, ...content }: Confirmation): [Page, Page] {
-  const { purpose, act, effect, ...texts } = content;
+  const { purpose, act, effect, idLabel, ...texts } = content;
+  const labels = idLabel === undefined ? {} : { user_group_id: idLabel };
   return formPages({
     path: `/user-groups/:user_group_id/${action}`,
     permissions: WRITERS,
@@ -86,11 +90,12 @@ export function groupConfirmation({ action, title, ...content }: Confirmation): 
         title: `${title} ${providedId}`,
         heading: texts.heading,
         text: html`<p>${idLink(group, providedId)}${copyButton(providedId, 'id')}${texts.hasName ? html` (${bdi(userGroup.name)})` : ''}</p>
-${confirmationProblem('user group', problem)}
+${confirmationProblem('user group', problem, labels)}
 <p>${effect}</p>
 ${await consequences(call, userGroup, texts.consequences?.(userGroup, call) ?? [])}`,
         fields: html`${versionField(versionTag(userGroup))}
-${texts.fields?.(form) ?? ''}`,
+${texts.fields?.(form) ?? ''}
+${idLabel === undefined ? '' : textField({ ...form.field('user_group_id'), label: idLabel, isRequired: true })}`,
         button: texts.button,
         isDangerous: true,
         back: group,

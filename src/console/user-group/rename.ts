@@ -2,7 +2,6 @@ import { userGroupRenameBody } from '../../domain/request-body.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import { renameUserGroup } from '../../operations/user-group/rename.ts';
 import { Problem } from '../../problem.ts';
-import { textField } from '../fields.ts';
 import { readForm, textMember } from '../form.ts';
 import { pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
@@ -30,7 +29,7 @@ export const renaming = groupConfirmation({
     }
     return { location: withNotice(pathTo('user-groups', id), id === before ? 'unchanged' : 'renamed') };
   },
-  fields: (form) => textField({ ...form.field('user_group_id'), label: 'New id', isRequired: true }),
+  idLabel: 'New id',
 });
 
 const TAKEN = new Problem('user_group_exists', 'Another user group has this id: nothing was changed.', {
