@@ -33,9 +33,10 @@ function purgeCommand(): Command {
   return addDatabaseOptions(command).action((options: PurgeOptions) =>
     withExistingDatabase(options, async ({ store }, { eventRetentionDays }) => {
       const ageMs = options.olderThan ?? eventRetentionDays * DAY_MS;
-      const before = Date.now() - ageMs;
+      const now = Date.now();
+      const before = now - ageMs;
       if (ageMs < eventRetentionDays * DAY_MS && !options.yes) await confirmPurge(before);
-      print(await purgeEvents({ store, before, pauseMs: PAUSE_MS }), options);
+      print(await purgeEvents({ store, now, before, pauseMs: PAUSE_MS }), options);
     }),
   );
 }

@@ -287,8 +287,12 @@ interface Commands {
   setFailingSince(command: { endpoint: WebhookEndpointKey; since: number | null }): number | null;
   /** Stores renames of another database unchanged; skips those whose key exists. */
   copyRenames(command: { renames: readonly Rename[] }): null;
-  /** Deletes those of the `limit` oldest events that occurred before this instant, and earlier renames; returns their number. */
-  deleteOldEvents(command: { tenant: Tenant; before: number; limit: number }): number;
+  /**
+   * Deletes those of the `limit` oldest events that occurred before this instant, and earlier renames; returns their number.
+   * With `now`, also up to `limit` of those that a clock that was ahead has recorded before one of these: they occurred later
+   * than now. Looks for it among the `AHEAD_EVENTS` oldest ones.
+   */
+  deleteOldEvents(command: { tenant: Tenant; before: number; limit: number; now?: number }): number;
   /** Deletes up to `limit` finished deliveries that were created before this instant; returns their number. */
   deleteOldDeliveries(command: { tenant: Tenant; before: number; limit: number }): number;
   /**
@@ -402,6 +406,9 @@ export interface PendingEndpoint {
   endpoint: WebhookEndpointKey;
   dueAt: number;
 }
+
+/** More than a clock that is ahead records before it is corrected. */
+export const AHEAD_EVENTS = 10_000;
 
 /** How many of the newest deliveries of an endpoint tell its health. */
 export const NEWEST_DELIVERIES = 100;

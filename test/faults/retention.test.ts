@@ -117,6 +117,26 @@ describeOnEachDatabase('The retention of events', (database) => {
     assert.deepEqual(await renames(), []);
   });
 
+  it('deletes what a clock that was ahead has recorded before what is old, and keeps what follows', async () => {
+    await runSql(service.database, 'delete from events');
+    service.clockAheadMs += 3_650 * DAY_MS;
+    for (let index = 0; index < OLD_EVENTS; index++)
+      await service.call('PUT', '/v1/user-groups/ahead', { name: `N ${index}` });
+    service.clockAheadMs -= 3_650 * DAY_MS;
+    await service.app.eventRetention.run();
+    assert.equal((await events()).length, OLD_EVENTS);
+    await service.get({ user_group_id: 'recorded when it was right', name: 'N' });
+    service.clockAheadMs += 3_650 * DAY_MS;
+    await service.get({ user_group_id: 'ahead, after what is old', name: 'N' });
+    service.clockAheadMs -= 3_619 * DAY_MS;
+    await service.get({ user_group_id: 'recent', name: 'N' });
+    assert.equal((await service.app.eventRetention.run()).events, OLD_EVENTS + 1);
+    assert.deepEqual(await events(), ['ahead, after what is old', 'recent']);
+    assert.equal((await service.app.eventRetention.run()).events, 0);
+    service.clockAheadMs += 31 * DAY_MS;
+    assert.equal((await service.app.eventRetention.run()).events, 2);
+  });
+
   it('removes the values of a deleted group with many events, in several transactions', async () => {
     for (let index = 0; index < 230; index++)
       await service.call('PUT', '/v1/user-groups/many', { name: `marker ${index}` });

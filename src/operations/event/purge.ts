@@ -16,7 +16,9 @@ const SCRUB_PAUSE_MS = 1_000;
 
 interface PurgeOptions {
   store: BatchingStore;
-  /** Older rows are deleted (milliseconds since 1970). */
+  /** Milliseconds since 1970. */
+  now: number;
+  /** Older rows are deleted. */
   before: number;
   /** Pause between batches. */
   pauseMs: number;
@@ -32,16 +34,34 @@ export interface Purged {
 
 /** Deletes from each environment; returns how many. */
 export async function purgeEvents(options: PurgeOptions): Promise<Purged> {
-  const { store, before, signal } = options;
+  const { store, now, before, signal } = options;
   const purged = { events: 0, deliveries: 0, usage: 0 };
   for await (const tenant of tenantsWithEvents(store, signal)) {
     purged.deliveries += await deleteAll(options, 'deleteOldDeliveries', tenant);
-    if (tenant.oldestEventAt < before) purged.events += await deleteAll(options, 'deleteOldEvents', tenant);
+    if (mayHaveOld(tenant, options))
+      purged.events += await deleteAll(
+        options,
+        'deleteOldEvents',
+        tenant,
+        isAhead(tenant, now) ? { now } : {},
+      );
   }
   for await (const tenant of tenantsWithUsage(store, signal))
     if (tenant.firstDay < toDay(before)) purged.usage += await deleteAll(options, 'deleteOldUsage', tenant);
   await scrub(options);
   return purged;
+}
+
+/** Whether a clock that was ahead has recorded the oldest event: those after it can be old. */
+function isAhead({ oldestEventAt }: TenantWithEvents, now: number): boolean {
+  return oldestEventAt > now;
+}
+
+function mayHaveOld(
+  tenant: TenantWithEvents,
+  { now, before }: Pick<PurgeOptions, 'now' | 'before'>,
+): boolean {
+  return tenant.oldestEventAt < before || isAhead(tenant, now);
 }
 
 /** Values of deleted groups and events leave the files of the database, unless another program keeps a snapshot. */
@@ -60,9 +80,16 @@ export async function findOldestEvent(store: BatchingStore, signal: AbortSignal)
   return oldest;
 }
 
-/** Whether any environment has counts of an earlier day. */
-export async function hasUsageBefore(store: BatchingStore, day: Day, signal: AbortSignal): Promise<boolean> {
-  for await (const { firstDay } of tenantsWithUsage(store, signal)) if (firstDay < day) return true;
+/** Whether any environment may have events or usage to delete. */
+export async function hasOld({
+  store,
+  now,
+  before,
+  signal,
+}: Omit<PurgeOptions, 'pauseMs'>): Promise<boolean> {
+  for await (const tenant of tenantsWithEvents(store, signal))
+    if (mayHaveOld(tenant, { now, before })) return true;
+  for await (const { firstDay } of tenantsWithUsage(store, signal)) if (firstDay < toDay(before)) return true;
   return false;
 }
 
@@ -100,11 +127,12 @@ async function deleteAll(
   { store, before, pauseMs, signal }: PurgeOptions,
   kind: 'deleteOldDeliveries' | 'deleteOldEvents' | 'deleteOldUsage',
   tenant: Tenant,
+  ahead: { now?: number } = {},
 ): Promise<number> {
   const oldest = kind === 'deleteOldUsage' ? toDay(before) : before;
   let total = 0;
   for (let deleted = BATCH; deleted === BATCH && !signal?.aborted; total += deleted) {
-    deleted = await store.write({ kind, tenant: tenantOf(tenant), before: oldest, limit: BATCH });
+    deleted = await store.write({ kind, tenant: tenantOf(tenant), before: oldest, limit: BATCH, ...ahead });
     await sleep(pauseMs, null, { signal }).catch(() => {});
   }
   return total;

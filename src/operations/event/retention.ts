@@ -3,7 +3,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts';
 import { toDay } from '../../domain/usage.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
-import { findOldestEvent, hasUsageBefore, hasUsageOn, type Purged, purgeEvents } from './purge.ts';
+import { findOldestEvent, hasOld, hasUsageOn, type Purged, purgeEvents } from './purge.ts';
 
 /** Pause between batches: they take at most a few per cent of the capacity of the database. */
 const PAUSE_MS = 100;
@@ -63,20 +63,20 @@ export class EventRetention {
   /** For how long the oldest event should have been deleted, in milliseconds; NaN until it was looked up. */
   get lagMs(): number {
     if (this.#oldestAt === undefined) return Number.NaN;
-    return this.#oldestAt === null ? 0 : Math.max(0, this.#before - this.#oldestAt);
+    return this.#oldestAt === null ? 0 : Math.max(0, this.#beforeAt(this.#options.clock()) - this.#oldestAt);
   }
 
   /** Deletes the rows of each environment that are older than the retention. Reports a failure, and throws it. */
   run(): Promise<Purged> {
-    return this.#report(() => this.#purge(this.#before));
+    return this.#report(() => this.#purge(this.#options.clock()));
   }
 
   /** The same, unless the clock may be ahead: then deletes nothing and returns null. */
   runIfClockIsConfirmed(): Promise<Purged | null> {
     return this.#report(async () => {
       const now = this.#options.clock();
-      const before = now - this.#options.retentionDays * DAY_MS;
-      if (await this.#isConfirmed(now, before)) return this.#purge(before);
+      if (await this.#isConfirmed(now)) return this.#purge(now);
+      await this.#measure();
       this.#options.onDoubtfulClock();
       return null;
     });
@@ -101,13 +101,12 @@ export class EventRetention {
   }
 
   /** Deleting by a clock that is ahead would lose what is not old. The use of tokens, or time, shows that it is not ahead. */
-  async #isConfirmed(now: number, before: number): Promise<boolean> {
+  async #isConfirmed(now: number): Promise<boolean> {
     const { store, retentionDays } = this.#options;
     const { signal } = this.#stopped;
     if (this.#isSteady(now) || retentionDays === 0) return true;
-    await this.#measure();
-    const isOld = (this.#oldestAt ?? before) < before || (await hasUsageBefore(store, toDay(before), signal));
-    return !isOld || (await hasUsageOn(store, toDay(now - CONFIRMED_MS), signal));
+    if (!(await hasOld({ store, now, before: this.#beforeAt(now), signal }))) return true;
+    return hasUsageOn(store, toDay(now - CONFIRMED_MS), signal);
   }
 
   /** Whether this process has seen the clock run for long enough. */
@@ -120,19 +119,18 @@ export class EventRetention {
     return nowMs - this.#steady.sinceMs >= STEADY_MS;
   }
 
-  async #purge(before: number): Promise<Purged> {
+  async #purge(now: number): Promise<Purged> {
     const { store } = this.#options;
     const { signal } = this.#stopped;
     await this.#measure();
-    const purged = await purgeEvents({ store, before, pauseMs: PAUSE_MS, signal });
+    const purged = await purgeEvents({ store, now, before: this.#beforeAt(now), pauseMs: PAUSE_MS, signal });
     await this.#measure();
     return purged;
   }
 
   /** The instant before which events are not kept. */
-  get #before(): number {
-    const { clock, retentionDays } = this.#options;
-    return clock() - retentionDays * DAY_MS;
+  #beforeAt(now: number): number {
+    return now - this.#options.retentionDays * DAY_MS;
   }
 
   async #measure(): Promise<void> {

@@ -2,6 +2,7 @@
 
 import type { EventKey } from '../../../domain/event/event.ts';
 import { EVENT_KEY, EVENT_TARGET, TENANT } from '../../entities.ts';
+import { AHEAD_EVENTS } from '../../port.ts';
 import { bigint, Entity, RowShape } from '../../row-shape.ts';
 import { statement } from '../../statement.ts';
 import type { Session } from '../client/session.ts';
@@ -60,14 +61,21 @@ export const ERASE_EACH = statement('erase_each_event_changes')`
 /** Runs in a transaction. */
 export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = async (
   session,
-  { tenant, before, limit },
+  { tenant, before, limit, now },
 ) => {
-  const found = OLD_EVENT.readAll(await session.query(FIND_OLD, [...TENANT.cells(tenant), limit]));
-  const old = found.filter(({ occurredAt }) => occurredAt < before);
+  const oldest = now === undefined ? limit : AHEAD_EVENTS;
+  const found = OLD_EVENT.readAll(await session.query(FIND_OLD, [...TENANT.cells(tenant), oldest]));
+  const lastOld = found.findLastIndex(({ occurredAt }) => occurredAt < before);
+  const isOld = ({ occurredAt }: { occurredAt: number }) =>
+    occurredAt < before || (now !== undefined && occurredAt > now);
+  const old = found
+    .slice(0, lastOld + 1)
+    .filter(isOld)
+    .slice(0, limit);
   if (old.length === 0) return 0;
   const last = Math.max(...old.map(({ position }) => position));
   // Positions are not in the order of the clocks.
-  const kept = found.find(({ occurredAt }) => occurredAt >= before);
+  const kept = found.find((event) => !old.includes(event));
   await session.pipelined(() =>
     Promise.all([
       session.query(RAISE_FLOOR, [last]),

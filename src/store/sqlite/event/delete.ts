@@ -2,6 +2,7 @@
 
 import type { EventTarget, Tenant } from '../../../domain/event/event.ts';
 import { TENANT } from '../../entities.ts';
+import { AHEAD_EVENTS } from '../../port.ts';
 import type { CommandExecutor } from '../executor.ts';
 import type { Connection } from '../file/connection.ts';
 
@@ -9,6 +10,12 @@ const OF_TARGET = 'workspace_id = ? and environment = ? and target_type = ? and 
 const DELETE_OLD = `delete from events where position in (
     select position from events where workspace_id = ? and environment = ? order by position limit ?)
   and occurred_at < ?`;
+const OLDEST = `select position, occurred_at from events where workspace_id = ?1 and environment = ?2
+    order by position limit ${AHEAD_EVENTS}`;
+const DELETE_OLD_AND_AHEAD = `delete from events where position in (
+    select position from (${OLDEST}) where (occurred_at < ?3 or occurred_at > ?4)
+      and position <= (select max(position) from (${OLDEST}) where occurred_at < ?3)
+    order by position limit ?5)`;
 /** A rename connects earlier events with its own. */
 const DELETE_RENAMES = `delete from user_group_renames where workspace_id = ? and environment = ? and position < (
     select coalesce(min(position), ${Number.MAX_SAFE_INTEGER}) from events where workspace_id = ? and environment = ?)`;
@@ -24,9 +31,12 @@ const ERASE = `update events set changes = null
 
 export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = (
   connection,
-  { tenant, before, limit },
+  { tenant, before, limit, now },
 ) => {
-  const deleted = connection.run(DELETE_OLD, [...TENANT.cells(tenant), limit, before]);
+  const deleted =
+    now === undefined
+      ? connection.run(DELETE_OLD, [...TENANT.cells(tenant), limit, before])
+      : connection.run(DELETE_OLD_AND_AHEAD, [...TENANT.cells(tenant), before, now, limit]);
   connection.run(DELETE_RENAMES, [...TENANT.cells(tenant), ...TENANT.cells(tenant)]);
   return deleted;
 };
