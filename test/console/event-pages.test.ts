@@ -417,6 +417,25 @@ describeOnEachDatabase('events in the console', (database) => {
     assert.equal((await reader.get(`${group}/restore?position=1`)).status, 403);
   });
 
+  it('restores a value from before a rename, and none of another group that had the id', async () => {
+    const { browser, token } = await signIn();
+    await service.get({ user_group_id: 'a', name: 'A', mapping: { 40: 'x' } }, { token });
+    await service.put({ user_group_id: 'a', mapping: { 40: 'y' } }, { token });
+    const undoOn = async (path: string) =>
+      elementsOf((await browser.get(path)).text)
+        .filter((each) => each.name === 'a' && each.text === 'Undo')
+        .map(({ attributes }) => attributes.href!.replaceAll('&#61;', '='));
+    const [before] = await undoOn(PATH);
+    await service.call('POST', '/v1/user-groups/a/rename', { user_group_id: 'b' }, { token });
+    await service.call('POST', '/v1/user-groups/b/rename', { user_group_id: 'c' }, { token });
+    await service.get({ user_group_id: 'a', name: 'Other', mapping: { 40: 'y' } }, { token });
+    assert.equal((await browser.get(before!)).status, 404);
+    const links = await undoOn('/console/user-groups/c/events');
+    assert.equal(links.length, 1);
+    const review = await browser.get(links[0]!);
+    assert.match(textOf(review), /Review changes c (?:Changes )?Field Before After mapping › 40 "y" "x"/);
+  });
+
   it('shows a value to restore that breaks a rule by now in the form to edit, with what is wrong with it', async () => {
     const { browser, token } = await signIn('admin');
     const group = '/console/user-groups/a';

@@ -123,8 +123,7 @@ function changesCell(
   }
   if (target.type !== 'user_group') return changesText(changes, type.endsWith('.created'));
   const group = pathTo('user-groups', userGroupId);
-  const isUpdate = type === 'user_group.updated' && target.id === userGroupId;
-  const mayRestore = isUpdate && isPermitted(caller, WRITERS);
+  const mayRestore = type === 'user_group.updated' && isPermitted(caller, WRITERS);
   const restorePath = `${group}/restore?position=${position}`;
   const place = `version ${version} of ${target.id}`;
   const links = (change: Change) => {

@@ -1,12 +1,15 @@
 // Review of what an event of a user group has changed, taken back: all of it, or one field. Nothing is stored before the
 // person saves it.
 
+import type { Caller } from '../../domain/api-token.ts';
 import { memberChanges } from '../../domain/event/changes.ts';
-import { bucketOfTarget } from '../../domain/event/event.ts';
+import { bucketOfTarget, type StoredEvent } from '../../domain/event/event.ts';
 import { decodeString, splitMembers } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { valuesLength } from '../../domain/user-group/user-group.ts';
 import { httpStatus } from '../../http/response/problem.ts';
+import type { Context } from '../../operations/context.ts';
+import { findIdAt } from '../../operations/user-group/history.ts';
 import { Problem } from '../../problem.ts';
 import { type Change, changeList, isRestorable } from '../event/changes.ts';
 import { membersText } from '../json.ts';
@@ -37,16 +40,7 @@ export const restore: Page = {
 
 /** The changes of the event in the query, or the one of them that it names. Throws `not_found` if there is none. */
 async function changesIn({ context, caller, query }: PageCall, id: string): Promise<Change[]> {
-  const target = { type: 'user_group', id } as const;
-  const { workspaceId, environment } = caller;
-  const position = Number(query.get('position'));
-  const bucket = bucketOfTarget(caller, target);
-  const event = Number.isSafeInteger(position)
-    ? await context.store.read({
-        kind: 'findEvent',
-        key: { bucket, workspaceId, environment, target, position },
-      })
-    : null;
+  const event = await findEvent(context, caller, id, Number(query.get('position')));
   const all = event?.changes == null ? [] : changeList(memberChanges(event.changes));
   const path = query.get('field');
   const changes = all.filter(
@@ -57,6 +51,21 @@ async function changesIn({ context, caller, query }: PageCall, id: string): Prom
     'not_found',
     'This event has no values that can be restored: they were removed, or were too large to be recorded.',
   );
+}
+
+/** An event of the group, also from before a rename. */
+async function findEvent(
+  { store }: Context,
+  caller: Caller,
+  id: string,
+  position: number,
+): Promise<StoredEvent | null> {
+  const idThen = Number.isSafeInteger(position) ? await findIdAt(store, caller, id, position) : null;
+  if (idThen === null) return null;
+  const target = { type: 'user_group', id: idThen } as const;
+  const { workspaceId, environment } = caller;
+  const bucket = bucketOfTarget(caller, target);
+  return store.read({ kind: 'findEvent', key: { bucket, workspaceId, environment, target, position } });
 }
 
 function takeBack(fields: GroupFields, { path: [field, member], from, to }: Change): GroupFields {

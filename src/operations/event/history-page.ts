@@ -10,6 +10,7 @@ import {
   earlierParts,
   findLastRename,
   type HistoryPart,
+  MAX_PARTS,
   newestEnd,
   newestRange,
   type PartEnd,
@@ -25,9 +26,6 @@ export interface ListedEvents {
 }
 
 export type ListSearch = EventSearch & { after: ListPosition | null };
-
-/** Parts that a page reads, and parts that a page of the oldest passes over to find its first one. */
-const MAX_PARTS = 50;
 
 /** The walk ends here; the next page continues at the end of this part, or searches it from the newest on. */
 interface Interruption {

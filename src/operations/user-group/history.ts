@@ -5,6 +5,9 @@ import type { Rename } from '../../domain/user-group/rename.ts';
 import { userGroupKey } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 
+/** Parts that a request reads, and parts that it passes over to find its first one. */
+export const MAX_PARTS = 50;
+
 /** The end of a part of a history: its events have this id, and earlier positions. */
 export interface PartEnd {
   id: string;
@@ -53,6 +56,21 @@ export async function* earlierParts(
     }
     at = { id: otherId, before: position };
   }
+}
+
+/** The id of the group at the position; null if another group had the id then, or it was renamed too often since. */
+export async function findIdAt(
+  store: BatchingStore,
+  tenant: Tenant,
+  id: string,
+  position: number,
+): Promise<string | null> {
+  let passed = 0;
+  for await (const { id: idThen, range, isDeparture } of earlierParts(store, tenant, newestEnd(id))) {
+    if (position > range.after) return isDeparture ? null : idThen;
+    if (++passed === MAX_PARTS) return null;
+  }
+  return null;
 }
 
 /** Positions of the events from the last rename of an id on. The event of a rename has the new id. */
