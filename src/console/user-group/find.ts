@@ -20,13 +20,13 @@ export const findByToken = formPages({
   access: 'read',
   act: async ({ context, caller, form }) => {
     const pasted = form.text('token').trim();
-    const owner =
-      (await findTokenOwner(context, caller, pasted)) ??
-      (await findTokenOwner(context, caller, tokenWithin(pasted)));
-    if (owner === null) throw digestOfApiToken(pasted) === null ? NOT_FOUND : API_TOKEN;
-    return {
-      location: withNotice(pathTo('user-groups', owner.userGroup.providedId), `token_${owner.status}`),
-    };
+    for (const text of new Set([pasted, tokenWithin(pasted)])) {
+      const owner = await findTokenOwner(context, caller, text);
+      if (owner === null) continue;
+      const group = pathTo('user-groups', owner.userGroup.providedId);
+      return { location: withNotice(group, `token_${owner.status}`) };
+    }
+    throw digestOfApiToken(pasted) === null ? NOT_FOUND : API_TOKEN;
   },
   /** The form never shows again what was typed: a page contains no token that was not asked for. */
   view: (_call, _form, problem) => ({
