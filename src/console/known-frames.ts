@@ -2,6 +2,7 @@
 // frame at no cost for the database.
 
 import type { FastifyRequest } from 'fastify';
+import { redact } from '../domain/secret.ts';
 import { digestOfApiToken, type TokenDigest } from '../domain/token.ts';
 import { CallerHints } from '../http/request/caller-hints.ts';
 import type { Breadcrumbs } from './breadcrumbs.ts';
@@ -34,7 +35,12 @@ export class KnownFrames {
     if (known === undefined) return null;
     const { assets, ...labels } = known;
     const breadcrumbs = this.#breadcrumbs.of(path, labels.caller);
-    return (view) => document(assets, view, { path, breadcrumbs, signedIn: { ...labels, session } });
+    return (view) => {
+      const isProblem = view.status !== undefined && view.status >= 400;
+      // A token may have been pasted in the place of an id.
+      const shown = breadcrumbs.filter(({ text }) => !isProblem || redact(text) === text);
+      return document(assets, view, { path, breadcrumbs: shown, signedIn: { ...labels, session } });
+    };
   }
 }
 

@@ -15,7 +15,14 @@ import type { EnvironmentFigures } from '../operations/figures/environment-figur
 import { overloaded, permit } from '../operations/refusals.ts';
 import { Problem } from '../problem.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
-import { isFromThisSite, isSecure, mayWithholdSession, queryParameters, requestSession } from './browser.ts';
+import {
+  hasToken,
+  isFromThisSite,
+  isSecure,
+  mayWithholdSession,
+  queryParameters,
+  requestSession,
+} from './browser.ts';
 import { actionForm, hidden, submit } from './fields.ts';
 import { storeNotice, takeNotice } from './flash.ts';
 import { Form, MAX_FORM_BYTES } from './form.ts';
@@ -28,8 +35,6 @@ import { expiredCookie, isFormFor, isMasked } from './session.ts';
 import { API_TOKEN, signInView, signInWith } from './sign-in-form.ts';
 import type { WorkspaceNames } from './workspace-names.ts';
 
-/** Most of a token of a user group or of the API, or a JWT: from its first dot, so that the time is linear. */
-const TOKEN = /ug[ta]_[0-9A-Za-z]{16}|\.(?<=eyJ[\w-]{8,}\.)eyJ[\w-]{8,}\./;
 const TOKEN_IN_ADDRESS = '/console/user-groups?token_in_search=1';
 
 export interface ConsoleOptions extends Omit<EndpointOptions, 'prefetcher'> {
@@ -49,7 +54,7 @@ export function addPage(app: FastifyInstance, options: ConsoleOptions, page: Pag
       if (location !== null) return redirect(reply, location);
       request.params = withIds(request.params as Record<string, string>);
       const query = queryParameters(request);
-      if (hasToken(query)) return redirect(reply, TOKEN_IN_ADDRESS);
+      if ([...query.values()].some(hasToken)) return redirect(reply, TOKEN_IN_ADDRESS);
       return serve({ options, page, query, request, reply });
     });
   app.route({ method: page.method, url: `/console${page.path}`, handler, config });
@@ -352,11 +357,6 @@ export async function beforeNotFound(
 
 export function redirect(reply: FastifyReply, location: string): FastifyReply {
   return reply.code(303).headers(pageHeaders).header('location', location).send();
-}
-
-/** A token does not belong in an address, where histories and logs keep it, nor is it repeated on a page. */
-function hasToken(query: URLSearchParams): boolean {
-  return [...query.values()].some((text) => TOKEN.test(text));
 }
 
 /**

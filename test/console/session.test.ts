@@ -348,6 +348,23 @@ describeOnEachDatabase('A session of the console', (database) => {
     assert.equal((await get(`${HOME}?search=eyJ&data_source=uga_7`, session)).status, 200);
   });
 
+  it('does not repeat a token that was typed into a path', async () => {
+    const { json } = await service.get({ user_group_id: 'own', name: 'Own' });
+    const session = await newSession();
+    for (const token of [json.user_group.token as string, service.token])
+      for (const path of [
+        `${HOME}/${token}`,
+        `${HOME}/${token}/edit`,
+        `${HOME}/${token}/events`,
+        `${HOME}/${token}/nothing`,
+        `/console/catalogue/schemas/${token}/edit`,
+        `/console/${token}/nothing`,
+      ]) {
+        const { text } = await get(path, session);
+        assert.ok(!text.includes(token.slice(4, 24)), path);
+      }
+  });
+
   it('explains every refusal on a page, wherever a browser gets it', async () => {
     const session = await newSession();
     const evil = { origin: 'https://evil.example' };

@@ -1,8 +1,10 @@
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
+import { hasToken } from '../browser.ts';
 import { lastEvents } from '../event/last.ts';
 import { filteredEvents } from '../event/list.ts';
 import { type Html, html, idLink, pathTo } from '../html.ts';
 import { type Page, type PageCall, READERS } from '../page.ts';
+import { groupIn } from './group.ts';
 
 /** Events include those of deleted groups with this id, so the group need not exist. */
 export const events: Page = {
@@ -13,6 +15,8 @@ export const events: Page = {
   access: 'list',
   handle: async (call) => {
     const id = userGroupIdParameter(call.request);
+    // Otherwise the page would repeat it.
+    if (hasToken(id)) await groupIn(call);
     return {
       title: `Events of ${id}`,
       main: html`<h1>Events of a user group</h1>
