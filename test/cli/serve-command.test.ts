@@ -1,11 +1,11 @@
 // The settings of `serve`: their sources, and that an invalid one stops the startup with one clear line.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { type Setting, settings } from '../../src/config.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 import {
   createApiToken,
   type Exit,
@@ -347,9 +347,8 @@ describe('A database that cannot be opened makes serve exit with 69 and one line
       /: connect ECONNREFUSED 127\.0\.0\.1:1; check the address, and that the server is running$/m,
     ));
   it('if the PostgreSQL server does not respond', async () => {
-    await using server = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    await using server = await LoopbackServer.listen(createServer((socket) => socket.resume()));
+    const { port } = server;
     await assertUnavailable(`postgres://user:hunter2@127.0.0.1:${port}/groups`, /: timeout expired; check /);
   });
   it('if the name of the PostgreSQL server is unknown', () =>

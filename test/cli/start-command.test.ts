@@ -1,12 +1,12 @@
 // The quick start: one command creates what is missing, runs the service, and prints an example request that works.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { freePort } from '../support/free-port.ts';
 import { send } from '../support/http.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 import { Folder, Program, type ProgramOptions, run } from '../support/process.ts';
 
 class QuickStart extends Program {
@@ -258,20 +258,15 @@ describe('start', () => {
 
   it('exits with 75 and one line that names the port if the port is in use', async () => {
     using folder = new Folder();
-    const blocker = createServer().listen(0, '127.0.0.1');
-    await once(blocker, 'listening');
-    try {
-      const { port } = blocker.address() as { port: number };
-      const { code, stdout, stderr } = await run(folder, ['start', '--port', String(port)]);
-      assert.equal(code, 75);
-      assert.equal(stdout, '');
-      assert.equal(
-        stderr,
-        `user-group-service: port ${port} is already in use; choose another port with --port or PORT\n`,
-      );
-    } finally {
-      blocker.close();
-    }
+    await using blocker = await LoopbackServer.listen(createServer());
+    const { port } = blocker;
+    const { code, stdout, stderr } = await run(folder, ['start', '--port', String(port)]);
+    assert.equal(code, 75);
+    assert.equal(stdout, '');
+    assert.equal(
+      stderr,
+      `user-group-service: port ${port} is already in use; choose another port with --port or PORT\n`,
+    );
   });
 
   it('exits with 78 and one line if the file of the API token cannot be used', async () => {

@@ -1,37 +1,29 @@
 // Clients reuse their connection as documented, and none sends data unencrypted to an https URL.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { Client, type ClientKind, clients } from '../support/client-matrix/client.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 
 const CALLS = 4;
 
 /** The number of connections that a client opens for several calls. */
 async function connectionsOf(kind: ClientKind, method: string): Promise<number> {
-  let connections = 0;
-  const server = createServer((request, response) => {
+  const http = createServer((request, response) => {
     request.resume().on('end', () => response.setHeader('content-type', 'application/json').end('{}'));
-  }).on('connection', () => connections++);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  try {
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await using client = new Client(kind, url, 'no-token');
-    for (let call = 0; call < CALLS; call++) await client.call(method, '/', { user_group_id: 'x' });
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
-  return connections;
+  });
+  await using server = await LoopbackServer.listen(http);
+  await using client = new Client(kind, server.url, 'no-token');
+  for (let call = 0; call < CALLS; call++) await client.call(method, '/', { user_group_id: 'x' });
+  return server.connections;
 }
 
 /** The bytes that a client sends to an https URL before the TLS handshake. */
 async function sentInPlainText(kind: ClientKind, apiToken: string): Promise<string> {
   let sent = '';
-  const server = createTcpServer((socket) => {
+  const tcp = createTcpServer((socket) => {
     socket
       .on('error', () => {})
       .on('data', (bytes) => {
@@ -39,15 +31,9 @@ async function sentInPlainText(kind: ClientKind, apiToken: string): Promise<stri
         socket.end();
       });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  try {
-    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await using client = new Client(kind, url, apiToken);
-    await client.call('POST', '/v1/user-groups', { user_group_id: 'x' }).catch(() => {});
-  } finally {
-    server.close();
-  }
+  await using server = await LoopbackServer.listen(tcp);
+  await using client = new Client(kind, `https://127.0.0.1:${server.port}`, apiToken);
+  await client.call('POST', '/v1/user-groups', { user_group_id: 'x' }).catch(() => {});
   return sent;
 }
 

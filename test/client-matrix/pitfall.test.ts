@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import got from 'got';
@@ -13,6 +13,7 @@ import { Client, clients } from '../support/client-matrix/client.ts';
 import { ProxyServer, proxies } from '../support/client-matrix/proxy.ts';
 import { sqlite } from '../support/database.ts';
 import { send } from '../support/http.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 import { pageText } from '../support/page.ts';
 import { Folder } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -47,22 +48,16 @@ const withoutPython = python.command === undefined && 'Python is not installed';
 
 describe('Python http.client', { skip: withoutPython }, () => {
   it('detects a connection closed by the service only when its next call fails', async () => {
-    const server = createServer((_request, response) => response.end('{}'));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    try {
-      const connected = once(server, 'connection') as Promise<[Socket]>;
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      await using client = new Client(python, url, 'no-token');
-      assert.equal((await client.call('GET', '/')).status, 200);
-      const [socket] = await connected;
-      const closed = once(socket, 'close');
-      socket.destroy();
-      await closed;
-      await assert.rejects(client.call('GET', '/'), /RemoteDisconnected/);
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
+    const http = createServer((_request, response) => response.end('{}'));
+    await using server = await LoopbackServer.listen(http);
+    const connected = once(http, 'connection') as Promise<[Socket]>;
+    await using client = new Client(python, server.url, 'no-token');
+    assert.equal((await client.call('GET', '/')).status, 200);
+    const [socket] = await connected;
+    const closed = once(socket, 'close');
+    socket.destroy();
+    await closed;
+    await assert.rejects(client.call('GET', '/'), /RemoteDisconnected/);
   });
 });
 
@@ -75,17 +70,11 @@ describe('nginx', { skip }, () => {
     const settings = folder.join('nginx.conf');
     const changed = readFileSync(nginx.settings, 'utf8').replace('//user_groups;', '//user_groups/;');
     writeFileSync(settings, changed);
-    const server = createServer((message, response) => response.end(message.url));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    try {
-      const target = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      await using proxy = await ProxyServer.start({ ...nginx, settings }, target);
-      const response = await send(proxy.url, { path: '/v1/user-groups/a%2Fb' });
-      assert.equal(response.text, '/v1/user-groups/a/b');
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
+    const echo = createServer((message, response) => response.end(message.url));
+    await using server = await LoopbackServer.listen(echo);
+    await using proxy = await ProxyServer.start({ ...nginx, settings }, server.url);
+    const response = await send(proxy.url, { path: '/v1/user-groups/a%2Fb' });
+    assert.equal(response.text, '/v1/user-groups/a/b');
   });
 });
 

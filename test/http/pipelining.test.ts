@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { RequestPipelining } from '../../src/http/limits/request-pipelining.ts';
 import { describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 import { eventually } from '../support/process.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
@@ -107,16 +108,12 @@ describe('The requests that wait in a process', () => {
   it('are limited by disconnecting the client that has most of them, not one that has few', async (test) => {
     const pipelining = new RequestPipelining();
     const started: ServerResponse[] = [];
-    const server = createServer((message, response) =>
+    const http = createServer((message, response) =>
       pipelining.serialize(message, response, () => started.push(response)),
     );
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    test.after(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const { port } = server.address() as AddressInfo;
-    const open = () => RawConnection.open(`http://127.0.0.1:${port}`);
+    const server = await LoopbackServer.listen(http);
+    test.after(() => server[Symbol.asyncDispose]());
+    const open = () => RawConnection.open(server.url);
     const hostile: RawConnection[] = [];
     const ended: RawConnection[] = [];
     // One is in progress on each connection, and all that may wait do.

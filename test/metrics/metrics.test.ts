@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { statSync, utimesSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { Counter as PromCounter, Histogram as PromHistogram, Registry } from 'prom-client';
 import { mintApiToken } from '../../src/domain/token.ts';
@@ -12,11 +11,13 @@ import { Histogram } from '../../src/metrics/histogram.ts';
 import { readVersion } from '../../src/version.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { mapConcurrently, send } from '../support/http.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 import { parseMetrics, Scrape } from '../support/metrics.ts';
 import { eventually, WITHOUT_FAILURE_LIMIT } from '../support/process.ts';
 import { exchangeOne, RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
+import { Receiver, respondWith } from '../support/webhooks/receiver.ts';
 
 const ENV = {
   UGS_METRICS_ADDRESS: '127.0.0.1:0',
@@ -215,27 +216,17 @@ describeOnEachDatabase('metrics', (database) => {
   });
 
   it('count attempts to deliver webhooks by outcome', async () => {
-    const receiver = createServer((socket) => {
-      socket.on('error', () => {});
-      socket.once('data', () => socket.end('HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n'));
-    }).listen(0, '127.0.0.1');
-    await once(receiver, 'listening');
-    try {
-      const { port } = receiver.address() as AddressInfo;
-      const { token } = await service.apiToken({ permission: 'admin' });
-      const url = `http://127.0.0.1:${port}/`;
-      const endpoint = { url, event_types: ['user_group.created'] };
-      await service.call('PUT', '/v1/webhook-endpoints/counted', endpoint, { token });
-      await assertIncreases(1, 'webhook_deliveries_total', { outcome: 'delivered' }, () =>
-        service.get({ user_group_id: 'delivered', name: 'D' }),
-      );
-      const found = await scrape();
-      assert.ok(found.sum('webhook_attempt_duration_seconds_count') >= 1);
-      assert.equal(found.sum('webhook_deliveries_pending'), 0);
-      await service.call('DELETE', '/v1/webhook-endpoints/counted', undefined, { token });
-    } finally {
-      receiver.close();
-    }
+    await using receiver = await Receiver.start(respondWith(204));
+    const { token } = await service.apiToken({ permission: 'admin' });
+    const endpoint = { url: receiver.url, event_types: ['user_group.created'] };
+    await service.call('PUT', '/v1/webhook-endpoints/counted', endpoint, { token });
+    await assertIncreases(1, 'webhook_deliveries_total', { outcome: 'delivered' }, () =>
+      service.get({ user_group_id: 'delivered', name: 'D' }),
+    );
+    const found = await scrape();
+    assert.ok(found.sum('webhook_attempt_duration_seconds_count') >= 1);
+    assert.equal(found.sum('webhook_deliveries_pending'), 0);
+    await service.call('DELETE', '/v1/webhook-endpoints/counted', undefined, { token });
   });
 
   it('describe the process and its event loop', async () => {
@@ -332,14 +323,13 @@ describeOnEachDatabase('without UGS_METRICS_ADDRESS', (database) => {
 
 describeOnEachDatabase('an address of metrics that is in use', (database) => {
   it('makes the start fail with the name of the setting', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    const { port } = await eventually('the port', () => other.address() as { port: number } | null);
+    await using other = await LoopbackServer.listen(createServer());
+    const { port } = other;
     const env = { UGS_METRICS_ADDRESS: `127.0.0.1:${port}` };
     await assert.rejects(TestService.start(database, { env }), {
       name: 'AddressInUse',
       message: `UGS_METRICS_ADDRESS 127.0.0.1:${port} is already in use; each process needs an address of its own`,
     });
-    other.close();
   });
 });
 

@@ -1,13 +1,12 @@
 // `config export`, `plan` and `apply`: over a database, and over HTTP.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { before, it } from 'node:test';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 import { type Exit, type Folder, run, runHosted, ServedDatabase, type Service } from '../support/process.ts';
 import { suiteStack } from '../support/suite.ts';
 
@@ -191,14 +190,11 @@ describeOnEachDatabase('config', (kind) => {
       const { status, text } = await service.call(token, request.method!, request.url!, await json(request));
       response.writeHead(status).end(text);
     };
-    const proxy = createServer((...call) => void forward(...call));
-    await once(proxy.listen(0, '127.0.0.1'), 'listening');
-    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    await using proxy = await LoopbackServer.listen(createServer((...call) => void forward(...call)));
     const file = write('late.yaml', '{version: 1, schemas: {late: {name: Late}}}');
-    const { code, stdout, stderr } = await run(folder, ['config', 'apply', file, '--url', url], {
+    const { code, stdout, stderr } = await run(folder, ['config', 'apply', file, '--url', proxy.url], {
       env: { UGS_API_TOKEN: token },
     });
-    proxy.close();
     assert.equal(code, 69, stderr);
     assert.doesNotMatch(stdout, /Applied/);
     assert.equal((await service.call(token, 'GET', '/v1/schemas/late')).status, 404);

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { before, describe, it } from 'node:test';
 import { ProxyServer, proxies } from '../support/client-matrix/proxy.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 import { createApiToken, type Exit, Folder, run, type Service, serve } from '../support/process.ts';
 import { suiteStack } from '../support/suite.ts';
 
@@ -93,10 +93,8 @@ describe('doctor --url', () => {
   });
 
   it('reports an address that does not respond', async () => {
-    await using silent = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const { port } = silent.address() as AddressInfo;
-    const [unresponsive] = findings(await doctor(`http://127.0.0.1:${port}`));
+    await using silent = await LoopbackServer.listen(createServer((socket) => socket.resume()));
+    const [unresponsive] = findings(await doctor(silent.url));
     assert.deepEqual(
       [unresponsive?.name, unresponsive?.message],
       ['reachable', 'no response within 10 seconds'],

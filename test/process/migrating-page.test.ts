@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { delimiter, dirname } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { LoopbackServer } from '../support/loopback-server.ts';
 import { blocksUnder } from '../support/page.ts';
 import { createApiToken, type Exit, Folder, Program, serve } from '../support/process.ts';
 
@@ -43,7 +43,7 @@ class Explo {
     computed_parent_schema_datasource_mapping: {},
     hierarchy_level: 'Level 1',
   }));
-  readonly server: Server = createServer((request, response) => {
+  readonly #server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://explo');
     const isKnown = request.headers['explo-authorization'] === `Token ${EXPLO_TOKEN}`;
     if (pathname !== '/v2/api/customers/' || !isKnown) return response.writeHead(403).end();
@@ -52,25 +52,25 @@ class Explo {
     return response.end(JSON.stringify({ total_count: this.customers.length, results: { customers } }));
   });
 
-  async listen(): Promise<string> {
-    this.server.listen(0, '127.0.0.1');
-    await once(this.server, 'listening');
-    return `http://127.0.0.1:${(this.server.address() as { port: number }).port}`;
+  listen(): Promise<LoopbackServer> {
+    return LoopbackServer.listen(this.#server);
   }
 }
 
 describe('docs/migrating-from-explo.md', () => {
   const folder = new Folder();
   const explo = new Explo();
+  let server: LoopbackServer;
   let env: Record<string, string>;
   before(async () => {
     mkdirSync(folder.join('bin'));
     symlinkSync(EXECUTABLE, folder.join('bin/user-group-service'));
     const path = [folder.join('bin'), dirname(process.execPath), process.env.PATH].join(delimiter);
-    env = { PATH: path, EXPLO_URL: await explo.listen(), EXPLO_API_TOKEN: EXPLO_TOKEN };
+    server = await explo.listen();
+    env = { PATH: path, EXPLO_URL: server.url, EXPLO_API_TOKEN: EXPLO_TOKEN };
   });
-  after(() => {
-    explo.server.close();
+  after(async () => {
+    await server[Symbol.asyncDispose]();
     folder[Symbol.dispose]();
   });
 

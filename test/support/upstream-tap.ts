@@ -1,26 +1,24 @@
 // Records the traffic between a proxy and the service per connection, to check that both agree on the end of each
 // request.
 
-import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
 import type { TestResponse } from './http.ts';
+import { LoopbackServer } from './loopback-server.ts';
 import { readAnswers } from './raw-connection.ts';
 
 export class UpstreamTap implements AsyncDisposable {
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  readonly #server: LoopbackServer;
   /** In the order in which the proxy opened them. */
   readonly connections: UpstreamConnection[] = [];
 
   static async start(target: string): Promise<UpstreamTap> {
     const tap = new UpstreamTap(new URL(target));
-    tap.#server.listen(0, '127.0.0.1');
-    await once(tap.#server, 'listening');
+    await tap.#server.listen();
     return tap;
   }
 
   private constructor({ hostname, port }: URL) {
-    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (proxy) => {
+    const server = createServer({ allowHalfOpen: true, noDelay: true }, (proxy) => {
       const connection = new UpstreamConnection();
       this.connections.push(connection);
       const service = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
@@ -28,22 +26,22 @@ export class UpstreamTap implements AsyncDisposable {
       service.on('data', (bytes: Buffer) => connection.receive('answers', bytes));
       proxy.on('close', () => {
         connection.isClosed = true;
+        service.destroy();
       });
       for (const [socket, other] of [
         [proxy, service],
         [service, proxy],
       ] as const) {
-        this.#sockets.add(socket);
         socket.pipe(other);
         // An error closes both sockets.
         socket.on('error', () => other.destroy());
-        socket.on('close', () => this.#sockets.delete(socket));
       }
     });
+    this.#server = new LoopbackServer(server);
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as { port: number }).port}`;
+    return this.#server.url;
   }
 
   /** All responses of the service so far, grouped by connection. */
@@ -52,9 +50,7 @@ export class UpstreamTap implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    this.#server.close();
-    await once(this.#server, 'close');
+    await this.#server[Symbol.asyncDispose]();
   }
 }
 

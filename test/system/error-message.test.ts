@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type LookupFunction } from 'node:net';
+import { connect, createServer, type LookupFunction } from 'node:net';
 import { describe, it } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { errorMessage } from '../../src/system/error-message.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 
 describe('The message of a connection that fails', () => {
   it('names every address that was tried', async () => {
@@ -20,9 +21,9 @@ describe('The message of a connection that fails', () => {
   });
 
   it('has one line if the server does not use TLS', async () => {
-    await using server = createServer((socket) => socket.resume().end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { port } = server.address() as AddressInfo;
+    const http = createServer((socket) => socket.resume().end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    await using server = await LoopbackServer.listen(http);
+    const { port } = server;
     const [error] = await once(connectTls({ host: '127.0.0.1', port }), 'error');
     assert.match(errorMessage(error), /^[^\n]*wrong version number[^\n]*$/);
   });

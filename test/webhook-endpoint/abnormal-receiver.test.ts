@@ -104,7 +104,7 @@ describe('An attempt at an abnormal receiver', () => {
     await Promise.all(abnormalForms.map(attempt));
     sender.close();
     await eventually('all connections to be closed', () =>
-      NOTICES_CLOSING.every((form) => receivers.get(form)!.connections === 0),
+      NOTICES_CLOSING.every((form) => receivers.get(form)!.openConnections === 0),
     );
     // The connection of the receiver that does not notice.
     await eventually('no timer and no other socket', () => activeResources() <= before + 1);

@@ -3,11 +3,11 @@
 
 import { createHash } from 'node:crypto';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { send, type TestRequest, type TestResponse } from '../http.ts';
+import { LoopbackServer } from '../loopback-server.ts';
 import { eventually, Folder } from '../process.ts';
 import { type Exchange, RawConnection } from '../raw-connection.ts';
 import { commandOf } from './client.ts';
@@ -105,7 +105,7 @@ export interface RawVisit {
 export class ForwardAuthSite implements AsyncDisposable {
   readonly received: Received[] = [];
   readonly #folder = new Folder();
-  readonly #dashboard: Server;
+  readonly #dashboard: LoopbackServer;
   #proxy!: ProxyServer;
   #second: ProxyServer | null = null;
 
@@ -116,9 +116,8 @@ export class ForwardAuthSite implements AsyncDisposable {
     { second, adapt = (settings) => settings, query = QUERY }: SiteOptions = {},
   ): Promise<ForwardAuthSite> {
     const site = new ForwardAuthSite();
-    await new Promise<void>((resolve) => site.#dashboard.listen(0, '127.0.0.1', resolve));
-    const { port } = site.#dashboard.address() as AddressInfo;
-    let dashboard = port;
+    await site.#dashboard.listen();
+    let dashboard = site.#dashboard.port;
     if (second !== undefined) {
       const ordinary = () => completed(second, ordinarySettings[second.name]!);
       site.#second = await ProxyServer.start(second, `http://127.0.0.1:${dashboard}`, ordinary);
@@ -142,13 +141,13 @@ export class ForwardAuthSite implements AsyncDisposable {
   }
 
   private constructor() {
-    this.#dashboard = createServer(async (request, response) => {
+    const server = createServer(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk);
       this.#receive(request, Buffer.concat(chunks).toString());
       response.end('the dashboard');
     });
-    this.#dashboard.on('upgrade', (request, socket) => {
+    server.on('upgrade', (request, socket) => {
       this.#receive(request);
       const { headers } = request;
       const key = `${headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
@@ -158,6 +157,7 @@ export class ForwardAuthSite implements AsyncDisposable {
           `Sec-WebSocket-Accept: ${accepted}\r\n\r\n`,
       );
     });
+    this.#dashboard = new LoopbackServer(server);
   }
 
   #receive(request: IncomingMessage, body = ''): void {
@@ -195,8 +195,7 @@ export class ForwardAuthSite implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#proxy[Symbol.asyncDispose]();
     await this.#second?.[Symbol.asyncDispose]();
-    this.#dashboard.closeAllConnections();
-    this.#dashboard.close();
+    await this.#dashboard[Symbol.asyncDispose]();
     this.#folder[Symbol.dispose]();
   }
 }

@@ -1,10 +1,9 @@
 // A proxy between a client and the service that forwards requests and injects the faults of networks and proxies.
 
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { send } from '../http.ts';
+import { LoopbackServer } from '../loopback-server.ts';
 
 export type Fault =
   /** The connection breaks before the service receives the request. */
@@ -28,7 +27,7 @@ interface SeenRequest {
 }
 
 export class FaultyProxy implements AsyncDisposable {
-  readonly #server: Server;
+  readonly #server: LoopbackServer;
   readonly #target: string;
   /** Faults of the next calls, one each. Later calls and health checks of a load balancer are forwarded. */
   faults: Fault[] = [];
@@ -36,24 +35,24 @@ export class FaultyProxy implements AsyncDisposable {
 
   static async start(target: string): Promise<FaultyProxy> {
     const proxy = new FaultyProxy(target);
-    proxy.#server.listen(0, '127.0.0.1');
-    await once(proxy.#server, 'listening');
+    await proxy.#server.listen();
     return proxy;
   }
 
   private constructor(target: string) {
     this.#target = target;
-    this.#server = createServer(async (request, response) => {
+    const server = createServer(async (request, response) => {
       const body = await buffer(request);
       const { method = '', url: path = '', headers } = request;
       this.seen.push({ method, path, headers, body: body.toString(), at: performance.now() });
       const fault = path === '/readyz' ? undefined : this.faults.shift();
       await this.#respond(this.seen.at(-1)!, fault, response);
     });
+    this.#server = new LoopbackServer(server);
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this.#server.url;
   }
 
   async #respond(request: SeenRequest, fault: Fault | undefined, response: ServerResponse): Promise<void> {
@@ -82,8 +81,6 @@ export class FaultyProxy implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, 'close');
+    await this.#server[Symbol.asyncDispose]();
   }
 }

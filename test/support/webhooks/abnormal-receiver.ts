@@ -1,8 +1,9 @@
 // Receivers of webhooks that do not speak HTTP as they should: raw TCP servers, one per form of misbehaviour.
 
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { LoopbackServer } from '../loopback-server.ts';
 
 interface AbnormalForm {
   /** Called when a request has arrived completely. */
@@ -135,39 +136,28 @@ const forms = {
 export type AbnormalFormName = keyof typeof forms;
 export const abnormalForms = Object.keys(forms) as readonly AbnormalFormName[];
 
-class AbnormalReceiver implements AsyncDisposable {
-  readonly #server: Server;
+class AbnormalReceiver extends LoopbackServer {
   readonly #form: AbnormalForm;
-  readonly #sockets = new Set<Socket>();
   /** How many requests have arrived. */
   received = 0;
 
   static async start(form: AbnormalFormName): Promise<AbnormalReceiver> {
     const receiver = new AbnormalReceiver(forms[form]);
-    receiver.#server.listen(0, '127.0.0.1');
-    await once(receiver.#server, 'listening');
+    await receiver.listen();
     return receiver;
   }
 
   private constructor(form: AbnormalForm) {
+    super(createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#serve(socket)));
     this.#form = form;
-    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#serve(socket));
   }
 
-  get url(): string {
-    const { port } = this.#server.address() as AddressInfo;
-    return `${this.#form.protocol ?? 'http'}://127.0.0.1:${port}/webhooks`;
-  }
-
-  /** Connections that the sender has not closed. */
-  get connections(): number {
-    return this.#sockets.size;
+  override get url(): string {
+    return `${this.#form.protocol ?? 'http'}://127.0.0.1:${this.port}/webhooks`;
   }
 
   #serve(socket: Socket): void {
     const { accept, respond } = this.#form;
-    this.#sockets.add(socket);
-    socket.on('close', () => this.#sockets.delete(socket));
     socket.on('error', () => {});
     // The receiver may still be writing when the sender closes.
     socket.on('end', () => socket.end());
@@ -179,12 +169,6 @@ class AbnormalReceiver implements AsyncDisposable {
       }
     });
     void accept?.(socket);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    this.#server.close();
-    await once(this.#server, 'close');
   }
 }
 

@@ -1,10 +1,8 @@
 // A receiver of webhooks: a real server that records what it receives and responds as the test decides.
 
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
+import { LoopbackServer } from '../loopback-server.ts';
 
 export interface ReceivedWebhook {
   path: string;
@@ -16,36 +14,23 @@ export interface ReceivedWebhook {
 
 type Respond = (response: ServerResponse, webhook: ReceivedWebhook) => void;
 
-export class Receiver {
-  readonly #server: Server;
+export class Receiver extends LoopbackServer {
   readonly received: ReceivedWebhook[] = [];
   respond: Respond = (response) => void response.end();
-  connections = 0;
 
   static async start(respond?: Respond): Promise<Receiver> {
     const receiver = new Receiver();
     if (respond) receiver.respond = respond;
-    receiver.#server.listen(0, '127.0.0.1');
-    await once(receiver.#server, 'listening');
+    await receiver.listen();
     return receiver;
   }
 
   private constructor() {
-    this.#server = createServer((request, response) => void this.#receive(request, response));
-    this.#server.on('connection', () => this.connections++);
+    super(createServer((request, response) => void this.#receive(request, response)));
   }
 
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${this.port}/webhooks`;
-  }
-
-  /** Returns how many connections are open. */
-  openConnections(): Promise<number> {
-    return promisify(this.#server.getConnections.bind(this.#server))();
+  override get url(): string {
+    return `${super.url}/webhooks`;
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -67,12 +52,6 @@ export class Receiver {
       await sleep(5);
     }
     return this.received;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, 'close');
   }
 }
 
