@@ -109,6 +109,14 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
       .filter((id) => id !== undefined);
   }
 
+  it('names the properties that have no column, because there are too many', async () => {
+    const named = async (columns: string) =>
+      /No column for [^.]*/.exec(textOf(await browser.get(`${LIST}?columns=${columns}`)))?.[0];
+    assert.equal(await named('a,b,c,d,e'), undefined);
+    assert.equal(await named('a,b,c,d,e,a,f'), 'No column for f: a list has at most 5');
+    assert.equal(await named('a,b,c,d,e,f,g'), 'No column for f, g: a list has at most 5');
+  });
+
   it('shows properties as columns, also in the steps that a search adds', async () => {
     const query = new URLSearchParams({ search: 'rare', columns: ' plan, seats,plan' });
     const last = await searchOn(await browser.get(`${LIST}?${query}`));

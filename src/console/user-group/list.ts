@@ -35,6 +35,7 @@ import { FIND_PATH } from './find.ts';
 import { statusBadge } from './group.ts';
 import {
   listConditions,
+  omittedColumns,
   propertyColumns,
   readSearch,
   type Search,
@@ -63,7 +64,7 @@ export const list: Page = {
       }),
       step.isContinued || query.has('cursor') ? null : findNamed(call, search),
     ]);
-    const columns = propertyColumns(search);
+    const { shown: columns, omitted } = propertyColumns(search);
     if (columns.length > 0)
       await context.cpu.turn(page.userGroups.reduce((sum, each) => sum + valuesLength(each), 0));
     const progress = progressAfter(step, page);
@@ -77,6 +78,7 @@ ${query.has('token_in_search') ? TOKEN_IN_SEARCH : ''}
 ${searchForm(search)}
 <p id="${STATUS}" class="hidden" role="status">${lead === null ? '' : html`${leadText(lead)} `}${statusText(progress)}</p>
 <div id="results">
+${omittedColumns(omitted)}
 ${lead === null ? '' : html`<p>${leadText(lead, idLink(pathTo('user-groups', lead.id), lead.id))}</p>`}
 ${isWriter ? actionForm(session, pageUrl(SELECTION_PATH, { ...search, ...progress.place }), html`${results(page.userGroups, columns, true)}${selectionButtons}`) : results(page.userGroups, columns, false)}
 <p class="export">${link(pageUrl(EXPORT_PATH, search), 'Export all of this list as CSV')}</p>

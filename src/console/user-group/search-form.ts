@@ -5,7 +5,7 @@ import { startOfDay } from '../../domain/instant.ts';
 import { invalidFields } from '../../domain/user-group/user-group-filter.ts';
 import type { ListQuery } from '../../operations/user-group/list.ts';
 import { choiceField, textField } from '../fields.ts';
-import { type Html, html, pathTo } from '../html.ts';
+import { bdi, type Html, html, joined, NO_HTML, pathTo } from '../html.ts';
 
 export const LIST_PATH = pathTo('user-groups');
 /** Id of the element that tells screen readers how far the search has come. */
@@ -55,10 +55,16 @@ export function listConditions({
 /** Most properties that have a column of their own. */
 const MAX_COLUMNS = 5;
 
-/** Names of the properties that the list shows, as typed with commas between them. */
-export function propertyColumns({ columns }: Search): string[] {
-  const names = columns.split(',').map((name) => name.trim());
-  return [...new Set(names)].filter((name) => name !== '').slice(0, MAX_COLUMNS);
+/** Names of properties as typed with commas between them: those that the list shows, and those that are too many. */
+export function propertyColumns({ columns }: Search): { shown: string[]; omitted: string[] } {
+  const typed = columns.split(',').map((name) => name.trim());
+  const names = [...new Set(typed)].filter((name) => name !== '');
+  return { shown: names.slice(0, MAX_COLUMNS), omitted: names.slice(MAX_COLUMNS) };
+}
+
+export function omittedColumns(names: readonly string[]): Html {
+  if (names.length === 0) return NO_HTML;
+  return html`<p>No column for ${joined(names.map(bdi), ', ')}: a list has at most ${MAX_COLUMNS}.</p>`;
 }
 
 /** With JavaScript the list follows the typing, and a new search ends the one before; without, the button submits the form. */
