@@ -31,7 +31,8 @@ interface Kind {
   limit: number;
 }
 
-const WEBHOOK = { event_types: ['*'] };
+/** Disabled, because each change would be delivered to all that exist. */
+const WEBHOOK = { event_types: ['*'], enabled: false };
 const JWT = { type: 'jwt', settings: { audience: 'x' }, claims: { name: { field: 'name' } } };
 
 const kinds: readonly Kind[] = [
