@@ -9,7 +9,6 @@ import { joined } from '../support/bad-input/markup.ts';
 import { naughtyStrings } from '../support/bad-input/naughty-string.ts';
 import { launchBrowser, skipsBrowser } from '../support/browser.ts';
 import { sqlite } from '../support/database.ts';
-import { mapConcurrently } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 import { suiteStack } from '../support/suite.ts';
 
@@ -80,7 +79,6 @@ describe('The Big List of Naughty Strings in a browser', { skip: skipsBrowser },
       const { status, text } = await service.call('PUT', path, body, { token });
       assert.ok(status < 300, text);
     };
-    await mapConcurrently(ids, (id) => put(`/v1/user-groups/${encodeURIComponent(id)}`, { name: id }));
     for (const text of texts) {
       const id = encodeURIComponent(text);
       await put(`/v1/schemas/${id}`, { name: text, default_data_source: text });
@@ -119,8 +117,8 @@ describe('The Big List of Naughty Strings in a browser', { skip: skipsBrowser },
 
   it('is in every list as it is', async () => {
     for (const [list, expected] of [
-      ['/console/user-groups', ids],
-      ['/console/events', ids],
+      ['/console/user-groups', texts],
+      ['/console/events', texts],
       ['/console/catalogue/schemas', texts],
       ['/console/catalogue/data-sources', texts],
       ['/console/integrations', some],
