@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { documentTag } from '../../src/domain/document.ts';
+import { endpointDocumentKey } from '../../src/domain/webhook-endpoint/webhook-endpoint.ts';
 import { postgres } from '../support/database.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -54,9 +56,12 @@ describe('A webhook delivery that two processes change', () => {
     const { store } = service.app.context;
     const { workspaceId } = (await store.read({ kind: 'findWorkspace', name: WORKSPACE }))!;
     const endpoint = { workspaceId, environment: 'Customer', endpointId: 'hook' } as const;
-    await runSql(service.database, "update deliveries set state = 'pending', next_attempt_at = 9e15");
+    const inAnHour = Date.now() + 3_600_000;
+    await runSql(service.database, `update deliveries set state = 'pending', next_attempt_at = ${inAnHour}`);
+    const document = await store.read({ kind: 'findDocument', key: endpointDocumentKey(endpoint) });
+    const tag = documentTag(document!);
     await whileWaiting("update deliveries set state = 'delivered', next_attempt_at = null", () => [
-      store.write({ kind: 'cancelDeliveries', endpoint, tag: null, error: 'disabled', limit: 10 }),
+      store.write({ kind: 'cancelDeliveries', endpoint, tag, error: 'disabled', limit: 10 }),
     ]);
     const [delivery] = await tenant.deliveries('hook');
     assert.deepEqual([delivery!.state, delivery!.error], ['delivered', null]);
