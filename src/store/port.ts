@@ -25,6 +25,7 @@ import type { Filterable, ReadFields } from '../domain/user-group/user-group-fil
 import type {
   Delivery,
   DeliveryKey,
+  DueRange,
   EndpointPosition,
   FinishedAttempt,
   WebhookEndpointKey,
@@ -262,10 +263,10 @@ interface Commands {
   }): boolean;
   /** Records an event that changes nothing. */
   recordEvent(command: { event: NewEvent }): null;
-  /** Takes up to `limit` due deliveries, the first due first: until `until` no other process does. */
+  /** Takes up to `limit` deliveries that are due in the range, the first due first: until `until` no other process does. */
   claimDeliveries(command: {
     endpoint: WebhookEndpointKey;
-    now: number;
+    due: DueRange;
     until: number;
     limit: number;
   }): ClaimedDeliveries;

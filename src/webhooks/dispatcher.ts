@@ -2,7 +2,12 @@
 // and those of other processes by polling. Any number of processes share the work, because each delivery is claimed in
 // the database first.
 
-import { endpointKeyToString, type WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
+import {
+  dueByClockAhead,
+  endpointKeyToString,
+  isIn,
+  type WebhookEndpointKey,
+} from '../domain/webhook-endpoint/delivery.ts';
 import type { Context } from '../operations/context.ts';
 import type { DeliveryContext } from '../operations/webhook-endpoint/delivery.ts';
 import { withDeadline } from '../scheduling/timeout.ts';
@@ -69,7 +74,7 @@ export class WebhookDispatcher {
     for (const endpoint of endpoints) this.#wake(endpoint);
   }
 
-  #wake(endpoint: WebhookEndpointKey): void {
+  #wake(endpoint: WebhookEndpointKey, hasAhead = false): void {
     if (this.#isStopping) return;
     const name = endpointKeyToString(endpoint);
     let lane = this.#lanes.get(name);
@@ -77,7 +82,7 @@ export class WebhookDispatcher {
       lane = this.#newLane(endpoint, name);
       this.#lanes.set(name, lane);
     }
-    lane.wake();
+    lane.wake(hasAhead);
   }
 
   #newLane(endpoint: WebhookEndpointKey, name: string): Lane {
@@ -138,7 +143,9 @@ export class WebhookDispatcher {
   /** Sends the due deliveries. Returns when to poll again, in milliseconds. */
   async poll(): Promise<number> {
     const isAnyPending = await this.#pending.visit(({ endpoint, dueAt }) => {
-      if (dueAt <= this.#context.clock()) this.#wake(endpoint);
+      const now = this.#context.clock();
+      const isAhead = isIn(dueByClockAhead(now), dueAt);
+      if (dueAt <= now || isAhead) this.#wake(endpoint, isAhead);
     });
     this.#pollMs = isAnyPending ? POLL_MS : Math.min(2 * this.#pollMs, MAX_POLL_MS);
     return this.#pollMs;

@@ -2,7 +2,12 @@
 // receiver that hangs or fails occupies few of the connections that all endpoints share.
 
 import { eventJson } from '../domain/event/json.ts';
-import type { Delivery, WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
+import {
+  type Delivery,
+  dueAt,
+  dueByClockAhead,
+  type WebhookEndpointKey,
+} from '../domain/webhook-endpoint/delivery.ts';
 import { type WebhookSecrets, webhookHeaders } from '../domain/webhook-endpoint/webhook-signature.ts';
 import {
   claimDue,
@@ -56,6 +61,8 @@ export class Lane {
   #claiming: Promise<void> = Promise.resolve();
   /** Something may have become due since the last claim began. */
   #isWoken = false;
+  /** A clock that was ahead may have scheduled deliveries. */
+  #hasAhead = false;
   /** Requests that are running. */
   #running = 0;
   #onFree: () => void = () => {};
@@ -66,8 +73,9 @@ export class Lane {
     this.#options = options;
   }
 
-  wake(): void {
+  wake(hasAhead = false): void {
     this.#isWoken = true;
+    this.#hasAhead ||= hasAhead;
     if (!this.#isClaiming) this.#claiming = this.#claimAll();
   }
 
@@ -82,7 +90,10 @@ export class Lane {
     try {
       while (this.#isWoken && !this.#options.isStopping()) {
         this.#isWoken = false;
-        while (await this.#claim());
+        while (await this.#claim(dueAt));
+        if (!this.#hasAhead) continue;
+        this.#hasAhead = false;
+        while (await this.#claim(dueByClockAhead));
       }
     } catch (error) {
       this.#options.onError(error);
@@ -96,14 +107,14 @@ export class Lane {
   }
 
   /** Returns whether more may be due. */
-  async #claim(): Promise<boolean> {
+  async #claim(rangeAt: typeof dueAt): Promise<boolean> {
     const { slots } = this.#options;
     const { workspaceId } = this.#endpoint;
     while (this.#running >= this.#concurrency || this.#attempts.size >= MAX_UNFINISHED) await this.#free();
     const taken = await slots.take(workspaceId, Math.max(1, this.#concurrency - this.#running));
     let due: DueDeliveries | null = null;
     try {
-      due = await this.#claimDue(taken);
+      due = await this.#claimDue(taken, rangeAt);
     } finally {
       slots.release(workspaceId, taken - (due?.deliveries.length ?? 0));
     }
@@ -114,12 +125,13 @@ export class Lane {
     return due.deliveries.length === taken;
   }
 
-  async #claimDue(limit: number): Promise<DueDeliveries | null> {
+  async #claimDue(limit: number, rangeAt: typeof dueAt): Promise<DueDeliveries | null> {
     const { claims, isStopping } = this.#options;
     const { workspaceId } = this.#endpoint;
     const claiming = await claims.take(workspaceId, 1);
     try {
-      return isStopping() ? null : await claimDue(this.#contextFor(CLAIM_WAIT_MS), this.#endpoint, limit);
+      if (isStopping()) return null;
+      return await claimDue(this.#contextFor(CLAIM_WAIT_MS), this.#endpoint, limit, rangeAt);
     } finally {
       claims.release(workspaceId, claiming);
     }

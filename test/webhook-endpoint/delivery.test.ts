@@ -124,6 +124,26 @@ describeOnEachDatabase('A webhook', (database) => {
     assert.ok(Number(after.headers['webhook-timestamp']) * SECOND > Date.now() + DAY - HOUR);
   });
 
+  it('is retried although a clock that was ahead has scheduled the retry, and only once for each schedule', async () => {
+    await using receiver = await Receiver.start(respondWith(500));
+    const tenant = await newTenant();
+    await tenant.endpoint('ahead', receiver.url);
+    service.clockAheadMs = 3_650 * DAY;
+    await tenant.createGroup('ahead');
+    await tenant.createGroup('ahead too');
+    await tenant.waitFor('ahead', ({ attempts }) => attempts === 1);
+    await receiver.waitFor(2);
+    await advance(service, -3_650 * DAY);
+    await receiver.waitFor(4);
+    const { next_attempt_at } = await tenant.waitFor('ahead', ({ attempts }) => attempts === 2);
+    assert.ok(Date.parse(next_attempt_at!) < Date.now() + HOUR);
+    await service.app.webhooks.poll();
+    assert.equal(receiver.received.length, 4);
+    receiver.respond = (response) => void response.end();
+    await advance(service, HOUR);
+    await tenant.waitFor('ahead', ({ state }) => state === 'delivered');
+  });
+
   it('is retried after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 24 h, then given up', async () => {
     await using receiver = await Receiver.start(respondWith(500));
     const tenant = await newTenant();

@@ -97,6 +97,28 @@ const RETRY_DELAYS_MS = [
 /** A delay is up to this part longer, so that the deliveries of an outage do not return all at once. */
 const JITTER = 0.2;
 
+/** Longer than any delay, with the differences between the clocks of processes. */
+const MAX_DELAY_MS = 2 * DAY_MS;
+
+/** Instants, both included. */
+export interface DueRange {
+  from: number;
+  to: number;
+}
+
+export function dueAt(now: number): DueRange {
+  return { from: 0, to: now };
+}
+
+/** When deliveries are due that a clock has scheduled which was ahead: it may take years until then. */
+export function dueByClockAhead(now: number): DueRange {
+  return { from: now + MAX_DELAY_MS, to: Number.MAX_SAFE_INTEGER };
+}
+
+export function isIn({ from, to }: DueRange, instant: number): boolean {
+  return from <= instant && instant <= to;
+}
+
 /** An endpoint that has failed for so long is disabled. */
 export const MAX_FAILING_MS = 5 * DAY_MS;
 

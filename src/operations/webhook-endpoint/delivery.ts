@@ -5,6 +5,7 @@ import { documentTag, UNLIMITED } from '../../domain/document.ts';
 import {
   addAttempt,
   type Delivery,
+  dueAt,
   type FinishedAttempt,
   MAX_FAILING_MS,
   retryAt,
@@ -41,6 +42,7 @@ export async function claimDue(
   context: DeliveryContext,
   endpoint: WebhookEndpointKey,
   limit: number,
+  rangeAt = dueAt,
 ): Promise<DueDeliveries | null> {
   const { store, clock } = context;
   const document = await store.read({ kind: 'findDocument', key: endpointDocumentKey(endpoint) });
@@ -56,7 +58,8 @@ export async function claimDue(
   }
   const secrets = openSecrets(context, document);
   const now = clock();
-  const claimed = await store.write({ kind: 'claimDeliveries', endpoint, now, until: now + CLAIM_MS, limit });
+  const claim = { endpoint, due: rangeAt(now), until: now + CLAIM_MS, limit };
+  const claimed = await store.write({ kind: 'claimDeliveries', ...claim });
   return { ...claimed, url, secrets };
 }
 

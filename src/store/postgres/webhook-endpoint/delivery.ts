@@ -32,7 +32,7 @@ export const FIND_FAILED = statement('find_failed_deliveries')`
 
 // Every process claims in this order.
 export const FIND_DUE = statement('find_due_deliveries')`
-  ${SELECT} and next_attempt_at <= $4 order by next_attempt_at, event_id limit $5`;
+  ${SELECT} and next_attempt_at between $4 and $5 order by next_attempt_at, event_id limit $6`;
 
 export const FIND_PENDING = statement('find_pending_deliveries')`
   ${SELECT} and next_attempt_at is not null order by next_attempt_at, event_id limit $4`;
@@ -111,11 +111,11 @@ export const findEndpointHealth: QueryExecutor<'findEndpointHealth'> = async (
 /** Another process may claim the same deliveries: a claim changes only those that are still due at the same time. */
 export const claimDeliveries: CommandExecutor<'claimDeliveries'> = async (
   session,
-  { endpoint, now, until, limit },
+  { endpoint, due: { from, to }, until, limit },
 ) => {
   const [rows, since] = await session.pipelined(() =>
     Promise.all([
-      session.query(FIND_DUE, [...ENDPOINT_POSITION.cells(endpoint), now, limit]),
+      session.query(FIND_DUE, [...ENDPOINT_POSITION.cells(endpoint), from, to, limit]),
       session.read(failingSince(endpoint)),
     ]),
   );

@@ -20,7 +20,7 @@ const findNextPending = nextKey(
 );
 const FIND_FAILED = `select event_id from deliveries where ${OF_ENDPOINT} and state = 'failed' and event_id > ?
   order by event_id limit ?`;
-const FIND_DUE = `select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and next_attempt_at <= ?
+const FIND_DUE = `select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and next_attempt_at between ? and ?
   order by next_attempt_at limit ?`;
 const CLAIM = `update deliveries set next_attempt_at = ? where ${OF_ENDPOINT} and event_id = ?`;
 const FINISH = `update deliveries set state = ?1, attempts = attempts + 1, next_attempt_at = ?2, last_attempt_at = ?3,
@@ -54,9 +54,11 @@ export const findEndpointHealth: QueryExecutor<'findEndpointHealth'> = (
 
 export const claimDeliveries: CommandExecutor<'claimDeliveries'> = (
   connection,
-  { endpoint, now, until, limit },
+  { endpoint, due: { from, to }, until, limit },
 ) => {
-  const due = DELIVERY.readAll(connection.all(FIND_DUE, [...ENDPOINT_POSITION.cells(endpoint), now, limit]));
+  const due = DELIVERY.readAll(
+    connection.all(FIND_DUE, [...ENDPOINT_POSITION.cells(endpoint), from, to, limit]),
+  );
   for (const { eventId } of due)
     connection.run(CLAIM, [until, ...ENDPOINT_POSITION.cells(endpoint), eventId]);
   const deliveries = due.map((delivery) => ({ ...delivery, nextAttemptAt: until }));
