@@ -1,6 +1,5 @@
 // Opens the store that the settings select. The only file that knows the database adapters.
 
-import { resolve } from 'node:path';
 import { type Config, type DatabaseUrl, urlsOfHosts } from './config.ts';
 import type { Tenant } from './domain/event/event.ts';
 import type { EventQuotaOptions } from './domain/event/quota.ts';
@@ -113,8 +112,7 @@ export async function openForServing(config: Config, options: ServingOptions): P
       await store.close();
       lock.close();
     };
-    const path = resolve(databaseUrl.path);
-    const storage = () => measureStorage(path);
+    const storage = () => measureStorage(databaseUrl.path);
     const { connectWriter } = store;
     const isCitus = false;
     return {

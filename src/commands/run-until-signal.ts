@@ -49,8 +49,6 @@ export async function serveUntilSignal(
   if (app === null) return;
   try {
     await announce(app);
-    // Node cannot start a thread after the working directory was deleted, and some threads start when they are needed.
-    process.chdir('/');
     const signal = await Promise.race([signalled, app.failed]).catch((error: unknown) => {
       log.fatal({ err: error }, 'uncaught exception in a serving thread (a bug): the process exits');
       throw error;

@@ -2,7 +2,7 @@
 // which the service never opens.
 
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { DatabaseUrl } from '../config.ts';
 import { createTemporaryFile, FileExists, linkIntoPlace, temporaryPath } from '../system/atomic-file.ts';
@@ -28,7 +28,7 @@ export class SampleUnreadable extends Error {
 
 /** Next to the database, where only its process writes; null on PostgreSQL, whose processes share no files. */
 export function demoDirectoryPath(url: DatabaseUrl): string | null {
-  return url.engine === 'sqlite' ? join(dirname(resolve(url.path)), 'demo') : null;
+  return url.engine === 'sqlite' ? join(dirname(url.path), 'demo') : null;
 }
 
 /** Creates the files that are missing. Throws Node's error if that fails. */

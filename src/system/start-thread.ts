@@ -1,7 +1,7 @@
 // Starts a worker thread from a file of this project.
 
 import { getAsset, isSea } from 'node:sea';
-import { Worker, type WorkerOptions } from 'node:worker_threads';
+import { isMainThread, Worker, type WorkerOptions } from 'node:worker_threads';
 
 /** The files that run in threads of their own: paths from the folder of the code, without their extension. */
 export type ThreadFile =
@@ -20,10 +20,24 @@ const WITH_COMPILE_CACHE = `
 `;
 
 export function startThread(file: ThreadFile, { workerData = {}, ...options }: WorkerOptions = {}): Worker {
+  if (isMainThread) leaveDeletedDirectory();
   const [code, thread] = isSea()
     ? [getAsset(THREAD_CODE, 'utf8'), file]
     : [WITH_COMPILE_CACHE, moduleUrl(file)];
   return new Worker(code, { ...options, eval: true, workerData: { ...workerData, thread } });
+}
+
+/**
+ * Leaves the working directory if it was deleted: Node could not start a thread. Not before, because paths such as that of
+ * a certificate can be relative, and are read for each connection. A thread that fails to start another is started again
+ * by the main thread, the only one that can change the directory.
+ */
+function leaveDeletedDirectory(): void {
+  try {
+    process.chdir(process.cwd());
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') process.chdir('/');
+  }
 }
 
 /** A clone runs .ts files, the package .js files. */
