@@ -2,10 +2,9 @@
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { postgres, type TestDatabase } from '../database.ts';
-import { createApiToken, Folder, type Service, serve } from '../process.ts';
+import { createApiToken, eventually, Folder, type Service, serve } from '../process.ts';
 import { type Call, Callers, callOnce, RESPONSE_LIMIT_MS } from './callers.ts';
 import { FaultProxy } from './proxy.ts';
 
@@ -13,7 +12,6 @@ import { FaultProxy } from './proxy.ts';
 export const FAULT_MS = 1_000 * Number(process.env.FAULT_SECONDS ?? 3);
 /** The maximum time from the recovery of the database to the recovery of the service. */
 export const RECOVERY_LIMIT_MS = 5_000;
-const POLL_MS = 20;
 
 interface InstallationOptions {
   processes?: number;
@@ -147,9 +145,6 @@ export class Installation implements AsyncDisposable {
 /** Polls until the probe returns true, which must happen within the limit. Returns the duration in milliseconds. */
 export async function within(limitMs: number, what: string, probe: () => Promise<boolean>): Promise<number> {
   const startedAt = performance.now();
-  while (!(await probe())) {
-    assert.ok(performance.now() - startedAt < limitMs, `waited ${limitMs} ms for ${what}`);
-    await sleep(POLL_MS);
-  }
+  await eventually(what, probe, limitMs);
   return performance.now() - startedAt;
 }

@@ -1,7 +1,6 @@
 // A dedicated PostgreSQL server for a test, which can be stopped, crashed, filled, and replicated to a standby.
 
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { appendFileSync, chownSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,28 +8,22 @@ import pg from 'pg';
 import { generateKeyLine } from '../../../src/domain/key-ring.ts';
 import { removeFolder, type TestDatabase, temporaryFolder, testDatabase } from '../database.ts';
 import { freePort } from '../free-port.ts';
-import { EmbeddedPostgres } from '../postgres/embedded.ts';
+import { newServer, randomPassword, urlOf } from '../postgres/server.ts';
 import { SqlConnection } from '../sql.ts';
 import { within } from './installation.ts';
 
 const START_LIMIT_MS = 20_000;
-const USER = 'postgres';
 
 export class DedicatedServer {
   readonly #folder: string;
   readonly #port: number;
   readonly #password: string;
-  readonly #postgres: InstanceType<typeof EmbeddedPostgres>;
+  readonly #postgres: ReturnType<typeof newServer>;
   readonly #output: string[] = [];
 
   /** Starts a new server with the settings. */
   static async start(settings: Record<string, string> = {}): Promise<DedicatedServer> {
-    const server = new DedicatedServer(
-      temporaryFolder(),
-      await freePort(),
-      randomBytes(16).toString('hex'),
-      settings,
-    );
+    const server = new DedicatedServer(temporaryFolder(), await freePort(), randomPassword(), settings);
     await server.#postgres.initialise();
     await server.start();
     return server;
@@ -40,32 +33,13 @@ export class DedicatedServer {
     this.#folder = folder;
     this.#port = port;
     this.#password = password;
-    const all = {
-      listen_addresses: '127.0.0.1',
-      unix_socket_directories: '',
-      // Durability is not needed: no test cuts the power.
-      fsync: 'off',
-      ...settings,
-    };
-    this.#postgres = new EmbeddedPostgres({
-      databaseDir: folder,
-      port,
-      user: USER,
-      password,
-      authMethod: 'scram-sha-256',
-      persistent: true,
-      // PostgreSQL refuses to run as root.
-      createPostgresUser: process.getuid?.() === 0,
-      initdbFlags: ['--encoding=UTF8', '--no-sync'],
-      postgresFlags: Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-      onLog: (line) => this.#output.push(line),
-      onError: (line) => this.#output.push(String(line)),
-    });
+    const output = this.#output;
+    this.#postgres = newServer({ folder, port, password, persistent: true, settings, output });
   }
 
   /** The only database of the server, dropped with it. */
   get database(): TestDatabase {
-    const url = `postgres://${USER}:${this.#password}@127.0.0.1:${this.#port}/postgres`;
+    const url = urlOf(this.#port, this.#password);
     const env = { DATABASE_URL: url, UGS_TOKEN_KEYS: generateKeyLine().reveal() };
     return testDatabase(url, env, () => this.drop());
   }
@@ -101,7 +75,7 @@ export class DedicatedServer {
     const standby = new DedicatedServer(folder, await freePort(), this.#password);
     standby.#write('backup_label', rows[0].labelfile);
     standby.#write('standby.signal', '');
-    const primary = `host=127.0.0.1 port=${this.#port} user=${USER} password=${this.#password}`;
+    const primary = `host=127.0.0.1 port=${this.#port} user=postgres password=${this.#password}`;
     appendFileSync(join(folder, 'postgresql.auto.conf'), `primary_conninfo = '${primary}'\n`);
     await standby.start();
     await operator.query("alter system set synchronous_standby_names = '*'");

@@ -1,8 +1,7 @@
 // A PostgreSQL server for the tests, installed from npm, in a temporary folder and on a free port.
 
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { temporaryFolder } from '../database.ts';
+import { removeFolder, temporaryFolder } from '../database.ts';
 import { freePort } from '../free-port.ts';
 import { EmbeddedPostgres, linguistic } from './embedded.ts';
 
@@ -14,47 +13,64 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** The server is stopped when this process exits for any reason except SIGKILL. */
-export async function startPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
-  const folder = temporaryFolder();
-  const port = await freePort();
-  const password = randomBytes(16).toString('hex');
-  const output: string[] = [];
-  const server = new EmbeddedPostgres({
+interface NewServer {
+  folder: string;
+  port: number;
+  password: string;
+  /** Whether the folder is kept when the server stops. */
+  persistent: boolean;
+  settings: Record<string, string>;
+  /** Receives what the server says. */
+  output: string[];
+}
+
+/** A server that has not been started. It is stopped when this process exits for any reason except SIGKILL. */
+export function newServer(options: NewServer): InstanceType<typeof EmbeddedPostgres> {
+  const { folder, port, password, persistent, output } = options;
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '300',
+    // Durability is not needed: no test cuts the power.
+    fsync: 'off',
+    ...options.settings,
+  };
+  return new EmbeddedPostgres({
     databaseDir: folder,
     port,
     user: 'postgres',
     password,
     authMethod: 'scram-sha-256',
-    persistent: false,
+    persistent,
     // PostgreSQL refuses to run as root.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--encoding=UTF8', ...linguistic, '--no-sync'],
-    postgresFlags: flags({
-      listen_addresses: '127.0.0.1',
-      unix_socket_directories: '',
-      max_connections: '300',
-      // Durability is not needed: no test cuts the power.
-      fsync: 'off',
-      ...settings,
-    }),
+    postgresFlags: Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     onLog: (line) => output.push(String(line)),
     onError: (line) => output.push(String(line)),
   });
+}
+
+export async function startPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
+  const folder = temporaryFolder();
+  const port = await freePort();
+  const password = randomPassword();
+  const output: string[] = [];
+  const server = newServer({ folder, port, password, persistent: false, settings, output });
   try {
     await server.initialise();
     await server.start();
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
     throw new Error(`PostgreSQL did not start:\n${output.join('')}`, { cause: error });
   }
-  return {
-    folder,
-    url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
-    stop: () => server.stop(),
-  };
+  return { folder, url: urlOf(port, password), stop: () => server.stop() };
 }
 
-function flags(settings: Record<string, string>): string[] {
-  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+export function randomPassword(): string {
+  return randomBytes(16).toString('hex');
+}
+
+export function urlOf(port: number, password: string): string {
+  return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
 }

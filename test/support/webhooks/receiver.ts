@@ -1,8 +1,8 @@
 // A receiver of webhooks: a real server that records what it receives and responds as the test decides.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LoopbackServer } from '../loopback-server.ts';
+import { eventually } from '../process.ts';
 
 export interface ReceivedWebhook {
   path: string;
@@ -44,14 +44,8 @@ export class Receiver extends LoopbackServer {
   }
 
   /** Waits until at least `count` webhooks were received, and returns all. */
-  async waitFor(count: number, timeoutMs = 10_000): Promise<ReceivedWebhook[]> {
-    const deadline = performance.now() + timeoutMs;
-    while (this.received.length < count) {
-      if (performance.now() > deadline)
-        throw new Error(`received ${this.received.length} of ${count} webhooks in ${timeoutMs} ms`);
-      await sleep(5);
-    }
-    return this.received;
+  waitFor(count: number, limitMs = 10_000): Promise<ReceivedWebhook[]> {
+    return eventually(`${count} webhooks`, () => this.received.length >= count && this.received, limitMs);
   }
 }
 

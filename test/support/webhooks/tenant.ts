@@ -1,7 +1,6 @@
 // A caller that has webhook endpoints.
 
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestResponse } from '../http.ts';
 import { eventually, served } from '../process.ts';
 import type { TestService } from '../service.ts';
@@ -62,13 +61,11 @@ export class Tenant {
   }
 
   /** Waits until the newest delivery meets the condition. */
-  async waitFor(id: string, isMet: (delivery: TestDelivery) => boolean): Promise<TestDelivery> {
-    for (let attempt = 0; attempt < 400; attempt++) {
+  waitFor(id: string, isMet: (delivery: TestDelivery) => boolean): Promise<TestDelivery> {
+    return eventually(`a delivery with ${isMet}`, async () => {
       const [newest] = await this.deliveries(id);
-      if (newest !== undefined && isMet(newest)) return newest;
-      await sleep(20);
-    }
-    throw new Error(`the delivery did not change: ${JSON.stringify((await this.deliveries(id))[0])}`);
+      return newest !== undefined && isMet(newest) && newest;
+    });
   }
 
   /** Waits until the service has disabled the endpoint, which it does after the failed delivery. */
