@@ -17,8 +17,8 @@ import {
   type UserGroupList,
 } from '../../src/domain/user-group/cursor.ts';
 import { type UserGroup, userGroupKey } from '../../src/domain/user-group/user-group.ts';
+import { EVERY_GROUP } from '../../src/domain/user-group/user-group-filter.ts';
 import { codePoint } from '../support/domain/code-point.ts';
-import { EVERY_GROUP } from '../support/domain/every-group.ts';
 
 const list: UserGroupList = { workspaceId: 7, environment: 'Customer', search: 'a' };
 const position: Position = { order: 'name', name: 'Acme', providedId: 'customer-1' };

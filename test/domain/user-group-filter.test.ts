@@ -6,10 +6,10 @@ import { Catalogue } from '../../src/domain/catalogue.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import {
   compileFilter,
+  EVERY_GROUP,
   searchableText,
   type UserGroupFilter,
 } from '../../src/domain/user-group/user-group-filter.ts';
-import { EVERY_GROUP } from '../support/domain/every-group.ts';
 
 const group = {
   providedId: 'Customer-Straße',

@@ -15,11 +15,22 @@ export interface UserGroupFilter {
   /** Last seen before this instant (milliseconds since 1970), or never. */
   seenBefore: number | null;
   neverSeen: boolean | null;
-  /** Created at this instant or later. */
+  /** Created at this instant (milliseconds since 1970) or later. */
   createdSince: number | null;
   /** Fields that violate a rule of the environment, whatever its policies: the catalogue or the property schema. */
   invalid: InvalidField | null;
 }
+
+/** Cursors contain the conditions in this order. */
+export const EVERY_GROUP: UserGroupFilter = {
+  contains: null,
+  dataSource: null,
+  suspended: null,
+  seenBefore: null,
+  neverSeen: null,
+  createdSince: null,
+  invalid: null,
+};
 
 export const invalidFields = ['mapping', 'properties'] as const;
 export type InvalidField = (typeof invalidFields)[number];

@@ -12,7 +12,7 @@ import {
 } from '../../domain/user-group/cursor.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import {
-  type InvalidField,
+  EVERY_GROUP,
   searchableText,
   type UserGroupFilter,
 } from '../../domain/user-group/user-group-filter.ts';
@@ -31,18 +31,10 @@ export interface Page {
 }
 
 /** Absent conditions are met by every group. */
-export interface ListQuery extends PageQuery {
+export interface ListQuery extends PageQuery, Partial<Omit<UserGroupFilter, 'contains'>> {
   search?: string;
   /** How `search` matches; a prefix if absent. */
   match?: 'prefix' | 'contains';
-  dataSource?: string;
-  suspended?: boolean;
-  /** Milliseconds since 1970. */
-  seenBefore?: number;
-  neverSeen?: boolean;
-  /** Milliseconds since 1970. */
-  createdSince?: number;
-  invalid?: InvalidField;
   /** Lists in the order of names if the conditions are about ids and names only: that is the fastest search. */
   prefersNames?: boolean;
   /** How much a page with a filter reads until it is full. */
@@ -99,15 +91,7 @@ function describeList(
 ): UserGroupList {
   const isPrefix = match === 'prefix';
   const list = { workspaceId, environment, search: isPrefix ? search : '' };
-  const filter: UserGroupFilter = {
-    contains: isPrefix ? null : search,
-    dataSource: conditions.dataSource ?? null,
-    suspended: conditions.suspended ?? null,
-    seenBefore: conditions.seenBefore ?? null,
-    neverSeen: conditions.neverSeen ?? null,
-    createdSince: conditions.createdSince ?? null,
-    invalid: conditions.invalid ?? null,
-  };
+  const filter = { ...EVERY_GROUP, ...conditions, contains: isPrefix ? null : search };
   if (Object.values(filter).every((condition) => condition === null)) return list;
   const isByName = prefersNames && searchableText(filter) !== undefined;
   return { ...list, filter, ...(isByName && { order: 'name' }) };
