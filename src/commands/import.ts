@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { closeSync, createReadStream, createWriteStream, fstatSync, openSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { mapInChunks } from '../operations/pages.ts';
 import { PropertyValidator } from '../operations/property-schema/validator/validator.ts';
 import { type LineResult, type RefusedLine, refusedLine } from '../operations/user-group/line-result.ts';
 import { StoreUnavailable } from '../store/port.ts';
-import { createTemporaryFile, removeOnExit, temporaryPath } from '../system/atomic-file.ts';
+import { createTemporaryFile, temporaryPath } from '../system/atomic-file.ts';
 import { DatabaseTarget } from './database-import.ts';
 import { withDatabase, withExistingDatabase } from './database-option.ts';
 import { DataError, explainFileError, explainReadError, ServiceRefused, UsageError } from './exit-code.ts';
@@ -220,27 +220,17 @@ interface Input {
 class Source implements Disposable {
   readonly #path: string;
   readonly #format: Format;
-  readonly #copy: Disposable | null;
+  readonly #copy: number | null;
   #opened: Input | null;
 
   /** Fails before a database is opened, which may create it. */
   static async open(file: string, format: Format, isReadAgain: boolean): Promise<Source> {
     const input = await openInput(file);
     if (input.size !== null || !isReadAgain) return new Source(file, format, input, null);
-    // Lines may have tokens.
-    const copy = temporaryPath(join(tmpdir(), 'user-group-service-import'));
-    using removals = new DisposableStack();
-    removals.use(removeOnExit([copy]));
-    try {
-      createTemporaryFile(copy);
-      await pipeline(input.chunks, createWriteStream(copy, { flags: 'r+' }));
-    } catch (error) {
-      explainFileError(error, (message) => new UsageError(`cannot copy the input to ${copy}: ${message}`));
-    }
-    return new Source(copy, format, null, removals.move());
+    return new Source(file, format, null, await copyInput(input.chunks));
   }
 
-  private constructor(path: string, format: Format, opened: Input | null, copy: Disposable | null) {
+  private constructor(path: string, format: Format, opened: Input | null, copy: number | null) {
     this.#path = path;
     this.#format = format;
     this.#opened = opened;
@@ -248,7 +238,7 @@ class Source implements Disposable {
   }
 
   async read(): Promise<{ lines: AsyncIterable<Line[]>; size: number | null }> {
-    const { chunks, size } = this.#opened ?? (await openInput(this.#path));
+    const { chunks, size } = this.#opened ?? (await this.#open());
     this.#opened = null;
     if (this.#format === 'json-lines') return { lines: ndjsonBatches(chunks, BATCH), size };
     // Loaded only for the files that need it.
@@ -256,9 +246,32 @@ class Source implements Disposable {
     return { lines: csvBatches(chunks, BATCH), size };
   }
 
+  async #open(): Promise<Pick<Input, 'chunks' | 'size'>> {
+    if (this.#copy === null) return await openInput(this.#path);
+    const chunks = createReadStream('', { fd: this.#copy, start: 0, autoClose: false });
+    return { chunks, size: fstatSync(this.#copy).size };
+  }
+
   [Symbol.dispose](): void {
     this.#opened?.close();
-    this.#copy?.[Symbol.dispose]();
+    if (this.#copy !== null) closeSync(this.#copy);
+  }
+}
+
+/** Returns the descriptor of a file without a name: lines may have tokens, and nothing is left of it if the process is killed. */
+async function copyInput(chunks: AsyncIterable<Buffer>): Promise<number> {
+  const path = temporaryPath(join(tmpdir(), 'user-group-service-import'));
+  try {
+    createTemporaryFile(path);
+    const copy = openSync(path, 'r+');
+    rmSync(path);
+    await pipeline(chunks, createWriteStream('', { fd: copy, start: 0, autoClose: false }));
+    return copy;
+  } catch (error) {
+    return explainFileError(
+      error,
+      (message) => new UsageError(`cannot copy the input to ${path}: ${message}`),
+    );
   }
 }
 

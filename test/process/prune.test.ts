@@ -1,12 +1,15 @@
 // `import --update --prune` makes the user groups of an environment those of a list, after a plan.
 
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { before, beforeEach, it } from 'node:test';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
 import {
   createApiToken,
   type Exit,
+  eventually,
   type Folder,
   PROGRAM,
   Program,
@@ -199,6 +202,29 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     const exit = await program.exit();
     assert.deepEqual([exit.code, exit.stderr], [0, '']);
     assert.equal((await ids()).length, 9);
+  });
+
+  it('leaves no copy of standard input if it is killed', async () => {
+    const [fifo, temporary] = [folder.join('fifo'), folder.join('temporary')];
+    execFileSync('mkfifo', [fifo]);
+    mkdirSync(temporary);
+    const piped = ['-c', 'exec "$0" "$@" < fifo', process.execPath, PROGRAM];
+    const env = { ...database.env, TMPDIR: temporary };
+    await using program = new Program(folder, [...piped, ...args('-', '--update', '--prune')], {
+      env,
+      command: 'bash',
+    });
+    await using writer = await open(fifo, 'w');
+    await writer.write(listed([0, 1, 2]));
+    const files = () => readdirSync(`/proc/${program.id}/fd`).map((name) => `/proc/${program.id}/fd/${name}`);
+    await eventually('a copy', () =>
+      files().some((file) => readlinkSync(file).startsWith(`${temporary}/user`) && statSync(file).size > 0),
+    );
+    await program.kill();
+    assert.deepEqual(
+      readdirSync(temporary).filter((name) => name.startsWith('user')),
+      [],
+    );
   });
 
   it('reads a customer table as CSV, whose cells cannot become other fields', async () => {
