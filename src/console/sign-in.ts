@@ -7,7 +7,7 @@ import { findActiveApiToken } from '../operations/api-token/authenticate.ts';
 import type { Context } from '../operations/context.ts';
 import { Problem } from '../problem.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
-import { isSecure, queryParameters, refuseOtherSites, requestSession } from './browser.ts';
+import { hasToken, isSecure, queryParameters, refuseOtherSites, requestSession } from './browser.ts';
 import { html } from './html.ts';
 import { type Page, READERS } from './page.ts';
 import { type ConsoleOptions, receiveForm, redirect, sendView, tracked } from './serve.ts';
@@ -70,8 +70,9 @@ function signInPage(next: string, isAnother: boolean, problem?: Problem) {
   return signInView({ action: PATH, fields, ...(isAnother && { text }) }, problem);
 }
 
-/** A path of the console: never another site. */
+/** A path of the console: never another site, nor a path in which a token was typed. */
 function nextPath(text: string): string {
+  if (hasToken(text)) return HOME;
   const url = URL.parse(text, 'http://console');
   if (url === null || url.host !== 'console' || !url.pathname.startsWith('/console/')) return HOME;
   return url.pathname.startsWith('/console/sign-') ? HOME : url.pathname + url.search;
