@@ -18,6 +18,8 @@ export interface Session {
 }
 
 const MAX_AGE_SECONDS = 12 * 3_600;
+/** Another process may have created the session. */
+const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 const CSRF_BYTES = 16;
 /** Random text in it never has the form of a token of the service, for which logs and pages are searched. */
 const CSRF_ENCODING = 'hex';
@@ -93,6 +95,6 @@ export function readSession(
   if (opened === null) return null;
   const [apiToken, csrfToken, createdAt] = opened;
   const age = now - createdAt;
-  if (age < 0 || age >= MAX_AGE_SECONDS * 1_000) return null;
+  if (age < -MAX_CLOCK_DIFFERENCE_MS || age >= MAX_AGE_SECONDS * 1_000) return null;
   return { apiToken: new Secret(apiToken), csrfToken, createdAt };
 }

@@ -204,6 +204,15 @@ describeOnEachDatabase('A session of the console', (database) => {
     service.clockAheadMs = 0;
   });
 
+  it('does not end in a process whose clock is some seconds behind, unlike one of a clock that was ahead', async () => {
+    const session = await newSession();
+    service.clockAheadMs = -5_000;
+    assert.ok(await isSignedIn(session));
+    service.clockAheadMs = -HOUR_MS;
+    assert.ok(!(await isSignedIn(session)));
+    service.clockAheadMs = 0;
+  });
+
   it('ends with its API token, at the next click', async () => {
     const { id, token } = await service.apiToken({ permission: 'admin' });
     const session = await newSession(token);
