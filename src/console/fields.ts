@@ -193,7 +193,12 @@ const LABELS: Labels = {
 function fieldName(pointer: string, labels: Labels): Html {
   const parts = pointer.split('/').slice(1);
   const [first = '', ...others] = parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  return joined([labels[first] ?? LABELS[first] ?? wordsOf(first), ...others].map(bdi), ' › ');
+  return joined([labels[first] ?? labelOfField(first), ...others].map(bdi), ' › ');
+}
+
+/** The label of the field, unless its form has another. */
+export function labelOfField(name: string): string {
+  return LABELS[name] ?? wordsOf(name);
 }
 
 /** An identifier as people read it, such as "API tokens" for `api-tokens`. */

@@ -5,7 +5,7 @@ import { type Document, documentTag } from '../domain/document.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import { toVersionTag } from '../domain/user-group/user-group.ts';
 import { Problem } from '../problem.ts';
-import { checkField, hidden, type Labels, problemSummary } from './fields.ts';
+import { checkField, hidden, type Labels, labelOfField, problemSummary } from './fields.ts';
 import { Form } from './form.ts';
 import { alert, code, type Html, html, NO_HTML, table, time } from './html.ts';
 import { jsonValue } from './json.ts';
@@ -105,8 +105,8 @@ function deletedAlert(noun: string): Html {
 
 function conflictAlert(noun: string, document: Document | null, { conflicts, others }: Merge): Html {
   const rows = [
-    ...conflicts.map(({ name, from, to }) => [name, shown(from), shown(to)]),
-    ...others.map(({ name, to }) => [name, shown(to), 'not changed: the stored value stays']),
+    ...conflicts.map(({ name, from, to }) => [labelOfField(name), shown(from), shown(to)]),
+    ...others.map(({ name, to }) => [labelOfField(name), shown(to), 'not changed: the stored value stays']),
   ];
   const now =
     document === null

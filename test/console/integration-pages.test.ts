@@ -172,7 +172,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
       secret: OTHER_SECRET,
     });
     assert.equal(page.status, 412);
-    assert.match(textOf(page), /was changed after you opened the form.*ttl_seconds 777 60/);
+    assert.match(textOf(page), /was changed after you opened the form.*Seconds that a token is valid 777 60/);
     assert.equal(fieldsOf(page.text, edit).claims, '{"a": {"field": "name"}}');
     assert.match(textOf(page), /Type it again/);
     assertNoSecret(page);
