@@ -187,8 +187,11 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
     assert.match(textOf(await browser.get(LIST)), /works http\S+ 1 healthy \d{4}-.* UTC 0 /);
     receiver.respond = respondWith(503);
     await tenant.createGroup('globex');
-    await tenant.waitFor('works', ({ attempts, state }) => attempts === 1 && state === 'pending');
-    const page = await browser.get(LIST);
+    // The health is recorded after the attempt.
+    const page = await eventually('a page with a failing endpoint', async () => {
+      const each = await browser.get(LIST);
+      return textOf(each).includes('failing') && each;
+    });
     assert.match(textOf(page), /works http\S+ 1 failing since \d{4}-.* UTC .* UTC 1 /);
     assert.doesNotMatch(page.text, /badge good/);
     assert.match(textOf(await browser.get('/console')), /failing Webhook endpoint works since \d{4}-/);
