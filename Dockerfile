@@ -10,7 +10,7 @@ FROM node:26-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts --no-workspaces
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json ./
 COPY scripts scripts
 COPY src src
 RUN node scripts/build.ts

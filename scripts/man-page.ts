@@ -5,7 +5,8 @@ import { allSettings } from '../src/config.ts';
 import { readVersion } from '../src/version.ts';
 import { commandLine, type Leaf, leaves, optionItems } from './reference.ts';
 
-export const MAN_PAGE = 'dist/user-group-service.1';
+/** Its name in the folder of the compiled code. */
+export const MAN_PAGE = 'user-group-service.1';
 
 const MAX_LINE = 80;
 

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { FileQueue } from '../test/support/file-queue.ts';
 import { startPostgres } from '../test/support/postgres/server.ts';
+import { ProgramBuild } from '../test/support/program-build.ts';
 
 interface Tier {
   /** A tier without folders has the tests that no other has. */
@@ -19,6 +20,8 @@ interface Tier {
   sharesProcesses?: true;
   /** Files that take longest, which start first: none of them is then left alone at the end. */
   longest?: readonly string[];
+  /** Tests start a build of the program instead of its sources, as from the package: many processes, half the time each. */
+  startsBuild?: true;
   /** Serving threads of a process that a test starts, unless the environment says otherwise; `auto` if absent. */
   threads?: number;
 }
@@ -75,6 +78,7 @@ const TIERS = {
   processes: {
     folders: ['test/bad-input/', 'test/cli/', 'test/client-matrix/', 'test/postgres/', 'test/process/'],
     concurrency: availableParallelism() + 2,
+    startsBuild: true,
     threads: 1,
     longest: LONGEST_PROCESSES,
   },
@@ -82,6 +86,7 @@ const TIERS = {
   faults: {
     folders: ['test/faults/', 'reliability/test/crash.test.ts', 'reliability/test/power-cut.test.ts'],
     concurrency: availableParallelism() + 1,
+    startsBuild: true,
     longest: LONGEST_FAULTS,
   },
   // Many measure latencies or memory, or have callers that give up after some time.
@@ -157,12 +162,14 @@ async function runTests(): Promise<number> {
   const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache');
   // No test of behaviour cuts the power: its databases need no disk.
   if (isBehaviour && hasRoomInMemory()) process.env.TMPDIR = MEMORY;
-  const { concurrency, sharesProcesses, threads }: Tier = TIERS[tier];
+  const { concurrency, sharesProcesses, startsBuild, threads }: Tier = TIERS[tier];
+  using build = startsBuild && named.length === 0 ? new ProgramBuild() : null;
   const server = process.env.TEST_DATABASE_URL ? null : await startPostgres();
   const env = {
     NODE_COMPILE_CACHE,
     TEST_FILES: String(files.length),
     ...(named.length === 0 && threads !== undefined && { UGS_THREADS: String(threads) }),
+    ...(build && { TEST_PROGRAM: build.program }),
     ...process.env,
     ...(full && { TEST_REPORT: 'full' }),
     ...(server && { TEST_DATABASE_URL: server.url }),

@@ -4,11 +4,13 @@ import { getAsset, isSea } from 'node:sea';
 import { isMainThread, Worker, type WorkerOptions } from 'node:worker_threads';
 
 /** The files that run in threads of their own: paths from the folder of the code, without their extension. */
-export type ThreadFile =
-  | 'operations/property-schema/validator/thread'
-  | 'store/sqlite/writer/checkpointer-thread'
-  | 'store/sqlite/writer/writer-thread'
-  | 'threads/serving-thread';
+export const THREAD_FILES = [
+  'operations/property-schema/validator/thread',
+  'store/sqlite/writer/checkpointer-thread',
+  'store/sqlite/writer/writer-thread',
+  'threads/serving-thread',
+] as const;
+export type ThreadFile = (typeof THREAD_FILES)[number];
 
 /** Asset of the single executable: the same code as its main script, which runs the file that `workerData` names. */
 export const THREAD_CODE = 'thread.js';

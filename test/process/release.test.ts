@@ -11,6 +11,7 @@ import { dependencies, refuseLicenses } from '../../scripts/release/dependency.t
 import { eventFileSchema } from '../../scripts/release/description.ts';
 import { isInstalled } from '../../scripts/release/run.ts';
 import { releasedVersion } from '../../scripts/release/state.ts';
+import { THREAD_FILES } from '../../src/system/start-thread.ts';
 import { copyCheckout } from '../support/clone.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { Folder } from '../support/process.ts';
@@ -162,23 +163,20 @@ describe('The npm packages', () => {
       .sort();
   }
 
-  /** The compiled files of the TypeScript files in a folder. */
-  function compiled(folder: string, extensions: readonly string[]): string[] {
-    const modules = globSync('**/*.ts', { cwd: join(checkout.root, folder) });
-    return modules.flatMap((path) => extensions.map((each) => `dist/${path.replace(/\.ts$/, each)}`)).sort();
-  }
-
   it('contain the compiled client with its types, and nothing else', () => {
     const texts = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
-    const code = compiled('client/src', ['.js', '.d.ts']);
+    const modules = globSync('**/*.ts', { cwd: join(checkout.root, 'client/src') });
+    const code = modules.flatMap((path) =>
+      ['.js', '.d.ts'].map((each) => `dist/${path.replace(/\.ts$/, each)}`),
+    );
     assert.deepEqual(contents('user-group-service-client'), [...texts, ...code].sort());
   });
 
   it('contain the code of the service without tests, types and source maps', () => {
     const files = contents('user-group-service');
     const scripts = /^dist\/(?:http\/docs\/(?:setup|swagger-ui\/.*)|console\/console)\.js$/;
-    const code = files.filter((path) => /^dist\/.*\.js$/.test(path) && !scripts.test(path));
-    assert.deepEqual(code, compiled('src', ['.js']));
+    const code = files.filter((path) => /^dist\/(?!chunks\/).*\.js$/.test(path) && !scripts.test(path));
+    assert.deepEqual(code, ['main', ...THREAD_FILES].map((name) => `dist/${name}.js`).sort());
     const folders = new Set(files.map((path) => path.split('/')[0]!));
     const texts = [
       'bin',

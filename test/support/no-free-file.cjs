@@ -17,7 +17,7 @@ const moments = {
   start: () => process.stdout.once('newListener', takeAll),
   load: () => {
     const load = (url, context, next) => {
-      if (isMainThread && /\/app\.[jt]s$/.test(url))
+      if (isMainThread && /\/app(?:-\w+)?\.[jt]s$/.test(url))
         throw new Error(`EMFILE: too many open files, open '${url}'`);
       return next(url, context);
     };

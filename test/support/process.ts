@@ -14,7 +14,9 @@ import { watch } from './exposure.ts';
 import { send, type TestRequest, type TestResponse } from './http.ts';
 import { nodeFlagsOf } from './node-flags.ts';
 
-export const PROGRAM = fileURLToPath(new URL('../../bin/user-group-service.js', import.meta.url));
+/** The executable of this checkout, or of a build. */
+export const PROGRAM =
+  process.env.TEST_PROGRAM ?? fileURLToPath(new URL('../../bin/user-group-service.js', import.meta.url));
 /** An executable of the service to test instead of this checkout, such as one of `npm run release`. */
 const EXECUTABLE = process.env.TEST_EXECUTABLE;
 /** A busy machine needs a higher limit. */

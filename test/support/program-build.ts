@@ -1,0 +1,24 @@
+// A build of the program for the tests that start it, which takes half as long as to start its sources.
+
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+/** The files of the package that the program needs, in a temporary folder. */
+export class ProgramBuild implements Disposable {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'user-group-service-build-'));
+  /** Path of its executable. */
+  readonly program = join(this.#folder, 'bin/user-group-service.js');
+
+  constructor() {
+    execFileSync(process.execPath, ['scripts/build.ts', join(this.#folder, 'dist')]);
+    for (const path of ['bin', 'docs', 'package.json'])
+      cpSync(path, join(this.#folder, path), { recursive: true });
+    symlinkSync(resolve('node_modules'), join(this.#folder, 'node_modules'));
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#folder, { recursive: true });
+  }
+}
