@@ -143,6 +143,12 @@ describe('doctor on SQLite', () => {
     await assertFound('failed', 'database', /not a database/, await doctor(broken));
   });
 
+  it('reports a directory, and does not advise to make it inaccessible', async () => {
+    using wrong = new Folder();
+    mkdirSync(wrong.join(DATABASE), { recursive: true, mode: 0o755 });
+    await assertFound('failed', 'database', /is a directory/, await doctor(wrong));
+  });
+
   it('reports a file that the service refuses to serve', async () => {
     using other = new Folder();
     await createApiToken(other);

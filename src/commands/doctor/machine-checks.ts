@@ -44,7 +44,9 @@ function readersOf(files: readonly string[]): string {
 function checkDatabaseFile({ databaseUrl }: Config): CheckResult {
   if (databaseUrl.engine !== 'sqlite') return skipped('the database is PostgreSQL');
   const { path } = databaseUrl;
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) return skipped(`${path} does not exist`);
+  const status = statSync(path, { throwIfNoEntry: false });
+  if (!status?.isFile())
+    return skipped(`${path} ${status === undefined ? 'does not exist' : 'is not a file'}`);
   const files = ['', '-wal', '-shm'].map((suffix) => path + suffix).filter((file) => existsSync(file));
   const exposed = files.filter(isExposed);
   if (exposed.length === 0) return ok(readersOf(files));
