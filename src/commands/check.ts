@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import { checkUserGroups } from '../operations/user-group/check.ts';
 import { keepHeapSmall } from '../system/small-heap.ts';
-import { type DatabaseOptions, databaseOption, withExistingDatabase } from './database-option.ts';
+import { type DatabaseOptions, databaseOption } from './database-option.ts';
 import { DataError } from './exit-code.ts';
 import { counted, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
 import { singleLine } from './terminal-text.ts';
-import { environmentOption, operatorAt, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
+import { atPlace, environmentOption, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
 
 /** User groups. */
 const COLLECT_EVERY = 50_000;
@@ -33,8 +33,7 @@ async function check(options: CheckOptions): Promise<void> {
   let total = 0;
   const collectGarbage = keepHeapSmall();
   let collectAt = COLLECT_EVERY;
-  await withExistingDatabase(options, async ({ store }) => {
-    const tenant = await operatorAt(store, options);
+  await atPlace(options, async ({ store, caller: tenant }) => {
     using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', tenant }));
     for await (const { checked, invalid } of checkUserGroups(store, tenant)) {
       if (invalid.length > 0) bar.erase();

@@ -1,7 +1,5 @@
 // Target of the config commands: a database, or a running service.
 
-import type { Config } from '../config.ts';
-import type { Caller } from '../domain/api-token.ts';
 import { configBody, sectionNames } from '../domain/config.ts';
 import { type ConfigChange, type ConfigPlan, changeActions, type KeptEntry } from '../domain/config-plan.ts';
 import { jsonText, withMember } from '../domain/json/json-tree.ts';
@@ -13,14 +11,12 @@ import { atCurrentConfig, EnvironmentConfigs } from '../operations/document/envi
 import { CpuQueue } from '../operations/machinery/cpu-queue.ts';
 import { PropertyValidator } from '../operations/property-schema/validator/validator.ts';
 import { Problem } from '../problem.ts';
-import type { BatchingStore } from '../store/batching-store.ts';
 import { contextWithKeys } from './command-context.ts';
-import { withExistingDatabase } from './database-option.ts';
 import { DataError } from './exit-code.ts';
 import { MAX_MEMBERS, ServiceClient } from './service-client.ts';
 import type { ServiceObject } from './service-object.ts';
 import { selectTarget, type TargetOptions } from './target-option.ts';
-import { operatorAt } from './workspace-option.ts';
+import { atPlace, type Place } from './workspace-option.ts';
 
 const CODES_ABOUT_FILE = [
   'invalid_request',
@@ -50,9 +46,7 @@ export async function withConfigTarget(
 ): Promise<void> {
   const place = selectTarget(options);
   if ('url' in place) return work(serviceTarget(new ServiceClient(place.url, 'admin')));
-  await withExistingDatabase(options, async ({ store }, config) => {
-    await work(databaseTarget(store, config, await operatorAt(store, place)));
-  });
+  await atPlace({ ...options, ...place }, (at) => work(databaseTarget(at)));
 }
 
 function sentText(config: JsonText, version: number | null): JsonText {
@@ -60,7 +54,7 @@ function sentText(config: JsonText, version: number | null): JsonText {
   return withMember(config, 'config_version', jsonText(version));
 }
 
-function databaseTarget(store: BatchingStore, settings: Config, operator: Caller): ConfigTarget {
+function databaseTarget({ store, config: settings, caller: operator }: Place): ConfigTarget {
   return {
     read: async () => {
       const context = { store, configs: new EnvironmentConfigs(), cpu: CpuQueue.create() };

@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Config } from '../config.ts';
 import type { Caller } from '../domain/api-token.ts';
 import { parseInstant, timestamp, timestampOrNull } from '../domain/instant.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
@@ -28,7 +27,13 @@ import { type DatabaseOptions, withExistingDatabase } from './database-option.ts
 import { parseGracePeriod } from './duration.ts';
 import { NotFound, UsageError } from './exit-code.ts';
 import { printJson, printList, printResult, printTable } from './output.ts';
-import { addPlaceOptions, operatorAt, type WorkspaceOptions } from './workspace-option.ts';
+import {
+  addPlaceOptions,
+  atPlace,
+  operatorAt,
+  type Place,
+  type WorkspaceOptions,
+} from './workspace-option.ts';
 
 const LIST_PAGE = 1_000;
 
@@ -258,10 +263,7 @@ function showTokenOption(): Option {
   return new Option('--show-token', 'print the token too, which requires the key ring');
 }
 
-interface Found {
-  store: BatchingStore;
-  config: Config;
-  caller: Caller;
+interface Found extends Place {
   userGroup: UserGroup;
 }
 
@@ -271,11 +273,11 @@ function withUserGroup(
   options: GroupOptions,
   work: (found: Found) => Promise<void>,
 ): Promise<void> {
-  return withExistingDatabase(options, async ({ store }, config) => {
-    const caller = await operatorAt(store, options);
+  return atPlace(options, async (place) => {
+    const { store, caller } = place;
     try {
       const userGroup = await findUserGroup({ store }, caller, id);
-      await work({ store, config, caller, userGroup });
+      await work({ ...place, userGroup });
     } catch (error) {
       // Not found, or deleted concurrently.
       if (!(error instanceof Problem && error.code === 'user_group_not_found')) throw error;

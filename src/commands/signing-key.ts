@@ -1,13 +1,11 @@
 import { Command } from 'commander';
 import type { Config } from '../config.ts';
-import type { Caller } from '../domain/api-token.ts';
 import { issuerUrl, publishedKeys, signingKeyMembers } from '../domain/signing-key/key-set.ts';
 import { findKeySet, rotateKeySet, type StoredKeySet } from '../operations/signing-key/key-set.ts';
-import type { BatchingStore } from '../store/batching-store.ts';
 import { commandContext, contextWithKeys } from './command-context.ts';
-import { type DatabaseOptions, withExistingDatabase } from './database-option.ts';
+import type { DatabaseOptions } from './database-option.ts';
 import { printJson, printTable } from './output.ts';
-import { addPlaceOptions, operatorAt, type WorkspaceOptions } from './workspace-option.ts';
+import { addPlaceOptions, atPlace, type WorkspaceOptions } from './workspace-option.ts';
 
 type Options = DatabaseOptions & WorkspaceOptions;
 
@@ -26,7 +24,7 @@ function listCommand(): Command {
   return addPlaceOptions(new Command('list'), 'the keys')
     .summary('list the published keys')
     .action((options: Options) =>
-      atPlace(options, async (store, caller, config) =>
+      atPlace(options, async ({ store, caller, config }) =>
         print(await findKeySet(commandContext(store, config), caller), config, options),
       ),
     );
@@ -44,21 +42,12 @@ function rotateCommand(): Command {
       'remove the previous keys and sign with the new ones immediately, because a key has leaked',
     )
     .action((options: Options & { revoke?: boolean }) =>
-      atPlace(options, async (store, caller, config) => {
+      atPlace(options, async ({ store, caller, config }) => {
         const { revoke = false } = options;
         const stored = await rotateKeySet(await contextWithKeys(store, config), caller, { revoke });
         print(stored, config, options);
       }),
     );
-}
-
-function atPlace(
-  options: Options,
-  work: (store: BatchingStore, caller: Caller, config: Config) => Promise<void>,
-): Promise<void> {
-  return withExistingDatabase(options, async ({ store }, config) => {
-    await work(store, await operatorAt(store, options), config);
-  });
 }
 
 function print(stored: StoredKeySet | null, { publicUrl }: Config, { json }: Options): void {

@@ -8,12 +8,11 @@ import { Problem } from '../problem.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import { refuseExistingFile } from '../system/atomic-file.ts';
 import { outputArgument, writeOutput } from './create-file.ts';
-import { withExistingDatabase } from './database-option.ts';
 import { UsageError } from './exit-code.ts';
 import { ServiceClient } from './service-client.ts';
 import type { ServiceObject } from './service-object.ts';
 import { addTargetOptions, selectTarget, type TargetOptions } from './target-option.ts';
-import { operatorAt } from './workspace-option.ts';
+import { atPlace } from './workspace-option.ts';
 
 type ExportOptions = TargetOptions & {
   from?: Day;
@@ -79,9 +78,9 @@ async function runExport(file: string | undefined, options: ExportOptions): Prom
   const write = (records: AsyncIterable<UsageRecord>) => writeOutput(file, csvLines(records));
   const place = selectTarget(options);
   if ('url' in place) return write(serviceRecords(new ServiceClient(place.url, 'read-only'), query));
-  await withExistingDatabase(options, async ({ store }) => {
-    await write(databaseRecords(store, await operatorAt(store, place), query));
-  });
+  await atPlace({ ...options, ...place }, ({ store, caller }) =>
+    write(databaseRecords(store, caller, query)),
+  );
 }
 
 /** Throws `UsageError`. */

@@ -1,14 +1,14 @@
 // Options shared by the commands that work on one workspace and environment.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseName as parseConfiguredName } from '../config.ts';
+import { type Config, parseName as parseConfiguredName } from '../config.ts';
 import { type Caller, operator } from '../domain/api-token.ts';
 import { didYouMean } from '../domain/suggest.ts';
 import { type Environment, environments } from '../domain/user-group/user-group.ts';
 import { findWorkspace, hasWorkspaces, suggestWorkspace } from '../operations/workspace/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import type { Workspace } from '../store/port.ts';
-import { addDatabaseOptions } from './database-option.ts';
+import { addDatabaseOptions, type DatabaseOptions, withExistingDatabase } from './database-option.ts';
 import { NotFound } from './exit-code.ts';
 
 export interface WorkspaceOptions {
@@ -53,6 +53,24 @@ export async function existingWorkspace(store: BatchingStore, name: string): Pro
   const workspace = await findWorkspace(store, name);
   if (workspace === null) throw await unknownWorkspace(store, name);
   return workspace;
+}
+
+/** A workspace and environment of a database. */
+export interface Place {
+  store: BatchingStore;
+  config: Config;
+  /** The operator. */
+  caller: Caller;
+}
+
+/** Opens the database, and runs `work` at the place in it. Throws `NotFound`. */
+export function atPlace(
+  options: DatabaseOptions & WorkspaceOptions,
+  work: (place: Place) => Promise<void>,
+): Promise<void> {
+  return withExistingDatabase(options, async ({ store }, config) => {
+    await work({ store, config, caller: await operatorAt(store, options) });
+  });
 }
 
 /** The operator of the workspace and environment. Throws `NotFound`. */
