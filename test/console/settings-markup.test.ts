@@ -5,17 +5,23 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { joined, markup, pathLike } from '../support/bad-input/markup.ts';
 import { ConsoleBrowser } from '../support/console.ts';
-import { checkMarkup } from '../support/console-page.ts';
+import { checkMarkup, unescaped } from '../support/console-page.ts';
 import { sqlite } from '../support/database.ts';
 import { textOfElement } from '../support/html.ts';
+import type { TestResponse } from '../support/http.ts';
 import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
+
+/** Breaks out of text, of attributes in either quotes, and of text areas. */
+const MARKUP = `</textarea></title><script>alert(1)</script>"'><img src=x onerror=alert(1)>`;
 
 interface Kind {
   /** In the console. */
   path: string;
   api: string;
   body(text: string): object;
+  /** Fields that the form does not accept. */
+  rejected(text: string): Record<string, string>;
 }
 
 const kinds: readonly Kind[] = [
@@ -23,11 +29,13 @@ const kinds: readonly Kind[] = [
     path: '/console/catalogue/schemas',
     api: '/v1/schemas',
     body: (text) => ({ name: text, default_data_source: text }),
+    rejected: (text) => ({ name: '', default_data_source: text }),
   },
   {
     path: '/console/catalogue/data-sources',
     api: '/v1/data-sources',
     body: (text) => ({ schema_id: text, name: text, attributes: { [`${text}.`]: [text] } }),
+    rejected: (text) => ({ schema_id: text, name: text, attributes: text }),
   },
   {
     path: '/console/integrations',
@@ -37,11 +45,13 @@ const kinds: readonly Kind[] = [
       settings: { audience: text, properties: [text] },
       claims: { [text]: { property: text }, constant: { constant: text } },
     }),
+    rejected: (text) => ({ settings: text, claims: text, ttl_seconds: text, type: text }),
   },
   {
     path: '/console/webhooks',
     api: '/v1/webhook-endpoints',
     body: (text) => ({ url: `https://x.example/?${encodeURIComponent(text)}'<>`, event_types: ['*'] }),
+    rejected: (text) => ({ url: text }),
   },
 ];
 
@@ -54,7 +64,7 @@ describe('markup in settings of the console', () => {
     browser = await ConsoleBrowser.signIn(service, token);
   });
 
-  for (const { path, api, body } of kinds) {
+  for (const { path, api, body, rejected } of kinds) {
     it(`is shown as text, and sent back unchanged: ${api}`, async () => {
       // The paths of all kinds are made by the same code.
       for (const text of [...joined(markup), ...(api === '/v1/schemas' ? pathLike : [])]) {
@@ -69,6 +79,7 @@ describe('markup in settings of the console', () => {
         const edit = `${path}/${id}/edit`;
         const form = await browser.get(edit);
         checkMarkup(form);
+        assertShown(await browser.submitFrom(form, edit, rejected(text)), 400, text);
         const saved = await browser.submitFrom(form, edit);
         assert.equal(saved.status, 303, saved.text);
         const { version, updated_at, ...same } = Object.values((await read()).json)[1] as Record<
@@ -79,11 +90,54 @@ describe('markup in settings of the console', () => {
         assert.deepEqual(same, before);
         await served(() => service.call('PUT', `${api}/${id}`, body(`${text}2`), { token }));
         const conflict = await browser.submitFrom(form, edit);
-        assert.equal(conflict.status, 412);
-        checkMarkup(conflict);
+        assertShown(conflict, 412, text);
         assert.match((await browser.submitFrom(conflict, edit)).headers.location!, /^\/console\//);
       }
       checkMarkup(await browser.get(path));
+      const query = new URLSearchParams({ type: MARKUP, schema: MARKUP, done: MARKUP });
+      checkMarkup(await browser.get(`${path}/-/new?${query}`));
     });
   }
+
+  it('is shown as text on the page of another data source with the same id', async () => {
+    const { path, api, body } = kinds[1]!;
+    await service.call('PUT', `${api}/${encodeURIComponent(MARKUP)}`, body(MARKUP), { token });
+    const fields = { id: MARKUP, schema_id: MARKUP, name: MARKUP, attributes: '{}' };
+    assertShown(await browser.submit(`${path}/-/new`, `${path}/-/new`, fields), 412, MARKUP);
+  });
+
+  it('is shown as text on the page with a new secret of a webhook endpoint', async () => {
+    const { path, api, body } = kinds[3]!;
+    const id = encodeURIComponent(MARKUP);
+    await service.call('PUT', `${api}/${id}`, body(MARKUP), { token });
+    const rotate = `${path}/${id}/rotate`;
+    assertShown(await browser.get(rotate), 200, MARKUP);
+    assertShown(await browser.submit(rotate, rotate), 200, MARKUP);
+    checkMarkup(await browser.get(`${path}/${id}?done=${id}&cursor=`));
+  });
+
+  it('is shown as text on the pages of the catalogue and of the property schema', async () => {
+    const schema = { schema: { title: MARKUP }, mode: 'off' };
+    await service.call('PUT', '/v1/property-schema', schema, { token });
+    const group = { user_group_id: MARKUP, name: 'x', mapping: { 40: MARKUP } };
+    await service.call('POST', '/v1/user-groups', group, { token });
+    checkMarkup(await browser.get('/console/catalogue'));
+    assertShown(await browser.get('/console/catalogue/property-schema'), 200, markup[0]!);
+  });
+
+  it('is shown as text in names of API tokens', async () => {
+    const form = '/console/api-tokens/-/new';
+    const issued = await browser.submit(form, form, { name: MARKUP, permission: 'admin' });
+    assertShown(issued, 200, MARKUP);
+    const [, path] = /href="(\/console\/api-tokens\/\d+)"/.exec(issued.text)!;
+    for (const page of ['/console/api-tokens', path, `${path}/rotate`, `${path}/revoke`])
+      assertShown(await browser.get(page!), 200, MARKUP);
+    assertShown(await browser.submit(form, form, { name: MARKUP, permission: MARKUP }), 400, MARKUP);
+  });
 });
+
+function assertShown(page: TestResponse, status: number, text: string): void {
+  assert.equal(page.status, status, page.text);
+  checkMarkup(page);
+  assert.ok(unescaped(page.text).includes(text));
+}
