@@ -369,6 +369,8 @@ describe('doctor on PostgreSQL', () => {
     await using other = await postgres.create();
     await runSql(other, 'create table schema_migrations (version text)');
     await assertFound('failed', 'database', /tables of another application/, await doctor(folder, other));
+    await runSql(other, 'drop table schema_migrations; create table events (id integer)');
+    await assertFound('failed', 'database', /tables of another application/, await doctor(folder, other));
     await assertFound('failed', 'database', /search_path/, await withOptions('-c search_path=nowhere'));
   });
 

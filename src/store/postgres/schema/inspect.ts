@@ -21,8 +21,12 @@ const PRIVILEGES = `select relname, privilege, has_table_privilege(oid, privileg
 const INDEXES = `select relname from pg_class join pg_index on indexrelid = pg_class.oid
   where indisvalid
     and relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migrations'))`;
-const IS_OF_OTHER = `select to_regclass('schema_migrations') is not null and not exists (
-  select 1 from pg_attribute where attrelid = to_regclass('schema_migrations') and attname = 'number')`;
+/** Whether the table that `migrate` creates first is another, or one of the next exists without it. */
+const IS_OF_OTHER = `select case when to_regclass('schema_migrations') is null
+  then exists (select 1 from unnest($1::text[]) as name
+    where to_regclass(format('%I.%I', current_schema(), name)) is not null)
+  else not exists (
+    select 1 from pg_attribute where attrelid = to_regclass('schema_migrations') and attname = 'number') end`;
 
 /** Runs `work` on the database. Throws `StoreUnavailable`. */
 export function inspectPostgres<Result>(
@@ -30,6 +34,12 @@ export function inspectPostgres<Result>(
   work: (inspection: Inspection) => Promise<Result> | Result,
 ): Promise<Result> {
   return withSchemaSession(options, async (session) => work(new PostgresInspection(session)));
+}
+
+function createdTables(): string[] {
+  return migrations
+    .pending(0)
+    .flatMap(({ sql }) => [...sql.matchAll(/^create table (\w+)/gm)].map(([, name]) => name!));
 }
 
 class PostgresInspection extends Inspection {
@@ -77,7 +87,6 @@ class PostgresInspection extends Inspection {
 
   async #databaseFindings(): Promise<Finding[]> {
     const [schema] = await this.#session.ask('select current_schema() is null');
-    const [other] = await this.#session.ask(IS_OF_OTHER);
     const finding = (message: string, remedy: string) => [
       { subject: 'database' as const, isFatal: true, message, remedy },
     ];
@@ -86,6 +95,7 @@ class PostgresInspection extends Inspection {
         'the user may use no schema of the search_path, or none exists',
         'create the schema and grant usage on it, or correct search_path in the options of DATABASE_URL',
       );
+    const [other] = await this.#session.ask(IS_OF_OTHER, [createdTables()]);
     if (other?.[0] === 't')
       return finding(
         'the database has tables of another application',
