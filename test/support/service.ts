@@ -73,6 +73,8 @@ export async function serveHere(
   };
 }
 
+type More = Omit<TestRequest, 'method' | 'path' | 'body'>;
+
 export class TestService implements AsyncDisposable {
   readonly #env: Record<string, string>;
   #database: TestDatabase | null;
@@ -190,33 +192,39 @@ export class TestService implements AsyncDisposable {
   }
 
   /** Sends a request with the API token `token`, unless the request has another. */
-  call(
-    method: string,
-    path: string,
-    body?: unknown,
-    more: Omit<TestRequest, 'method' | 'path' | 'body'> = {},
-  ): Promise<TestResponse> {
+  call(method: string, path: string, body?: unknown, more: More = {}): Promise<TestResponse> {
     return send(this.url, { method, path, body, token: this.token, ...more });
   }
 
   /** GET /api/user */
-  get(body: unknown, more: Omit<TestRequest, 'method' | 'path' | 'body'> = {}): Promise<TestResponse> {
+  get(body: unknown, more: More = {}): Promise<TestResponse> {
     return this.call('GET', '/api/user', body, more);
   }
 
   /** PUT /api/user */
-  put(body: unknown, more: Omit<TestRequest, 'method' | 'path' | 'body'> = {}): Promise<TestResponse> {
+  put(body: unknown, more: More = {}): Promise<TestResponse> {
     return this.call('PUT', '/api/user', body, more);
   }
 
   /** POST /api/user */
-  post(body: unknown, more: Omit<TestRequest, 'method' | 'path' | 'body'> = {}): Promise<TestResponse> {
+  post(body: unknown, more: More = {}): Promise<TestResponse> {
     return this.call('POST', '/api/user', body, more);
   }
 
+  /** GET /v1/user-groups/{user_group_id} */
+  read(id: string, more: More = {}): Promise<TestResponse> {
+    return this.call('GET', `/v1/user-groups/${encodeURIComponent(id)}`, undefined, more);
+  }
+
   /** POST /v1/resolve */
-  resolve(token: string, more: Omit<TestRequest, 'method' | 'path' | 'body'> = {}): Promise<TestResponse> {
+  resolve(token: string, more: More = {}): Promise<TestResponse> {
     return this.call('POST', '/v1/resolve', { token }, more);
+  }
+
+  /** Whether the token is current or retiring; the error code if it does not resolve. */
+  async tokenStatus(token: string, more?: More): Promise<string> {
+    const { status, json } = await this.resolve(token, more);
+    return status === 200 ? json.token.status : json.code;
   }
 
   /** POST /oauth/introspect */

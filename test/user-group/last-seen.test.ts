@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { beforeEach, it } from 'node:test';
 import { userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import type { TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
 
@@ -25,12 +24,8 @@ describeOnEachDatabase('last_seen_at', (database) => {
     return json.user_group.token;
   }
 
-  function read(id: string): Promise<TestResponse> {
-    return service.call('GET', `/v1/user-groups/${id}`);
-  }
-
   async function lastSeen(id: string): Promise<string | null> {
-    return (await read(id)).json.user_group.last_seen_at;
+    return (await service.read(id)).json.user_group.last_seen_at;
   }
 
   /** Writes what the service has collected, as it does within seconds. */
@@ -68,10 +63,10 @@ describeOnEachDatabase('last_seen_at', (database) => {
 
   it('changes neither version, ETag nor updated_at', async () => {
     const token = await create('unchanged');
-    const before = await read('unchanged');
+    const before = await service.read('unchanged');
     await service.resolve(token);
     await write();
-    const seen = await read('unchanged');
+    const seen = await service.read('unchanged');
     assert.equal(seen.headers.etag, before.headers.etag);
     assert.deepEqual(seen.json.user_group, { ...before.json.user_group, last_seen_at: currentHour() });
     const found = await service.get({ user_group_id: 'unchanged' });
@@ -80,7 +75,7 @@ describeOnEachDatabase('last_seen_at', (database) => {
 
   it('is not changed by any other call, nor by a token that does not resolve', async () => {
     const token = await create('other-calls');
-    await read('other-calls');
+    await service.read('other-calls');
     await service.get({ user_group_id: 'other-calls', name: 'Acme' });
     await service.put({ user_group_id: 'other-calls', name: 'Acme 2' });
     await service.call('PATCH', '/v1/user-groups/other-calls', { name: 'Acme 3' });
@@ -107,7 +102,7 @@ describeOnEachDatabase('last_seen_at', (database) => {
     assert.equal(await lastSeen('forwards'), seen);
     // A write of another process that arrives late.
     const key = userGroupKey({ workspaceId: 1, environment: 'Customer' }, 'forwards');
-    const { team_id: teamId } = (await read('forwards')).json.user_group;
+    const { team_id: teamId } = (await service.read('forwards')).json.user_group;
     const { store } = service.app.context;
     await store.write({ kind: 'markSeen', userGroups: [{ key, teamId }], at: HOUR_MS });
     assert.equal(await lastSeen('forwards'), seen);
@@ -148,7 +143,7 @@ describeOnEachDatabase('last_seen_at', (database) => {
     await service.resolve(kept);
     await service.call('DELETE', '/v1/user-groups/deleted');
     await write();
-    assert.equal((await read('deleted')).status, 404);
+    assert.equal((await service.read('deleted')).status, 404);
     assert.equal(await lastSeen('kept'), currentHour());
   });
 

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 import { computeBucket } from '../../src/domain/bucket.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import type { TestRequest, TestResponse } from '../support/http.ts';
+import type { TestRequest } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -17,10 +17,6 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
 
   function rename(from: string, to: string, more: Pick<TestRequest, 'token' | 'headers'> = {}) {
     return service.call('POST', `/v1/user-groups/${from}/rename`, { user_group_id: to }, more);
-  }
-
-  function read(id: string): Promise<TestResponse> {
-    return service.call('GET', `/v1/user-groups/${id}`);
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: parsed JSON.
@@ -63,16 +59,16 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
 
   it('keeps everything but the id, and responds like the read', async () => {
     const { team_id, token } = await create('old', { mapping: { 40: 'db' } });
-    const stored = (await read('old')).json.user_group;
+    const stored = (await service.read('old')).json.user_group;
     const renamed = await rename('old', 'new');
     assert.equal(renamed.status, 200, renamed.text);
-    const found = await read('new');
+    const found = await service.read('new');
     assert.equal(renamed.text, found.text);
     assert.equal(renamed.headers.etag, found.headers.etag);
     const { updated_at } = found.json.user_group;
     assert.deepEqual(found.json.user_group, { ...stored, provided_id: 'new', version: 2, updated_at });
     assert.deepEqual([found.json.user_group.team_id, found.json.user_group.token], [team_id, token]);
-    assertProblem(await read('old'), 'user_group_not_found');
+    assertProblem(await service.read('old'), 'user_group_not_found');
     assert.equal(await resolvedId(token), 'new');
   });
 
@@ -98,7 +94,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
       assert.equal((await rename(`chain-${step}`, `chain-${step + 1}`)).status, 200);
     await rename('chain-5', 'chain-0');
     await service.restart();
-    const { user_group } = (await read('chain-0')).json;
+    const { user_group } = (await service.read('chain-0')).json;
     assert.deepEqual([user_group.team_id, user_group.token, user_group.version], [team_id, token, 7]);
     assert.equal(await resolvedId(token), 'chain-0');
   });
@@ -116,9 +112,9 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
   it('refuses an id that another group has, and changes nothing', async () => {
     const { token } = await create('here');
     await create('there');
-    const before = (await read('here')).text;
+    const before = (await service.read('here')).text;
     assertProblem(await rename('here', 'there'), 'user_group_exists');
-    assert.equal((await read('here')).text, before);
+    assert.equal((await service.read('here')).text, before);
     assert.equal(await resolvedId(token), 'here');
     assert.deepEqual(await history('there'), ['user_group.created there']);
   });
@@ -147,7 +143,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
 
   it('renames only the version that If-Match names', async () => {
     await create('matched');
-    const { etag } = (await read('matched')).headers;
+    const { etag } = (await service.read('matched')).headers;
     assertProblem(
       await rename('matched', 'matched-2', { headers: { 'if-match': '"1-99"' } }),
       'version_mismatch',
@@ -167,7 +163,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
     await service.resolve(token);
     await service.writeUsage();
     await service.call('POST', '/v1/user-groups/suspended/suspend');
-    const { last_seen_at } = (await read('suspended')).json.user_group;
+    const { last_seen_at } = (await service.read('suspended')).json.user_group;
     assert.notEqual(last_seen_at, null);
     const { json } = await rename('suspended', 'suspended-2');
     assert.deepEqual([json.user_group.suspended, json.user_group.last_seen_at], [true, last_seen_at]);

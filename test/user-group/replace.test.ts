@@ -20,14 +20,10 @@ describeOnEachDatabase('PUT /v1/user-groups/{user_group_id}', (database) => {
     return service.call('PUT', `/v1/user-groups/${id}`, body, more);
   }
 
-  function read(id: string): Promise<TestResponse> {
-    return service.call('GET', `/v1/user-groups/${id}`);
-  }
-
   it('creates a group that does not exist, with 201 and the response of the read', async () => {
     const created = await put('new', '{"name":"New","mapping":{"40":"213"},"properties":{"n":1.10}}');
     assert.equal(created.status, 201);
-    const stored = await read('new');
+    const stored = await service.read('new');
     assert.equal(created.text, stored.text);
     assert.equal(created.headers.etag, stored.headers.etag);
     assert.match(created.text, /"mapping":\{"40":"213"\},"properties":\{"n":1\.10\}/);
@@ -58,7 +54,7 @@ describeOnEachDatabase('PUT /v1/user-groups/{user_group_id}', (database) => {
     assertProblem(await put('bad', { properties: {} }), 'invalid_request');
     assertProblem(await put('bad', { name: 'A', user_group_id: 'bad' }), 'unknown_field');
     assertProblem(await put('bad', undefined), 'body_missing');
-    assertProblem(await read('bad'), 'user_group_not_found');
+    assertProblem(await service.read('bad'), 'user_group_not_found');
   });
 
   it('requires the permission read-write', async () => {
@@ -66,7 +62,7 @@ describeOnEachDatabase('PUT /v1/user-groups/{user_group_id}', (database) => {
       const { token } = await service.apiToken({ permission });
       assertProblem(await put('denied', { name: 'A' }, { token }), 'permission_denied');
     }
-    assertProblem(await read('denied'), 'user_group_not_found');
+    assertProblem(await service.read('denied'), 'user_group_not_found');
   });
 
   it('creates one group of concurrent calls, all of which succeed', async () => {
@@ -75,7 +71,7 @@ describeOnEachDatabase('PUT /v1/user-groups/{user_group_id}', (database) => {
     assert.equal(responses.filter(({ status }) => status === 201).length, 1);
     assert.equal(responses.filter(({ status }) => status === 200).length, PARALLEL - 1);
     assert.equal(new Set(responses.map(({ json }) => json.user_group.token)).size, 1);
-    assert.equal((await read('raced')).json.user_group.version, PARALLEL);
+    assert.equal((await service.read('raced')).json.user_group.version, PARALLEL);
   });
 
   it('creates no group with If-Match, and one of concurrent calls with If-None-Match: *', async () => {
@@ -104,7 +100,7 @@ describeOnEachDatabase('PUT /v1/user-groups/{user_group_id}', (database) => {
     }
     const created = responses.filter(([status]) => status === 201).length;
     const deleted = responses.filter(([, status]) => status === 204).length;
-    const isLeft = (await read('flickering')).status === 200;
+    const isLeft = (await service.read('flickering')).status === 200;
     assert.equal(created - deleted, isLeft ? 1 : 0);
   });
 });

@@ -20,41 +20,38 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rotate', (database)
     return service.call('POST', `/v1/user-groups/${id}/rotate`, body, more);
   }
 
-  function read(id: string): Promise<TestResponse> {
-    return service.call('GET', `/v1/user-groups/${id}`);
-  }
-
   /** Returns the token of a new group. */
   async function create(id: string): Promise<string> {
     const { json } = await service.get({ user_group_id: id, name: 'Acme', properties: { a: 1 } });
     return json.user_group.token;
   }
 
-  async function resolve(token: string): Promise<string> {
-    const { status, json } = await service.call('POST', '/v1/resolve', { token });
-    return status === 200 ? json.token.status : json.code;
-  }
-
   it('replaces the token, and responds like the read', async () => {
     const old = await create('plain');
     const rotated = await rotate('plain');
     assert.equal(rotated.status, 200);
-    const stored = await read('plain');
+    const stored = await service.read('plain');
     assert.equal(rotated.text, stored.text);
     assert.equal(rotated.headers.etag, stored.headers.etag);
     const { token, version } = rotated.json.user_group;
     assert.notEqual(token, old);
     assert.equal(version, 2);
-    assert.deepEqual([await resolve(old), await resolve(token)], ['user_group_token_not_found', 'current']);
+    assert.deepEqual(
+      [await service.tokenStatus(old), await service.tokenStatus(token)],
+      ['user_group_token_not_found', 'current'],
+    );
   });
 
   it('accepts an empty body, an empty object and a grace period', async () => {
     const first = await create('grace');
     const second = (await rotate('grace', { grace_period_seconds: 60 })).json.user_group.token;
-    assert.deepEqual([await resolve(first), await resolve(second)], ['retiring', 'current']);
+    assert.deepEqual(
+      [await service.tokenStatus(first), await service.tokenStatus(second)],
+      ['retiring', 'current'],
+    );
     const third = (await rotate('grace', {})).json.user_group.token;
     assert.deepEqual(
-      [await resolve(first), await resolve(second), await resolve(third)],
+      [await service.tokenStatus(first), await service.tokenStatus(second), await service.tokenStatus(third)],
       ['user_group_token_not_found', 'user_group_token_not_found', 'current'],
     );
     assert.equal((await rotate('grace', '')).status, 200);
@@ -69,7 +66,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rotate', (database)
     for (const { status, text } of responses) assert.equal(status, 200, text);
     const tokens = new Set(responses.map(({ json }) => json.user_group.token));
     assert.equal(tokens.size, PARALLEL);
-    const { token, version } = (await read('raced')).json.user_group;
+    const { token, version } = (await service.read('raced')).json.user_group;
     assert.ok(tokens.has(token));
     assert.equal(version, PARALLEL + 1);
   });
@@ -84,6 +81,6 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rotate', (database)
     }
     assertProblem(await rotate('guarded', undefined, { token: testing.token }), 'user_group_not_found');
     assertProblem(await rotate('unknown'), 'user_group_not_found');
-    assert.equal(await resolve(token), 'current');
+    assert.equal(await service.tokenStatus(token), 'current');
   });
 });

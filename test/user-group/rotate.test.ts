@@ -34,12 +34,6 @@ describeOnEachDatabase('POST /api/user', (database) => {
     return response.json.user_group.token;
   }
 
-  /** `current`, `retiring`, or the error code. */
-  async function statusOf(token: string): Promise<string> {
-    const { json } = await service.resolve(token);
-    return json.success === 1 ? json.token.status : json.code;
-  }
-
   it('returns exactly the specified fields in the specified order', async () => {
     const { id, token, teamId } = await createGroup();
     const response = await service.post({ current_token: token });
@@ -84,7 +78,7 @@ describeOnEachDatabase('POST /api/user', (database) => {
         const old = token;
         token = await rotate(old);
         assert.deepEqual(
-          [await statusOf(token), await statusOf(old)],
+          [await service.tokenStatus(token), await service.tokenStatus(old)],
           ['current', 'user_group_token_not_found'],
         );
       }
@@ -94,14 +88,14 @@ describeOnEachDatabase('POST /api/user', (database) => {
       using _stopped = service.stopClock();
       const { token } = await createGroup();
       await rotate(token);
-      assert.equal(await statusOf(token), 'user_group_token_not_found');
+      assert.equal(await service.tokenStatus(token), 'user_group_token_not_found');
     });
 
     it('keeps the old token invalid if a clock is set back', async () => {
       const { token } = await createGroup();
       await rotate(token, 0);
       service.clockAheadMs = -MINUTE_MS;
-      assert.equal(await statusOf(token), 'user_group_token_not_found');
+      assert.equal(await service.tokenStatus(token), 'user_group_token_not_found');
     });
   });
 
@@ -115,10 +109,13 @@ describeOnEachDatabase('POST /api/user', (database) => {
       assert.deepEqual((await service.resolve(token)).json.token, { status: 'retiring', expires_at });
 
       service.clockAheadMs = 2 * MINUTE_MS - 1;
-      assert.deepEqual([await statusOf(token), await statusOf(next)], ['retiring', 'current']);
+      assert.deepEqual(
+        [await service.tokenStatus(token), await service.tokenStatus(next)],
+        ['retiring', 'current'],
+      );
       service.clockAheadMs = 2 * MINUTE_MS;
       assert.deepEqual(
-        [await statusOf(token), await statusOf(next)],
+        [await service.tokenStatus(token), await service.tokenStatus(next)],
         ['user_group_token_not_found', 'current'],
       );
     });
@@ -128,11 +125,15 @@ describeOnEachDatabase('POST /api/user', (database) => {
       const second = await rotate(first, 3_600);
       const third = await rotate(second, 3_600);
       assert.deepEqual(
-        [await statusOf(first), await statusOf(second), await statusOf(third)],
+        [
+          await service.tokenStatus(first),
+          await service.tokenStatus(second),
+          await service.tokenStatus(third),
+        ],
         ['user_group_token_not_found', 'retiring', 'current'],
       );
       await rotate(third);
-      assert.equal(await statusOf(second), 'user_group_token_not_found');
+      assert.equal(await service.tokenStatus(second), 'user_group_token_not_found');
     });
 
     it('accepts a whole number of seconds from 0 to 2 592 000', async () => {
@@ -147,7 +148,7 @@ describeOnEachDatabase('POST /api/user', (database) => {
           `${grace_period_seconds}`,
         );
         assert.deepEqual(pointersOf(response), ['/grace_period_seconds']);
-        assert.equal(await statusOf(token), 'current');
+        assert.equal(await service.tokenStatus(token), 'current');
       }
     });
   });
@@ -162,7 +163,7 @@ describeOnEachDatabase('POST /api/user', (database) => {
         assert.equal(again.status, 200);
         assert.equal(again.text, first.text);
         assert.equal(again.headers.etag, first.headers.etag);
-        assert.equal(await statusOf(first.json.user_group.token), 'current');
+        assert.equal(await service.tokenStatus(first.json.user_group.token), 'current');
       }
     });
 
@@ -170,9 +171,9 @@ describeOnEachDatabase('POST /api/user', (database) => {
       const { token } = await createGroup();
       const next = await rotate(token, 60);
       service.clockAheadMs = 2 * MINUTE_MS;
-      assert.equal(await statusOf(token), 'user_group_token_not_found');
+      assert.equal(await service.tokenStatus(token), 'user_group_token_not_found');
       assert.equal(await rotate(token), next);
-      assert.equal(await statusOf(token), 'user_group_token_not_found');
+      assert.equal(await service.tokenStatus(token), 'user_group_token_not_found');
     });
 
     it('neither extends nor ends the grace period', async () => {
@@ -205,7 +206,7 @@ describeOnEachDatabase('POST /api/user', (database) => {
         assert.equal(second.text, first.text);
         const next = first.json.user_group.token;
         assert.deepEqual(
-          [await statusOf(next), await statusOf(token)],
+          [await service.tokenStatus(next), await service.tokenStatus(token)],
           ['current', 'user_group_token_not_found'],
         );
       }
@@ -262,7 +263,7 @@ describeOnEachDatabase('POST /api/user', (database) => {
       for (const fields of [{ workspaceName: 'other' }, { environment: 'Testing' }] as const) {
         await service.post({ current_token: token }, { token: (await service.apiToken(fields)).token });
       }
-      assert.equal(await statusOf(token), 'current');
+      assert.equal(await service.tokenStatus(token), 'current');
     });
 
     it('does not repeat the response for another workspace or environment', async () => {
@@ -306,7 +307,7 @@ describeOnEachDatabase('POST /api/user', (database) => {
     const response = await service.post({ current_token: token, user_group_id: 'x' });
     assert.deepEqual([response.status, response.json.code], [400, 'unknown_field']);
     assert.doesNotMatch(response.json.detail, /GET/);
-    assert.equal(await statusOf(token), 'current');
+    assert.equal(await service.tokenStatus(token), 'current');
   });
 
   it('survives a restart, including the grace period', async () => {
@@ -315,7 +316,7 @@ describeOnEachDatabase('POST /api/user', (database) => {
     const before = (await service.resolve(token)).json.token;
     await service.restart();
     assert.deepEqual((await service.resolve(token)).json.token, before);
-    assert.equal(await statusOf(next), 'current');
+    assert.equal(await service.tokenStatus(next), 'current');
   });
 });
 

@@ -20,19 +20,10 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume
     return service.call('POST', `/v1/user-groups/${id}/${action}`, body, more);
   }
 
-  function read(id: string): Promise<TestResponse> {
-    return service.call('GET', `/v1/user-groups/${id}`);
-  }
-
   /** Returns the token of a new group. */
   async function create(id: string): Promise<string> {
     const { json } = await service.get({ user_group_id: id, name: 'Acme', properties: { a: 1 } });
     return json.user_group.token;
-  }
-
-  async function resolve(token: string, from = service): Promise<string> {
-    const { status, json } = await from.resolve(token, { token: service.token });
-    return status === 200 ? json.token.status : json.code;
   }
 
   it('tells get or create in a header that the token of the group does not resolve', async () => {
@@ -54,14 +45,14 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume
 
   it('suspends and resumes a group, and responds like the read', async () => {
     const token = await create('plain');
-    assert.equal((await read('plain')).json.user_group.suspended, false);
+    assert.equal((await service.read('plain')).json.user_group.suspended, false);
     for (const [action, suspended, version] of [
       ['suspend', true, 2],
       ['resume', false, 3],
     ] as const) {
       const changed = await change(action, 'plain');
       assert.equal(changed.status, 200, changed.text);
-      const stored = await read('plain');
+      const stored = await service.read('plain');
       assert.equal(changed.text, stored.text);
       assert.equal(changed.headers.etag, stored.headers.etag);
       assert.deepEqual(
@@ -82,7 +73,10 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume
     const texts = responses.map((response) => JSON.stringify({ ...response.json, request_id: '' }));
     assert.equal(new Set(texts).size, 1);
     await change('resume', 'rejected');
-    assert.deepEqual([await resolve(current), await resolve(retiring)], ['current', 'retiring']);
+    assert.deepEqual(
+      [await service.tokenStatus(current), await service.tokenStatus(retiring)],
+      ['current', 'retiring'],
+    );
   });
 
   it('takes effect in the other process with its next request, and outlasts a restart', async () => {
@@ -90,15 +84,15 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume
     if (database.name === 'SQLite') {
       await change('suspend', 'everywhere');
       await service.restart();
-      assert.equal(await resolve(token), 'user_group_token_not_found');
+      assert.equal(await service.tokenStatus(token), 'user_group_token_not_found');
       return;
     }
     const other = await TestService.start(database, { database: service.database });
     try {
       for (let round = 0; round < 10; round++) {
-        assert.equal(await resolve(token, other), 'current');
+        assert.equal(await other.tokenStatus(token, { token: service.token }), 'current');
         await change('suspend', 'everywhere');
-        assert.equal(await resolve(token, other), 'user_group_token_not_found');
+        assert.equal(await other.tokenStatus(token, { token: service.token }), 'user_group_token_not_found');
         await change('resume', 'everywhere');
       }
     } finally {
@@ -122,14 +116,14 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume
       await service.call('POST', '/v1/user-groups/usable/rotate', { grace_period_seconds: 60 }),
     ];
     for (const { status, text } of changes) assert.equal(status, 200, text);
-    const { suspended, name, token: rotated } = (await read('usable')).json.user_group;
+    const { suspended, name, token: rotated } = (await service.read('usable')).json.user_group;
     assert.deepEqual([suspended, name], [true, 'Replaced']);
     assert.notEqual(rotated, token);
     const next = (await service.post({ current_token: rotated })).json.user_group.token;
     for (const each of [token, rotated, next])
-      assert.equal(await resolve(each), 'user_group_token_not_found');
+      assert.equal(await service.tokenStatus(each), 'user_group_token_not_found');
     await change('resume', 'usable');
-    assert.equal(await resolve(next), 'current');
+    assert.equal(await service.tokenStatus(next), 'current');
   });
 
   it('is idempotent: a repeated call keeps the version and the time of the change', async () => {
@@ -144,7 +138,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume
 
   it('resumes only the version that If-Match names', async () => {
     await create('versioned');
-    const etag = String((await read('versioned')).headers.etag);
+    const etag = String((await service.read('versioned')).headers.etag);
     const suspended = await change('suspend', 'versioned');
     const ifMatch = (tag: string) => ({ headers: { 'if-match': tag } });
     assertProblem(await change('resume', 'versioned', ifMatch(etag)), 'version_mismatch');
@@ -163,7 +157,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume
       assertProblem(await change(action, 'unknown'), 'user_group_not_found');
       assertProblem(await change(action, 'guarded', {}, { reason: 'unpaid' }), 'invalid_request');
     }
-    assert.equal(await resolve(token), 'current');
+    assert.equal(await service.tokenStatus(token), 'current');
     const admin = await service.apiToken({ permission: 'admin' });
     const suspended = await change('suspend', 'guarded', { token: admin.token });
     assert.equal(suspended.json.user_group.token, token);
