@@ -5,6 +5,7 @@ import { connect, createServer } from 'node:net';
 import type { TestResponse } from './http.ts';
 import { LoopbackServer } from './loopback-server.ts';
 import { readAnswers } from './raw-connection.ts';
+import { countRequests } from './raw-request.ts';
 
 export class UpstreamTap implements AsyncDisposable {
   readonly #server: LoopbackServer;
@@ -69,49 +70,14 @@ class UpstreamConnection {
   }
 
   #countRequests(): void {
-    for (;;) {
-      const length = lengthOfRequest(this.rest.requests);
-      if (length === null) return;
-      this.requests++;
-      this.rest.requests = this.rest.requests.slice(length);
-    }
+    const { requests, rest } = countRequests(this.rest.requests);
+    this.requests += requests;
+    this.rest.requests = rest;
   }
 
   #readAnswers(): void {
     const { answers, rest } = readAnswers(this.rest.answers);
     this.answers.push(...answers);
     this.rest.answers = rest;
-  }
-}
-
-const HEAD = /^[^\r\n]+ HTTP\/1\.1\r\n(?:[^\r\n]+\r\n)*\r\n/;
-const CHUNKS = /^(?:[0-9a-fA-F]+[^\r\n]*\r\n)/;
-
-/** The length of the first request, or null if it is incomplete. Parses strictly: a proxy sends only canonical HTTP. */
-function lengthOfRequest(text: string): number | null {
-  const [head] = HEAD.exec(text) ?? [];
-  if (head === undefined) return null;
-  const [, length] = /\r\ncontent-length: *(\d+)\r\n/i.exec(head) ?? [];
-  const isChunked = /\r\ntransfer-encoding: *chunked\r\n/i.test(head);
-  if (isChunked) {
-    const chunks = lengthOfChunks(text.slice(head.length));
-    return chunks && head.length + chunks;
-  }
-  const total = head.length + Number(length ?? 0);
-  return text.length < total ? null : total;
-}
-
-function lengthOfChunks(text: string): number | null {
-  for (let at = 0; ; ) {
-    const [line] = CHUNKS.exec(text.slice(at)) ?? [];
-    if (line === undefined) return null;
-    const size = Number.parseInt(line, 16);
-    at += line.length;
-    if (size === 0) {
-      const [trailer] = /^(?:[^\r\n]+\r\n)*\r\n/.exec(text.slice(at)) ?? [];
-      return trailer === undefined ? null : at + trailer.length;
-    }
-    at += size + 2;
-    if (at > text.length) return null;
   }
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { LoopbackServer } from '../loopback-server.ts';
+import { countRequests } from '../raw-request.ts';
 
 interface AbnormalForm {
   /** Called when a request has arrived completely. */
@@ -161,9 +162,11 @@ class AbnormalReceiver extends LoopbackServer {
     socket.on('error', () => {});
     // The receiver may still be writing when the sender closes.
     socket.on('end', () => socket.end());
-    const requests = new RequestCounter();
+    let unread = '';
     socket.on('data', (bytes: Buffer) => {
-      for (let count = requests.add(bytes); count > 0; count--) {
+      const { requests, rest } = countRequests(unread + bytes.toString('latin1'));
+      unread = rest;
+      for (let request = 0; request < requests; request++) {
         this.received++;
         void respond?.(socket);
       }
@@ -176,27 +179,4 @@ class AbnormalReceiver extends LoopbackServer {
 export async function startAbnormalReceivers(): Promise<Map<AbnormalFormName, AbnormalReceiver>> {
   const started = abnormalForms.map(async (form) => [form, await AbnormalReceiver.start(form)] as const);
   return new Map(await Promise.all(started));
-}
-
-/** Counts the complete requests on a connection, each with a `Content-Length`. */
-class RequestCounter {
-  #text = '';
-
-  /** Returns how many requests are complete with these bytes. */
-  add(bytes: Buffer): number {
-    this.#text += bytes.toString('latin1');
-    let count = 0;
-    for (let length = this.#lengthOfFirst(); length <= this.#text.length; length = this.#lengthOfFirst()) {
-      this.#text = this.#text.slice(length);
-      count++;
-    }
-    return count;
-  }
-
-  #lengthOfFirst(): number {
-    const end = this.#text.indexOf('\r\n\r\n');
-    if (end === -1) return Number.POSITIVE_INFINITY;
-    const length = /content-length: *(\d+)/i.exec(this.#text.slice(0, end))?.[1] ?? 0;
-    return end + 4 + Number(length);
-  }
 }
