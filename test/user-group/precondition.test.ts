@@ -307,103 +307,36 @@ describeOnEachDatabase('preconditions', (database) => {
     });
   });
 
+  // See bad-header.test.ts for other operations and values.
   describe('that cannot be honoured', () => {
-    const everywhere: Record<string, (headers: Headers) => Promise<TestResponse>> = {
-      ...Object.fromEntries(
-        Object.entries(changes).map(([name, change]) => [
-          name,
-          async (headers: Headers) => change(service, await createGroup(service), headers),
-        ]),
-      ),
-      ...Object.fromEntries(
-        Object.entries(creations).map(([name, create]) => [
-          name,
-          (headers: Headers) => create(service, { user_group_id: `n-${name}`, name: 'N' }, headers),
-        ]),
-      ),
-      'GET /v1/user-groups/{user_group_id}': async (headers) =>
-        service.call('GET', `${USER_GROUPS}/${(await createGroup(service)).id}`, undefined, { headers }),
-    };
-    const withoutVersions: typeof everywhere = {
-      'GET /v1/user-groups': (headers) => service.call('GET', USER_GROUPS, undefined, { headers }),
-      'POST /v1/resolve': async (headers) => service.resolve((await createGroup(service)).token, { headers }),
-      ...Object.fromEntries(
-        ['/healthz', '/readyz', '/openapi.json', '/docs', '/errors'].map((path) => [
-          `GET ${path}`,
-          (headers: Headers) => service.call('GET', path, undefined, { token: null, headers }),
-        ]),
-      ),
-    };
-    const dated = {
-      'if-modified-since': 'Tue, 03 Mar 2026 09:15:00 GMT',
-      'if-unmodified-since': 'Tue, 03 Mar 2026 09:15:00 GMT',
-      'if-range': '"1-1"',
-    };
+    const call = (path: string, headers: Headers) =>
+      service.call('GET', path, undefined, { token: null, headers });
+    const date = 'Tue, 03 Mar 2026 09:15:00 GMT';
 
-    it('get 400 on every endpoint if they have a date or a range', async () => {
-      for (const [name, call] of Object.entries({ ...everywhere, ...withoutVersions })) {
-        for (const [header, value] of Object.entries(dated)) {
-          const response = await call({ [header]: value });
+    it('get 400 on endpoints without versions, and on every endpoint if they have a date or a range', async () => {
+      for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs', '/errors']) {
+        for (const [header, value, detail] of [
+          ['If-Match', '"1-1"', /If-Match/],
+          ['If-None-Match', '*', /If-None-Match/],
+          ['If-Modified-Since', date, /If-Modified-Since.*If-Match/i],
+          ['If-Unmodified-Since', date, /If-Unmodified-Since.*If-Match/i],
+          ['If-Range', '"1-1"', /If-Range.*If-Match/i],
+        ] as const) {
+          const response = await call(path, { [header]: value });
           assertProblem(response, 'invalid_request');
-          assert.match(response.json.detail, new RegExp(header, 'i'), name);
-          assert.match(response.json.detail, /If-Match/, name);
+          assert.match(response.json.detail, detail, path);
         }
       }
     });
 
-    it('get 400 on endpoints without versions', async () => {
-      for (const [name, call] of Object.entries(withoutVersions)) {
+    it('get 400 with the name of the header if they are malformed', async () => {
+      const group = await createGroup(service);
+      for (const [name, change] of Object.entries(changes)) {
         for (const header of ['If-Match', 'If-None-Match']) {
-          for (const value of ['*', '"1-1"', 'x']) {
-            const response = await call({ [header]: value });
-            assertProblem(response, 'invalid_request');
-            assert.ok(response.json.detail.includes(header), `${name}: ${response.json.detail}`);
-          }
+          const response = await change(service, group, { [header]: '**' });
+          assertProblem(response, 'invalid_request');
+          assert.ok(response.json.detail.includes(header), name);
         }
-      }
-    });
-
-    it('get 400 if they are malformed', async () => {
-      const malformed = [
-        ...[
-          '',
-          'x',
-          '1-1',
-          "'1-1'",
-          '"',
-          '""x',
-          '"1-1" "1-1"',
-          '"1-1",',
-          ',"1-1"',
-          '*, "1-1"',
-          '"1-1", *',
-          '**',
-        ],
-        ...['w/"1-1"', 'W/1-1', 'W/ "1-1"', '"1 1"', '" 1-1"', '"1-1 "', '"1-1', '1-1"', '"1"1"', '"1\t1"'],
-      ];
-      for (const [name, call] of Object.entries(everywhere)) {
-        for (const header of ['If-Match', 'If-None-Match']) {
-          for (const value of malformed) {
-            const response = await call({ [header]: value });
-            assertProblem(response, 'invalid_request');
-            assert.ok(response.json.detail.includes(header), `${name} ${value}: ${response.json.detail}`);
-          }
-        }
-      }
-      assert.equal(await stateOf(service, 'n-GET%20%2Fapi%2Fuser'), 'user_group_not_found');
-    });
-
-    it('get 400 if they are repeated', async () => {
-      for (const header of ['if-match', 'if-none-match']) {
-        const response = await service.call(
-          'PUT',
-          '/api/user',
-          { user_group_id: 'twice' },
-          {
-            headers: { [header]: ['"1-1"', '"1-2"'] },
-          },
-        );
-        assertProblem(response, 'invalid_request');
       }
     });
   });
