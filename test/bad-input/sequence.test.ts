@@ -11,20 +11,13 @@ import {
   operationsOn,
   requestOf,
 } from '../support/bad-input/operation.ts';
-import {
-  assertRejected,
-  assertUnchanged,
-  type BadCase,
-  differencesOf,
-} from '../support/bad-input/refusal.ts';
+import { assertRejected, type BadCase, differencesOf } from '../support/bad-input/refusal.ts';
 import { Victim } from '../support/bad-input/victim.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
 
 const CALLS = 40;
 const userGroupNotFound = { status: 404, code: 'user_group_not_found' } as const;
-const tokenNotFound = { status: 404, code: 'user_group_token_not_found' } as const;
-const versionMismatch = { status: 412, code: 'version_mismatch' } as const;
 
 describeOnEachDatabase('A call', (database) => {
   const victim = Victim.of(database);
@@ -57,25 +50,6 @@ describeOnEachDatabase('A call', (database) => {
       'p',
     ];
     await assertRejected(t, victim, onMissingGroups(operationsOn(victim), [...absent, ...lookalikes]));
-  });
-
-  it('on a user group does not affect the one with the same id in the other environment', async () => {
-    const { testing } = victim.apiTokens;
-    const ours = { user_group_id: 'twin', name: 'Customer', properties: { of: 'Customer' } };
-    const theirs = { user_group_id: 'twin', name: 'Testing', properties: { of: 'Testing' } };
-    const [ourToken, theirToken] = await Promise.all([
-      service.get(ours).then(tokenOf),
-      service.get(theirs, { token: testing }).then(tokenOf),
-    ]);
-    assert.notEqual(ourToken, theirToken);
-    await service.put({ user_group_id: 'twin', name: 'Changed' });
-    await service.post({ current_token: ourToken });
-    const unchanged = await service.get(theirs, { token: testing });
-    assert.equal(unchanged.headers['user-group-drift'], undefined);
-    assert.equal(tokenOf(unchanged), theirToken);
-    const foreign = [service.resolve(theirToken), service.post({ current_token: theirToken })];
-    for (const response of await Promise.all(foreign))
-      assert.deepEqual(differencesOf('theirs', tokenNotFound, response), []);
   });
 
   it('that creates an existing group returns its current state', async () => {
@@ -112,37 +86,6 @@ describeOnEachDatabase('A call', (database) => {
     assert.equal(versionOf(final), 1 + updates.length);
     const names = updates.map(({ json }) => json.user_group.name);
     assert.ok(updates.length === 0 || names.includes(final.json.user_group.name));
-  });
-
-  it('rotates once among parallel calls with the same token, and all get the same new token', async () => {
-    const token = tokenOf(await service.get({ user_group_id: 'spun', name: 'Spun' }));
-    const responses = await Promise.all(
-      Array.from({ length: CALLS }, () => service.post({ current_token: token, grace_period_seconds: 60 })),
-    );
-    assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]));
-    assert.equal(new Set(responses.map(tokenOf)).size, 1);
-    assert.equal(versionOf(responses[0]!), 2);
-    assert.equal((await service.resolve(tokenOf(responses[0]!))).json.token.status, 'current');
-    assert.equal((await service.resolve(token)).json.token.status, 'retiring');
-  });
-
-  it('updates once among parallel calls with the same If-Match', async () => {
-    const { etag } = (await service.get({ user_group_id: 'guarded', name: 'Guarded' })).headers;
-    const responses = await Promise.all(
-      Array.from({ length: CALLS }, (_, index) =>
-        service.put({ user_group_id: 'guarded', name: `${index}` }, { headers: { 'if-match': etag } }),
-      ),
-    );
-    const [winner, ...others] = responses.filter(({ status }) => status === 200);
-    assert.equal(others.length, 0);
-    const losers = responses.filter((response) => response !== winner);
-    assert.deepEqual(
-      losers.flatMap((response) => differencesOf('a late update', versionMismatch, response)),
-      [],
-    );
-    const final = await service.get({ user_group_id: 'guarded' });
-    assert.equal(final.json.user_group.name, winner?.json.user_group.name);
-    assert.equal(versionOf(final), 2);
   });
 
   it('is atomic among parallel rotations, updates and lookups, and each change increments the version once', async () => {
@@ -183,17 +126,6 @@ describeOnEachDatabase('A call', (database) => {
     assert.ok((await Promise.all([...good, ...resolved])).every(({ json }) => json.success === 1));
     const statuses = (await Promise.all(bad)).map(({ status }) => status);
     assert.deepEqual(statuses, Array.from({ length: CALLS }, () => [400, 404, 400, 404, 401]).flat());
-  });
-
-  it('is rejected as soon as its API token is revoked, and earlier changes stay', async () => {
-    const { id, token } = await service.apiToken();
-    const created = await service.get({ user_group_id: 'left', name: 'Left' }, { token });
-    await service.revokeApiToken(id);
-    await assertUnchanged(victim, async () => {
-      const response = await service.put({ user_group_id: 'left', name: 'Changed' }, { token });
-      assert.deepEqual(differencesOf('revoked', { status: 401, code: 'unauthenticated' }, response), []);
-    });
-    assert.equal(tokenOf(await service.get({ user_group_id: 'left' })), tokenOf(created));
   });
 });
 

@@ -215,7 +215,8 @@ describeOnEachDatabase('POST /api/user', (database) => {
     it('rotates once for 100 callers', async () => {
       const { id, token } = await createGroup();
       const before = await service.get({ user_group_id: id });
-      const calls = Array.from({ length: 100 }, () => service.post({ current_token: token }));
+      const body = { current_token: token, grace_period_seconds: 60 };
+      const calls = Array.from({ length: 100 }, () => service.post(body));
       const responses = await Promise.all(calls);
       assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]));
       assert.equal(new Set(responses.map(({ text }) => text)).size, 1);
@@ -223,7 +224,12 @@ describeOnEachDatabase('POST /api/user', (database) => {
       assert.equal(etags.size, 1);
       const found = await service.get({ user_group_id: id });
       assert.equal(found.headers.etag, responses[0]?.headers.etag);
-      assert.notEqual(found.headers.etag, before.headers.etag);
+      assert.equal(found.headers.etag, before.headers.etag!.replace(/1"$/, '2"'));
+      const next = responses[0]?.json.user_group.token;
+      assert.deepEqual(
+        [await service.tokenStatus(next), await service.tokenStatus(token)],
+        ['current', 'retiring'],
+      );
     });
   });
 

@@ -139,7 +139,7 @@ describeOnEachDatabase('versions', (database) => {
     });
 
     it('accepts one of many parallel updates of a version, so that no update is lost', async () => {
-      const { first, token } = await createGroup('lost');
+      const { first, token, etag } = await createGroup('lost');
       const responses = await Promise.all(
         Array.from({ length: 30 }, (_, index) => putIfMatch('lost', first, { name: `Name ${index}` })),
       );
@@ -148,6 +148,7 @@ describeOnEachDatabase('versions', (database) => {
       assert.ok(responses.every(({ status }) => status === 200 || status === 412));
       const stored = (await service.resolve(token)).json.user_group.name;
       assert.equal(stored, winners[0]?.json.user_group.name);
+      assert.equal(await etag(), first.replace(/1"$/, '2"'));
     });
   });
 });
