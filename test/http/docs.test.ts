@@ -88,9 +88,8 @@ describe('The documentation', () => {
     const script = `ulimit -n ${MAX_FILES}; exec "$0" "$@"`;
     const args = ['-c', script, process.execPath, PROGRAM, 'serve'];
     // One thread: several close connections independently, so that descriptors are free for a moment.
-    await using program = new Service(folder, args, { command: 'sh', env: { UGS_THREADS: '1' } });
-    const [, url = ''] = await program.says(/"url":"(http:[^"]+)"/);
-    const connection = await RawConnection.open(url);
+    await using program = await Service.start(folder, args, { command: 'sh', env: { UGS_THREADS: '1' } });
+    const connection = await RawConnection.open(program.url);
     const statusesOf = async (paths: readonly string[]): Promise<number[]> => {
       const { length } = connection.exchange.answers;
       for (const path of paths) connection.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
@@ -101,7 +100,9 @@ describe('The documentation', () => {
       return all.slice(length).map(({ status }) => status);
     };
     assert.deepEqual(await statusesOf(['/healthz']), [200]);
-    const others = await Promise.all(Array.from({ length: MAX_FILES }, () => RawConnection.open(url)));
+    const others = await Promise.all(
+      Array.from({ length: MAX_FILES }, () => RawConnection.open(program.url)),
+    );
     const closed = new Set<RawConnection>();
     for (const other of others) {
       other.ended.then(() => closed.add(other));

@@ -131,15 +131,7 @@ class Crowd implements Disposable {
   }
 }
 
-async function serveBy(folder: Folder, script: string, env: Record<string, string> = {}): Promise<Service> {
+function serveBy(folder: Folder, script: string, env: Record<string, string> = {}): Promise<Service> {
   const args = ['-c', script, process.execPath, PROGRAM, 'serve'];
-  const service = new Service(folder, args, { command: 'sh', env });
-  try {
-    const [, url = ''] = await service.says(/"url":"(http:[^"]+)"/);
-    service.url = url;
-    return service;
-  } catch (error) {
-    await service.kill();
-    throw error;
-  }
+  return Service.start(folder, args, { command: 'sh', env });
 }

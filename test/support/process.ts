@@ -164,6 +164,19 @@ export class Program implements AsyncDisposable {
 export class Service extends Program {
   url = '';
 
+  /** Waits until it listens. */
+  static async start(folder: Folder, args: readonly string[], options?: ProgramOptions): Promise<Service> {
+    const service = new Service(folder, args, options);
+    try {
+      const [, url = ''] = await service.says(/"url":"(http:[^"]+)"/);
+      service.url = url;
+      return service;
+    } catch (error) {
+      await service.kill();
+      throw error;
+    }
+  }
+
   constructor(folder: Folder, args: readonly string[], { env, ...options }: ProgramOptions = {}) {
     super(folder, args, { ...options, env: { LOG_LEVEL: 'trace', ...env } });
   }
@@ -209,19 +222,11 @@ export async function runHosted(
 }
 
 /** Starts `serve` on the default database of the folder and a free port, and waits until it listens. */
-export async function serve(
+export function serve(
   folder: Folder,
   { args = [], ...options }: ProgramOptions & { args?: readonly string[] } = {},
 ): Promise<Service> {
-  const service = new Service(folder, ['serve', ...args], options);
-  try {
-    const [, url = ''] = await service.says(/"url":"(http:[^"]+)"/);
-    service.url = url;
-    return service;
-  } catch (error) {
-    await service.kill();
-    throw error;
-  }
+  return Service.start(folder, ['serve', ...args], options);
 }
 
 /** Creates an API token with the command `api-token create`, in the default database of the folder. */
