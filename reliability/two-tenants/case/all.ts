@@ -1,9 +1,9 @@
 import type { HostileCase } from '../hostile-case.ts';
 import { bodyCases } from './bodies.ts';
 import { catalogueCases } from './catalogues.ts';
-import { changeCases } from './changes.ts';
 import { consoleCases } from './console.ts';
 import { eventCases } from './events.ts';
+import { largeGroupCases } from './large-groups.ts';
 import { listCases } from './lists.ts';
 import { ordinaryCases } from './ordinary.ts';
 import { publicCases } from './public-paths.ts';
@@ -15,7 +15,7 @@ import { unreadCases } from './unread.ts';
 export const hostileCases: readonly HostileCase[] = [
   ...ordinaryCases,
   ...bodyCases,
-  ...changeCases,
+  ...largeGroupCases,
   ...schemaCases,
   ...receiverCases,
   ...catalogueCases,
