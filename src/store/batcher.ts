@@ -34,13 +34,15 @@ export interface Cooldown {
 /** Called when a batch is done, or has failed. */
 export type BatchObserver = (items: number, durationMs: number) => void;
 
-interface BatcherOptions<Item> {
+interface BatcherOptions<Item, Result> {
   activity?: TenantActivity | undefined;
   /** Queue length of each thread of the process. */
   queueLengths?: ThreadSum | undefined;
   cooldown?: Cooldown;
   /** Returns how much JSON an item carries, if it may be much. */
   countCharacters?: (item: Item) => number;
+  /** The same of its result: the last ones of a tenant tell how large its next ones will be. */
+  countInResult?: (item: Item, result: Result) => number;
   /** Names what an item changes: items with the same name never run in two batches at once. */
   changedBy?: (item: Item) => string | undefined;
   observer?: BatchObserver | undefined;
@@ -84,6 +86,13 @@ const NEWEST_WEIGHT = 1 / 4;
 const MAX_BATCH_CHARACTERS = 1_048_576;
 /** While several tenants are active: an item waits for the batch before its own, and shares its own with those of others. */
 const MAX_SHARED_BATCH_CHARACTERS = 131_072;
+/**
+ * Weight of the newest result in the average of its tenant. With less, the first batches with large results are too
+ * large; with more, a tenant could alternate between a few small results and many large ones.
+ */
+const NEWEST_RESULT_WEIGHT = 1 / 64;
+/** 256 results of this size are not too large for a batch. */
+const SMALL_RESULT_CHARACTERS = 512;
 
 export class Batcher<Item extends { kind: unknown }, Result> {
   readonly limits: BatchLimits;
@@ -91,6 +100,9 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   readonly #run: (items: Item[]) => Promise<Result[]> | Result[];
   readonly #cooldown: Cooldown | undefined;
   readonly #countCharacters: ((item: Item) => number) | undefined;
+  readonly #countInResult: ((item: Item, result: Result) => number) | undefined;
+  /** Average of what `countInResult` returned, by tenant; absent if it is small. */
+  readonly #resultCharacters = new Map<number, number>();
   /** undefined if there is only one batch at a time. */
   readonly #changedBy: ((item: Item) => string | undefined) | undefined;
   readonly #observer: BatchObserver | undefined;
@@ -119,17 +131,19 @@ export class Batcher<Item extends { kind: unknown }, Result> {
       activity,
       cooldown,
       countCharacters,
+      countInResult,
       changedBy,
       observer,
       onSplit,
       queueLengths,
-    }: BatcherOptions<Item> = {},
+    }: BatcherOptions<Item, Result> = {},
   ) {
     this.#run = run;
     this.limits = limits;
     this.#activity = activity;
     this.#cooldown = cooldown;
     this.#countCharacters = countCharacters;
+    this.#countInResult = countInResult;
     this.#changedBy = limits.maxInFlight > 1 ? changedBy : undefined;
     this.#observer = observer;
     this.#onSplit = onSplit;
@@ -242,7 +256,7 @@ export class Batcher<Item extends { kind: unknown }, Result> {
         skipped.push(entry);
         continue;
       }
-      characters += entry.characters;
+      characters += this.#estimateCharacters(entry);
       batch.push(entry);
     }
     this.#queue = skipped.concat(this.#queue.slice(taken));
@@ -254,8 +268,12 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   #isOneBatch(): boolean {
     if (this.#queue.length > this.limits.maxBatch) return false;
     let characters = 0;
-    for (const entry of this.#queue) characters += entry.characters;
+    for (const entry of this.#queue) characters += this.#estimateCharacters(entry);
     return characters < this.#maxCharacters;
+  }
+
+  #estimateCharacters({ characters, tenant }: Entry<Item, Result>): number {
+    return Math.max(characters, this.#resultCharacters.get(tenant) ?? 0);
   }
 
   get #maxCharacters(): number {
@@ -275,6 +293,7 @@ export class Batcher<Item extends { kind: unknown }, Result> {
       // Without `await` for an adapter that answers synchronously: saves a trip through the microtask queue.
       const results = running instanceof Promise ? await running : running;
       const unanswered = batch.splice(results.length);
+      this.#learnCharacters(batch, results);
       this.#queue.unshift(...unanswered);
       this.#publishLength();
       this.#batchDone(batch.length, run, unanswered.length > 0);
@@ -282,6 +301,18 @@ export class Batcher<Item extends { kind: unknown }, Result> {
     } catch (error) {
       await this.#runIndividually(batch, error);
       this.#batchDone(batch.length, run);
+    }
+  }
+
+  #learnCharacters(batch: Entry<Item, Result>[], results: Result[]): void {
+    if (this.#countInResult === undefined) return;
+    const averages = this.#resultCharacters;
+    for (const [index, { item, tenant }] of batch.entries()) {
+      const characters = this.#countInResult(item, results[index] as Result);
+      const before = averages.get(tenant) ?? SMALL_RESULT_CHARACTERS;
+      const average = before + (characters - before) * NEWEST_RESULT_WEIGHT;
+      if (average > SMALL_RESULT_CHARACTERS) averages.set(tenant, average);
+      else if (before > SMALL_RESULT_CHARACTERS) averages.delete(tenant);
     }
   }
 

@@ -26,6 +26,7 @@ import type {
   Recorded,
   Store,
 } from './port.ts';
+import { countInCommandResult, countInQueryResult } from './result-size.ts';
 
 /** They read many rows: each is a batch of its own, so that no lookup waits for more than one of them. */
 const LISTS: ReadonlySet<QueryKind> = new Set<QueryKind>([
@@ -142,13 +143,18 @@ export class BatchingStore {
       queueLengths: queueLengths?.[queue],
       onSplit,
     });
-    const reads = new Batcher(read, limits.read, optionsOf('read'));
+    const reads = new Batcher(read, limits.read, {
+      ...optionsOf('read'),
+      activity,
+      countInResult: countInQueryResult,
+    });
     const lists = new Batcher(read, { ...limits.read, maxBatch: 1 }, { ...optionsOf('list'), cooldown });
     const writes = new Batcher((commands: Command[]) => store.write(commands), limits.write, {
       ...optionsOf('write'),
       activity,
       countCharacters: (command) =>
         countCharacters(command) + (store.executesSingly?.(command.kind) ? SINGLE_CHARACTERS : 0),
+      countInResult: countInCommandResult,
       changedBy,
     });
     const admission = new Admission(reads, lists, writes, cooldown);

@@ -64,6 +64,29 @@ describe('A batch', () => {
     assert.deepEqual(sizes, [10, 3, 3, 3, 1]);
   });
 
+  it('is as small as the last results of its tenants were large', async () => {
+    const batches: number[][] = [];
+    const run = async (batch: Item[]): Promise<number[]> => {
+      batches.push(batch.map(({ value }) => value));
+      return batch.map(({ value }) => value);
+    };
+    const countInResult = (_item: Item, value: number) => (value < 1_000 ? 60_000 : 0);
+    const batcher = new Batcher(run, LIMITS, { countInResult });
+    const submit = (tenant: number, value: number) =>
+      batcher.submit({ kind: 'item', value }, { ...NEVER, tenant });
+    const large = () => Array.from({ length: 200 }, (_, value) => submit(1, value));
+    await Promise.all(large());
+    assert.equal(batches.length, 1);
+    await Promise.all([...large(), submit(2, 1_000)]);
+    assert.ok(batches[1]!.includes(1_000));
+    for (const { length } of batches.slice(1)) assert.ok(length < 25, `${length}`);
+    const small = () => Promise.all(Array.from({ length: 200 }, (_, value) => submit(1, 1_000 + value)));
+    for (let round = 0; round < 3; round++) await small();
+    batches.length = 0;
+    await small();
+    assert.equal(batches.length, 1);
+  });
+
   it('has the items of tenants in turn while more wait than fit into it', async () => {
     const batches: number[][] = [];
     const run = async (batch: Item[]): Promise<number[]> => {

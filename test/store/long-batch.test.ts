@@ -1,11 +1,12 @@
-// The changes of one workspace delay those of another by what the writer of a SQLite file does at once, not by all that wait.
+// The requests of one workspace delay those of another by what the database does at once, not by all that wait.
 
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { userGroupKey } from '../../src/domain/user-group/user-group.ts';
+import type { BatchingStore } from '../../src/store/batching-store.ts';
 import type { Command } from '../../src/store/port.ts';
-import { sqlite } from '../support/database.ts';
+import { describeOnEachDatabase, sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
 import { storeUserGroups } from '../support/stored-user-group.ts';
@@ -61,4 +62,37 @@ describe('A change of another workspace waits for a part', () => {
     );
     assert.ok(done <= GROUPS / 2, `${done}`);
   });
+});
+
+describeOnEachDatabase('A workspace whose groups are large', (database) => {
+  const service = TestService.of(database);
+  const keyOf = (id: string) => userGroupKey({ workspaceId: 1, environment: 'Customer' }, id);
+  const ids = Array.from({ length: GROUPS }, (_, index) => `group-${index}`);
+  before(async () => {
+    const properties = JSON.stringify({ text: 'x'.repeat(60_000) }) as JsonText;
+    await storeUserGroups(service.app.context.store, 'default', {
+      ...Object.fromEntries(ids.map((id) => [id, { properties }])),
+      small: {},
+    });
+  });
+
+  const requests: Record<string, (store: BatchingStore, id: string) => Promise<unknown>> = {
+    reads: (store, id) => store.read({ kind: 'findUserGroup', key: keyOf(id) }),
+    'small changes': (store, id) =>
+      store.write({ kind: 'updateUserGroup', key: keyOf(id), suspendedAt: Date.now(), now: 1 }),
+  };
+  for (const [name, request] of Object.entries(requests)) {
+    it(`delays another one by few of its ${name}`, async () => {
+      const { store } = service.app.context;
+      let done = 0;
+      const start = () => ids.map((id) => request(store.of(1), id).then(() => done++));
+      await Promise.all(start());
+      done = 0;
+      const running = start();
+      await request(store.of(2), 'small');
+      const before = done;
+      await Promise.all(running);
+      assert.ok(before <= GROUPS / 2, `${before}`);
+    });
+  }
 });

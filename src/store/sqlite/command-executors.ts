@@ -1,8 +1,8 @@
 // Executes batches of commands in one transaction: one sync for all of them.
 
-import { valuesLength } from '../../domain/user-group/user-group.ts';
 import { cpuMs } from '../../system/cpu-time.ts';
 import type { Command, CommandKind, CommandResult } from '../port.ts';
+import { countInCommandResult } from '../result-size.ts';
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
 import { changeConfig, copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
 import { copyEvents } from './event/copy.ts';
@@ -119,19 +119,11 @@ function runUntilLong(connection: Connection, commands: readonly Command[]): Com
   for (const command of commands) {
     const result = (executors[command.kind] as CommandExecutor<CommandKind>)(connection, command);
     results.push(result);
-    characters += countCharacters(result);
+    characters += countInCommandResult(command, result);
     const limitMs = Math.max(MAX_MS, results.length * SMALL_COMMAND_MS);
     // The clock is cheaper.
     const isLong = performance.now() - startedAt >= limitMs && cpuMs() - cpuBefore >= limitMs;
     if (isLong || characters >= MAX_CHARACTERS) break;
   }
   return results;
-}
-
-/** JSON of a user group in the result; none for a new one, which the caller knows. */
-function countCharacters(result: CommandResult): number {
-  if (typeof result !== 'object' || result === null) return 0;
-  if ('created' in result && result.created) return 0;
-  if ('userGroup' in result) return valuesLength(result.userGroup);
-  return 'properties' in result ? valuesLength(result) : 0;
 }

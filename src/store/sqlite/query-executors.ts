@@ -4,6 +4,7 @@ import type { FoundApiToken } from '../../domain/api-token.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import type { Query, QueryKind, QueryResult } from '../port.ts';
 import { type ReadKind, readKinds, readOf } from '../reads.ts';
+import { countInQueryResult } from '../result-size.ts';
 import { findApiToken } from './api-token.ts';
 import { findConfig } from './document.ts';
 import { findNextTenant, hasMoreEvents, listEvents } from './event/list.ts';
@@ -16,7 +17,6 @@ import { listUserGroups } from './user-group/list.ts';
 import { listUserGroupSummaries } from './user-group/list-summaries.ts';
 import { searchUserGroups } from './user-group/search.ts';
 import {
-  countCharacters,
   findByImportedToken,
   findByKey,
   findByToken,
@@ -65,7 +65,7 @@ export function runQueries(connection: Connection, queries: readonly Query[]): Q
       const result =
         query.kind === 'findApiToken' ? findOnce(connection, query, apiTokens) : execute(connection, query);
       results.push(result);
-      characters += countCharacters(query, result);
+      characters += countInQueryResult(query, result);
     }
     return results;
   });

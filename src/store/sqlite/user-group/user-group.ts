@@ -1,9 +1,8 @@
 // Lookups of user groups.
 
 import type { Bucket } from '../../../domain/bucket.ts';
-import type { StoredEvent } from '../../../domain/event/event.ts';
 import type { TokenAddress, TokenDigest } from '../../../domain/token.ts';
-import { type UserGroup, type UserGroupKey, valuesLength } from '../../../domain/user-group/user-group.ts';
+import type { UserGroup, UserGroupKey } from '../../../domain/user-group/user-group.ts';
 import {
   TENANT,
   toUserGroup,
@@ -12,7 +11,6 @@ import {
   USER_GROUP_BESIDE_KEY,
   USER_GROUP_KEY,
 } from '../../entities.ts';
-import type { Query, QueryKind, QueryResult } from '../../port.ts';
 import type { QueryExecutor } from '../executor.ts';
 import type { Connection } from '../file/connection.ts';
 import { findImportedToken } from './imported-token.ts';
@@ -61,17 +59,3 @@ export const resolveImportedToken: QueryExecutor<'resolveImportedToken'> = (
   const bucket = findImportedToken(connection, digest) ?? ANY_BUCKET;
   return resolveToken(connection, { kind: 'resolveToken', address: { bucket, digest }, tenant, now });
 };
-
-const GROUP_QUERIES: ReadonlySet<QueryKind> = new Set<QueryKind>([
-  'findUserGroup',
-  'findUserGroupByToken',
-  'findUserGroupByImportedToken',
-  'resolveToken',
-  'resolveImportedToken',
-]);
-
-/** Characters of JSON in the result of a lookup. */
-export function countCharacters({ kind }: Query, result: QueryResult): number {
-  if (kind === 'findEvent') return (result as StoredEvent | null)?.changes?.length ?? 0;
-  return GROUP_QUERIES.has(kind) && result !== null ? valuesLength(result as UserGroup) : 0;
-}
