@@ -262,7 +262,7 @@ export const settings = {
     fallback: '4096',
     parse: integer(1, 1_000_000),
     meaning:
-      'Maximum number of commands queued for the database; further requests are refused as overloaded.',
+      'Maximum number of commands queued for the database; further requests are refused as overloaded. As many again may wait for workspaces that have few of them.',
   },
   maxConnections: {
     env: 'UGS_MAX_CONNECTIONS',

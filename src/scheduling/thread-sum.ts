@@ -22,6 +22,10 @@ export class ThreadSum {
     Atomics.store(this.#numbers, this.#own, value);
   }
 
+  get threads(): number {
+    return this.#numbers.length / STRIDE;
+  }
+
   get total(): number {
     let total = 0;
     for (let at = 0; at < this.#numbers.length; at += STRIDE) total += Atomics.load(this.#numbers, at);

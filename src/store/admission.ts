@@ -18,7 +18,7 @@ const FAST_READ_MS = 20;
 type AnyBatcher = Pick<
   // biome-ignore lint/suspicious/noExplicitAny: admission looks at the load only, never at the items.
   Batcher<any, any>,
-  'limits' | 'queued' | 'queuedInProcess' | 'oldestWaitMs' | 'averageRunMs' | 'tenantQueue'
+  'limits' | 'queued' | 'queuedInProcess' | 'queuedOfTenant' | 'oldestWaitMs' | 'averageRunMs' | 'tenantQueue'
 >;
 /** The tenant of a request, a workspace id; asked only while requests wait. */
 type TenantOf = () => number;
@@ -57,10 +57,20 @@ export class Admission {
 
 /** Whether one more item of the tenant would wait longer than this. */
 function exceeds(batcher: AnyBatcher, maxWaitMs: number, findTenant: TenantOf): boolean {
+  if (isFull(batcher, findTenant)) return true;
   // The common case, a queue that fits into one batch, needs no clock.
-  if (batcher.queuedInProcess >= batcher.limits.maxQueued) return true;
   if (!isLate(batcher, batcher, maxWaitMs)) return false;
   return isLate(batcher, batcher.tenantQueue(findTenant()), maxWaitMs);
+}
+
+/**
+ * Whether the queue has no place for one more item of the tenant. A tenant alone may fill it up to the limit. Beyond that
+ * it has as many places again for the others, and each may have as many items as are free (see `FairShare`).
+ */
+function isFull(batcher: AnyBatcher, findTenant: TenantOf): boolean {
+  const { maxQueued } = batcher.limits;
+  const queued = batcher.queuedInProcess;
+  return queued >= maxQueued && batcher.queuedOfTenant(findTenant()) >= 2 * maxQueued - queued;
 }
 
 type QueuePart = Pick<AnyBatcher, 'queued' | 'oldestWaitMs'>;

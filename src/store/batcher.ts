@@ -159,6 +159,13 @@ export class Batcher<Item extends { kind: unknown }, Result> {
     return this.#queueLengths?.total ?? this.#queue.length;
   }
 
+  /** How many items of the tenant, a workspace id, wait in all threads if each has as many as this one. */
+  queuedOfTenant(tenant: number): number {
+    let own = 0;
+    for (const entry of this.#queue) if (entry.tenant === tenant) own++;
+    return own * (this.#queueLengths?.threads ?? 1);
+  }
+
   /** How long the first item in the queue has waited; 0 for an empty queue. */
   get oldestWaitMs(): number {
     const [first] = this.#queue;

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { IdLease } from '../../src/operations/machinery/id-lease.ts';
-import { BatchingStore } from '../../src/store/batching-store.ts';
+import { ThreadSum } from '../../src/scheduling/thread-sum.ts';
+import { type BatchingOptions, BatchingStore } from '../../src/store/batching-store.ts';
 import {
   type Command,
   type CommandKind,
@@ -30,12 +31,13 @@ describeOnEachDatabase('The batching store', (kind) => {
   }
 
   /** Answers no read before the promise is resolved. */
-  function slowStore(released: Promise<void>, maxBatch: number): BatchingStore {
+  function slowStore(released: Promise<void>, maxBatch: number, options?: BatchingOptions): BatchingStore {
     const read = async (queries: readonly Query[]) => {
       await released;
       return opened.store.read(queries);
     };
-    return BatchingStore.of({ ...opened.store, read }, { read: { ...LIMITS, maxBatch }, write: LIMITS });
+    const limits = { read: { ...LIMITS, maxBatch }, write: LIMITS };
+    return BatchingStore.of({ ...opened.store, read }, limits, options);
   }
 
   for (const access of ['read', 'write'] as const) {
@@ -93,6 +95,54 @@ describeOnEachDatabase('The batching store', (kind) => {
     release();
     await Promise.all([running, ...waiting]);
     assert.equal(store.admits('read'), true);
+  });
+
+  it('admits requests of a tenant while those of another fill the queue, in all twice as many', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const store = slowStore(released, 256);
+    const requests = [store.of(1).read({ kind: 'ping' })];
+    await setImmediate();
+    /** Returns how many requests of the tenant are admitted. */
+    const fill = (tenant: number): number => {
+      let admitted = 0;
+      for (; store.of(tenant).admits('read') && admitted < 10 * LIMITS.maxQueued; admitted++)
+        requests.push(store.of(tenant).read({ kind: 'ping' }));
+      return admitted;
+    };
+    const admitted = Array.from({ length: 100 }, (_, index) => fill(index + 1));
+    const again = fill(1);
+    release();
+    await Promise.all(requests);
+    assert.deepEqual(admitted.slice(0, 4), [LIMITS.maxQueued, 50, 25, 13]);
+    assert.equal(
+      admitted.reduce((sum, count) => sum + count),
+      2 * LIMITS.maxQueued,
+    );
+    assert.equal(again, 0);
+  });
+
+  it('admits up to the limit in all threads of a process, and a tenant in each while another fills the queue', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const memory = ThreadSum.allocate(2);
+    const threads = [0, 1].map((thread) => {
+      const length = new ThreadSum(memory, thread);
+      return slowStore(released, 256, { queueLengths: { read: length, list: length, write: length } });
+    });
+    const requests = threads.map((store) => store.of(1).read({ kind: 'ping' }));
+    await setImmediate();
+    const admit = (store: BatchingStore): boolean => {
+      const isAdmitted = store.admits('read');
+      if (isAdmitted) requests.push(store.read({ kind: 'ping' }));
+      return isAdmitted;
+    };
+    let admitted = 0;
+    while (threads.map((store) => admit(store.of(1))).includes(true) && admitted < LIMITS.maxQueued)
+      admitted++;
+    const others = threads.map((store) => admit(store.of(2)));
+    release();
+    await Promise.all(requests);
+    assert.equal(admitted, LIMITS.maxQueued / 2);
+    assert.deepEqual(others, [true, true]);
   });
 
   it('writes no more than some hundred webhook deliveries at a time', async () => {
