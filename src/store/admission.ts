@@ -1,7 +1,7 @@
 // Admission control: estimates how long new work would wait for the database, and paces lists so that lookups
 // stay fast beside them. What the caller is told is decided by the HTTP layer.
 
-import type { Batcher, Cooldown } from './batcher.ts';
+import type { Batcher, Cooldown, QueuePart } from './batcher.ts';
 
 /** Access to the store that a request needs; `either`: it reads, and may then have to write. */
 export type Access = 'read' | 'list' | 'write' | 'either';
@@ -10,6 +10,8 @@ export type Access = 'read' | 'list' | 'write' | 'either';
 const MAX_WAIT_MS = 100;
 /** A page costs as much as hundreds of lookups, and no viewer waits for a list. */
 const MAX_LIST_WAIT_MS = 500;
+/** The requests that wait are few and large. If they waited for longer, some would miss their deadline. */
+const MAX_CUT_WAIT_MS = 500;
 /** For requests that were admitted, have read, and turn out to need a write. */
 const MAX_WRITE_WAIT_MS = 500;
 /** Reads are fast while they take less than this in total. */
@@ -18,7 +20,14 @@ const FAST_READ_MS = 20;
 type AnyBatcher = Pick<
   // biome-ignore lint/suspicious/noExplicitAny: admission looks at the load only, never at the items.
   Batcher<any, any>,
-  'limits' | 'queued' | 'queuedInProcess' | 'queuedOfTenant' | 'oldestWaitMs' | 'averageRunMs' | 'tenantQueue'
+  | 'limits'
+  | 'queued'
+  | 'queuedInProcess'
+  | 'queuedOfTenant'
+  | 'oldestWaitMs'
+  | 'averageRunMs'
+  | 'averageCutItemMs'
+  | 'tenantQueue'
 >;
 /** The tenant of a request, a workspace id; asked only while requests wait. */
 type TenantOf = () => number;
@@ -73,11 +82,10 @@ function isFull(batcher: AnyBatcher, findTenant: TenantOf): boolean {
   return queued >= maxQueued && batcher.queuedOfTenant(findTenant()) >= 2 * maxQueued - queued;
 }
 
-type QueuePart = Pick<AnyBatcher, 'queued' | 'oldestWaitMs'>;
-
 /** Whether one more item behind this part of the queue would wait longer. Items that fit into a batch are not a queue. */
 function isLate(batcher: AnyBatcher, part: QueuePart, maxWaitMs: number): boolean {
-  return part.queued > batcher.limits.maxBatch && waitMs(batcher, part) > maxWaitMs;
+  const isLong = part.queued > batcher.limits.maxBatch;
+  return (isLong && waitMs(batcher, part) > maxWaitMs) || cutWaitMs(batcher, part) > MAX_CUT_WAIT_MS;
 }
 
 /** Estimated wait of one more item behind the queue: at least as long as its oldest item has already waited. */
@@ -86,6 +94,11 @@ function waitMs(batcher: AnyBatcher, { queued, oldestWaitMs }: QueuePart = batch
   if (queued === 0) return 0;
   const batchesAhead = Math.floor(queued / limits.maxBatch);
   return Math.max(oldestWaitMs, (batchesAhead * averageRunMs) / limits.maxInFlight);
+}
+
+/** The same estimated from batches that were cut; 0 if the last ones were not. */
+function cutWaitMs({ limits }: AnyBatcher, { queued, averageCutItemMs }: QueuePart): number {
+  return (queued * averageCutItemMs) / limits.maxInFlight;
 }
 
 /** While there is other work, lists pause this many times as long as they kept the event loop busy: a tenth of it. */

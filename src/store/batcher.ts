@@ -31,6 +31,18 @@ export interface Cooldown {
   start(): (resume: () => void) => void;
 }
 
+/** What an item waits for. */
+export interface QueuePart {
+  queued: number;
+  /** How long the first item has waited; 0 if there is none. */
+  oldestWaitMs: number;
+  /**
+   * Exponentially weighted average of the duration per item of the batches that were cut, 0 for the others; 0 again once
+   * nothing waits.
+   */
+  averageCutItemMs: number;
+}
+
 /** Called when a batch is done, or has failed. */
 export type BatchObserver = (items: number, durationMs: number) => void;
 
@@ -76,6 +88,8 @@ interface Run {
   startedAt: number;
   coolDown: ReturnType<Cooldown['start']> | undefined;
   changed: readonly string[];
+  /** Whether it has fewer items than waited, because they or their results are large. */
+  isCut: boolean;
 }
 
 /** How often expired items are removed from the queue. */
@@ -94,7 +108,7 @@ const NEWEST_RESULT_WEIGHT = 1 / 64;
 /** 256 results of this size are not too large for a batch. */
 const SMALL_RESULT_CHARACTERS = 512;
 
-export class Batcher<Item extends { kind: unknown }, Result> {
+export class Batcher<Item extends { kind: unknown }, Result> implements QueuePart {
   readonly limits: BatchLimits;
   readonly #activity: TenantActivity | undefined;
   readonly #run: (items: Item[]) => Promise<Result[]> | Result[];
@@ -113,11 +127,12 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   /** Names of what the batches in flight change. */
   readonly #changing = new Set<string>();
   #averageRunMs = 0;
+  #averageCutItemMs = 0;
   #scheduledFlush: NodeJS.Immediate | NodeJS.Timeout | null = null;
   #isYielding = false;
   /** Whether all items wait for a batch in flight that changes the same things. */
   #isBlocked = false;
-  /** Whether the last batch was larger than what `run` does at once. */
+  /** Whether the last batch was cut. */
   #isCut = false;
   #sweeper: NodeJS.Timeout | null = null;
 
@@ -166,7 +181,6 @@ export class Batcher<Item extends { kind: unknown }, Result> {
     return own * (this.#queueLengths?.threads ?? 1);
   }
 
-  /** How long the first item in the queue has waited; 0 for an empty queue. */
   get oldestWaitMs(): number {
     const [first] = this.#queue;
     return first === undefined ? 0 : performance.now() - first.submittedAt;
@@ -177,15 +191,25 @@ export class Batcher<Item extends { kind: unknown }, Result> {
     return this.#averageRunMs;
   }
 
+  get averageCutItemMs(): number {
+    return this.#averageCutItemMs;
+  }
+
   /** The part of the queue that one more item of the tenant, a workspace id, would wait for, as tenants take turns. */
-  tenantQueue(tenant: number): Pick<Batcher<Item, Result>, 'queued' | 'oldestWaitMs'> {
+  tenantQueue(tenant: number): QueuePart {
     const counts = new Map<number, number>();
     for (const entry of this.#queue) counts.set(entry.tenant, (counts.get(entry.tenant) ?? 0) + 1);
     const own = counts.get(tenant) ?? 0;
     let queued = 0;
     for (const count of counts.values()) queued += Math.min(count, own + 1);
     const first = this.#queue.find((entry) => entry.tenant === tenant);
-    return { queued, oldestWaitMs: first === undefined ? 0 : performance.now() - first.submittedAt };
+    // A tenant with fewer items than the others is not why batches are cut.
+    const isSmall = own * counts.size < this.#queue.length;
+    return {
+      queued,
+      oldestWaitMs: first === undefined ? 0 : performance.now() - first.submittedAt,
+      averageCutItemMs: isSmall ? 0 : this.#averageCutItemMs,
+    };
   }
 
   /** Rejects with `StoreUnavailable` if the item has not started by `startBy`. */
@@ -237,38 +261,37 @@ export class Batcher<Item extends { kind: unknown }, Result> {
 
   #flush(): void {
     this.#cancelFlush();
-    const taken = this.#dequeue();
+    const { taken, isCut } = this.#dequeue();
     this.#isBlocked = taken.length === 0 && this.#queue.length > 0;
     const batch = rejectExpired(taken);
-    if (batch.length > 0) void this.#runBatch(batch);
+    if (batch.length > 0) void this.#runBatch(batch, isCut);
     this.#schedule();
   }
 
   /** The oldest items of the tenants in turn that may run; if a batch is of one kind, those of the first one's kind. */
-  #dequeue(): Entry<Item, Result>[] {
+  #dequeue(): { taken: Entry<Item, Result>[]; isCut: boolean } {
     const { maxBatch, isOfOneKind } = this.limits;
     if (this.#isCut || !this.#isOneBatch()) this.#queue = inTurns(this.#queue);
-    const batch: Entry<Item, Result>[] = [];
+    const taken: Entry<Item, Result>[] = [];
     const skipped: Entry<Item, Result>[] = [];
     const maxCharacters = this.#maxCharacters;
-    let taken = 0;
     let characters = 0;
     for (const entry of this.#queue) {
-      if (batch.length === maxBatch || characters >= maxCharacters) break;
-      taken++;
+      if (taken.length === maxBatch || characters >= maxCharacters) break;
       const { item, changed } = entry;
-      const first = batch[0] ?? entry;
+      const first = taken[0] ?? entry;
       const isBeingChanged = changed !== undefined && this.#changing.has(changed);
       if (isBeingChanged || (isOfOneKind && item.kind !== first.item.kind)) {
         skipped.push(entry);
         continue;
       }
       characters += this.#estimateCharacters(entry);
-      batch.push(entry);
+      taken.push(entry);
     }
-    this.#queue = skipped.concat(this.#queue.slice(taken));
+    const rest = this.#queue.slice(taken.length + skipped.length);
+    this.#queue = skipped.concat(rest);
     this.#publishLength();
-    return batch;
+    return { taken, isCut: characters >= maxCharacters && rest.length > 0 };
   }
 
   /** Whether all items that wait fit into a batch. */
@@ -287,12 +310,13 @@ export class Batcher<Item extends { kind: unknown }, Result> {
     return this.#activity?.isShared ? MAX_SHARED_BATCH_CHARACTERS : MAX_BATCH_CHARACTERS;
   }
 
-  async #runBatch(batch: Entry<Item, Result>[]): Promise<void> {
+  async #runBatch(batch: Entry<Item, Result>[], isCut: boolean): Promise<void> {
     this.#inFlight++;
     const run: Run = {
       startedAt: performance.now(),
       coolDown: this.#cooldown?.start(),
       changed: this.#changedBy ? batch.flatMap(({ changed }) => changed ?? []) : [],
+      isCut,
     };
     for (const name of run.changed) this.#changing.add(name);
     try {
@@ -303,7 +327,9 @@ export class Batcher<Item extends { kind: unknown }, Result> {
       this.#learnCharacters(batch, results);
       this.#queue.unshift(...unanswered);
       this.#publishLength();
-      this.#batchDone(batch.length, run, unanswered.length > 0);
+      const isPartial = unanswered.length > 0;
+      run.isCut ||= isPartial;
+      this.#batchDone(batch.length, run, isPartial);
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
       await this.#runIndividually(batch, error);
@@ -323,13 +349,16 @@ export class Batcher<Item extends { kind: unknown }, Result> {
     }
   }
 
-  #batchDone(items: number, { startedAt, coolDown, changed }: Run, isPartial = false): void {
+  #batchDone(items: number, { startedAt, coolDown, changed, isCut }: Run, isPartial = false): void {
     this.#inFlight--;
     for (const name of changed) this.#changing.delete(name);
     this.#isBlocked = false;
-    this.#isCut = isPartial;
+    this.#isCut = isCut;
     const durationMs = performance.now() - startedAt;
     this.#averageRunMs += (durationMs - this.#averageRunMs) * NEWEST_WEIGHT;
+    const cutItemMs = isCut ? durationMs / items : 0;
+    if (this.#queue.length === 0) this.#averageCutItemMs = 0;
+    else this.#averageCutItemMs += (cutItemMs - this.#averageCutItemMs) * NEWEST_WEIGHT;
     this.#observer?.(items, durationMs);
     if (coolDown) {
       coolDown(() => {

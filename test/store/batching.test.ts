@@ -145,6 +145,28 @@ describeOnEachDatabase('The batching store', (kind) => {
     assert.deepEqual(others, [true, true]);
   });
 
+  it('admits no more requests than it can start in time while batches are cut, and as many as ever afterwards', async () => {
+    let durationMs = 20;
+    const read = async (queries: readonly Query[]) => {
+      await setTimeout(durationMs);
+      return opened.store.read(queries.slice(0, 1));
+    };
+    const store = BatchingStore.of({ ...opened.store, read }, { read: LIMITS, write: LIMITS });
+    const submit = (tenant: number, count: number) =>
+      Array.from({ length: count }, () => store.of(tenant).read({ kind: 'ping' }));
+    const first = submit(1, 50);
+    await first[10];
+    const other = submit(2, 20);
+    const admits = [1, 2, 3].map((tenant) => store.of(tenant).admits('read'));
+    durationMs = 0;
+    await Promise.all([...first, ...other]);
+    const second = submit(1, 50);
+    const admitsAfterwards = store.of(1).admits('read');
+    await Promise.all(second);
+    assert.deepEqual(admits, [false, true, true]);
+    assert.equal(admitsAfterwards, true);
+  });
+
   it('writes no more than some hundred webhook deliveries at a time', async () => {
     const sizes: number[] = [];
     const write = async (commands: readonly unknown[]) => {
