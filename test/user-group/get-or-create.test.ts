@@ -163,9 +163,16 @@ describeOnEachDatabase('GET /api/user', (database) => {
     );
   });
 
-  it('is also served at /api/user/ with a trailing slash', async () => {
-    const response = await service.call('GET', '/api/user/', { user_group_id: 'slash', name: 'Slash' });
-    assert.equal(response.json.new_user_group, true);
+  it('is also served at /api/user/ with a trailing slash, like the update and the rotation', async () => {
+    const call = (method: string, body: object) => service.call(method, '/api/user/', body);
+    const created = await call('GET', { user_group_id: 'slash', name: 'Slash' });
+    assert.equal(created.json.new_user_group, true);
+    const updated = await call('PUT', { user_group_id: 'slash', name: 'Changed' });
+    assert.deepEqual([updated.status, updated.json.user_group.name], [200, 'Changed']);
+    const { token } = created.json.user_group;
+    const rotated = await call('POST', { current_token: token });
+    assert.equal(rotated.status, 200);
+    assert.notEqual(rotated.json.user_group.token, token);
   });
 
   it('assigns each group a unique positive team_id below 2^53', async () => {

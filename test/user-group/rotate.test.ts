@@ -49,12 +49,6 @@ describeOnEachDatabase('POST /api/user', (database) => {
     );
   });
 
-  it('is also served at /api/user/ with a trailing slash', async () => {
-    const { token } = await createGroup();
-    const response = await service.call('POST', '/api/user/', { current_token: token });
-    assert.match(response.json.user_group.token, TOKEN);
-  });
-
   it('changes nothing but the token', async () => {
     const { id, token, teamId } = await createGroup();
     const next = await rotate(token);

@@ -38,12 +38,6 @@ describeOnEachDatabase('PUT /api/user', (database) => {
     );
   });
 
-  it('is also served at /api/user/ with a trailing slash', async () => {
-    await createGroup('slash');
-    const response = await service.call('PUT', '/api/user/', { user_group_id: 'slash', name: 'Slash' });
-    assert.deepEqual([response.status, response.json.user_group.name], [200, 'Slash']);
-  });
-
   describe('a field that is absent', () => {
     const sent = { name: 'New', mapping: { 1: 2 }, properties: { new: true } };
     for (const field of ['name', 'mapping', 'properties'] as const) {
