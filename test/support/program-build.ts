@@ -1,7 +1,7 @@
 // A build of the program for the tests that start it, which takes half as long as to start its sources.
 
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -12,6 +12,8 @@ export class ProgramBuild implements Disposable {
   readonly program = join(this.#folder, 'bin/user-group-service.js');
 
   constructor() {
+    // Some tests run it as another user.
+    chmodSync(this.#folder, 0o755);
     execFileSync(process.execPath, ['scripts/build.ts', join(this.#folder, 'dist')]);
     for (const path of ['bin', 'docs', 'package.json'])
       cpSync(path, join(this.#folder, path), { recursive: true });
