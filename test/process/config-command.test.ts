@@ -167,7 +167,7 @@ describeOnEachDatabase('config', (kind) => {
       ['.', 2, /^user-group-service: cannot read \.: EISDIR[^\n]+\n$/],
     ] as const) {
       const args = ['config', 'apply', file, '--workspace', 'default'];
-      const { code, stderr } = await run(folder, args, { env: database.env });
+      const { code, stderr } = await runHosted(folder, args, { env: database.env });
       assert.deepEqual({ file, code }, { file, code: expected });
       assert.match(stderr, reason);
     }
@@ -177,7 +177,7 @@ describeOnEachDatabase('config', (kind) => {
     const file = write('large.yaml', `version: 1\nschemas: { large: { name: ${'x'.repeat(256 * 1024)} } }\n`);
     for (const verb of ['plan', 'apply']) {
       const { args, env } = targets.get('a running service')!;
-      const { code, stdout, stderr } = await run(folder, ['config', verb, file, ...args], { env });
+      const { code, stdout, stderr } = await runHosted(folder, ['config', verb, file, ...args], { env });
       assert.deepEqual({ verb, code, stdout }, { verb, code: 65, stdout: '' });
       assert.match(stderr, /must be at most 262144 bytes\. Send fewer entries .* on the database\.\n$/);
     }
@@ -203,7 +203,7 @@ describeOnEachDatabase('config', (kind) => {
   it('ends with its own code if the service refuses the API token or is unreachable', async () => {
     const file = write('config.yaml', 'version: 1');
     const call = (url: string, env: Record<string, string>) =>
-      run(folder, ['config', 'plan', file, '--url', url], { env });
+      runHosted(folder, ['config', 'plan', file, '--url', url], { env });
     const refused = await call(service.url, { UGS_API_TOKEN: 'uga_wrong' });
     assert.equal(refused.code, 69);
     assert.match(refused.stderr, /: the API token in UGS_API_TOKEN is unknown, expired or revoked;/);

@@ -7,7 +7,15 @@ import { createServer } from 'node:net';
 import { before, describe, it } from 'node:test';
 import { ProxyServer, proxies } from '../support/client-matrix/proxy.ts';
 import { LoopbackServer } from '../support/loopback-server.ts';
-import { createApiToken, type Exit, Folder, run, type Service, serve } from '../support/process.ts';
+import {
+  createApiToken,
+  type Exit,
+  Folder,
+  run,
+  runHosted,
+  type Service,
+  serve,
+} from '../support/process.ts';
 import { suiteStack } from '../support/suite.ts';
 
 const nginx = proxies.find(({ name }) => name === 'nginx')!;
@@ -36,9 +44,11 @@ before(async () => {
 function doctor(
   url: string,
   args: readonly string[] = ['--api-token-file', 'api-token'],
-  env = {},
+  env?: Record<string, string>,
 ): Promise<Exit> {
-  return run(folder, ['doctor', '--json', '--url', url, ...args], { env });
+  const command = ['doctor', '--json', '--url', url, ...args];
+  // Node reads the certificates of the environment once.
+  return env ? run(folder, command, { env }) : runHosted(folder, command);
 }
 
 /** The checks that are neither ok nor skipped. */
