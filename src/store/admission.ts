@@ -10,7 +10,7 @@ export type Access = 'read' | 'list' | 'write' | 'either';
 const MAX_WAIT_MS = 100;
 /** A page costs as much as hundreds of lookups, and no viewer waits for a list. */
 const MAX_LIST_WAIT_MS = 500;
-/** The requests that wait are few and large. If they waited for longer, some would miss their deadline. */
+/** Maximum wait behind batches that are cut. Their requests are few and large, and would miss their deadline. */
 const MAX_CUT_WAIT_MS = 500;
 /** For requests that were admitted, have read, and turn out to need a write. */
 const MAX_WRITE_WAIT_MS = 500;
@@ -96,7 +96,7 @@ function waitMs(batcher: AnyBatcher, { queued, oldestWaitMs }: QueuePart = batch
   return Math.max(oldestWaitMs, (batchesAhead * averageRunMs) / limits.maxInFlight);
 }
 
-/** The same estimated from batches that were cut; 0 if the last ones were not. */
+/** Estimated wait behind batches that were cut; 0 if the last ones were not. */
 function cutWaitMs({ limits }: AnyBatcher, { queued, averageCutItemMs }: QueuePart): number {
   return (queued * averageCutItemMs) / limits.maxInFlight;
 }

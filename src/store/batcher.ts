@@ -31,7 +31,7 @@ export interface Cooldown {
   start(): (resume: () => void) => void;
 }
 
-/** What an item waits for. */
+/** Part of the queue that an item waits for. */
 export interface QueuePart {
   queued: number;
   /** How long the first item has waited; 0 if there is none. */
@@ -53,7 +53,7 @@ interface BatcherOptions<Item, Result> {
   cooldown?: Cooldown;
   /** Returns how much JSON an item carries, if it may be much. */
   countCharacters?: (item: Item) => number;
-  /** The same of its result: the last ones of a tenant tell how large its next ones will be. */
+  /** Returns how much JSON a result has. Those of a tenant tell how large its next ones will be. */
   countInResult?: (item: Item, result: Result) => number;
   /** Names what an item changes: items with the same name never run in two batches at once. */
   changedBy?: (item: Item) => string | undefined;

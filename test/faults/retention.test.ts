@@ -174,7 +174,7 @@ describeOnEachDatabase('The retention of events by a clock that is ahead', (data
   let doubts = 0;
   let uptimeMs = 0;
 
-  /** As a process has it that starts now. */
+  /** The retention of a process that starts now. */
   const newRetention = (retentionDays = 30) => {
     const { store, clock } = service.app.context;
     const onDoubtfulClock = () => doubts++;

@@ -15,7 +15,7 @@ export const events: Page = {
   access: 'list',
   handle: async (call) => {
     const id = userGroupIdParameter(call.request);
-    // Otherwise the page would repeat it.
+    // The page would repeat a token that is no id.
     if (hasToken(id)) await groupIn(call);
     return {
       title: `Events of ${id}`,
