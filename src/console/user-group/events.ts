@@ -15,7 +15,7 @@ export const events: Page = {
   access: 'list',
   handle: async (call) => {
     const id = userGroupIdParameter(call.request);
-    // The page would repeat a token that is no id.
+    // Responds with 404 if the id is a pasted token: the page would show it.
     if (hasToken(id)) await groupIn(call);
     return {
       title: `Events of ${id}`,
