@@ -52,11 +52,14 @@ export interface App {
   readonly context: Context;
   readonly eventRetention: EventRetention;
   readonly webhooks: WebhookDispatcher;
-  /** Never resolves; rejects with the error that ended a serving thread: what remains is to close. */
+  /**
+   * Rejects with the error that ended a serving thread, after which the caller has to close the app; never
+   * resolves.
+   */
   readonly failed: Promise<never>;
   /** Shuts down gracefully: reports not ready, refuses new requests, drains requests in flight, closes the database. */
   close(): Promise<void>;
-  /** After a bug in the main thread: closes its connections, and drains the other threads. */
+  /** Closes the connections of the main thread after a bug in it, and drains the other threads. */
   abandon(): Promise<void>;
 }
 
@@ -66,7 +69,7 @@ interface AppOptions {
   signal?: AbortSignal;
   /** Runs before the service listens, so that what it creates exists when a caller finds the service ready. */
   prepare?: Prepare;
-  /** Already loading their modules. */
+  /** Serving threads that are already loading their modules. */
   threads?: ServingThreads;
 }
 
@@ -104,7 +107,10 @@ interface ServedMetrics {
   server: MetricsServer;
 }
 
-/** Metrics are available while the service waits for its database. Returns null if they are off: nothing is counted. */
+/**
+ * Starts the metrics server first, so that metrics are available while the service waits for its database.
+ * Returns null if metrics are off: then nothing is counted.
+ */
 async function startMetrics(
   { metricsAddress, databaseUrl, threads }: Config,
   log: Logger,
@@ -124,7 +130,7 @@ interface Start {
   prepare: Prepare | undefined;
   onReducedEvent: (tenant: Tenant) => void;
   observer: OutageLog;
-  /** All but the main thread. */
+  /** Serving threads other than the main one. */
   threads: ServingThreads;
   thread: Thread;
 }
@@ -164,8 +170,9 @@ async function startWith(
 }
 
 /**
- * Ends the process as a crash does: an orderly exit closes the database, which would delete the log, and only the log is
- * known to be complete. The next start writes it again.
+ * Ends the process as a crash would. An orderly exit would close the database and so delete the write-ahead
+ * log, but after a failed sync only the log is known to be complete. The next start copies it into the
+ * database again.
  */
 function endAfterFailedSync(log: Logger, message: string): never {
   log.fatal(
@@ -284,7 +291,8 @@ async function serve(
   if (context.keepsEvents) webhooks.start();
 
   const close = async (): Promise<void> => {
-    // `key reencrypt` unregisters keys that are not in use, and this process may have encrypted tokens with its key since.
+    // Registers the key again: `key reencrypt` may have unregistered it as unused before this process
+    // encrypted tokens with it.
     const registered = registerActiveKey(keyRing, store, clock.now()).catch(logUnexpected(log, 'token key'));
     const othersClosed = threads.close();
     await serving.drain();
@@ -316,9 +324,9 @@ async function serve(
 }
 
 /**
- * Listeners that share a port do not notice those of another process of the same user, which would get a part of the
- * requests: a port that is given is tried first. One that the system chooses is kept until every thread listens on it.
- * Throws Node's error.
+ * Makes all threads listen. A listener with a shared port does not notice a listener of another process of
+ * the same user, which would receive part of the requests; so a configured port is first opened exclusively.
+ * A port that the system chooses stays reserved until every thread listens on it. Throws Node's error.
  */
 async function listen(
   { host, port, threads }: Config,
@@ -335,7 +343,7 @@ async function listen(
   };
   if (port !== 0) await release();
   try {
-    // The main thread last: its listener would keep the process running after a start that fails.
+    // The main thread listens last, because its listener would keep the process running after a failed start.
     await others.listen(host, free);
     return await serving.listen(host, free);
   } finally {

@@ -37,7 +37,10 @@ export interface Setting<Value> {
   secret?: true;
 }
 
-/** Values that `pg` supports in a DATABASE_URL. It ignores other values and connects in plain text, or crashes. */
+/**
+ * Parameters of a DATABASE_URL and the values that `pg` supports. It ignores other values and connects in
+ * plain text, or crashes.
+ */
 const tlsChoices = {
   sslmode: ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'],
   ssl: ['true', '1', '0', 'no-verify'],
@@ -53,9 +56,12 @@ const timeouts = {
   connect_timeout: 'UGS_POSTGRES_CONNECT_TIMEOUT_MS',
   connectionTimeoutMillis: 'UGS_POSTGRES_CONNECT_TIMEOUT_MS',
 };
-/** Start of the names that are refused unless they are settings. */
+/** Prefix of variables that are refused unless they are settings. */
 const PREFIX = 'UGS_';
-/** The API token of commands with --url. It is not a setting, but exported in shells that run other commands too. */
+/**
+ * API token for commands with --url. It is not a setting, but is accepted because shells export it for other
+ * commands too.
+ */
 export const API_TOKEN_VARIABLE = 'UGS_API_TOKEN';
 const MAX_THREADS = 16;
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -326,7 +332,7 @@ export function variableNames({ env, secret }: Setting<unknown>): string[] {
   return secret ? [env, `${env}_FILE`] : [env];
 }
 
-/** The same for help texts. */
+/** The variables as one text, for help texts. */
 export function variableText(setting: Setting<unknown>): string {
   return variableNames(setting).join(', ');
 }
@@ -357,12 +363,15 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Flags = {}): Config {
   return config as Config;
 }
 
-/** Elsewhere, several listeners cannot share a port. */
+/** Only these systems let several listeners share a port. */
 const REUSES_PORTS = process.platform === 'linux' || process.platform === 'freebsd';
-/** Connections that a thread needs: one that reads, and one that writes. */
+/** Connections that a thread needs: one to read and one to write. */
 const MIN_CONNECTIONS = 2;
 
-/** How many threads can serve, and why they are fewer than `UGS_THREADS` says; null if they are not. */
+/**
+ * Returns the number of threads that can serve, and why it is lower than UGS_THREADS; `limit` is null if it
+ * is not.
+ */
 export function servingThreads({
   threads,
   databaseUrl,
@@ -378,13 +387,13 @@ export function servingThreads({
   };
 }
 
-/** The settings as they are sent to another thread, which cannot receive an object of class `Secret`. */
+/** Settings as they are sent to another thread, which cannot receive a `Secret`. */
 export type ConfigMessage = Omit<Config, 'databaseUrl' | 'tokenKeys' | 'bootstrapApiToken'> & {
   databaseUrl: { engine: 'sqlite'; path: string } | { engine: 'postgres'; url: string };
   tokenKeys: string;
 };
 
-/** `tokenKeys`: the text of the key ring, wherever it was loaded from. */
+/** Converts the settings. `tokenKeys` is the text of the key ring, wherever it was loaded from. */
 export function configMessage(config: Config, tokenKeys: Secret): ConfigMessage {
   const { databaseUrl, bootstrapApiToken: _, ...rest } = config;
   const url =
@@ -425,7 +434,7 @@ export function readSetting<Value>(setting: Setting<Value>, env: NodeJS.ProcessE
   return value;
 }
 
-/** Explains invisible characters and quotes at the ends of a value, which most programs that read a file of settings keep. */
+/** Explains white space or quotes around a value: most programs that read a file of settings keep them. */
 function explainEnds(text: string): string {
   if (text !== text.trim())
     return ': its value starts or ends with white space, perhaps the carriage return of a file from Windows';
@@ -463,14 +472,14 @@ function refuseUnknown(env: NodeJS.ProcessEnv): void {
 
 const AUTHORITY = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
 
-/** The URL with each of its hosts: as for libpq, postgres://USER:PASSWORD@a:5432,b:5432/DATABASE has two. */
+/** Returns one URL per host: as in libpq, postgres://USER:PASSWORD@a:5432,b:5432/DATABASE has two. */
 export function urlsOfHosts(databaseUrl: string): string[] {
   const [, start = databaseUrl, hosts = '', rest = ''] = AUTHORITY.exec(databaseUrl) ?? [];
   return hosts.split(',').map((host) => start + host + rest);
 }
 
 function parseDatabaseUrl(text: string): DatabaseUrl {
-  // With a space at the end, the path would be that of a new, empty database.
+  // A path with a trailing space would name a new, empty database.
   const path = /^sqlite:(?:\/\/)?(\S|\S.*\S)$/.exec(text)?.[1];
   if (path !== undefined && path !== ':memory:') return { engine: 'sqlite', path };
   if (/^postgres(?:ql)?:\/\//.test(text)) {
@@ -487,7 +496,10 @@ function parseDatabaseUrl(text: string): DatabaseUrl {
   );
 }
 
-/** An unescaped "/", "?" or "#" in the password ends the authority early: the rest ends up in the path or the fragment. */
+/**
+ * Refuses an unescaped "/", "?" or "#" in the password, which ends the authority early: the rest would become
+ * part of the path or the fragment.
+ */
 function parsePostgresUrl(text: string): URL {
   const url = URL.parse(text);
   if (url !== null && url.hash === '' && !url.pathname.includes('@')) return url;
@@ -510,10 +522,13 @@ function checkTls(parameters: URLSearchParams): void {
   }
 }
 
-/** `pg` ignores the others: with a misspelled name it connects in plain text, or without checking the certificate. */
+/**
+ * Refuses unknown TLS parameters, which `pg` ignores: with a misspelled name it would connect in plain text,
+ * or without checking the certificate.
+ */
 function refuseUnknownTls(parameters: URLSearchParams): void {
   const known = [...Object.keys(tlsChoices), ...tlsFiles];
-  // An unescaped password can be part of another name.
+  // An unescaped password can become part of another parameter's name.
   const unknown = [...parameters.keys()].find((name) => /^ssl\w*$/i.test(name) && !known.includes(name));
   if (unknown !== undefined)
     throw new Error(`must not set ${unknown}, which has no effect${didYouMean(similarName(unknown, known))}`);
@@ -535,7 +550,7 @@ function checkReadable(file: string, name: string): void {
   }
 }
 
-/** In `pg`, parameters of the URL override all other options. */
+/** Refuses timeouts, because parameters of the URL override all other options of `pg`. */
 function refuseTimeouts(parameters: URLSearchParams): void {
   for (const [name, setting] of Object.entries(timeouts)) {
     if (parameters.has(name)) throw new Error(`must not set ${name}; use ${setting} instead`);
@@ -554,7 +569,7 @@ function parseApiToken(text: string): Secret | null {
   );
 }
 
-/** Throws for a name that no workspace can have. */
+/** Throws if no workspace can have this name. */
 export function parseName(text: string): string {
   if (text.trim() !== '' && [...text].length <= limits.textCodePoints && !/\p{Cc}/u.test(text)) return text;
   throw new Error('must have 1 to 255 characters and no control characters');
@@ -575,18 +590,21 @@ function parseHost(text: string): string {
   throw new Error('must be an address, such as 127.0.0.1, 0.0.0.0 or ::1, without brackets and port');
 }
 
-/** Without a slash at the end, which would be part of every issuer. */
+/** Removes trailing slashes, which would become part of every issuer. */
 function parsePublicUrl(text: string): string {
   if (text !== '') parseHttpUrl(text);
   return text.replace(/\/+$/, '');
 }
 
-/** Throws for any other URL. The message does not contain it: it may have a password. */
+/**
+ * Parses an http or https URL; throws for any other. The message does not contain the URL, which may include
+ * a password.
+ */
 export function parseHttpUrl(text: string): URL {
   const url = URL.parse(text);
   if (
     url !== null &&
-    // The parser also accepts white space, which the text would keep, and missing slashes.
+    // The URL parser also accepts white space, which the text would keep, and missing slashes.
     /^https?:\/\/\S+$/i.test(text) &&
     url.username + url.password + url.search + url.hash === ''
   )

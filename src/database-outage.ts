@@ -51,7 +51,10 @@ export class OutageLog implements StoreObserver {
     this.#log.error({ reason }, 'database unavailable');
   }
 
-  /** Until then `available` does not end an outage: opening needs more than one response, such as a write. */
+  /**
+   * Ends the outage at startup. Until this call, `available` does not: one response does not show that
+   * opening will succeed, which also writes.
+   */
   opened(): void {
     this.#isOpen = true;
     this.available();

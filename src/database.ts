@@ -21,7 +21,10 @@ export type {
   WriterConnection,
 } from './store/sqlite/adapter.ts';
 
-/** Loads an adapter. A process needs one of them, and each takes longer to load than a short command to run. */
+/**
+ * Loads an adapter. A process needs only one of them, and loading one takes longer than running a short
+ * command.
+ */
 export const loadSqlite = () => import('./store/sqlite/adapter.ts');
 const loadPostgres = () => import('./store/postgres/adapter.ts');
 
@@ -31,41 +34,47 @@ export const MAX_BATCH = 256;
 const SQLITE_LIMITS = { maxBatch: MAX_BATCH, maxInFlight: 1, maxLingerMs: 0 };
 /** Two batches in flight, so that a slow one does not block the others. */
 const POSTGRES_LIMITS = { maxBatch: MAX_BATCH, maxInFlight: 2, maxLingerMs: 1 };
-/** A transaction takes longer than a lookup: with 1 ms a tenth fewer updates with their events. */
+/**
+ * A transaction takes longer than a lookup: with 1 ms, PostgreSQL completes a tenth fewer updates with their
+ * events.
+ */
 const POSTGRES_WRITE_LINGER_MS = 2;
-/** Each of several threads already has a batch in flight: a second one is worthwhile later. */
+/** Each of several threads already has a batch in flight, so a second one pays off only later. */
 const MAX_LINGER_OF_THREADS_MS = 4;
 /** Commands may scan or change all groups. */
 const COMMAND_STATEMENT_TIMEOUT_MS = 600_000;
 
 export interface Database {
   store: BatchingStore;
-  /** Those of this version. */
+  /** Migrations that this version knows. */
   migrations: Migrations;
   /** Findings about the database to log for the operator. */
   warnings: readonly string[];
-  /** The connection pool, if there is one. */
+  /** Counts of the connection pool, if there is one. */
   connections?: () => ConnectionCounts;
-  /** The file and its disk, if the database is one. */
+  /** Sizes of the database file and its disk, if the database is a file. */
   storage?: () => Promise<FileStorage>;
   isCitus: boolean;
-  /** For the writes of another thread, on SQLite. Throws `StoreUnavailable`. */
+  /** Connects another thread, so that it can write; on SQLite. Throws `StoreUnavailable`. */
   connectWriter?: () => WriterConnection;
   close(): Promise<void>;
 }
 
-/** The database as a thread of a serving process sees it that did not open it. */
+/** Database as seen by a serving thread that did not open it. */
 export type ThreadDatabase = Pick<Database, 'store' | 'migrations' | 'connections' | 'close'>;
 
-/** Parts of a `Database` that another thread of the process opens it with. */
+/** Parts of a `Database` with which another thread of the process opens it. */
 interface ThreadAccess extends Pick<Database, 'isCitus'> {
   connectWriter: ConnectWriter;
 }
 
 export interface CommandDatabase extends Pick<Database, 'store' | 'close'> {
-  /** The names of the migrations that were applied on opening. */
+  /** Names of the migrations that opening applied. */
   appliedMigrations: string[];
-  /** Says that a newer version has migrated the database, which may have data that this version does not know. */
+  /**
+   * Warning that a newer version has migrated the database, which may have data that this version does not
+   * know; null otherwise.
+   */
   newerVersion: string | null;
 }
 
@@ -73,13 +82,16 @@ interface ThreadOptions extends BatchingOptions {
   observer: StoreObserver;
   /** Called for each event whose values the quota of its environment reduces. */
   onReducedEvent: (tenant: Tenant) => void;
-  /** How many threads of this process serve the database. */
+  /** Number of threads of this process that serve the database. */
   threads: number;
 }
 
 export interface ServingOptions extends ThreadOptions {
   migrationObserver: MigrationObserver;
-  /** A checkpoint of SQLite could not sync a file: the process must end without closing the database. */
+  /**
+   * Called when a checkpoint of SQLite could not sync a file: the process must end without closing the
+   * database.
+   */
   onFailedSync: (message: string) => void;
   /** Cancels the steps that precede serving, such as schema migrations. */
   signal: AbortSignal;
@@ -130,7 +142,10 @@ export async function openForServing(config: Config, options: ServingOptions): P
   }
 }
 
-/** Opens the database that the process has opened for serving, in another of its threads. Throws `StoreUnavailable`. */
+/**
+ * Opens the database in a further thread of the process that has opened it for serving. Throws
+ * `StoreUnavailable`.
+ */
 export async function openForThread(
   config: Config,
   { isCitus, connectWriter }: ThreadAccess,
@@ -178,7 +193,7 @@ function servingPostgresOptions(
   return {
     ...rest,
     ...options,
-    // Limits of the process.
+    // These limits apply to the process.
     poolSize: Math.floor(poolSize / threads),
     eventQuota: { bytesPerDay: bytesPerDay / threads, onReduced },
   };
@@ -266,8 +281,8 @@ function batched(
   }
   const ofThreads = threads > 1 && { maxLingerMs: MAX_LINGER_OF_THREADS_MS };
   const read = { ...POSTGRES_LIMITS, ...ofThreads, maxQueued };
-  // Each kind is one statement, which locks rows in a fixed order. Transactions with several statements could lock the
-  // same rows in different orders and deadlock.
+  // Each batch contains one kind of command and is one statement, which locks rows in a fixed order.
+  // Transactions with several statements could lock the same rows in different orders and deadlock.
   const write = { ...read, maxLingerMs: POSTGRES_WRITE_LINGER_MS, ...ofThreads, isOfOneKind: true };
   return BatchingStore.of(store, { read, write }, options);
 }

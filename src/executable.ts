@@ -1,5 +1,5 @@
-// The main script of the single executable, and the code of its threads: one file without imports, which the release
-// bundles from this one. In a clone and in the package, bin/user-group-service.js has this role.
+// Main script of the single executable and of its threads. The release bundles it into one file without
+// imports. In a clone and in the package, bin/user-group-service.js has this role.
 
 import { isMainThread, workerData } from 'node:worker_threads';
 import type { ThreadFile } from './system/start-thread.ts';

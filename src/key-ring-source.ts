@@ -29,7 +29,10 @@ export async function loadKeyRing(config: RingConfig, store: BatchingStore): Pro
   return ring;
 }
 
-/** Reads the existing key ring; never creates one. Throws `ConfigInvalid`, also if it lacks one of the keys. */
+/**
+ * Reads the existing key ring; never creates one. Throws `ConfigInvalid`, also if the key ring lacks one of
+ * the keys.
+ */
 export function readKeyRing(config: RingConfig, keyIds: readonly string[] = []): KeyRing {
   const text = ringText(config, true);
   const ring = parseRing(text);
@@ -51,7 +54,7 @@ export function keyFilePath({ databaseUrl, tokenKeys }: RingConfig): string | nu
   return join(dirname(databaseUrl.path), 'token-keys');
 }
 
-/** Whether the first start is still to create the key file. `keyIds`: the keys that the database has. */
+/** Whether the next start will create the key file. `keyIds` are the keys that the database uses. */
 export function isKeyFilePending(config: RingConfig, keyIds: readonly string[]): boolean {
   const file = keyFilePath(config);
   return keyIds.length === 0 && file !== null && !existsSync(file);
@@ -75,7 +78,7 @@ function ringText(config: RingConfig, hasTokens: boolean): RingText {
       'UGS_TOKEN_KEYS is not set, but PostgreSQL requires it, the same for every process: set the key ring that the database has been served with, or for a new database a key of "key generate"',
     );
   }
-  // A missing file is not replaced with a new key once tokens are encrypted: they could not be decrypted.
+  // A missing file is not replaced once tokens are encrypted: a new key could not decrypt them.
   if (!hasTokens) withKeyFile('create', () => ensureSecretFile(file, generateKeyLine));
   else if (!existsSync(file)) {
     throw new ConfigInvalid(

@@ -32,7 +32,10 @@ async function prettyPrinter(output: DestinationStream): Promise<DestinationStre
   return { write: (line) => output.write(pretty(line)) };
 }
 
-/** The log of another thread, whose lines `write` passes to the main thread: unredacted, for `writeLine`. */
+/**
+ * Creates the log of another thread. `write` passes its lines, unredacted, to the main thread for
+ * `writeLine`.
+ */
 export function createThreadLog(
   level: string,
   bindings: Record<string, unknown>,
@@ -42,7 +45,7 @@ export function createThreadLog(
   return pino({ level, base, timestamp: pino.stdTimeFunctions.isoTime }, { write });
 }
 
-/** Writes a line of another thread. */
+/** Writes a line that another thread has logged. */
 export function writeLine(log: Logger, line: string): void {
   const internals = log as unknown as {
     [pino.symbols.streamSym]: DestinationStream;
@@ -52,16 +55,17 @@ export function writeLine(log: Logger, line: string): void {
   internals[pino.symbols.streamSym].write(streamWrite(line));
 }
 
-/** Lines that cannot be written are buffered up to this size. */
+/** Maximum size of buffered lines that could not be written yet. */
 const MAX_BUFFER_BYTES = 2 ** 20;
 const RETRY_MS = 100;
 const MAX_RETRIES_AT_EXIT = 10;
 
 /**
- * Write errors are ignored, so that a broken log does not fail requests. A full pipe is an error too: waiting for its
- * reader would block every request of the thread. `onLoss` gets the number of lines that the buffer had no space for,
- * once all others are written. Exposes only `write`: pino flushes after a fatal line, which on a full disk would block
- * forever and keep the process from exiting.
+ * Writes to standard output and ignores write errors, so that a broken log does not fail requests. A full
+ * pipe is an error too: waiting for its reader would block every request of the thread. Once all buffered
+ * lines are written, `onLoss` gets the number of lines that did not fit into the buffer. Exposes only
+ * `write`: pino flushes after a fatal line, which on a full disk would block forever and keep the process
+ * from exiting.
  */
 function standardOutput(onLoss: (lines: number) => void): DestinationStream {
   const output = destination({
@@ -74,7 +78,7 @@ function standardOutput(onLoss: (lines: number) => void): DestinationStream {
   let lost = 0;
   const writeAgain = (): void => {
     retry = null;
-    // Writes what is buffered. A line would not do so if the buffer has no space for it.
+    // An empty write flushes the buffer; a line that does not fit into the buffer would not.
     output.write('');
     if (retry !== null || lost === 0) return;
     const lines = lost;
@@ -87,7 +91,7 @@ function standardOutput(onLoss: (lines: number) => void): DestinationStream {
   output.on('drop', () => {
     lost += 1;
   });
-  // The last lines say why the process ends.
+  // The last lines say why the process ends, so wait for them to be written.
   process.on('exit', () => {
     for (let retries = 0; retry !== null && retries < MAX_RETRIES_AT_EXIT; retries++) {
       block(RETRY_MS);

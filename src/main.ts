@@ -16,7 +16,10 @@ import { readVersion } from './version.ts';
 
 const ERROR_PREFIX = 'user-group-service: ';
 
-/** In the order of the help. Only the command that runs is loaded: loading all takes 0.2 seconds of processor time. */
+/**
+ * Commands in the order of the help. Only the command that runs is loaded: loading all takes 0.2 seconds of
+ * processor time.
+ */
 const commands: Record<string, () => Promise<Command>> = {
   start: async () => (await import('./commands/start.ts')).startCommand(),
   serve: async () => (await import('./commands/serve.ts')).serveCommand(),
@@ -40,13 +43,13 @@ const commands: Record<string, () => Promise<Command>> = {
   completion: async () => (await import('./commands/completion.ts')).completionCommand(),
   help: async () => (await import('./commands/help.ts')).helpCommand(),
 };
-/** These list the others. */
+/** Commands that list the others, and so need all of them loaded. */
 const LISTING = ['completion', 'help'];
 
 /** Runs the command in `argv` and returns the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
   process.stdout.on('error', (error) => handleOutputError(error, argv));
-  // There is nowhere left to report this; the exit code remains.
+  // Nowhere is left to report this; the exit code remains.
   process.stderr.on('error', () => {});
   try {
     await (await program(namesIn(argv))).parseAsync(argv);
@@ -60,14 +63,14 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** The commands that running `argv` needs. */
+/** Names of the commands that have to be loaded to run `argv`; undefined for all. */
 function namesIn([, , first = '', second = '']: readonly string[]): string[] | undefined {
   if (first === '--version' || first === '-V') return [];
   if (first === 'help' && Object.hasOwn(commands, second)) return [...new Set([first, second])];
   return Object.hasOwn(commands, first) && !LISTING.includes(first) ? [first] : undefined;
 }
 
-/** The command line with all or some of its commands: also the source of docs/reference.md. */
+/** Builds the command line with all or some of its commands; docs/reference.md is generated from it. */
 export async function program(names = Object.keys(commands)): Promise<Command> {
   const codes = exitCodeMeanings.map(([code, meaning]) => [String(code).padStart(2), meaning] as const);
   const command = new Command('user-group-service')

@@ -1,5 +1,5 @@
-// Logs the migrations that a start applies, before each of them too: one may take long on a large table. Those that
-// create the schema of a new database are details.
+// Logs each migration that a start applies, and also announces it, because it may take long on a large table.
+// Migrations that create the schema of a new database are logged at debug.
 
 import type { Level, Logger } from 'pino';
 import type { Migration, MigrationObserver } from './store/migration.ts';

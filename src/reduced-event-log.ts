@@ -1,4 +1,5 @@
-// Counted warnings about events without values: one line per environment and interval, however many events there are.
+// Warns about events stored without their larger values: one line per environment and interval, with the
+// number of events.
 
 import type { Logger } from 'pino';
 import type { Tenant } from './domain/event/event.ts';
@@ -9,7 +10,7 @@ const MAX_TENANTS = 100;
 
 export class ReducedEventLog {
   readonly #log: Logger;
-  /** Events since the last line of each environment that had one in this interval. */
+  /** Environments logged in this interval, with the number of events since their last line. */
   readonly #unlogged = new Map<string, Tenant & { events: number }>();
   #timer: NodeJS.Timeout | null = null;
 

@@ -1,5 +1,5 @@
-// Every serving thread of a process runs this: it answers requests, on its own listener and with its own view of the
-// database. In a process with one serving thread, that is the main thread.
+// Runs in every serving thread of a process: answers requests on a listener of its own, with its own view of
+// the database. A process with one serving thread runs this in its main thread.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -74,7 +74,7 @@ export function threadOf(number: number, memory: SharedMemory): Thread {
   return { number, memory, activity: new TenantActivity(memory.activity) };
 }
 
-/** Undefined in a process with one serving thread. */
+/** Returns undefined in a process with one serving thread. */
 export function sharedQueueLengths(
   { threads }: Config,
   { number, memory }: Thread,
@@ -85,12 +85,16 @@ export function sharedQueueLengths(
   return { read: reads!, list: lists!, write: writes! };
 }
 
-/** Only the log tells: every item of the batch may have succeeded. */
+/**
+ * Logs a failed batch, which nothing else reports: every item of it may have succeeded when it was repeated.
+ */
 export function logSplitBatch(log: Logger): (error: unknown) => void {
   return (err) => log.error({ err }, 'a batch failed; its items were repeated one at a time');
 }
 
-/** Logs a bug in work that no request waits for; outages of the database are logged as such. */
+/**
+ * Logs a bug in work that no request waits for, but not an outage of the database, which `OutageLog` logs.
+ */
 export function logUnexpected(log: Logger, what: string): (error: unknown) => void {
   return (err) => {
     if (!(err instanceof StoreUnavailable)) log.error({ err }, `${what}: unexpected failure`);
@@ -116,11 +120,11 @@ export interface Serving {
   isReady(): Promise<void>;
   /** Returns the URL. */
   listen(host: string, port: number): Promise<string>;
-  /** Reports not ready, and resolves when new requests are refused. */
+  /** Reports the process as not ready; resolves when new requests are refused. */
   drain(): Promise<void>;
-  /** Closes all connections, without waiting for the responses. */
+  /** Closes all connections without waiting for responses. */
   abandon(): void;
-  /** Resolves when all requests have ended, and what they left in memory is written. */
+  /** Resolves when all requests have ended and what they left in memory is written. */
   close(): Promise<void>;
 }
 
@@ -189,7 +193,7 @@ export function createServing({
     demoDirectory,
     isReady,
     listen: async (host, port) => {
-      // Fastify passes it on to Node, but does not declare it.
+      // Fastify passes `reusePort` on to Node, but does not declare it.
       const options = { host, port, backlog: BACKLOG, reusePort: threads > 1 };
       const url = await server.listen(options);
       context.publicUrl ||= url;
@@ -229,6 +233,6 @@ async function checkDatabase({ store }: Context, migrations: Migrations): Promis
   const timedOut = () => new StoreUnavailable('the readiness check of the database timed out');
   const [schema, written] = await withDeadline(deadline, pings, timedOut);
   if (written === 'disk_full') throw new StoreUnavailable('the disk of the database is full');
-  // Processes of other versions may have migrated the database since this one started.
+  // A process of another version may have migrated the database since this one started.
   migrations.refuseTooNew(schema);
 }

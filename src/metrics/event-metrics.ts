@@ -1,4 +1,4 @@
-// Events whose values the quota of their environment reduces, and the deletion of old events.
+// Metrics of events: those reduced because of the quota of their environment, and the deletion of old ones.
 
 import { Counter, type Registry } from 'prom-client';
 import { addGauge } from './gauge.ts';

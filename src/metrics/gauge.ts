@@ -6,7 +6,7 @@ interface ReadGauge {
   read(): number | Promise<number>;
 }
 
-/** A gauge without labels, whose value is read when metrics are collected. */
+/** Adds a gauge without labels, whose value is read when metrics are collected. */
 export function addGauge(registry: Registry, { name, help, read }: ReadGauge): void {
   new Gauge({
     name,

@@ -1,6 +1,6 @@
-// A histogram for hot paths: each combination of labels is looked up once and kept as a series, in which an observation
-// takes some nanoseconds. The histogram of prom-client builds a key from the labels for each observation, which takes a
-// microsecond, 4 per cent of a request.
+// Histogram for hot paths. Each combination of labels is looked up once and kept as a series; an observation
+// then takes some nanoseconds. The histogram of prom-client builds a key from the labels for each
+// observation, which takes a microsecond, 4 per cent of a request.
 
 import type { Metric, Registry } from 'prom-client';
 
@@ -8,7 +8,7 @@ interface HistogramOptions<Label extends string> {
   name: string;
   help: string;
   labelNames: readonly Label[];
-  /** Upper bounds, ascending. */
+  /** Upper bounds in ascending order. */
   buckets: readonly number[];
 }
 
@@ -20,11 +20,11 @@ export class Histogram<Label extends string> {
   constructor(registry: Registry, options: HistogramOptions<Label>) {
     this.name = options.name;
     this.#options = options;
-    // The registry uses `name` and `get` of a metric.
+    // The registry uses only `name` and `get` of a metric.
     registry.registerMetric(this as unknown as Metric);
   }
 
-  /** A new series. Call it once for each combination of labels. */
+  /** Adds a series. Call it once for each combination of labels. */
   series(labels: Record<Label, string>): Series {
     const series = new Series(this.#options.buckets);
     this.#series.push({ labels, series });
@@ -48,7 +48,7 @@ export class Histogram<Label extends string> {
 
 export class Series {
   readonly #bounds: readonly number[];
-  /** Observations per bucket; the last one is unbounded. */
+  /** Observations per bucket; the last bucket is unbounded. */
   readonly #counts: Float64Array;
   #sum = 0;
 
@@ -73,7 +73,7 @@ export class Series {
     this.#sum += value;
   }
 
-  /** Number of observations up to each bound. */
+  /** Returns the number of observations up to each bound. */
   cumulative(): [bound: number | '+Inf', count: number][] {
     let total = 0;
     return [...this.#counts].map((count, bucket) => {

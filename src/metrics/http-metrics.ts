@@ -1,4 +1,5 @@
-// Requests, with the names of OpenTelemetry, and what the server refuses. No label has a value that callers choose.
+// Metrics of requests, named as in OpenTelemetry, and of what the server refuses. No label has a value that
+// callers choose.
 
 import type { Server } from 'node:http';
 import type { FastifyRequest } from 'fastify';
@@ -12,12 +13,12 @@ import { addGauge } from './gauge.ts';
 import { Histogram, type Series } from './histogram.ts';
 
 const SECONDS = [0.0003, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
-/** Node's parser knows more, which count as the first. */
+/** Methods by index. Node's parser knows more, which count as the first. */
 const METHODS = ['_OTHER', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const MAX_STATUS = 999;
 const FAILURES: readonly AuthenticationFailure[] = ['missing', 'unknown', 'expired', 'revoked'];
 
-/** Counts by method and status. */
+/** Series by method and status. */
 type SeriesOfRoute = Map<number, Series>;
 
 export class HttpMetrics implements ServerMetrics {
@@ -25,7 +26,7 @@ export class HttpMetrics implements ServerMetrics {
   readonly #durations: Histogram<'http_request_method' | 'http_route' | 'http_response_status_code'>;
   /** Series by route. */
   readonly #series = new Map<string, SeriesOfRoute>();
-  /** Series by the index of the method. */
+  /** Active requests by the index of the method. */
   readonly #active: number[] = METHODS.map(() => 0);
   readonly #rejections: Counter<'code'>;
   readonly #authenticationFailures: Counter<'reason'>;
@@ -50,7 +51,7 @@ export class HttpMetrics implements ServerMetrics {
       labelNames: ['reason'],
       registers: [registry],
     });
-    // A series that starts at 0 has an increase when it reaches 1.
+    // Starts the series at 0, so that reaching 1 counts as an increase.
     for (const code of Object.keys(problems)) this.#rejections.inc({ code }, 0);
     for (const reason of FAILURES) this.#authenticationFailures.inc({ reason }, 0);
     this.#addActive();

@@ -1,5 +1,5 @@
-// The metrics of one service: a registry, and an observer for each part of the service. The parts know only the
-// interfaces of their observers. A new part adds a file here, and a member in one of these classes.
+// Metrics of one service: a registry, and an observer for each part of the service, which knows only the
+// interface of its observer. A new part adds a file here and a member in one of these classes.
 
 import { AggregatorRegistry, type MetricObject, Registry } from 'prom-client';
 import type { ConnectionCounts } from '../database.ts';
@@ -14,16 +14,16 @@ import { addConnections, addQueues, batchMetrics } from './store-metrics.ts';
 import { addDroppedUsage } from './usage-metrics.ts';
 import { addPendingDeliveries, WebhookMetrics } from './webhook-metrics.ts';
 
-/** Metrics of a thread in the form in which they are sent to another one. */
+/** Metrics of a thread, in the form in which they are sent to another thread. */
 export type ThreadMetricsMessage = MetricObject[];
 
-/** The metrics of one serving thread. */
+/** Metrics of one serving thread. */
 export class ThreadMetrics {
   protected readonly registry = new Registry();
   readonly http = new HttpMetrics(this.registry);
   readonly batches: BatchObservers = batchMetrics(this.registry);
 
-  /** `thread`: a label; null in a process with one serving thread. */
+  /** `thread` is the value of a label; null in a process with one serving thread. */
   constructor(thread: number | null) {
     addThreadMetrics(this.registry, thread);
   }
@@ -47,7 +47,7 @@ export class ThreadMetrics {
   }
 }
 
-/** The metrics of the process, with those of its main thread. */
+/** Metrics of the process, including those of its main thread. */
 export class Metrics extends ThreadMetrics {
   readonly events = new EventMetrics(this.registry);
   readonly webhooks = new WebhookMetrics(this.registry);
@@ -78,7 +78,7 @@ export class Metrics extends ThreadMetrics {
     return this.registry.contentType;
   }
 
-  /** All metrics in the text format of Prometheus, summed over the threads. */
+  /** Returns all metrics, summed over the threads, in the text format of Prometheus. */
   async render(): Promise<string> {
     const others = await this.#collectOthers();
     if (others.length === 0) return this.registry.metrics();
@@ -87,7 +87,7 @@ export class Metrics extends ThreadMetrics {
   }
 }
 
-/** The time at which the process started is not left out. */
+/** Keeps the start time of the process, which aggregation would omit. */
 function keep(metric: MetricObject): MetricObject {
   return metric.aggregator === 'omit' ? { ...metric, aggregator: 'first' } : metric;
 }

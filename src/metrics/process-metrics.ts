@@ -1,4 +1,4 @@
-// The build, the process, and the event loops and heaps of its serving threads.
+// Metrics of the build, the process, and the event loops and heaps of its serving threads.
 
 import { performance } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
@@ -8,7 +8,7 @@ export interface Build {
   database: string;
 }
 
-/** Metrics that walk all connections, in each scrape. */
+/** Metrics that walk all connections in each scrape, and are left out. */
 const EXPENSIVE = /^nodejs_active_/;
 const OF_THREAD = /^nodejs_(eventloop|heap|gc)_/;
 const EVENT_LOOP_TIME = 'nodejs_eventloop_time_seconds_total';
@@ -23,7 +23,7 @@ export function addProcessMetrics(registry: Registry, { version, database }: Bui
   addDefaults(registry, {}, (name) => !EXPENSIVE.test(name) && !OF_THREAD.test(name));
 }
 
-/** `thread`: the value of a label; null in a process with one serving thread. */
+/** `thread` is the value of a label; null in a process with one serving thread. */
 export function addThreadMetrics(registry: Registry, thread: number | null): void {
   const labels: Record<string, string> = thread === null ? {} : { thread: String(thread) };
   addDefaults(registry, labels, (name) => OF_THREAD.test(name));

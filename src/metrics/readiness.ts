@@ -1,4 +1,4 @@
-// Whether the process is ready: an outage is visible although no request arrives.
+// Metric of readiness, which makes an outage visible although no request arrives.
 
 import { setImmediate } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
@@ -23,7 +23,8 @@ export class Readiness {
 
   async #isReady(): Promise<boolean> {
     if (this.#check === null) return false;
-    // The other metrics are collected in this turn: the queues must not contain the queries of the check.
+    // Waits, because the other metrics are collected in this turn: the queues must not contain the queries of
+    // the check.
     await setImmediate();
     return this.#check().then(
       () => true,

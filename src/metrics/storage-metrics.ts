@@ -1,4 +1,4 @@
-// The file of a SQLite database, its disk and its last backup.
+// Metrics of the file of a SQLite database, its disk and its last backup.
 
 import { Gauge, type Registry } from 'prom-client';
 import type { FileStorage } from '../store/port.ts';

@@ -1,4 +1,4 @@
-// Batches, queues and connections of the database.
+// Metrics of the batches, queues and connections of the database.
 
 import { Gauge, type Registry } from 'prom-client';
 import type { ConnectionCounts } from '../database.ts';
@@ -10,7 +10,7 @@ const SECONDS = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3];
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const QUEUES: readonly Queue[] = ['read', 'list', 'write'];
 
-/** The observers of the batches of each queue. */
+/** Returns an observer for the batches of each queue. */
 export function batchMetrics(registry: Registry): BatchObservers {
   const sizes = new Histogram(registry, {
     name: 'user_group_service_batch_size',

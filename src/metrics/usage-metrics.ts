@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 
-/** `dropped` returns their number since the start. */
+/** `dropped` returns the number of dropped uses since the start. */
 export function addDroppedUsage(registry: Registry, dropped: () => number): void {
   new Counter({
     name: 'user_group_service_usage_dropped_total',

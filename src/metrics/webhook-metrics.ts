@@ -1,4 +1,4 @@
-// Deliveries to webhook endpoints.
+// Metrics of deliveries to webhook endpoints.
 
 import { Counter, type Registry } from 'prom-client';
 import type { DeliveryState } from '../domain/webhook-endpoint/delivery.ts';
@@ -7,7 +7,7 @@ import { addGauge } from './gauge.ts';
 import { Histogram } from './histogram.ts';
 
 const SECONDS = [0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 15];
-/** Outcomes by the state of the delivery after the attempt. */
+/** Label of an attempt by the state of the delivery after it. */
 const OUTCOMES = { delivered: 'delivered', pending: 'retried', failed: 'failed' } as const satisfies Record<
   DeliveryState,
   string

@@ -1,6 +1,6 @@
-// Delivers webhooks: those of events that this process has recorded immediately, its first retries by timers, later ones
-// and those of other processes by polling. Any number of processes share the work, because each delivery is claimed in
-// the database first.
+// Delivers webhooks. Events that this process recorded are sent immediately, and first retries by timers;
+// polling finds later retries and the events of other processes. Any number of processes share the work,
+// because each claims a delivery in the database first.
 
 import {
   dueByClockAhead,
@@ -20,24 +20,27 @@ import { type SenderOptions, WebhookSender } from './sender.ts';
 import { Slots } from './slots.ts';
 import { onDueDeliveries } from './written-deliveries.ts';
 
-/** Webhooks that this process sends at the same time. */
+/** Maximum number of webhooks that this process sends at the same time. */
 const MAX_IN_FLIGHT = 256;
-/** Endpoints whose deliveries this process claims at the same time. More would delay the changes of callers. */
+/**
+ * Maximum number of endpoints whose deliveries this process claims at the same time. More would delay the
+ * changes of callers.
+ */
 const MAX_CLAIMING = 16;
 const FIRST_POLL_MS = 100;
 const POLL_MS = 1_000;
-/** While nothing is pending. */
+/** Maximum poll interval while nothing is pending. */
 const MAX_POLL_MS = 5_000;
 const MAX_COUNTED = 10_000;
 
-/** Time to store the outcomes of completed attempts, after the others were ended. */
+/** Time to store the outcomes of completed attempts after the others were aborted. */
 const STORING_MS = 1_000;
 
 interface DispatcherOptions extends SenderOptions {
   context: Context;
   observer: WebhookObserver | null;
   endpoints: EndpointObserver;
-  /** A bug: failures of the database are reported elsewhere. */
+  /** Called for a bug: failures of the database are reported elsewhere. */
   onError: (error: unknown) => void;
 }
 
@@ -104,14 +107,14 @@ export class WebhookDispatcher {
     });
   }
 
-  /** For metrics: pending deliveries of all processes, counted up to `MAX_COUNTED`. */
+  /** Counts the pending deliveries of all processes, up to `MAX_COUNTED`; for metrics. */
   countPending(): Promise<number> {
     return this.#context.store.read({ kind: 'countPendingDeliveries', atMost: MAX_COUNTED });
   }
 
   /**
-   * Completes the poll and the attempts that are running; after `timeoutMs` ends the attempts. Due deliveries are left to
-   * other processes, and so are those whose outcome cannot be stored.
+   * Waits for the running poll and attempts, and aborts the attempts after `timeoutMs`. Other processes take
+   * over due deliveries, and those whose outcome cannot be stored.
    */
   async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true;
@@ -140,7 +143,7 @@ export class WebhookDispatcher {
     }, jittered).unref();
   }
 
-  /** Sends the due deliveries. Returns when to poll again, in milliseconds. */
+  /** Sends the due deliveries. Returns the delay until the next poll, in milliseconds. */
   async poll(): Promise<number> {
     const isAnyPending = await this.#pending.visit(({ endpoint, dueAt }) => {
       const now = this.#context.clock();

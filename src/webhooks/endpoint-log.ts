@@ -1,16 +1,17 @@
-// Warnings about webhook endpoints that fail for long or were disabled: at most one line an hour for each.
+// Warns about webhook endpoints that have been failing for an hour, at most once an hour each, or that were
+// disabled.
 
 import type { Logger } from 'pino';
 import { HOUR_MS, timestamp } from '../domain/instant.ts';
 import { endpointKeyToString, type WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 import type { EndpointObserver } from './observer.ts';
 
-/** Maximum failing endpoints logged in an interval; "webhook list" shows the others too. */
+/** Maximum failing endpoints logged in an interval; "webhook list" shows all. */
 const MAX_ENDPOINTS = 100;
 
 export class WebhookEndpointLog implements EndpointObserver {
   readonly #log: Logger;
-  /** The failing endpoints of this interval. */
+  /** Endpoints logged in this interval. */
   readonly #logged = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
 

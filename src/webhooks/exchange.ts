@@ -1,13 +1,13 @@
-// One request and its response. Every way in which it can end is covered here, because Node destroys some sockets without
-// an `error` or a `response`: an exchange ends with the signal at the latest, whatever Node reports.
+// Handles one request and its response. Node destroys some sockets without an `error` or `response` event, so
+// every way to end is covered here: an exchange ends with its signal at the latest, whatever Node reports.
 
 import type { ClientRequest } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Interim responses, headers and body together. */
+/** Maximum size of interim responses, headers and body together. */
 const MAX_RESPONSE_BYTES = 65_536;
 
-/** Its message is shown to callers. */
+/** The attempt failed; the message is shown to callers. */
 export class ExchangeFailed extends Error {
   override readonly name = 'ExchangeFailed';
 }
@@ -15,8 +15,8 @@ export class ExchangeFailed extends Error {
 export const UNANSWERED = 'the receiver closed the connection without a response';
 
 /**
- * Resolves with the status when the response has ended; an invalid or too long body does not matter. Rejects with the
- * reason of the signal if it aborts earlier.
+ * Resolves with the status when the response has ended, even if its body is invalid or too long. Rejects with
+ * the reason of the signal if it aborts earlier.
  */
 export function receiveStatus(request: ClientRequest, signal: AbortSignal): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
@@ -37,7 +37,7 @@ export function receiveStatus(request: ClientRequest, signal: AbortSignal): Prom
     response.on('close', () => resolve(response.statusCode!));
     response.resume();
   });
-  // 101: without a listener Node destroys the socket, and reports nothing.
+  // Status 101: without a listener, Node destroys the socket and reports nothing.
   request.on('upgrade', (response, socket) => {
     socket.destroy();
     resolve(response.statusCode!);
@@ -49,7 +49,10 @@ export function receiveStatus(request: ClientRequest, signal: AbortSignal): Prom
   return promise.finally(() => signal.removeEventListener('abort', abort));
 }
 
-/** Counts on the socket: Node reads endless interim responses, chunk extensions and empty lines without an event. */
+/**
+ * Limits the bytes received on the socket: Node emits no event for endless interim responses, chunk
+ * extensions and empty lines.
+ */
 function limitReceived(request: ClientRequest, socket: Socket): void {
   const limit = socket.bytesRead + MAX_RESPONSE_BYTES;
   const check = () => {

@@ -1,5 +1,5 @@
-// The deliveries to one endpoint. Its concurrency grows with each success and halves with each failure, so that a
-// receiver that hangs or fails occupies few of the connections that all endpoints share.
+// Sends the deliveries of one endpoint. Its concurrency grows with each success and halves with each failure,
+// so that a receiver that hangs or fails occupies few of the connections that all endpoints share.
 
 import { eventJson } from '../domain/event/json.ts';
 import {
@@ -27,20 +27,22 @@ import type { Slots } from './slots.ts';
 
 const FIRST_CONCURRENCY = 4;
 const MAX_CONCURRENCY = 32;
-/** Attempts that run, or whose outcome is not stored yet. */
+/** Maximum number of attempts that run, or whose outcome is not stored yet. */
 const MAX_UNFINISHED = 128;
-/** Maximum wait of the commands of a claim for the database: the claim expires a fixed time after it was submitted. */
+/**
+ * Maximum wait of a claim's commands for the database: the claim expires a fixed time after it was submitted.
+ */
 const CLAIM_WAIT_MS = 2_000;
-/** Maximum wait of the commands that follow from an outcome. */
+/** Maximum wait of the commands that react to an outcome. */
 const REACTION_WAIT_MS = 5_000;
 
 interface LaneOptions {
   context: DeliveryContext;
   sender: WebhookSender;
   outcomes: OutcomeWriter;
-  /** For attempts: held until the outcome is stored. */
+  /** Slots for attempts, each held until its outcome is stored. */
   slots: Slots;
-  /** For claims. */
+  /** Slots for claims. */
   claims: Slots;
   observer: WebhookObserver | null;
   endpoints: EndpointObserver;
@@ -48,7 +50,7 @@ interface LaneOptions {
   isStopping: () => boolean;
   /** Called when nothing is due and no attempt runs. */
   onIdle: () => void;
-  /** Called when a failed attempt is stored, with the instant of the next one. */
+  /** Called when a failed attempt is stored, with the time of the next one. */
   onRetry: (at: number) => void;
 }
 
@@ -59,11 +61,11 @@ export class Lane {
   #failingSince: number | null = null;
   #isClaiming = false;
   #claiming: Promise<void> = Promise.resolve();
-  /** Something may have become due since the last claim began. */
+  /** Whether something may have become due since the last claim began. */
   #isWoken = false;
-  /** A clock that was ahead may have scheduled deliveries. */
+  /** Whether a clock that was ahead may have scheduled deliveries. */
   #hasAhead = false;
-  /** Requests that are running. */
+  /** Number of requests in progress. */
   #running = 0;
   #onFree: () => void = () => {};
   readonly #attempts = new Set<Promise<void>>();
@@ -79,7 +81,7 @@ export class Lane {
     if (!this.#isClaiming) this.#claiming = this.#claimAll();
   }
 
-  /** Resolves when the attempts have ended; only for a dispatcher that is stopping. */
+  /** Resolves when all attempts have ended; only for a dispatcher that is stopping. */
   async idle(): Promise<void> {
     await this.#claiming;
     while (this.#attempts.size > 0) await Promise.all(this.#attempts);
@@ -106,7 +108,7 @@ export class Lane {
     if (!this.#isClaiming && this.#attempts.size === 0) this.#options.onIdle();
   }
 
-  /** Returns whether more may be due. */
+  /** Claims due deliveries and starts their attempts. Returns whether more may be due. */
   async #claim(rangeAt: typeof dueAt): Promise<boolean> {
     const { slots } = this.#options;
     const { workspaceId } = this.#endpoint;
@@ -137,13 +139,13 @@ export class Lane {
     }
   }
 
-  /** A context whose queries and commands fail if they have to wait for longer. */
+  /** Returns a context whose queries and commands fail if they wait longer. */
   #contextFor(waitMs: number): DeliveryContext {
     const { context } = this.#options;
     return { ...context, store: context.store.until(performance.now() + waitMs) };
   }
 
-  /** Resolves when an attempt or a request ends. Only the loop of claims waits. */
+  /** Resolves when an attempt or a request ends. Only one caller may wait: the loop of claims. */
   #free(): Promise<void> {
     return new Promise((resolve) => {
       this.#onFree = resolve;
@@ -163,7 +165,7 @@ export class Lane {
     this.#attempts.add(attempt);
   }
 
-  /** The next request may start while the outcome of this one is being stored. */
+  /** Lets the next request start while the outcome of this one is being stored. */
   #requestEnded(): void {
     this.#running--;
     this.#onFree();
@@ -186,7 +188,7 @@ export class Lane {
     await this.#react(outcome, url, now);
   }
 
-  /** null if the event is no longer kept. */
+  /** Returns null if the event is no longer kept. */
   async #send(delivery: Delivery, url: string, secrets: WebhookSecrets): Promise<Outcome | null> {
     const { context, sender } = this.#options;
     const deadline = sender.deadline();

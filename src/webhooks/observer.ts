@@ -10,8 +10,8 @@ export interface WebhookObserver {
 
 /** Observes endpoints that need attention, for the log. Instants are milliseconds since 1970. */
 export interface EndpointObserver {
-  /** An attempt has failed, and so has every other one since `failingSince`. */
+  /** An attempt has failed, as has every other one since `failingSince`. */
   failing(endpoint: WebhookEndpointKey, reason: string, failingSince: number, now: number): void;
-  /** The service has disabled an endpoint, because of this failure. */
+  /** The service has disabled an endpoint because of this failure. */
   disabled(endpoint: WebhookEndpointKey, reason: string): void;
 }

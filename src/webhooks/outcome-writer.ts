@@ -1,4 +1,5 @@
-// Writes the results of attempts: those that end while one write is in flight go into the next one.
+// Writes the outcomes of attempts. Those that end while a write is in flight are written together by the next
+// one.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FinishedAttempt } from '../domain/webhook-endpoint/delivery.ts';
@@ -6,7 +7,7 @@ import type { BatchingStore } from '../store/batching-store.ts';
 import { StoreUnavailable } from '../store/port.ts';
 
 const MAX_BATCH = 256;
-/** Time for which a batch is retried. */
+/** How long a batch is retried. */
 const STORE_MS = 5_000;
 const RETRY_MS = 1_000;
 
@@ -26,7 +27,7 @@ export class OutcomeWriter {
     this.#onError = onError;
   }
 
-  /** Resolves when the attempt is stored, or cannot be: then the webhook is delivered again. */
+  /** Resolves when the outcome is stored, or cannot be: then the webhook is delivered again. */
   write(attempt: FinishedAttempt): Promise<void> {
     return new Promise((resolve) => {
       this.#queue.push({ attempt, resolve });
@@ -53,7 +54,7 @@ export class OutcomeWriter {
         return;
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) return this.#onError(error);
-        // A process that is stopping does not wait for the database.
+        // This timer does not keep a stopping process alive.
         await sleep(RETRY_MS, undefined, { ref: false });
       }
     } while (performance.now() < deadline);

@@ -5,22 +5,25 @@ import { type EndpointPosition, startOfWorkspace } from '../domain/webhook-endpo
 import type { BatchingStore } from '../store/batching-store.ts';
 import type { PendingEndpoint } from '../store/port.ts';
 
-/** Lookups that visit an endpoint. */
+/** Maximum number of lookups per call, besides those that find workspaces. */
 const MAX_LOOKUPS = 256;
-/** The next call continues after them. */
+/** Maximum number of workspaces per call; the next call continues after them. */
 const MAX_WORKSPACES = 128;
 
 export class PendingEndpoints {
   readonly #store: BatchingStore;
   #workspaceId = 0;
-  /** The last visited endpoint of each workspace that has more of them. */
+  /** Last visited endpoint of each workspace that may have more. */
   readonly #visited = new Map<number, EndpointPosition>();
 
   constructor(store: BatchingStore) {
     this.#store = store;
   }
 
-  /** Visits some of them, and continues there the next time. Returns false if there is none at all. */
+  /**
+   * Visits some of the endpoints with pending deliveries; the next call continues after them. Returns false
+   * if there are none at all.
+   */
   async visit(visitor: (pending: PendingEndpoint) => void): Promise<boolean> {
     const isStart = this.#workspaceId === 0;
     const turns = await this.#findWorkspaces();
@@ -48,7 +51,7 @@ export class PendingEndpoints {
     return found;
   }
 
-  /** null after the last one of the workspace: the next time starts with its first one. */
+  /** Returns null after the last endpoint of the workspace, and then starts again with its first. */
   async #next(workspaceId: number): Promise<PendingEndpoint | null> {
     const pending = await this.#after(this.#visited.get(workspaceId) ?? startOfWorkspace(workspaceId));
     if (pending?.endpoint.workspaceId === workspaceId) {

@@ -1,11 +1,14 @@
-// Resolves the names of receivers. Where only public addresses are allowed, each connection is made to an address that
-// was checked: a name that resolves to another address the second time does not get around the check.
+// Resolves the host names of receivers. If only public addresses are allowed, a connection is made to an
+// address that was checked, so a name cannot evade the check by resolving to another address the second time.
 
 import { type LookupAddress, promises } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { isPublicAddress } from '../domain/webhook-endpoint/webhook-address.ts';
 
-/** The name has no public address, or does not resolve: the difference would tell which internal names exist. */
+/**
+ * The name has no public address or does not resolve; telling the two apart would reveal which internal names
+ * exist.
+ */
 export class NoPublicAddress extends Error {
   override readonly name = 'NoPublicAddress';
 }
@@ -14,7 +17,7 @@ export type Resolve = (hostname: string) => Promise<LookupAddress[]>;
 
 const resolver = new promises.Resolver({ timeout: 3_000, tries: 2 });
 
-/** Not `getaddrinfo`: four slow names would occupy all threads that Node resolves names with. */
+/** Does not use `getaddrinfo`: four slow names would occupy all threads with which Node resolves names. */
 async function resolveName(hostname: string): Promise<LookupAddress[]> {
   const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   if (ipv4.status === 'rejected' && ipv6.status === 'rejected') throw ipv4.reason;
@@ -23,7 +26,7 @@ async function resolveName(hostname: string): Promise<LookupAddress[]> {
   return [...listAddresses(ipv4, 4), ...listAddresses(ipv6, 6)];
 }
 
-/** For `net.connect`. `resolve` is replaced by tests. */
+/** Returns a lookup function for `net.connect`. Tests replace `resolve`. */
 export function publicLookup(resolve: Resolve = resolveName): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(

@@ -1,13 +1,12 @@
-// Timers for the first retries of failed attempts. Polls find retries too, but up to more than a second after they are
-// due.
+// Timers for the first retries of failed attempts, which a poll would find up to more than a second late.
 
 import { endpointKeyToString, type WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 
-/** Polls find later retries, which are minutes away. */
+/** Maximum delay of a timer. Later retries are minutes away, and polls find them. */
 const SOON_MS = 10_000;
-/** Retries to one endpoint within this time share a timer. */
+/** Width of a time slot: retries to one endpoint in the same slot share a timer. */
 const SLOT_MS = 100;
-/** Polls find later retries. */
+/** Maximum number of timers; polls find the other retries. */
 const MAX_TIMERS = 10_000;
 
 export class RetryTimers {
@@ -18,7 +17,7 @@ export class RetryTimers {
     this.#wake = wake;
   }
 
-  /** Wakes the endpoint at the time, if that is soon. */
+  /** Wakes the endpoint at time `at`, if that is soon. */
   add(endpoint: WebhookEndpointKey, at: number, now: number): void {
     const slot = Math.ceil(at / SLOT_MS);
     const name = `${endpointKeyToString(endpoint)}/${slot}`;

@@ -10,11 +10,14 @@ import { ExchangeFailed, receiveStatus, UNANSWERED } from './exchange.ts';
 import { NoPublicAddress, publicLookup, type Resolve } from './public-lookup.ts';
 
 const TIMEOUT_MS = 15_000;
-/** Shorter than the keep-alive timeout of most servers, which would close the connection as it is reused. */
+/**
+ * Shorter than the keep-alive timeout of most servers, so that they do not close a connection as it is
+ * reused.
+ */
 const IDLE_MS = 4_000;
-/** Equals the maximum of concurrent attempts to an endpoint. */
+/** Equals the maximum number of concurrent attempts to an endpoint. */
 const MAX_IDLE_PER_HOST = 32;
-/** Idle connections to all hosts together: each takes a file descriptor. */
+/** Maximum number of idle connections to all hosts together: each takes a file descriptor. */
 const MAX_IDLE = 512;
 const AGENT_OPTIONS = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MAX_IDLE_PER_HOST };
 const USER_AGENT = 'User-Group-Service-Webhooks/1';
@@ -29,7 +32,7 @@ export interface SenderOptions {
 export class WebhookSender {
   readonly #allowsPrivate: boolean;
   readonly #timeoutMs: number;
-  /** The resolver of the system, with its file of hosts, if undefined. */
+  /** Lookup of public addresses; undefined selects the system's resolver, which also reads the hosts file. */
   readonly #lookup: LookupFunction | undefined;
   readonly #attempts = new Set<AbortController>();
   #isAborted = false;
@@ -45,7 +48,10 @@ export class WebhookSender {
     this.#lookup = allowsPrivate && resolve === undefined ? undefined : publicLookup(resolve);
   }
 
-  /** `maxTotalSockets` would let requests wait, and `maxFreeSockets` counts per host. */
+  /**
+   * Limits the idle connections of both agents. `maxTotalSockets` would make requests wait, and
+   * `maxFreeSockets` counts per host.
+   */
   #limitIdle(agent: http.Agent): void {
     const keepSocketAlive = agent.keepSocketAlive.bind(agent);
     agent.keepSocketAlive = (socket) => this.#idle() < MAX_IDLE && keepSocketAlive(socket);
@@ -57,17 +63,17 @@ export class WebhookSender {
     return idle.reduce((sum, sockets) => sum + (sockets?.length ?? 0), 0);
   }
 
-  /** Whether running attempts were ended. */
+  /** Whether running attempts were aborted. */
   get isAborted(): boolean {
     return this.#isAborted;
   }
 
-  /** When an attempt that starts now has to end (`performance.now()`). */
+  /** Returns the time by which an attempt that starts now has to end (`performance.now()`). */
   deadline(): number {
     return performance.now() + this.#timeoutMs;
   }
 
-  /** Never rejects, and settles at the deadline at the latest. */
+  /** Sends one webhook. Never rejects, and settles at the deadline at the latest. */
   async send(
     url: string,
     headers: Record<string, string>,
@@ -76,7 +82,7 @@ export class WebhookSender {
   ): Promise<Outcome> {
     const target = new URL(url);
     if (this.#isAborted) return failure(stopped());
-    // A literal address is not looked up.
+    // A literal address is not looked up, so `lookup` would not check it.
     if (!this.#allowsPrivate && !isPublicHost(target.hostname)) return failure(new NoPublicAddress());
     const attempt = new AbortController();
     this.#attempts.add(attempt);
@@ -94,7 +100,7 @@ export class WebhookSender {
     }
   }
 
-  /** Ends the attempts that are running, and those that start later. */
+  /** Aborts the running attempts, and fails later ones. */
   abort(): void {
     this.#isAborted = true;
     for (const attempt of this.#attempts) attempt.abort(stopped());
@@ -126,7 +132,7 @@ export class WebhookSender {
       return await receiveStatus(first, signal);
     } catch (error) {
       if (!first.reusedSocket || signal.aborted) throw error;
-      // The receiver has closed an idle connection at the same moment.
+      // The receiver closed the idle connection as it was reused.
       return receiveStatus(attempt(), signal);
     }
   }
@@ -155,7 +161,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'the headers of the response are too long',
 };
 
-/** Text for callers, which reveals nothing about the network of the service. */
+/** Describes an error to callers, revealing nothing about the network of the service. */
 function failure(error: unknown): Outcome {
   return { status: null, error: failureText(error) };
 }
@@ -165,7 +171,7 @@ function failureText(error: unknown): string {
   if (error instanceof ExchangeFailed) return error.message;
   const first = error instanceof AggregateError ? error.errors[0] : error;
   const { code = 'unknown error' } = first as NodeJS.ErrnoException;
-  // The prefix of the errors of Node's HTTP parser.
+  // Prefix of the errors of Node's HTTP parser.
   if (code.startsWith('HPE_')) return TEXTS[code] ?? `the response is not valid HTTP: ${code}`;
   return TEXTS[code] ?? `the request failed: ${code}`;
 }

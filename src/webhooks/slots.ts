@@ -1,5 +1,5 @@
-// A semaphore that workspaces share fairly: one that takes all it can get leaves room for the next. Waiting workspaces
-// take turns, and so do the endpoints of one.
+// Semaphore that workspaces share fairly: a workspace that takes all it can get leaves room for the next one.
+// Waiting workspaces take turns, and so do the endpoints of a workspace.
 
 import { FairQueue } from '../scheduling/fair-queue.ts';
 import { FairShare } from '../scheduling/fair-share.ts';
@@ -19,7 +19,10 @@ export class Slots {
     this.#share = new FairShare(count);
   }
 
-  /** Takes up to `wanted` as soon as the workspace may hold another one; returns how many: 0 only if closed. */
+  /**
+   * Takes up to `wanted` slots as soon as the workspace may hold another one. Returns how many; 0 only if
+   * closed.
+   */
   take(workspaceId: number, wanted: number): Promise<number> {
     if (this.#isClosed) return Promise.resolve(0);
     return new Promise((resolve) => {
@@ -34,7 +37,7 @@ export class Slots {
     this.#serve();
   }
 
-  /** Ends every wait. */
+  /** Ends every wait, with 0 slots. */
   close(): void {
     this.#isClosed = true;
     for (let call = this.#waiting.shift(); call !== undefined; call = this.#waiting.shift()) call.resolve(0);

@@ -5,7 +5,7 @@ import type { Command } from '../store/port.ts';
 
 const NONE: readonly never[] = [];
 
-/** Calls `wake` when a command is committed, with the endpoints that have a due delivery since. */
+/** Calls `wake` when a command is committed, with the endpoints for which it made deliveries due. */
 export function onDueDeliveries(
   store: BatchingStore,
   wake: (endpoints: readonly WebhookEndpointKey[]) => void,
@@ -26,7 +26,7 @@ function endpointsWithDelivery(command: Command): readonly WebhookEndpointKey[] 
   return Array.from(ids, (endpointId) => ({ workspaceId, environment, endpointId }));
 }
 
-/** All of one environment. */
+/** Returns the events of a command, all of one environment. */
 function eventsOf(command: Command): readonly NewEvent[] {
   const event = 'event' in command ? command.event : undefined;
   const config =
