@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { type PageLimitOptions, pageLimiter } from '../http/public-endpoint.ts';
 import { requestPath } from './browser.ts';
 import type { Page } from './page.ts';
-import { redirect } from './serve.ts';
+import { redirect } from './response.ts';
 
 export function addActionAddresses(
   app: FastifyInstance,

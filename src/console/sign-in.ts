@@ -8,9 +8,10 @@ import type { Context } from '../operations/context.ts';
 import { Problem } from '../problem.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import { hasToken, isSecure, queryParameters, refuseOtherSites, requestSession } from './browser.ts';
+import { type ConsoleOptions, receiveForm, tracked } from './exchange.ts';
 import { html } from './html.ts';
 import { type Page, READERS } from './page.ts';
-import { type ConsoleOptions, receiveForm, redirect, sendView, tracked } from './serve.ts';
+import { redirect, sendView } from './response.ts';
 import { expiredCookie, SLOTS } from './session.ts';
 import { signInView, signInWith } from './sign-in-form.ts';
 

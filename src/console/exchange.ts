@@ -1,0 +1,118 @@
+// A request for a page and its response: the steps that serve.ts and interrupted-form.ts share.
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type EndpointOptions, requestContext } from '../http/endpoint.ts';
+import type { PublicLimit } from '../http/limits/public-limit.ts';
+import { announcedBytes, discardBody, freeBytes, hasSmallBody, readBody } from '../http/request/body.ts';
+import { compressedFor } from '../http/response/compressed.ts';
+import type { EnvironmentFigures } from '../operations/figures/environment-figures.ts';
+import { permit } from '../operations/refusals.ts';
+import { storeNotice, takeNotice } from './flash.ts';
+import { Form, MAX_FORM_BYTES } from './form.ts';
+import type { KnownFrames } from './known-frames.ts';
+import type { PageAssets, SignedIn } from './layout.ts';
+import { accessOf, type Download, type Page, type PageCall, type Redirect, type View } from './page.ts';
+import { redirect, sendDownload, sendView } from './response.ts';
+import type { WorkspaceNames } from './workspace-names.ts';
+
+export interface ConsoleOptions extends Omit<EndpointOptions, 'prefetcher'> {
+  publicLimit: PublicLimit | null;
+  demoDirectory: string | null;
+  figures: EnvironmentFigures;
+  names: WorkspaceNames;
+  frames: KnownFrames;
+  assets: () => Promise<PageAssets>;
+}
+
+export interface Exchange extends Pick<PageCall, 'query' | 'request' | 'reply'> {
+  options: ConsoleOptions;
+  page: Page;
+  /** The form, once it is being received. */
+  received?: Promise<Form>;
+}
+
+export type Response = FastifyReply | string | Buffer;
+
+export async function tracked<Result>(
+  { context, running }: ConsoleOptions,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  running.begin();
+  try {
+    return await work();
+  } catch (error) {
+    throw context.cpu.asOverloaded(error);
+  } finally {
+    running.end();
+  }
+}
+
+/**
+ * Throws `body_too_large`, and `overloaded` if too many large forms are being sent or wait for the CPU. Small forms do not
+ * count, as in the API, so nobody can prevent others from signing in.
+ */
+export async function receiveForm(
+  { bodies, context }: ConsoleOptions,
+  request: FastifyRequest,
+  tenant: number,
+  maxBytes = MAX_FORM_BYTES,
+): Promise<Form> {
+  const { raw } = request;
+  if (hasSmallBody(raw)) return Form.read(raw, await readBody(raw));
+  using reservation = bodies.open(tenant);
+  try {
+    reservation.grow(announcedBytes(raw, maxBytes));
+    const bytes = await readBody(raw, reservation, maxBytes);
+    await requestContext(context, request, tenant).cpu.turn(bytes.length);
+    const form = Form.read(raw, bytes);
+    freeBytes(bytes);
+    return form;
+  } catch (problem) {
+    discardBody(raw);
+    throw problem;
+  }
+}
+
+export function admit({ options: { context, unread }, page }: Exchange, { caller }: SignedIn): void {
+  context.activity.seen(caller.workspaceId);
+  unread.admit(caller.workspaceId, accessOf(page));
+  permit(caller, page.permissions, page.purpose);
+}
+
+/** Gives the pages of this request the person's navigation. */
+export async function withFrame(
+  { context, names, frames, assets }: ConsoleOptions,
+  request: FastifyRequest,
+  { caller, session }: Pick<SignedIn, 'caller' | 'session'>,
+): Promise<SignedIn> {
+  const signedIn = { caller, session, workspace: await names.of(context, caller) };
+  frames.add(session, { ...signedIn, assets: await assets() });
+  request.frame = frames.find(session, request);
+  return signedIn;
+}
+
+export function preparePageCall(
+  { options, query, request, reply }: Exchange,
+  { caller, session }: SignedIn,
+  form: Form,
+): PageCall {
+  const bounded = requestContext(options.context, request, caller.workspaceId);
+  const context = { ...bounded, origin: { via: 'console', requestId: request.id } as const };
+  const { demoDirectory, figures } = options;
+  const call = { context, caller, session, query, form, request, reply, demoDirectory, figures };
+  takeNotice(call);
+  return call;
+}
+
+export async function sendResult(
+  { options, page, request, reply }: Exchange,
+  call: PageCall,
+  result: View | Redirect | Download,
+): Promise<Response> {
+  if ('location' in result) return redirect(reply, storeNotice(call, result.location));
+  if ('content' in result) return sendDownload(reply, result);
+  const text = sendView(request, reply, await options.assets(), result);
+  options.unread.count(call.caller.workspaceId, accessOf(page), reply.raw, text);
+  // Secrets are only in responses to forms, which other sites cannot send, and the token of a form is masked.
+  return compressedFor(reply, text);
+}

@@ -1,0 +1,115 @@
+// Forms that were interrupted: the session had ended, the service was unavailable, or the form is from an earlier session.
+// What was typed is kept and shown again. Nothing is done until the person submits the form again.
+
+import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../domain/api-token.ts';
+import { permit } from '../operations/refusals.ts';
+import { Problem } from '../problem.ts';
+import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
+import { isFromThisSite, requestSession } from './browser.ts';
+import {
+  admit,
+  type Exchange,
+  preparePageCall,
+  type Response,
+  receiveForm,
+  sendResult,
+  withFrame,
+} from './exchange.ts';
+import { actionForm, hidden, submit } from './fields.ts';
+import type { Form } from './form.ts';
+import { html } from './html.ts';
+import { KEPT_FORM, keptForm, MAX_KEPT_BYTES, openKeptForm } from './kept-form.ts';
+import type { SignedIn } from './layout.ts';
+import type { Page, PageCall, View } from './page.ts';
+import { redirect, sendView } from './response.ts';
+import { isFormFor } from './session.ts';
+import { API_TOKEN, signInView, signInWith } from './sign-in-form.ts';
+
+/** Does not use the database, which may be what is unavailable. */
+export async function keepForm(exchange: Exchange): Promise<void> {
+  const { options, request } = exchange;
+  const session = requestSession(options.context, request);
+  if (session === null || !isFromThisSite(request)) return;
+  exchange.received ??= receiveForm(options, request, UNKNOWN_TENANT, MAX_KEPT_BYTES);
+  const form = await exchange.received;
+  if (form.size > MAX_KEPT_BYTES) return;
+  const kept = keptText(exchange, form);
+  request.keptForm = html`<p>What you typed is kept, for an hour.</p>
+${actionForm(session, request.url, html`${hidden(KEPT_FORM, kept)}${submit('Show the form again')}`)}`;
+}
+
+/** A form that carries a kept form is replaced by it. */
+function keptText({ options: { context }, request }: Exchange, form: Form): string {
+  return form.text(KEPT_FORM) || keptForm(context.keyRing, request.url, form, context.clock());
+}
+
+/** Asks a person without a session to sign in, and keeps what was typed. */
+export async function continueForm(exchange: Exchange): Promise<Response> {
+  const { options, request, reply } = exchange;
+  const form = await receiveForm(options, request, UNKNOWN_TENANT, MAX_KEPT_BYTES);
+  if (form.has(API_TOKEN)) return signInAgain(exchange, form);
+  const view = signInAgainView(request, keptText(exchange, form));
+  return sendView(request, reply, await options.assets(), { ...view, status: 401 });
+}
+
+/** Shows the kept form that this form carries, after signing in if it is the sign-in form. */
+export function resumeForm(exchange: Exchange, signedIn: SignedIn, form: Form): Promise<Response> {
+  if (form.has(API_TOKEN)) return signInAgain(exchange, form);
+  return showKept(exchange, signedIn, form, UNANSWERED);
+}
+
+/** Signs in and shows the kept form. */
+async function signInAgain(exchange: Exchange, sent: Form): Promise<Response> {
+  const { options, page, request, reply } = exchange;
+  const check = (caller: Caller) => permit(caller, page.permissions, page.purpose);
+  const result = await signInWith(options, { request, reply, form: sent, check });
+  request.frame = null;
+  if (result instanceof Problem) {
+    const view = signInAgainView(request, sent.text(KEPT_FORM), result);
+    return sendView(request, reply, await options.assets(), view);
+  }
+  return showKept(exchange, await withFrame(options, request, result), sent, NOT_DONE);
+}
+
+/** Shows the kept form that `sent` carries. `reason` tells the person why nothing was done. */
+async function showKept(
+  exchange: Exchange,
+  signedIn: SignedIn,
+  sent: Form,
+  reason: Problem,
+): Promise<Response> {
+  const { options, page, request, reply } = exchange;
+  const { keyRing, clock } = options.context;
+  const form = openKeptForm(keyRing, request.url, sent.text(KEPT_FORM), clock());
+  if (form === null) return redirect(reply, request.url);
+  admit(exchange, signedIn);
+  const call = preparePageCall(exchange, signedIn, form);
+  return sendResult(exchange, call, { ...(await showAgain(page, call, reason)), status: 200 });
+}
+
+function signInAgainView(request: FastifyRequest, kept: string, problem?: Problem): View {
+  const text = html`<p>Your session has ended, so nothing was done. What you typed is kept: sign in to see it again.</p>`;
+  return signInView({ action: request.url, fields: { [KEPT_FORM]: kept }, text }, problem);
+}
+
+/** Shows a form of an earlier session with what was typed. Throws `origin_not_allowed` if it is from another workspace. */
+export async function showAgain(page: Page, call: PageCall, reason = NOT_DONE): Promise<View> {
+  const { form, caller, request } = call;
+  const isSafe = isFromThisSite(request) && isFormFor(form.text('csrf'), caller);
+  if (page.retry === undefined || !isSafe) throw ANOTHER_SESSION;
+  return { ...(await page.retry(call, reason)), status: 403 };
+}
+
+const ANOTHER_SESSION = new Problem(
+  'origin_not_allowed',
+  'Nothing was done, because this form is from another session. If you have switched to another workspace or environment, switch back in another tab, and reload this page to send the form again. Otherwise go back, reload the page, and try again.',
+);
+const NOT_DONE = new Problem(
+  'origin_not_allowed',
+  'You have signed in again since this form was opened, so nothing was done. Check it, and send it again.',
+);
+const UNANSWERED = new Problem(
+  'overloaded',
+  'The service was not available when you sent this form. Check it, and send it again.',
+);

@@ -1,0 +1,57 @@
+// Sends pages, redirects and files to the browser.
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { pageHeaders } from '../http/response/page-headers.ts';
+import { mayWithholdSession } from './browser.ts';
+import { type Html, html } from './html.ts';
+import { document, type PageAssets } from './layout.ts';
+import type { Download, View } from './page.ts';
+
+/** Renders the page in the frame of the request; without a session, in one without navigation. */
+export function sendView(
+  { url, frame }: FastifyRequest,
+  reply: FastifyReply,
+  assets: PageAssets,
+  view: View,
+): string {
+  reply.code(view.status ?? 200).headers(pageHeaders);
+  const page = frame?.(view) ?? document(assets, view, { path: url, breadcrumbs: [], signedIn: null });
+  return page.markup;
+}
+
+export function sendDownload(
+  reply: FastifyReply,
+  { fileName, contentType, content }: Download,
+): FastifyReply {
+  return reply
+    .headers(pageHeaders)
+    .headers({ 'content-type': contentType, 'content-disposition': `attachment; filename="${fileName}"` })
+    .send(content);
+}
+
+export function redirect(reply: FastifyReply, location: string): FastifyReply {
+  return reply.code(303).headers(pageHeaders).header('location', location).send();
+}
+
+/**
+ * A browser that follows a link from another site does not send its session, so the page reloads once: to the page to
+ * sign in, which leads back if there is a session.
+ */
+export function askToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const path = `/console/sign-in?next=${encodeURIComponent(request.url)}`;
+  // The live search would follow a redirect, and look for its results on the page to sign in.
+  if (request.headers['hx-request'] === 'true')
+    return reply.code(204).headers(pageHeaders).header('hx-redirect', path).send();
+  if (request.method === 'GET' && mayWithholdSession(request))
+    return reply.headers(pageHeaders).send(reloadPage(path).markup);
+  return redirect(reply, path);
+}
+
+function reloadPage(path: string): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=${path}"><title>User Group Service</title></head>
+<body><main><p><a href="${path}">Continue</a></p></main></body>
+</html>
+`;
+}
