@@ -1,4 +1,4 @@
-// The description that an endpoint gives of itself. The document is built in `scripts/openapi/`.
+// Descriptions that endpoints give of themselves; `scripts/openapi/` builds the OpenAPI document from them.
 
 import type { ProblemCode } from '../problem.ts';
 import type { NamedSchema } from './schema.ts';
@@ -21,7 +21,7 @@ export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** A text such as "a, b and c". */
+/** Joins the parts to a text such as "a, b and c". */
 export function listText(parts: readonly string[]): string {
   return parts.join(', ').replace(/, ([^,]*)$/, ' and $1');
 }
@@ -73,7 +73,7 @@ export interface EndpointDescription {
   text: string;
   /** Valid request bodies. */
   requests?: Examples;
-  /** Responses by status. The lowest is that of a response whose handler sets none. */
+  /** Responses by status. A response whose handler sets no status has the lowest one. */
   responses: Readonly<Record<number, ResponseDescription>>;
   /** Codes specific to this endpoint, in addition to those that follow from its method, body and parameters. */
   problems?: readonly ProblemCode[];

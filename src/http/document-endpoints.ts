@@ -50,7 +50,9 @@ interface DocumentEndpoints<Body> extends Record<Action, AnyEndpoint> {
   write(document: Document): Json;
 }
 
-/** Writes the fields of a document as they are stored; an absent one has its default. */
+/**
+ * Returns a function that writes the stored fields of a document exactly, and the defaults of absent ones.
+ */
 function documentWriter<Body>({ idParameter, fields }: DocumentKindApi<Body>): (document: Document) => Json {
   const defaults = Object.entries(fields).flatMap(([name, { default: value }]) =>
     value === undefined ? [] : [[name, new Json(JSON.stringify(value))] as const],
@@ -96,7 +98,7 @@ const pageQuery = queryType({
   convert: (values) => ({ limit: field.pageLimit.default, ...values }),
 });
 
-/** The parameter `force`; none without a description of what it is for. */
+/** Accepts the parameter `force`, or no parameter if there is no description of what it is for. */
 function forceQuery(description: string | undefined): QueryType<boolean | null> {
   if (description === undefined) return noQuery;
   const force = { type: 'boolean', default: false, description } as const;

@@ -48,7 +48,7 @@ export interface Call<Body = null, Query = null> {
 interface Endpoint<Body, Query> {
   operationId: string;
   method: HTTPMethods;
-  /** Methods that do the same; not in the API description. */
+  /** Methods with the same behaviour; not in the API description. */
   aliasMethods?: readonly HTTPMethods[];
   /** The API description shows the first; the others are aliases. */
   paths: readonly string[];
@@ -67,8 +67,9 @@ interface Endpoint<Body, Query> {
   prefetch?(...args: Parameters<FirstQuery<Body>>): ReturnType<FirstQuery<Body>>;
   description: EndpointDescription;
   /**
-   * Returns the JSON body, or undefined for none; may set another status than the lowest of the description. Declared as a
-   * method, so that endpoints with different types of body fit into one list.
+   * Returns the JSON body, or undefined for none. The status is the lowest of the description unless the
+   * handler sets another. Declared as a method, so that endpoints with different types of body fit into one
+   * list.
    */
   handle(call: Call<Body, Query>): Promise<string | undefined>;
 }
@@ -78,8 +79,8 @@ export type AnyEndpoint = Endpoint<unknown, unknown>;
 type Defaults = 'access' | 'query' | 'body' | 'mediaTypes' | 'isConditional';
 
 /**
- * Checks the types of body, query and handler against each other. Without `access`, GET reads and other methods write; a
- * body is JSON without `mediaTypes`; without the others, a request has none.
+ * Checks the types of body, query and handler against each other. By default, GET has the access `read` and
+ * other methods `write`, a body is JSON, and the endpoint accepts no query, no body and no precondition.
  */
 export function endpoint<Body = null, Query = null>(
   definition: Omit<Endpoint<Body, Query>, Defaults> & Partial<Pick<Endpoint<Body, Query>, Defaults>>,
@@ -94,10 +95,10 @@ export function endpoint<Body = null, Query = null>(
  * for a busy machine, so that every response is sent within five seconds.
  */
 const LAST_QUERY_AFTER_MS = 1_500;
-/** Work that waits for the CPU until then still has time to query the database. */
+/** Latest start of work that waits for the CPU: it still has time to query the database afterwards. */
 export const LAST_CPU_TURN_AFTER_MS = 1_400;
 
-/** The context of one request: its queries and its work have a deadline from now, and wait in the turn of the tenant. */
+/** Returns the context of a request, with deadlines that start now and the queue of the tenant. */
 export function requestContext(
   context: Context,
   { id }: FastifyRequest,
@@ -110,7 +111,7 @@ export function requestContext(
   return { ...context, store, cpu, origin, violations: [] };
 }
 
-/** For the first request with an API token, whose tenant only authentication finds out. */
+/** Assigns the context to the authenticated tenant, unknown before the first request with an API token. */
 function ofTenant(context: Context, tenant: number): Context {
   const { cpu, store } = context;
   return cpu.tenant === tenant ? context : { ...context, cpu: cpu.of(tenant), store: store.of(tenant) };
@@ -159,7 +160,10 @@ const MAX_VIOLATIONS = 20;
 /** Half of what clients and proxies accept in all headers of a response. */
 const MAX_VIOLATIONS_BYTES = 4_096;
 
-/** Pointers, percent-encoded and separated by commas: as many as fit, or the field of the first. */
+/**
+ * Sets the header to percent-encoded pointers, separated by commas: as many as fit or, if none fits, the
+ * field of the first violation.
+ */
 function setViolations(reply: FastifyReply, violations: Context['violations']): void {
   const pointers: string[] = [];
   let bytes = 0;
@@ -211,9 +215,10 @@ async function prepareCall(
         ? await prefetch.receiving!
         : { bytes: await receiveLarge(context.cpu.of(workspaceId), request.raw, reservation) };
     if (isRequired) requireBody(received.bytes, request.method);
-    // Clients declare a type without sending a body: curl -d '' does.
+    // Some clients declare a type without sending a body: curl -d '' does.
     else if (schema !== null && received.bytes.length > 0) checkMediaType(request.raw, mediaTypes);
-    // Time that the client spent sending the body does not count against the database.
+    // Restarts the deadlines: time that the client spent sending the body does not count against the
+    // database.
     const handling = isComplete
       ? ofTenant(context, workspaceId)
       : requestContext(options.context, request, workspaceId);
@@ -261,7 +266,7 @@ async function authorize(
   }
 }
 
-/** Parses the body unless the prefetch has. */
+/** Parses the body unless the prefetch has done so. */
 function parsedBody({ body }: AnyEndpoint, { bytes, parsed }: ReceivedBody): unknown {
   if (parsed === undefined) return body.read(bytes);
   if ('error' in parsed) throw parsed.error;
@@ -287,7 +292,7 @@ async function receiveLarge(
   try {
     return await readBody(message, reservation);
   } catch (problem) {
-    // The queue spreads its own rejections as well, so one that rejects has waited too.
+    // The queue spreads its own rejections over turns too, so a rejected wait is also a wait.
     await cpu.turn(STEP_BYTES)?.catch(() => {});
     discardBody(message);
     throw problem;

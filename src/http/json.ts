@@ -1,4 +1,5 @@
-// Writes JSON objects. `JSON.stringify` cannot: stored JSON has to appear in a response unchanged, digit for digit.
+// Writes JSON objects. `JSON.stringify` cannot be used: stored JSON must appear in a response unchanged,
+// digit for digit.
 
 import type { JsonText } from '../domain/json/strict-json.ts';
 
@@ -22,7 +23,7 @@ export type Members = Readonly<Record<string, Member>>;
 
 const START = '{';
 
-/** Members are written in order; those that are undefined are left out. Names must not need escaping. */
+/** Writes members in order, and leaves out those that are undefined. Names must not need escaping. */
 export function jsonObject(members: Members): Json {
   return new Json(`${membersText(members, START)}}`);
 }

@@ -10,7 +10,7 @@ import { requestIds } from './log/request-id.ts';
 import { httpStatus, methodNotAllowed, PROBLEM_TYPE, problemBody, toProblem } from './response/problem.ts';
 
 const TIMEOUT_MS = 5_000;
-/** Longer than the usual intervals between scrapes: a scraper must not send one while the connection is being closed. */
+/** Longer than usual scrape intervals: a scraper must not send while the connection is being closed. */
 const KEEP_ALIVE_MS = 65_000;
 const MAX_CONNECTIONS = 32;
 
@@ -85,7 +85,7 @@ function listenError({ code, message }: NodeJS.ErrnoException, address: string):
   );
 }
 
-/** Beyond the limit the oldest connection without a request is closed: idle ones must not keep a scraper out. */
+/** Closes the oldest idle connection beyond the limit, so that idle ones do not keep a scraper out. */
 function limitConnections(server: Server): void {
   /** Idle connections, in the order in which they were opened or completed a request. */
   const idle = new Set<Socket>();

@@ -22,7 +22,7 @@ export function currentResponse(socket: Socket): ServerResponse | undefined {
   return (socket as HttpSocket)._httpMessage ?? undefined;
 }
 
-/** Whether the connection has received a part of a request. */
+/** Whether the connection has received a part of a request, but not all of it. */
 export function isReceivingRequest(socket: Socket): boolean {
   return (socket as HttpSocket).parser?.incoming?.complete === false;
 }

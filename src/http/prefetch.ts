@@ -76,12 +76,12 @@ const MAX_CALLERS = 4_096;
 export class Prefetcher {
   readonly #callers = new CallerHints<Caller>(MAX_CALLERS);
 
-  /** The caller that the API token belonged to last time, if it is known. A hint, which decides nothing. */
+  /** Returns the caller that the API token belonged to last time, if known: a hint, which decides nothing. */
   guess(digest: TokenDigest | null): Caller | undefined {
     return digest === null ? undefined : this.#callers.get(digest);
   }
 
-  /** The tenant that a request is probably from, a workspace id. */
+  /** Returns the tenant (a workspace id) that a request is probably from. */
   guessTenant(message: IncomingMessage): number {
     return this.guess(presentedTokenDigest(message, 'oauth'))?.workspaceId ?? UNKNOWN_TENANT;
   }
@@ -108,7 +108,7 @@ export class Prefetch {
     this.receiving?.catch(() => {});
   }
 
-  /** The round trip of the authentication is over: a query sent from now on would save nothing. */
+  /** Ends the prefetch: the round trip of authentication is over, so another query would save nothing. */
   confirm(caller: Caller): void {
     this.#guess = undefined;
     this.#callers.add(this.#options.digest!, caller);

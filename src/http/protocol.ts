@@ -19,20 +19,19 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Protocols by the first part of the path. */
     pathProtocols: Map<string, Protocol>;
-    /** Keyed by the first part of the path. Returns whether it has responded itself. */
+    /** Run before a 404 response, by the first part of the path. Each returns whether it has responded. */
     beforeNotFound: Map<string, (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>>;
   }
 }
 
 /**
- * The protocol of a request: that of its route, or of the first part of its path, where every response follows the
- * protocol, also if nothing is at the path.
+ * Returns the protocol of the route, or of the first part of the path, below which every response follows the
+ * protocol, even if nothing is at the path.
  */
 export function requestProtocol({ routeOptions, server, url }: FastifyRequest): Protocol | undefined {
   return server.pathProtocols.get(firstPart(url)) ?? routeOptions.config?.protocol;
 }
 
-/** The first part of a path. */
 export function firstPart(url: string): string {
   return url.split(/[/?]/, 2)[1] ?? '';
 }

@@ -70,10 +70,10 @@ export interface PageLimitOptions extends Pick<PublicOptions, 'publicLimit'> {
   context: Pick<Context, 'activity' | 'cpu'>;
 }
 
-/** One page per turn: it has up to two megabytes, which take up to a millisecond to send. */
+/** Admits one page per turn: a page has up to two megabytes, which take up to a millisecond to send. */
 const PAGE_BYTES = TURN_BYTES;
 
-/** The limit of pages as a hook, which waits for the CPU. */
+/** Returns a hook that counts the page towards the limit and waits for the CPU. */
 export function pageLimiter({ publicLimit, context }: PageLimitOptions) {
   return async ({ raw }: FastifyRequest): Promise<void> => {
     context.activity.seen(UNKNOWN_TENANT);

@@ -122,7 +122,8 @@ export function createServer({
   };
   const app = fastify({
     ...BEHAVIOUR,
-    // Before the router: those of a client that does not read responses wait until it is disconnected.
+    // Runs before the router: the requests of a client that does not read its responses wait until it is
+    // disconnected.
     serverFactory: (route) =>
       createHttpServer(httpOptions(config), (message, response) =>
         pipelining.serialize(message, response, () => route(message, response)),
@@ -260,7 +261,7 @@ function respondWithProblem(problem: Problem, request: FastifyRequest, reply: Fa
   sendProblem(reply, problem, request.id);
 }
 
-/** 404 for an unknown path, 405 for a known one that does not support the method. */
+/** Responds 404 to an unknown path, and 405 to a known one that does not support the method. */
 function addNotFound(app: FastifyInstance, respond: RespondWithProblem): void {
   const routes: { pattern: RegExp; method: string }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
@@ -288,7 +289,7 @@ function addNotFound(app: FastifyInstance, respond: RespondWithProblem): void {
   });
 }
 
-/** The path as the router interprets it: also of an absolute URL, without the query, decoded. */
+/** Returns the path as the router interprets it: decoded, without the query, also of an absolute URL. */
 function decodedPath(url: string): string {
   const path = url.replace(/^[a-z]+:\/\/[^/?]*/i, '').split('?', 1)[0]!;
   try {

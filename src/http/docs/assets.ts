@@ -1,10 +1,10 @@
-// The files that the pages load: those of Swagger UI, unmodified, and those of this folder.
+// Files that the pages load: Swagger UI, unmodified, and the files of this folder.
 
 import { Problem } from '../../problem.ts';
 import { hasProgramFile, readDependencyFile, readProgramFile } from '../../system/program-file.ts';
 import { type AssetFiles, Assets, CSS, JAVASCRIPT } from '../response/assets.ts';
 
-/** Files in the order of loading. */
+/** Files in loading order. */
 const files = {
   'swagger-ui.css': [CSS, () => readSwaggerUi('swagger-ui.css')],
   'page.css': [CSS, () => readProgramFile('http/docs/page.css')],
@@ -19,8 +19,8 @@ export function loadAssets(): Promise<DocsAssets> {
 }
 
 /**
- * The build copies Swagger UI into the folder of this file, so that its package, which depends on a reporter of installations, is
- * only a development dependency. A clone, which runs the sources, uses the package.
+ * The build copies Swagger UI into this folder, so its package can be a development dependency: the package
+ * itself depends on one that reports installations. A clone, which runs the sources, reads the package.
  */
 function readSwaggerUi(name: string): Buffer {
   const copy = `http/docs/swagger-ui/${name}`;

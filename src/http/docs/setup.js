@@ -5,7 +5,10 @@ const applyColorScheme = () => document.documentElement.classList.toggle('dark-m
 applyColorScheme();
 dark.addEventListener('change', applyColorScheme);
 
-/** Swagger UI itself searches only tags and paths. `taggedOperations` are Immutable.js maps. */
+/**
+ * Searches all texts of an operation; Swagger UI itself searches only tags and paths. `taggedOperations` are
+ * Immutable.js maps.
+ */
 function opsFilter(taggedOperations, phrase) {
   const words = phrase.toLowerCase().split(/\s+/);
   const matches = (operation, tag) => {
@@ -29,7 +32,7 @@ globalThis.SwaggerUIBundle({
   deepLinking: true,
   filter: true,
   defaultModelsExpandDepth: 0,
-  // The page only reads: an API token does not belong in a browser.
+  // Disables "Try it out": an API token does not belong in a browser.
   supportedSubmitMethods: [],
   validatorUrl: null,
   plugins: [

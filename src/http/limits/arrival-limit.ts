@@ -1,10 +1,10 @@
-// Bounds the requests that start in one turn of the event loop: hundreds of connections may each send one at the same
-// time, and a request takes about a tenth of a millisecond until it waits for the database or is refused. Tenants whose
-// requests wait take turns.
+// Bounds the requests that start in one turn of the event loop: hundreds of connections may each send one at
+// the same time, and a request uses about a tenth of a millisecond before it waits for the database or is
+// refused. Tenants whose requests wait take turns.
 //
-// While several tenants are active, each may start a few requests per period, and a period ends after the event loop was
-// idle for a part of it. Without that, the connections of one busy tenant occupy the event loop all the time, and every
-// step of another tenant's request waits.
+// While several tenants are active, each may start a few requests per period, and a period ends once the
+// event loop has been idle for a part of it. Otherwise the connections of one busy tenant would keep the
+// event loop occupied, and every step of another tenant's request would wait.
 
 import type { IncomingMessage } from 'node:http';
 import { FairQueue, UNKNOWN_TENANT } from '../../scheduling/fair-queue.ts';
@@ -16,15 +16,21 @@ export const MAX_PER_TURN = 64;
 export const MAX_PER_PERIOD = 16;
 /** Idle time of a period relative to its busy time: busy tenants together use two thirds of the event loop. */
 const IDLE_PER_BUSY = 0.5;
-/** While more wait, no time stays idle: under overload, requests must be refused soon. So many take a quarter of a second. */
+/**
+ * Maximum number of waiting requests for which time is kept idle; they take a quarter of a second. Beyond it
+ * the service is overloaded, and requests must be refused soon.
+ */
 const MAX_PACED = 1_024;
-/** Timers count whole milliseconds. */
+/** Minimum idle time to wait for: timers count whole milliseconds. */
 const MIN_IDLE_MS = 0.5;
-/** Other work may keep the event loop busy; and after a pause of the process, the period would seem to have been busy. */
+/**
+ * Maximum pause before the next period: other work may keep the event loop busy, and if the process was
+ * paused, that time looks busy.
+ */
 const MAX_PAUSE_MS = 50;
 
 type Start = () => void;
-/** The tenant that a request is probably from, a workspace id: it is not authenticated yet. */
+/** Returns the tenant (a workspace id) that a request is probably from: it is not authenticated yet. */
 type GuessTenant = (message: IncomingMessage) => number;
 
 interface Waiting {
@@ -41,9 +47,9 @@ export class ArrivalLimit {
   readonly #waiting = new FairQueue<Waiting>();
   readonly #guessTenant: GuessTenant;
   readonly #activity: TenantActivity;
-  /** Since the last reset, which may be several turns ago: resetting in every turn would cost more. */
+  /** Requests started since the last reset; a reset in every turn of the event loop would cost more. */
   #started = 0;
-  /** The same by tenant, while several are active. */
+  /** Requests started by each tenant, while several are active. */
   readonly #startedByTenant = new Map<number, number>();
   #isResetScheduled = false;
   /** When the period ends even if the event loop was not idle for long enough; `performance.now()`. */
@@ -86,7 +92,10 @@ export class ArrivalLimit {
     setImmediate(() => this.#resetAfterIdle());
   }
 
-  /** Looks again after the pause, in which the requests of this period may have kept the event loop busy. */
+  /**
+   * Resets if the event loop was idle for long enough. Otherwise pauses and checks again, because the
+   * requests of this period may have kept the event loop busy meanwhile.
+   */
   #resetAfterIdle(): void {
     const isPaced = this.#activity.isShared && this.#waiting.length <= MAX_PACED;
     const idleMs = isPaced ? this.#owedIdleMs() : 0;

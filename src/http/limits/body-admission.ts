@@ -6,9 +6,9 @@ import { tooBusy } from '../../operations/refusals.ts';
 import { Problem } from '../../problem.ts';
 import { FairShare } from '../../scheduling/fair-share.ts';
 
-/** 64 bodies of the maximum size, about a second of parsing: what one tenant may have while no other sends any. */
+/** Maximum of one tenant while no other sends large bodies: 64 of the largest, about a second of parsing. */
 export const MAX_BYTES = 16 * 1024 * 1024;
-/** Capacity for all tenants, of which one gets half. */
+/** Capacity for all tenants. A single one gets half of it. */
 const CAPACITY_BYTES = 2 * MAX_BYTES;
 
 /** At the limit, a body that arrives more slowly than this and is late by more than MAX_DELAY_MS is evicted. */
@@ -51,7 +51,10 @@ export class BodyAdmission {
     this.#shares.take(tenant, bytes);
   }
 
-  /** Considers only tenants that hold at least this much: a tenant does not evict the bodies of one that has less. */
+  /**
+   * Returns the body that is furthest behind, or null. Considers only tenants that hold at least
+   * `heldAtLeast`: a tenant does not evict the bodies of one that holds less.
+   */
   #latest(heldAtLeast: number): Reservation | null {
     const now = performance.now();
     let latest: Reservation | null = null;
@@ -73,7 +76,7 @@ interface Account {
   receiving: Set<Reservation>;
 }
 
-/** The bytes of one body, until disposed. */
+/** Reserves the bytes of one body until disposed. */
 export class Reservation implements Disposable {
   readonly tenant: number;
   readonly #account: Account;

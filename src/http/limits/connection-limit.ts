@@ -1,5 +1,5 @@
-// The limit of connections, and what happens when the process runs out of file descriptors. Connections beyond either are
-// accepted and closed, so callers see closed connections, and the operator would see nothing without these warnings.
+// Limits connections, and handles a lack of file descriptors. Connections beyond either limit are accepted
+// and closed: callers see closed connections, and the operator would see nothing without these warnings.
 
 import { closeSync, openSync } from 'node:fs';
 import type { Server } from 'node:http';
@@ -24,7 +24,7 @@ interface LimitOptions {
 export function limitConnections(server: Server, { maxConnections, connections, log }: LimitOptions): void {
   const files = new OpenFiles(connections !== undefined);
   if (connections !== undefined) countConnections(server, connections);
-  // Node compares it with the connections of this thread, whenever it accepts one.
+  // Node compares the value with the connections of this thread whenever it accepts one.
   Object.defineProperty(server, 'maxConnections', {
     get: () => (files.isReserveInUse ? 0 : maxConnections - (connections?.ofOthers ?? 0)),
   });
@@ -42,7 +42,7 @@ export function limitConnections(server: Server, { maxConnections, connections, 
   );
   const check = (): void => {
     const { isExhausted, wasExhausted } = files.check();
-    // Every thread of the process finds the same.
+    // One thread logs, because all threads of the process find the same.
     if (!isMainThread) return;
     if (isExhausted) server.getConnections((_error, open) => warnOfFiles(connections?.total ?? open));
     else if (wasExhausted) log.info('files can be opened again');
@@ -68,9 +68,10 @@ function countConnections(server: Server, connections: ThreadSum): void {
 }
 
 /**
- * Whether files can be opened. If not, libuv closes new connections with a descriptor that each event loop holds in reserve,
- * but another thread may take it: then both loops are busy and close none. Such a process has its own reserve, which it
- * frees for a moment in each check, while it keeps no connection.
+ * Checks whether files can be opened. If not, libuv closes new connections with a descriptor that each event
+ * loop holds in reserve; but another thread may take that descriptor, and then both event loops are busy
+ * without closing any. A process with several threads therefore has its own reserve. Each check frees it for
+ * a moment, during which the process keeps no new connection.
  */
 class OpenFiles {
   readonly #hasThreads: boolean;
@@ -115,7 +116,7 @@ function openFile(): { file: number | null; isExhausted: boolean } {
     return { file: openSync(devNull, 'r'), isExhausted: false };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // The limit of the process, or that of the machine.
+    // EMFILE is the limit of the process, ENFILE that of the machine.
     return { file: null, isExhausted: code === 'EMFILE' || code === 'ENFILE' };
   }
 }

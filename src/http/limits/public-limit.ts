@@ -1,6 +1,6 @@
-// Limits the requests of each client address that no API token covers: those that are refused, and public pages. A request
-// with a valid API token, or for the keys of an issuer that exists, is never counted, so it always works, whatever else
-// its address has sent.
+// Limits, per client address, the requests that no API token covers: refused requests and public pages. A
+// request with a valid API token, or for the keys of an existing issuer, is never counted, so it always
+// works, whatever else its address has sent.
 
 import type { IncomingMessage } from 'node:http';
 import { type BlockList, isIPv6 } from 'node:net';
@@ -9,7 +9,7 @@ import { WindowCounts } from '../../scheduling/window-counts.ts';
 import { findClientAddress } from '../request/client-address.ts';
 import { httpStatus } from '../response/problem.ts';
 
-/** Beyond it the address that came first is forgotten, so that many addresses cannot exhaust memory. */
+/** Maximum number of addresses; beyond it the first one is forgotten, so that memory is bounded. */
 const MAX_NETWORKS = 16_384;
 const GROUPS = 8;
 const GROUPS_OF_NETWORK = 4;
@@ -22,11 +22,11 @@ export interface PublicLimitMemory {
 export class PublicLimit {
   readonly #perMinute: number;
   readonly #trustedProxies: BlockList;
-  /** Separate: the refusals of one client do not lock others at its address out of the pages. */
+  /** Separate, so that the refusals of one client do not lock others at its address out of the pages. */
   readonly #refusals: WindowCounts;
   readonly #pages: WindowCounts;
 
-  /** Memory that all threads of the process share; null if 0: no limit. */
+  /** Allocates memory that all threads of the process share. Returns null for 0, which means no limit. */
   static allocate(perMinute: number): PublicLimitMemory | null {
     if (perMinute === 0) return null;
     return { refusals: WindowCounts.allocate(MAX_NETWORKS), pages: WindowCounts.allocate(MAX_NETWORKS) };
@@ -53,7 +53,7 @@ export class PublicLimit {
     );
   }
 
-  /** Counts the request of a page. Throws `rate_limited`. */
+  /** Counts a request for a page. Throws `rate_limited`. */
   countPage(request: IncomingMessage): void {
     const seconds = this.#secondsBeyond(this.#pages, request);
     if (seconds === null) return;

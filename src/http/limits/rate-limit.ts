@@ -10,10 +10,10 @@ export type RateLimit = (caller: Caller, reply: Pick<FastifyReply, 'header'>) =>
 
 const MINUTE_SECONDS = 60;
 const POLICY = '"api-token"';
-/** Beyond it the API token whose minute began first is forgotten. */
+/** Maximum number of API tokens. Beyond it the one whose minute began first is forgotten. */
 const MAX_API_TOKENS = 65_536;
 
-/** Memory that all threads of the process share; null if 0: no limit. */
+/** Allocates memory that all threads of the process share. Returns null for 0, which means no limit. */
 export function rateLimitMemory(requestsPerMinute: number): SharedArrayBuffer | null {
   return requestsPerMinute === 0 ? null : WindowCounts.allocate(MAX_API_TOKENS);
 }

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { resetSocket } from '../../system/reset-socket.ts';
 import { isBehindOthers, onConnectionTurn } from '../node-internals.ts';
 
-/** Over all connections; each takes a few kilobytes. */
+/** Maximum over all connections; each waiting request takes a few kilobytes. */
 const MAX_WAITING = 16_384;
 
 /** Requests that waited for earlier ones on their connection. */
@@ -31,7 +31,7 @@ export class RequestPipelining {
     else start();
   }
 
-  /** If too many requests are waiting, resets the connection that has most of them. */
+  /** Queues the request. If too many are waiting, resets the connection that has most of them. */
   #add(message: IncomingMessage, response: ServerResponse, start: () => void): void {
     const { socket } = message;
     if (this.#count === MAX_WAITING) this.#resetLongest();

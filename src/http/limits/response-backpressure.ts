@@ -10,13 +10,13 @@ import { resetSocket } from '../../system/reset-socket.ts';
 
 const MAX_SWEEP_MS = 2_000;
 
-/** The bytes written for a client at an instant, sent or not. */
+/** Bytes that were written for a client up to an instant, sent or not. */
 interface Mark {
   bytes: number;
   at: number;
 }
 
-/** Resets the connection of a client that has not read within the time what was written for it. */
+/** Resets the connection of a client that does not read within `answerTimeoutMs` what was written for it. */
 export function resetSlowReaders(server: Server, answerTimeoutMs: number): void {
   const marks = new Map<Socket, Mark | null>();
   server.on('connection', (socket: Socket) => {
@@ -48,9 +48,9 @@ const UNREAD = tooBusy(
 );
 
 /**
- * Limits the memory of responses that are not sent yet: each tenant, a workspace id, may have as many unread bytes as are
- * free, so one that reads nothing leaves the others their share. Pages without sign-in are not counted: all readers
- * share their buffers.
+ * Limits the memory of responses that are not sent yet: each tenant (a workspace id) may have as many unread
+ * bytes as are free, so one that reads nothing leaves the others their share. Pages without sign-in are not
+ * counted: all readers share their buffers.
  */
 export class UnreadResponses {
   readonly #bytes: FairShare;

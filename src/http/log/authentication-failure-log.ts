@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { AuthenticationFailure } from '../../operations/api-token/authenticate.ts';
 
 const INTERVAL_MS = 10_000;
-/** Addresses that are told apart in an interval; the failures of further ones are only counted. */
+/** Maximum number of addresses counted separately per interval; other failures count only in the total. */
 const MAX_ADDRESSES = 1_000;
 
 export class AuthenticationFailureLog {

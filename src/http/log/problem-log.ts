@@ -77,7 +77,7 @@ class LineLimit {
   #lines = 0;
   #unlogged = 0;
 
-  /** The share of one of the threads. */
+  /** Limits one of `threads` to its share. */
   constructor(maxLines: number, threads: number) {
     this.#maxLines = Math.max(1, Math.floor(maxLines / threads));
   }

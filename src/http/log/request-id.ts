@@ -23,7 +23,7 @@ export function requestIds(): (message?: IncomingMessage) => string {
 
 function isAdoptable(id: string): boolean {
   if (!ADOPTABLE.test(id)) return false;
-  // The text that the log shows.
+  // Tests the id as the log would show it.
   const member = `"requestId":"${id}"`;
   return redact(member) === member;
 }

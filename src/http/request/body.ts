@@ -15,7 +15,7 @@ export function hasSmallBody(message: IncomingMessage): boolean {
   return hasNoBody(message) || Number(message.headers['content-length']) <= SMALL_BYTES;
 }
 
-/** Returns 0 if the headers do not announce a length. Throws `body_too_large`. */
+/** Returns the length that the headers announce, or 0. Throws `body_too_large`. */
 export function announcedBytes({ headers }: IncomingMessage, maxBytes: number = limits.bodyBytes): number {
   const bytes = Number(headers['content-length'] ?? 0);
   if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
@@ -72,7 +72,7 @@ export function readBody(
   });
 }
 
-/** Frees the chunks of a large body. */
+/** Concatenates the chunks and frees them. */
 function joined(chunks: readonly Buffer[]): Buffer {
   if (chunks.length === 1) return chunks[0]!;
   const bytes = Buffer.concat(chunks);
@@ -86,11 +86,11 @@ export function discardBody(message: IncomingMessage): void {
 }
 
 /**
- * Frees the memory of bytes that are not used again. Otherwise V8 frees it with their small object, and waits for that
- * until a thread has 64 MB of such memory.
+ * Frees the memory of bytes that are not used again. Otherwise V8 frees it only when it collects the small
+ * object that refers to it, which it delays until a thread has 64 MB of such memory.
  */
 export function freeBytes({ buffer, byteLength }: Buffer): void {
-  // Small ones share the buffer of a pool.
+  // Small buffers share the memory of a pool.
   if (byteLength > 0 && byteLength === buffer.byteLength) (buffer as ArrayBuffer).transfer(0);
 }
 

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * The values of the cookies with this name, in the order of the header. Only spaces and tabs are removed before a name: for
- * browsers, one that starts with another kind of white space is another name, without the protection of `__Host-`.
+ * Returns the values of the cookies with this name, in the order of the header. Removes only spaces and tabs
+ * before a name: to browsers, a name after other white space is a different name, without the protection of
+ * `__Host-`.
  */
 export function cookieValues({ headers }: IncomingMessage, name: string): string[] {
   const prefix = `${name}=`;

@@ -8,7 +8,7 @@ const TOKEN = /^token[ \t]+(\S+)[ \t]*$/i;
 const BEARER = /^bearer[ \t]+(\S+)[ \t]*$/i;
 const BASIC = /^basic[ \t]+([0-9A-Za-z+/]+=*)[ \t]*$/i;
 
-/** The digest of the request's API token; null if there is none or it is malformed. */
+/** Returns the digest of the request's API token; null if there is none or it is malformed. */
 export function presentedTokenDigest({ headers }: IncomingMessage, protocol?: Protocol): TokenDigest | null {
   const { authorization = '' } = headers;
   let token = TOKEN.exec(authorization)?.[1] ?? bearerToken(authorization);
@@ -20,7 +20,7 @@ export function bearerToken(authorization: string): string | undefined {
   return BEARER.exec(authorization)?.[1];
 }
 
-/** The password of Basic, form-encoded as OAuth requires (RFC 6749 §2.3.1); the user name may be any. */
+/** Returns the password of Basic, form-encoded as OAuth requires (RFC 6749 §2.3.1). Accepts any user name. */
 function basicPassword(authorization: string): string | undefined {
   const [, base64] = BASIC.exec(authorization) ?? [];
   if (base64 === undefined) return undefined;

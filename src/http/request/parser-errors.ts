@@ -1,4 +1,5 @@
-// Below the router: limits of connections, and problem responses to input that Node's parser rejects.
+// Handles connections below the router: their limits, and problem responses to input that Node's parser
+// rejects.
 
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -14,7 +15,7 @@ import {
 
 export const MAX_HEADER_BYTES = 16_384;
 export const MAX_HEADER_FIELDS = 1_000;
-/** Time for which a rejected client may keep sending before its connection is closed. */
+/** Time during which a rejected client may keep sending before its connection is closed. */
 const LINGER_MS = 1_000;
 
 /** Called for each problem that is sent from here; returns the id of the request. */
@@ -30,7 +31,7 @@ export function configureSockets(server: Server, identify: Identify): void {
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     // Node has removed its own listeners: without one, a connection reset would crash the process.
     socket.on('error', () => socket.destroy());
-    // Reads nothing meanwhile, so that the client cannot send without limit.
+    // Reads nothing until then, so that the client cannot send without limit.
     afterResponses(socket, () => {
       if (!socket.writable) return;
       const problem = new Problem('method_not_allowed', 'This service is not a proxy.');
@@ -68,7 +69,8 @@ export function handleParserError(error: ParserError, socket: Socket, identify: 
     return;
   }
   const isAnswered = isIncomplete && (!response || response.headersSent);
-  // A client that connects in advance would take a 408 for the response to the request that it sends meanwhile.
+  // A client that connects in advance would take a 408 for the response to the request that it is about to
+  // send.
   const isUnused = socket.bytesRead === 0;
   if (error.code === 'ECONNRESET' || !socket.writable || isAnswered || isUnused) {
     socket.destroy();
@@ -92,7 +94,7 @@ export function requestTimeout(): Problem {
   return new Problem('request_timeout', 'Timed out waiting for the complete request.');
 }
 
-/** For input that HTTP implementations may interpret differently, too. */
+/** Also for input that HTTP implementations may interpret differently. */
 export function invalidHttp(): Problem {
   return new Problem('invalid_request', 'The request is not valid, unambiguous HTTP.');
 }

@@ -1,5 +1,5 @@
-// The query of a URL: parameters in, validated values out. Unknown, duplicate and undecodable parameters are rejected,
-// which lenient decoders ignore.
+// The query of a URL: parameters in, validated values out. Rejects unknown, duplicate and undecodable
+// parameters, which lenient decoders ignore.
 
 import { valueCheck } from '../../domain/request-body.ts';
 import type { SchemaMembers } from '../../domain/schema-value.ts';
@@ -57,7 +57,7 @@ export function queryType<Query, const Parameters extends Record<string, Paramet
   return { parameters, read };
 }
 
-/** The query without its question mark; empty if there is none. Throws `invalid_request` for a URL with a fragment. */
+/** Returns the query without `?`; empty if there is none. Throws `invalid_request` if there is a fragment. */
 export function encodedQuery(url: string): string {
   if (url.includes('#'))
     throw invalid('The URL of a request must not have a fragment: percent-encode # as %23.');
@@ -65,7 +65,7 @@ export function encodedQuery(url: string): string {
   return start === -1 ? '' : url.slice(start + 1);
 }
 
-/** Decodes application/x-www-form-urlencoded. Throws `invalid_request`, which says where the text is from. */
+/** Decodes application/x-www-form-urlencoded. Throws `invalid_request`, whose detail names `where`. */
 export function decodeParameters(encoded: string, where: string): [name: string, text: string][] {
   return encodedParameters(encoded, where).map(([name, text]) => [name, decode(text, where)]);
 }
@@ -75,7 +75,7 @@ const WHERE = 'The query of the URL';
 /** More than any client sends: decoding as many as fit into a body would take most of a second. */
 const MAX_PARAMETERS = 1_000;
 
-/** The parameters with decoded names and encoded values. */
+/** Returns the parameters with decoded names and encoded values. */
 function encodedParameters(encoded: string, where: string): [name: string, encodedText: string][] {
   if (encoded === '') return [];
   const parts = encoded.split('&', MAX_PARAMETERS + 1);
@@ -95,7 +95,7 @@ function decode(text: string, where: string): string {
   }
 }
 
-/** Text that is not of the type stays text, which the schema rejects. A comma in an element of a list is encoded. */
+/** Leaves text of another type as text, which the schema rejects. Commas within list elements are encoded. */
 function parse(type: string, encoded: string): string | number | boolean | string[] {
   if (type === 'array') return encoded.split(',').map((element) => decode(element, WHERE));
   const text = decode(encoded, WHERE);

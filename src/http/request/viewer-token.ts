@@ -1,19 +1,19 @@
-// The token of the viewer whose request a proxy asks about. The header Authorization has the API token of the proxy.
+// The token of the viewer whose request a proxy asks about. `Authorization` has the API token of the proxy.
 
 import type { IncomingMessage } from 'node:http';
 import { PresentedToken } from '../../domain/token.ts';
 import { cookieValues } from './cookie.ts';
 import { bearerToken } from './credentials.ts';
 
-/** Its value may be the header Authorization of the viewer's request. */
+/** Proxies may copy the viewer's `Authorization` header into it. */
 export const VIEWER_TOKEN_HEADER = 'X-User-Group-Token';
 export const VIEWER_TOKEN_COOKIE = 'user_group_token';
 
 const HEADER = VIEWER_TOKEN_HEADER.toLowerCase();
 
 /**
- * The header, if it is there and not empty, otherwise the cookie; null if there is none, or more than one. The cookie
- * never replaces a header that is not valid.
+ * Returns the token of the header or, if that is absent or empty, of the cookie; null if there is none, or
+ * more than one cookie. The cookie never replaces a header that is not valid.
  */
 export function presentedViewerToken(request: IncomingMessage): PresentedToken | null {
   // Node joins repeated headers with a comma and a space, which no token contains.

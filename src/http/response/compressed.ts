@@ -1,5 +1,5 @@
-// Compressed responses. Those that are the same for everybody are compressed once, in buffers that all readers share.
-// Always outside the event loop.
+// Compresses responses, always outside the event loop. Responses that are the same for everybody are
+// compressed once, in buffers that all readers share.
 
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';

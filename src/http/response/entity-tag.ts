@@ -46,7 +46,7 @@ export function refusePrecondition(headers: IncomingHttpHeaders): void {
   refuse('If-None-Match', headers['if-none-match'], NOT_HERE);
 }
 
-/** The same as a hook. */
+/** `refusePrecondition` as a hook. */
 export async function refusePreconditionHook({ raw }: FastifyRequest): Promise<void> {
   refusePrecondition(raw.headers);
 }
@@ -54,7 +54,7 @@ export async function refusePreconditionHook({ raw }: FastifyRequest): Promise<v
 const NO_DATES = 'by this service: use If-Match or If-None-Match with the ETag of a response.';
 const NOT_HERE = 'by this endpoint: omit it.';
 
-/** Not in a loop: each request has to pass, and V8 reads headers with constant names faster. */
+/** Not a loop: every request passes here, and V8 reads headers with constant names faster. */
 function refuseDates(headers: IncomingHttpHeaders): void {
   refuse('If-Modified-Since', headers['if-modified-since'], NO_DATES);
   refuse('If-Unmodified-Since', headers['if-unmodified-since'], NO_DATES);
@@ -66,8 +66,8 @@ function refuse(name: string, value: unknown, reason: string): void {
 }
 
 /**
- * Drops tags that cannot be a version. The comparison for `If-Match` is strong: a weak tag matches nothing (RFC 9110 §13.1.1);
- * that for `If-None-Match` is weak (§13.1.2).
+ * Drops tags that cannot be a version. `If-Match` compares strongly: a weak tag matches nothing (RFC 9110
+ * §13.1.1); `If-None-Match` compares weakly (§13.1.2).
  */
 function parseVersions(header: 'If-Match' | 'If-None-Match', text: string): Versions {
   if (text.trim() === '*') return '*';

@@ -1,6 +1,6 @@
-// HTML as a type of its own: text does not become HTML by mistake, nor HTML text. Templates escape text and numbers, and
-// insert only `Html` as it is. The libraries that were considered accept every value: an object would be shown as
-// `[object Object]`.
+// HTML as a type of its own: text does not become HTML by mistake, nor HTML text. Templates escape text and
+// numbers, and insert only `Html` unchanged. The libraries that were considered accept every value: they
+// would show an object as `[object Object]`.
 
 export class Html {
   readonly markup: string;
@@ -23,7 +23,7 @@ export type Insertion = Html | readonly Html[] | string | number;
 const SPECIAL = /["&'<=>`]/;
 const ALL_SPECIAL = new RegExp(SPECIAL, 'g');
 
-/** The tag of templates. Insert text only as the content of an element or within a quoted attribute. */
+/** Tag of templates. Insert text only as the content of an element or within a quoted attribute. */
 export function html(strings: TemplateStringsArray, ...insertions: Insertion[]): Html {
   let markup = strings[0]!;
   // Without an iterator: most templates run too rarely to be optimized.
@@ -32,7 +32,7 @@ export function html(strings: TemplateStringsArray, ...insertions: Insertion[]):
   return new Html(markup);
 }
 
-/** An optional part that is absent. */
+/** Stands for an optional part that is absent. */
 export const NO_HTML = new Html('');
 
 function toMarkup(insertion: Insertion): string {

@@ -10,7 +10,7 @@ interface ProblemTexts {
   title: string;
   detail: string;
   requestId: string;
-  /** Seconds to wait; browsers show nothing of the header. */
+  /** Seconds to wait, shown in the page because browsers do not show the header. */
   retryAfter: string | undefined;
 }
 
@@ -31,13 +31,13 @@ type Frame = (content: FramedContent) => Html;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Puts content into the frame of pages for the person who is signed in; null before that is known. */
+    /** Renders content in the frame of the signed-in person; null until the person is known. */
     frame: Frame | null;
-    /** Brings back what a person had typed into the form of the request; null if nothing was kept. */
+    /** Restores what a person had typed into the form of the request; null if nothing was kept. */
     keptForm: Html | null;
   }
   interface FastifyInstance {
-    /** The frame of a request that has none yet, at no cost for the database; null if it is not known. */
+    /** Returns the frame of a request that has none yet, without a query; null if it is not known. */
     findFrame: (request: FastifyRequest) => Frame | null;
   }
 }

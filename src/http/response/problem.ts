@@ -10,7 +10,7 @@ import { sendProblemPage } from './problem-page.ts';
 export const JSON_TYPE = 'application/json; charset=utf-8';
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 const REALM = 'realm="user-group-service"';
-/** Browsers ask for no password on either scheme of a request that a proxy may have forwarded for them. */
+/** Only `oauth` has Basic, for which browsers ask for a password; proxies may forward the others to them. */
 const CHALLENGES = {
   api: `Token ${REALM}`,
   oauth: `Token ${REALM}, Bearer ${REALM}, Basic ${REALM}`,
@@ -63,7 +63,7 @@ export function httpStatus({ code }: Problem): number {
   return problems[code].status;
 }
 
-/** Any thrown value as a problem. Values that are not a `Problem` are reported without detail. */
+/** Converts any thrown value to a problem. Details of unexpected errors are only in the log. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof StoreUnavailable) {
@@ -108,7 +108,7 @@ export function unreadablePath(): Problem {
   return new Problem('invalid_request', 'The path of the request is not valid percent-encoded UTF-8.');
 }
 
-/** For an OAuth endpoint with the member that its clients read. */
+/** Writes a problem; for an OAuth endpoint, with the member `error` that its clients read. */
 export function problemBody(problem: Problem, requestId: string, protocol?: Protocol): string {
   const { title, status } = problems[problem.code];
   const error = protocol === 'oauth' ? oauthErrors[status] : undefined;
@@ -134,7 +134,7 @@ export function sendProblem(reply: FastifyReply, problem: Problem, requestId: st
   reply.code(status).headers(sent);
   if (protocol === 'console') {
     const { headers, url } = reply.request;
-    // The live search would look for its results on the page of the problem.
+    // Makes the live search load the whole page: it would look for its results in the page of the problem.
     if (headers['hx-request'] === 'true') reply.header('hx-redirect', url);
     const detail = redact(problem.message);
     return sendProblemPage(reply, { status, title, detail, requestId, retryAfter: sent['retry-after'] });

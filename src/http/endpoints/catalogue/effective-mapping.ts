@@ -6,7 +6,7 @@ import { Json, jsonArray, jsonObject } from '../../json.ts';
 import { objectSchema, type Schema, titled } from '../../schema.ts';
 import { dataSourceIdSchema } from './data-source.ts';
 
-/** Absent without a catalogue. Throws `limit_reached`. */
+/** Returns undefined members without a catalogue. Throws `limit_reached`. */
 export function effectiveMappingMembers(effective: EffectiveMapping | null) {
   if (effective === null) return { data_sources: undefined, unresolved: undefined };
   refuseLargeResolution(effective);

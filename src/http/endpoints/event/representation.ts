@@ -49,7 +49,7 @@ export const targetParameter = {
   description: `Only events about this: ${targetTypes.map((type) => `\`${type}:…\``).join(', ')}, with its id after the colon.`,
 } as const;
 
-/** `text` matches the pattern of the parameter. */
+/** `text` must match the pattern of the parameter. */
 export function parseTarget(text: string): EventTarget {
   const [type] = text.split(':', 1);
   return { type: type as EventTarget['type'], id: text.slice(type!.length + 1) };

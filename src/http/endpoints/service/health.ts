@@ -1,4 +1,4 @@
-// For supervisors and load balancers. The responses reveal nothing but yes or no.
+// Health checks for supervisors and load balancers. The responses reveal nothing but yes or no.
 
 import { Problem } from '../../../problem.ts';
 import { type ResponseDescription, successExample } from '../../description.ts';
@@ -8,7 +8,7 @@ import { successSchema } from '../../schema.ts';
 
 const Health = successSchema('Health', { status: { type: 'string', enum: ['alive', 'ready'] } });
 
-/** Supervisors and load balancers call them every second. */
+/** Operation ids. Supervisors and load balancers call them every second, so the access log can omit them. */
 export const HEALTH_CHECKS: ReadonlySet<string> = new Set(['checkAlive', 'checkReady']);
 
 export const alive: PublicEndpoint = {
@@ -36,7 +36,7 @@ export const ready: PublicEndpoint = {
       await isReady();
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'shutting_down') throw error;
-      // Not rethrown: the log would report a rejected caller.
+      // Sent instead of thrown: the log would report a rejected caller.
       return sendProblem(reply, error, request.id);
     }
     reply.header('content-type', JSON_TYPE);

@@ -27,7 +27,7 @@ const EXAMPLE_KEY = {
   use: 'sig',
 };
 
-/** Responds with what `write` makes of the issuer in the path, or 304. Throws `not_found` and `overloaded`. */
+/** Responds with `write` of the issuer in the path, or 304. Throws `not_found` and `overloaded`. */
 export async function respondFromIssuer(
   { context, request, reply }: PublicCall,
   write: (issuer: StoredKeySet, published: readonly SigningKey[]) => string,
@@ -53,7 +53,7 @@ export const keySet: PublicEndpoint = {
   operationId: 'readKeySet',
   path: '/issuers/:issuer_id/.well-known/jwks.json',
   isConditional: true,
-  // Verifiers are never locked out: only requests for issuers that do not exist are counted, as refused ones.
+  // Never locks verifiers out: only requests for unknown issuers are counted, as refused requests.
   isUnlimited: true,
   handle: (call) => respondFromIssuer(call, (_issuer, published) => jsonWebKeySet(published)),
   description: {

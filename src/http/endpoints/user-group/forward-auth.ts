@@ -1,5 +1,5 @@
-// Forward authentication: a reverse proxy asks for each request of a viewer, and passes the response headers on to the
-// dashboard.
+// Forward authentication: a reverse proxy calls this for each request of a viewer, and passes the response
+// headers on to the dashboard.
 
 import { type EffectiveMapping, parseMapping } from '../../../domain/catalogue.ts';
 import { GroupValues } from '../../../domain/embed-token/template.ts';
@@ -39,7 +39,7 @@ const PROPERTY_HEADER = 'X-User-Group-Property-';
 
 /** The schemas and properties that the proxy asks for. */
 interface Wanted {
-  /** Their data sources must be there; absent: those of every schema of the catalogue or of the mapping. */
+  /** Must lead to data sources; absent: every schema of the catalogue or, without one, of the mapping. */
   schemas?: readonly string[];
   properties?: readonly string[];
 }
@@ -65,7 +65,7 @@ const proxyQuery = queryType({
   convert: (values) => refuseSameHeaders(values),
 });
 
-/** Whatever the proxy did not choose must not be read: unknown parameters are refused. */
+/** Reads only what the proxy chose: ignores the URL of the viewer, and refuses unknown parameters. */
 const query: QueryType<Wanted> = {
   parameters: {
     ...proxyQuery.parameters,
@@ -90,7 +90,7 @@ function refuseSameHeaders(wanted: Wanted): Wanted {
   );
 }
 
-/** Throws `user_group_not_forwardable` if they would be too many or too long: they are never truncated. */
+/** Throws `user_group_not_forwardable` if headers are too many or too long: they are never truncated. */
 function viewerHeaders(viewer: Viewer, { schemas, properties = [] }: Wanted): Record<string, string> {
   const { userGroup } = viewer;
   const references = viewerReferences(viewer, schemas);
@@ -131,7 +131,7 @@ function viewerReferences(
   });
 }
 
-/** The entries of the mapping, for an environment without a catalogue. */
+/** Returns the entries of the mapping, for an environment without a catalogue. */
 function mappedReferences(mapping: JsonText | null): References {
   return Object.entries(parseMapping(mapping));
 }
@@ -140,21 +140,28 @@ function dataSourceIds({ dataSources }: EffectiveMapping): References {
   return Array.from(dataSources, ([schemaId, { providedId }]) => [schemaId, providedId]);
 }
 
-/** A text, or a number with its digits. Throws `user_group_not_forwardable` for everything else, and an empty text. */
+/**
+ * Returns a text, or a number digit for digit. Throws `user_group_not_forwardable` for an empty text and for
+ * any other value.
+ */
 function propertyText(values: GroupValues, name: string): string {
   const value = values.property(name);
   if (value === null || value === '""' || !/^["\d-]/.test(value)) throw incompleteProperties();
   return value[0] === '"' ? decodeString(value) : value;
 }
 
-/** Escapes as `headerNamePart` does, but the letters and digits of ASCII and `_` stay: the proxy names each property. */
+/**
+ * Escapes like `headerNamePart`, but keeps upper-case letters and `_` too: the proxy chooses the names, and
+ * `refuseSameHeaders` compares them.
+ */
 function propertyNamePart(name: string): string {
   return escaped(name, /[^0-9A-Za-z_]/g);
 }
 
 /**
- * Lower-case letters and digits stay; every other byte of UTF-8 becomes a hyphen and two hexadecimal digits. So two schema
- * ids never have the same header, even where names ignore case, or `-` and `_` are the same (CGI, variables of nginx).
+ * Keeps lower-case letters and digits, and writes every other byte of UTF-8 as a hyphen and two hexadecimal
+ * digits. So two schema ids never have the same header, even where header names ignore case or do not
+ * distinguish `-` from `_` (CGI, variables of nginx).
  */
 export function headerNamePart(schemaId: string): string {
   return escaped(schemaId, /[^0-9a-z]/g);

@@ -23,7 +23,7 @@ const FoundUserGroup = successSchema('FoundUserGroup', {
   ),
 });
 
-/** For `POST /v1/user-groups` too, which differs only in the status of a new group. */
+/** Shared with `POST /v1/user-groups`, which differs only in the status of a new group. */
 export const found = {
   headers: ['ETag', 'User-Group-Drift', 'User-Group-Suspended'],
   schema: FoundUserGroup,

@@ -18,7 +18,7 @@ import {
   titled,
 } from '../../schema.ts';
 
-/** The members that every operation of the specification returns, in its order. */
+/** Returns the members that all operations of the specification return, in its order. */
 export function identityMembers({ userGroup, token }: OpenUserGroup) {
   return {
     team_id: userGroup.teamId,
@@ -46,7 +46,7 @@ export function storedJson(userGroup: UserGroup, token: Secret | null): Json {
   });
 }
 
-/** The response of the read. */
+/** Responds with everything stored of the group, like `GET /v1/user-groups/{user_group_id}`. */
 export function respondWithGroup(
   reply: FastifyReply,
   { userGroup, token }: { userGroup: UserGroup; token: Secret | null },
@@ -117,7 +117,7 @@ const StoredUserGroup = successSchema('StoredUserGroup', {
   ),
 });
 
-/** The description of the response of `respondWithGroup`, with a user group for each example. */
+/** Describes the response of `respondWithGroup`, with one example for each of `groups`. */
 export function groupResponse(
   description: string,
   groups: Readonly<Record<string, readonly [summary: string, userGroup: object]>>,

@@ -35,7 +35,7 @@ export function deliveryJson(delivery: Delivery): Json {
   return jsonObject(deliveryMembers(delivery));
 }
 
-/** The delivery with each attempt. */
+/** Returns the delivery with its logged attempts, the newest first. */
 export function loggedDeliveryJson(delivery: Delivery): Json {
   const attempts = parseAttempts(delivery.attemptLog).toReversed();
   return jsonObject({
