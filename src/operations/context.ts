@@ -1,4 +1,4 @@
-// The dependencies of every operation, and steps that several of them share.
+// Dependencies of every operation, and steps that several operations share.
 
 import type { Origin } from '../domain/event/event.ts';
 import { type KeyRing, TokenUnreadable } from '../domain/key-ring.ts';
@@ -31,9 +31,9 @@ export interface Context extends EventContext {
   usage: Usage;
   propertyValidator: Validator;
   timedOutSchemas: TimedOutSchemas;
-  /** Rules that the change of this request violates, and that are only reported. */
+  /** Rules that the change of this request violates and that are only reported. */
   violations: Violation[];
-  /** Public URL of the service, without a slash at the end: the start of the issuer of tokens. */
+  /** Public URL of the service, without a trailing slash: the start of the issuer of tokens. */
   publicUrl: string;
   /** Whether webhooks may be sent to addresses that are not public. */
   allowsPrivateWebhooks: boolean;
@@ -54,7 +54,7 @@ type ContextOptions = Pick<Context, 'store' | 'keyRing'> &
     >
   > & {
     via: Origin['via'];
-    /** Called if a write in the background fails. */
+    /** Called if a background write fails. */
     onBackgroundError?: (error: unknown) => void;
   };
 
@@ -98,13 +98,16 @@ export interface OpenUserGroup {
   token: Secret;
 }
 
-/** Decrypts the stored token. If that fails, throws `database_unavailable`: the token is never replaced by a new one. */
+/**
+ * Decrypts the stored token. Throws `database_unavailable` if that fails: the token is never replaced by a
+ * new one.
+ */
 export function openToken({ keyRing }: Pick<Context, 'keyRing'>, userGroup: UserGroup): OpenUserGroup {
   const token = decrypt(() => keyRing.open(userGroup.sealedToken, userGroup), 'token of this user group');
   return { userGroup, token };
 }
 
-/** Throws `database_unavailable` if what is stored cannot be decrypted. */
+/** Throws `database_unavailable` if the stored value cannot be decrypted. */
 export function decrypt(open: () => Secret, what: string): Secret {
   try {
     return open();

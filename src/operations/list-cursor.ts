@@ -5,21 +5,21 @@ import { Problem } from '../problem.ts';
 /** Ids contain no control characters. */
 const ID = /^\P{Cc}*$/u;
 
-/** The part of a query that every list has. */
+/** Query parameters that every list has. */
 export interface PageQuery {
   limit: number;
-  /** The first page if absent. */
+  /** Absent for the first page. */
   cursor?: string;
 }
 
-/** The position that the cursor encodes. Throws `invalid_request` for a cursor of another list. */
+/** Returns the position that the cursor encodes. Throws `invalid_request` for a cursor of another list. */
 export function readCursor(list: ListName, cursor: string, pattern = ID): string {
   const position = decodeCursor(list, cursor);
   if (position !== null && pattern.test(position)) return position;
   throw cursorOfAnotherList();
 }
 
-/** The first `limit` items; the page ends early after `limits.pageBytes`. */
+/** Returns the first `limit` items; the page ends early after `limits.pageBytes`. */
 export function firstPage<Item>(
   items: Iterable<Item>,
   limit: number,
@@ -35,7 +35,7 @@ export function firstPage<Item>(
   return page;
 }
 
-/** `parameters` are what the cursor also depends on. */
+/** `parameters` names what else the cursor depends on. */
 export function cursorOfAnotherList(parameters?: string): Problem {
   const same = parameters === undefined ? '' : `the same ${parameters} and `;
   return new Problem(

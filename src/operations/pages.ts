@@ -1,4 +1,4 @@
-// Work on more than fits into one step: read page by page, and done part by part.
+// Work on more than fits into one step: reads it page by page, and does it part by part.
 
 /** Keyset pagination: yields the pages after an item until one is empty. */
 export async function* pagesAfter<Item>(
@@ -13,7 +13,7 @@ export async function* pagesAfter<Item>(
   }
 }
 
-/** Yields the pages of a list, each of which has the cursor of the next one. */
+/** Yields the pages of a list, each of which contains the cursor of the next. */
 export async function* pagesOfList<Page extends { nextCursor: string | null }>(
   read: (next: { cursor?: string }) => Promise<Page>,
 ): AsyncGenerator<Page> {
@@ -26,7 +26,7 @@ export async function* pagesOfList<Page extends { nextCursor: string | null }>(
 
 const BATCH = 1_000;
 
-/** Changes everything in small transactions: `change` returns how many it has changed. */
+/** Changes everything in small transactions; `change` returns how many rows it has changed. */
 export async function inBatches(
   change: (limit: number) => Promise<number>,
   maxBatches = Number.POSITIVE_INFINITY,
@@ -39,7 +39,7 @@ export function chunks<Item>(items: readonly Item[], size: number): Item[][] {
   return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));
 }
 
-/** Works on the items, on so many at the same time. */
+/** Works on `size` items at a time. */
 export async function mapInChunks<Item, Result>(
   items: readonly Item[],
   size: number,

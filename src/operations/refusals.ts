@@ -32,12 +32,15 @@ export function versionMismatch(noun = 'user group'): Problem {
   );
 }
 
-/** Another change has come between each attempt to read the user group and to change it. */
+/** Reports that another change came between reading and changing the user group, in every attempt. */
 export function changedTooOften(): Problem {
   return tooBusy('This user group is being changed too often. Retry later.');
 }
 
-/** The same for every token that does not resolve, so that it reveals nothing about tokens of other callers. */
+/**
+ * Same problem for every token that does not resolve, so that it reveals nothing about tokens of other
+ * callers.
+ */
 export function tokenNotFound(): Problem {
   return new Problem(
     'user_group_token_not_found',
@@ -45,7 +48,7 @@ export function tokenNotFound(): Problem {
   );
 }
 
-/** The same for every token of a viewer that does not resolve, and for none. */
+/** Same problem for a missing token and for every viewer's token that does not resolve. */
 export function viewerUnauthenticated(): Problem {
   return new Problem(
     'viewer_unauthenticated',
@@ -58,7 +61,7 @@ export function notForwardable(reason: string): Problem {
   return new Problem('user_group_not_forwardable', reason);
 }
 
-/** A schema of the catalogue or of the mapping leads to no data source. */
+/** Reports a schema, of the catalogue or of the mapping, that leads to no data source. */
 export function incompleteMapping(): Problem {
   return notForwardable(
     'A schema of the catalogue or of the mapping leads to no data source. Map it, or give it a default; "data_sources" of ' +
@@ -66,14 +69,14 @@ export function incompleteMapping(): Problem {
   );
 }
 
-/** A property that the proxy asks for cannot be a header. */
+/** Reports a property that the proxy asks for and that cannot become a header. */
 export function incompleteProperties(): Problem {
   return notForwardable(
     'A property that the proxy asks for is absent, empty, or neither a text nor a number.',
   );
 }
 
-/** The same for a token of another workspace or environment. */
+/** Same problem for a missing token and for one of another workspace or environment. */
 export function apiTokenNotFound(): Problem {
   return new Problem(
     'api_token_not_found',
@@ -92,10 +95,10 @@ export function apiTokenLimitReached(): Problem {
   );
 }
 
-/** The caller may repeat the request a second later. */
+/** Lets the caller repeat the request a second later. */
 export function tooBusy(detail: string): Problem {
   return new Problem('overloaded', detail, { retryAfterSeconds: 1 });
 }
 
-/** Shared: under overload, capturing a stack trace for each request is too expensive. */
+/** Shared, because under overload capturing a stack trace for each request is too expensive. */
 export const overloaded = tooBusy('Too many requests are waiting for the database. Retry later.');

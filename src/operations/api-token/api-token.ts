@@ -1,4 +1,4 @@
-// API tokens: created, listed, rotated and revoked. Their texts are not stored.
+// Creates, lists, rotates and revokes API tokens. Their texts are not stored.
 
 import {
   type ApiToken,
@@ -31,7 +31,7 @@ import { ensureWorkspace, WorkspaceDeleted } from '../workspace/workspace.ts';
 const LISTED_BYTES = 512;
 const PAGE = 1_000;
 const NUMBER = /^\d{1,15}$/;
-/** Concurrent rotations of one API token interfere: each round, one of them succeeds. */
+/** Concurrent rotations of one API token interfere: in each round, only one succeeds. */
 const MAX_ATTEMPTS = 100;
 
 type ApiTokenFields = Pick<ApiToken, 'permission' | 'name' | 'expiresAt'>;
@@ -52,13 +52,15 @@ export class ApiTokenTaken extends Error {
 }
 
 interface IssueOptions {
-  /** Its text; a new one if absent. */
+  /** Text of the API token; a new one is minted if absent. */
   token?: Secret;
-  /** Maximum number of active API tokens in its workspace and environment. */
+  /** Maximum number of active API tokens in the workspace and environment. */
   limit?: number;
 }
 
-/** Creates an API token for the operator, and its workspace if it does not exist. Throws `WorkspaceDeleted`. */
+/**
+ * Creates an API token for the operator, and its workspace if that does not exist. Throws `WorkspaceDeleted`.
+ */
 export async function createApiToken(
   context: EventContext,
   { workspaceName, environment, ...fields }: NewApiToken,
@@ -72,7 +74,7 @@ export async function createApiToken(
 }
 
 /**
- * Creates an API token of the caller's workspace and environment. Throws `limit_reached`, `ApiTokenTaken` and
+ * Creates an API token in the caller's workspace and environment. Throws `limit_reached`, `ApiTokenTaken` and
  * `WorkspaceDeleted`.
  */
 export async function issueApiToken(
@@ -123,7 +125,7 @@ interface ApiTokenPage {
   nextCursor: string | null;
 }
 
-/** Keyset pagination of the caller's workspace and environment, in the order of ids. Throws `invalid_request`. */
+/** Lists the API tokens of the caller's workspace and environment, in id order. Throws `invalid_request`. */
 export async function listApiTokens(
   { store }: Pick<EventContext, 'store'>,
   caller: Caller,
@@ -136,7 +138,7 @@ export async function listApiTokens(
   return toPage(list, found, limit);
 }
 
-/** API tokens that are revoked, or those that are not; the newest first. */
+/** Lists the revoked API tokens, or all others; newest first. */
 export async function listNewestApiTokens(
   { store }: Pick<EventContext, 'store'>,
   caller: Caller,
@@ -149,7 +151,7 @@ export async function listNewestApiTokens(
   return toPage(list, found, limit);
 }
 
-/** The page at the start of what was found, which has one more than `limit` if more follow. */
+/** Builds a page from the tokens found, which are one more than `limit` if another page follows. */
 function toPage(list: ListName, found: readonly ApiToken[], limit: number): ApiTokenPage {
   const apiTokens = firstPage(found, limit, listedBytes);
   const hasMore = found.length > apiTokens.length;
@@ -172,7 +174,7 @@ export async function readApiToken(
   return apiToken;
 }
 
-/** The API token of the request. */
+/** Returns the API token with which the request was authenticated. */
 export async function readOwnApiToken(
   { store }: Pick<EventContext, 'store'>,
   caller: Caller,
@@ -189,13 +191,13 @@ export function apiTokenPages(store: BatchingStore): AsyncGenerator<ApiTokenRow[
   );
 }
 
-/** Returns the token with this id, of any workspace; null if there is none. */
+/** Returns the token with this id, in any workspace; null if there is none. */
 export function findApiTokenById(store: BatchingStore, apiTokenId: number): Promise<ApiTokenRow | null> {
   return store.read({ kind: 'findApiTokenById', apiTokenId });
 }
 
 /**
- * Revokes the token, effective with the next request; one that is revoked already is unchanged. Throws
+ * Revokes the token, effective with the next request; a token that is already revoked stays unchanged. Throws
  * `api_token_not_found`.
  */
 export async function revokeApiToken(
@@ -211,10 +213,10 @@ export async function revokeApiToken(
 }
 
 /**
- * Gives the token a new text. The replaced one is rejected from the next request on, or after the grace period; one that
- * an earlier rotation replaced is rejected in either case. Not idempotent unless `textTag` names the text to replace. Throws
- * `api_token_not_found`, `version_mismatch` if it has another text, and `api_token_inactive` for a token that is revoked or
- * expired.
+ * Gives the token a new text. The replaced text is rejected after the grace period, or from the next request
+ * without one; a text that an earlier rotation replaced is rejected at once. Not idempotent, unless `textTag`
+ * names the text to replace. Throws `api_token_not_found`, `version_mismatch` if the token has another text,
+ * and `api_token_inactive` if it is revoked or expired.
  */
 export async function rotateApiToken(
   context: EventContext,
@@ -244,7 +246,8 @@ async function replaceText(
 ): Promise<ApiToken | null> {
   const { store, clock } = context;
   const digest = digestToken(token.reveal());
-  // Without a grace period the clock is irrelevant: setting it back must not revive the text.
+  // Without a grace period, null instead of the current time: setting the clock back must not revive the
+  // text.
   const graceEnd = gracePeriodSeconds === 0 ? null : clock() + gracePeriodSeconds * 1_000;
   const previousExpiresAt = graceEnd && Math.min(graceEnd, stored.expiresAt ?? Number.POSITIVE_INFINITY);
   const { apiTokenId, digest: currentDigest } = stored;

@@ -1,12 +1,12 @@
-// From the digest of an API token to the caller. Every request queries the database, so every process rejects a
-// revoked token from the next request on.
+// Authenticates a caller by the digest of its API token. Every request queries the database, so every process
+// rejects a revoked token from the next request on.
 
 import { type ApiToken, apiTokenStatus, type Caller, type FoundApiToken } from '../../domain/api-token.ts';
 import { sameDigest, type TokenDigest } from '../../domain/token.ts';
 import { Problem } from '../../problem.ts';
 import type { Context } from '../context.ts';
 
-/** Why authentication failed. For the operator only. */
+/** Reason why authentication failed; only for the operator. */
 export type AuthenticationFailure = 'missing' | 'unknown' | 'expired' | 'revoked';
 
 export class Unauthenticated extends Problem {
@@ -21,7 +21,9 @@ export class Unauthenticated extends Problem {
   }
 }
 
-/** Why authentication failed, also if the problem replaces the original one; null if it did not fail. */
+/**
+ * Returns why authentication failed, also if `problem` replaces the original one; null if it did not fail.
+ */
 export function authenticationFailure(problem: Problem): AuthenticationFailure | null {
   const { cause } = problem;
   if (problem instanceof Unauthenticated) return problem.reason;
@@ -46,7 +48,7 @@ export async function authenticate(
   return token;
 }
 
-/** Returns null if no request with this API token would be accepted. `digest` as for `authenticate`. */
+/** Returns the API token; null if no request with it would be accepted. `digest` is as for `authenticate`. */
 export async function findActiveApiToken(
   { store, clock }: Pick<Context, 'store' | 'clock'>,
   digest: TokenDigest | null,
@@ -56,7 +58,7 @@ export async function findActiveApiToken(
   return token !== null && authenticates(token, digest, clock()) ? token : null;
 }
 
-/** Whether the text with this digest authenticates as the token. */
+/** Whether the text with this digest is valid for the token. */
 export function authenticates(token: ApiToken, digest: TokenDigest, now: number): boolean {
   return tokenFailure(token, digest, now) === null;
 }

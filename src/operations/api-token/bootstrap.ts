@@ -1,5 +1,5 @@
-// The API token that the operator brings: a text from the settings, made an admin token at start, so that a deployment
-// needs no shell.
+// API token whose text the operator sets: created at start as an admin token, so that a deployment needs no
+// shell.
 
 import { apiTokenStatus, type FoundApiToken } from '../../domain/api-token.ts';
 import type { Secret } from '../../domain/secret.ts';
@@ -22,7 +22,7 @@ export class BootstrapApiTokenUnusable extends Error {
 }
 
 /**
- * Creates the API token unless it exists; of several processes that start together, one does. Throws
+ * Creates the API token unless it exists; if several processes start together, only one creates it. Throws
  * `BootstrapApiTokenUnusable`: a text that the operator revoked must not become valid again.
  */
 export async function ensureBootstrapApiToken(
@@ -38,7 +38,7 @@ export async function ensureBootstrapApiToken(
       await createApiToken(context, fields, { token });
       return;
     } catch (error) {
-      // Another process has created it since.
+      // Another process created it in the meantime.
       if (!(error instanceof ApiTokenTaken)) throw error;
     }
   }

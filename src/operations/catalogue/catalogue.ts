@@ -1,4 +1,4 @@
-// Schemas and data sources.
+// Stores schemas and data sources.
 
 import type { Caller } from '../../domain/api-token.ts';
 import {
@@ -22,7 +22,10 @@ import { leaseId } from '../machinery/id-lease.ts';
 import { versionMismatch } from '../refusals.ts';
 import { countDefaultUse, refuseIfUsed } from './use.ts';
 
-/** `force` removes a default that user groups use. Throws `limit_reached`, `in_use`, and `version_mismatch`. */
+/**
+ * Creates or replaces a schema. Without `force`, throws `in_use` if that would remove a default that user
+ * groups use. Throws `limit_reached` and `version_mismatch`.
+ */
 export async function putSchema(
   context: DocumentContext,
   caller: Caller,
@@ -47,7 +50,9 @@ export function schemaText({ name, default_data_source = null }: SchemaBody): Js
   return jsonText({ name, default_data_source });
 }
 
-/** A new data source gets a number, which it keeps. Throws `limit_reached`. */
+/**
+ * Creates or replaces a data source. A new one gets a number, which never changes. Throws `limit_reached`.
+ */
 export async function putDataSource(
   context: DocumentContext,
   caller: Caller,
@@ -71,7 +76,7 @@ export function dataSourceText(
   { schemaId, name, attributes, reservedFor }: DataSourceBody,
   dataSourceId: number,
 ): JsonText {
-  // Absent and not null if it is not reserved, as earlier versions stored it.
+  // A data source that is not reserved has no member instead of null, as earlier versions stored it.
   const end = reservedFor === null ? '}' : reservation(reservedFor);
   const text =
     `{"data_source_id":${dataSourceId},"schema_id":${JSON.stringify(schemaId)},` +
@@ -79,18 +84,21 @@ export function dataSourceText(
   return text as JsonText;
 }
 
-/** The text of a data source that is reserved for the user group `from`, reserved for `to` instead; null of any other one. */
+/**
+ * Returns the text of a data source with the reservation for user group `from` moved to `to`; null if it is
+ * not reserved for `from`.
+ */
 export function reservedInstead(text: JsonText, from: string, to: string): JsonText | null {
   const end = reservation(from);
   return text.endsWith(end) ? (`${text.slice(0, -end.length)}${reservation(to)}` as JsonText) : null;
 }
 
-/** The end of the text of a reserved data source. */
+/** Returns the end of the text of a reserved data source. */
 function reservation(userGroupId: string): string {
   return `,"user_group_id":${JSON.stringify(userGroupId)}}`;
 }
 
-/** Throws `limit_reached` if a resolution would contain too much. */
+/** Throws `limit_reached` if a resolution would be too large. */
 export function refuseLargeResolution({ bytes }: EffectiveMapping): void {
   if (bytes > MAX_RESOLVED_BYTES) throw resolutionTooLarge('The data sources of this user group', bytes);
 }
@@ -101,8 +109,8 @@ function refuseLargeDefaults(config: EnvironmentConfig, changed: CatalogueDocume
 }
 
 /**
- * The defaults are part of every resolution: refused here, the error reaches the administrator and not the viewers. Throws
- * `limit_reached`.
+ * Throws `limit_reached` if the default data sources become too large. They are part of every resolution:
+ * refusing the change shows the error to the administrator instead of the viewers.
  */
 export function refuseLargeCatalogue(
   config: EnvironmentConfig,

@@ -1,4 +1,5 @@
-// Use of the catalogue by user groups: a data source, a schema or a default that is in use is deleted only by force.
+// Use of the catalogue by user groups. A schema, data source or default that is in use is deleted only by
+// force.
 
 import type { Caller } from '../../domain/api-token.ts';
 import { dataSourceDefinition, schemaDefinition, storedSchema } from '../../domain/catalogue.ts';
@@ -15,20 +16,25 @@ import { readSummaries } from '../user-group/summaries.ts';
 
 /** User groups are counted up to this number. */
 const MAX_COUNTED = 5_000;
-/** A request is answered within seconds, also if nothing is found among a million user groups. */
+/**
+ * Time limit of counting: the request is answered within seconds even if none of a million user groups
+ * matches.
+ */
 const MAX_COUNT_MS = 800;
 
 /** User groups that use a part of the catalogue. */
 export interface Use {
   /** At most `MAX_COUNTED`. */
   count: number;
-  /** Whether there may be more: there were too many to count, or too many to read in time. */
+  /**
+   * Whether the count may be too low, because there were too many user groups to count, or to read in time.
+   */
   isBounded: boolean;
 }
 
 export const NO_USE: Use = { count: 0, isBounded: false };
 
-/** Whether user groups use it, or may. */
+/** Whether user groups use it, or may use it. */
 export function isUsed({ count, isBounded }: Use): boolean {
   return count > 0 || isBounded;
 }
@@ -38,7 +44,10 @@ type UseContext = Pick<Context, 'store' | 'configs'>;
 export const deleteDataSource = deletion(dataSourceDefinition, countDataSourceUse);
 export const deleteSchema = deletion(schemaDefinition, countSchemaUse);
 
-/** With `force`, it is deleted although it is in use. Throws `not_found`, `version_mismatch` and `in_use`. */
+/**
+ * Returns the operation that deletes a document, with `force` even if it is in use. Throws `not_found`,
+ * `version_mismatch` and `in_use`.
+ */
 function deletion(
   definition: DocumentDefinition,
   countUse: (context: UseContext, caller: Caller, document: Document) => Promise<Use>,
@@ -59,7 +68,7 @@ export function refuseIfUsed(use: Use, what: string): void {
   throw new Problem('in_use', `${useText(use, what)} Nothing was changed. To go on anyway, send force=true.`);
 }
 
-/** A sentence; `what` completes "use …". */
+/** Returns a sentence; `what` completes "use …". */
 export function useText({ count, isBounded }: Use, what: string): string {
   if (count === 0)
     return isBounded
@@ -71,7 +80,9 @@ export function useText({ count, isBounded }: Use, what: string): string {
   return count === 1 ? `1 user group uses ${what}.` : `${number} user groups use ${what}.`;
 }
 
-/** User groups whose mapping refers to it, or that have it as the default of a schema. */
+/**
+ * Counts the user groups whose mapping refers to the data source, or that get it as the default of a schema.
+ */
 export async function countDataSourceUse(
   context: UseContext,
   caller: Caller,
@@ -81,13 +92,13 @@ export async function countDataSourceUse(
   return countUse(context, caller, referenceTest(id, catalogue));
 }
 
-/** User groups whose mapping has an entry for it, or that have its default. */
+/** Counts the user groups whose mapping has an entry for the schema, or that get its default. */
 export async function countSchemaUse(context: UseContext, caller: Caller, document: Document): Promise<Use> {
   const { default_data_source: reference } = storedSchema(document);
   return countUse(context, caller, reference === null ? schemaTest(document.id) : () => true);
 }
 
-/** User groups that have its default. */
+/** Counts the user groups that get the default of the schema. */
 export function countDefaultUse(context: UseContext, caller: Caller, schemaId: string): Promise<Use> {
   const hasEntry = schemaTest(schemaId);
   return countUse(context, caller, (mapping) => !hasEntry(mapping));

@@ -15,9 +15,9 @@ import { type ConfigOptions, configChanged, type Draft, draftConfig } from './pl
 import type { ConfigContext } from './prepare.ts';
 
 /**
- * Makes the stored configuration equal to the sent one, in one transaction. Sections that are not sent stay. Throws
- * `invalid_request` with the place of each error, `limit_reached`, and `version_mismatch` if the configuration has changed
- * since it was read.
+ * Makes the stored configuration equal to the sent one, in one transaction. Sections that are not sent stay
+ * unchanged. Throws `invalid_request` with the place of each error, `limit_reached`, and `version_mismatch`
+ * if the configuration has changed since it was read.
  */
 export async function applyConfig(
   context: ConfigContext,
@@ -62,7 +62,7 @@ async function documentChange(context: ConfigContext, caller: Caller, draft: Dra
   return { before: stored, after, event };
 }
 
-/** The steps that follow the change of a webhook endpoint, as in the calls for a single one. */
+/** Follows up on changed webhook endpoints, as the calls for a single endpoint do. */
 async function updateDeliveries(context: ConfigContext, changes: readonly DocumentChange[]): Promise<void> {
   for (const { before, after } of changes) {
     const { kind, workspaceId, environment, id: endpointId } = (after ?? before)!;

@@ -1,4 +1,4 @@
-// The difference between the stored and a sent configuration.
+// Computes the difference between the stored and a sent configuration.
 
 import type { Caller } from '../../domain/api-token.ts';
 import {
@@ -22,7 +22,7 @@ import type { EnvironmentConfig } from '../document/environment-config.ts';
 import { type ConfigContext, type Prepared, prepareEntry, type Target } from './prepare.ts';
 import { ENTRY_BYTES, sectionDocuments } from './read.ts';
 
-/** Maximum number of documents that a call over HTTP changes. */
+/** Maximum number of documents that one HTTP call changes. */
 export const MAX_CONFIG_CHANGES = 1_000;
 /** Remedy for a configuration that is too large for a call. */
 export const SEND_LESS =
@@ -31,9 +31,9 @@ export const SEND_LESS =
 export interface ConfigOptions {
   /** Whether to delete entries of a sent section that were not sent. */
   prune: boolean;
-  /** Whether to make the plan only. */
+  /** Whether to return the plan without applying it. */
   dryRun: boolean;
-  /** Unlimited if absent. */
+  /** No limit if absent. */
   maxChanges?: number;
 }
 
@@ -41,7 +41,7 @@ export interface Draft {
   change: ConfigChange;
   key: DocumentKey;
   stored: Document | null;
-  /** null if it is deleted. */
+  /** null deletes the document. */
   prepared: Prepared | null;
 }
 
@@ -51,7 +51,7 @@ interface DraftedPlan {
   config: EnvironmentConfig;
 }
 
-/** The plan, and what it changes in the configuration that it was made for. */
+/** Returns the plan, its changes, and the configuration that it was made for. */
 export async function draftConfig(
   context: ConfigContext,
   caller: Caller,
@@ -92,7 +92,7 @@ export async function draftConfig(
   };
 }
 
-/** null if nothing changes. */
+/** Returns null if nothing changes. */
 async function draftOfEntry(
   { catalogue }: EnvironmentConfig,
   section: SectionName,
@@ -127,7 +127,10 @@ function draftDeletion({ catalogue }: EnvironmentConfig, section: SectionName, s
   return { change, key: stored, stored, prepared: null };
 }
 
-/** Refuses what would exceed a limit, unless it does not grow. Throws `limit_reached`. */
+/**
+ * Refuses a configuration that exceeds a limit, unless the exceeding part does not grow. Throws
+ * `limit_reached`.
+ */
 function refuseLimits(config: EnvironmentConfig, drafts: readonly Draft[]): void {
   const changed = new Set(drafts.flatMap(({ stored }) => stored ?? []));
   const after: Pick<Document, 'kind' | 'id' | 'body'>[] = [
@@ -144,7 +147,10 @@ function refuseLimits(config: EnvironmentConfig, drafts: readonly Draft[]): void
   refuseLargeCatalogue(config, after);
 }
 
-/** Rethrows an error that is not a list of violations. */
+/**
+ * Returns the violations with pointers into the whole configuration. Rethrows an error that is not a list of
+ * violations.
+ */
 function placedViolations(error: unknown, section: SectionName, id: string): Violation[] {
   if (!(error instanceof Problem) || error.errors.length === 0) throw error;
   const place = jsonPointer(pathInConfig(section, id));

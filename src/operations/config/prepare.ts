@@ -1,4 +1,5 @@
-// Converts a sent entry of each section to its stored form, with the checks of the call for a single one.
+// Converts a sent entry of each section to its stored form, with the same checks as the call for a single
+// entry.
 
 import type { Caller } from '../../domain/api-token.ts';
 import { readDataSourceId } from '../../domain/catalogue.ts';
@@ -25,9 +26,9 @@ export type ConfigContext = DocumentContext &
 export interface Prepared {
   /** The body of the document. */
   text: JsonText;
-  /** The body with the number that a new data source gets when it is stored. */
+  /** Returns the body with the number that a new data source gets when it is stored. */
   numbered?: (number: number) => JsonText;
-  /** undefined: the stored one stays. */
+  /** undefined keeps the stored secret. */
   secret?: SealedToken | null | undefined;
 }
 
@@ -41,7 +42,7 @@ export interface Target {
 type BodyOf<Name extends SectionName> =
   (typeof configSections)[Name]['body'] extends BodyType<infer Body> ? Body : never;
 
-/** The number of a data source in a plan that creates it. */
+/** Placeholder for the number of a data source in a plan that creates it. */
 const NO_NUMBER = 0;
 
 /** Checks a sent entry beyond its own fields. Throws `invalid_request`. */

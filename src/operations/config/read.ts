@@ -6,7 +6,7 @@ import { Problem } from '../../problem.ts';
 import type { Context } from '../context.ts';
 import type { EnvironmentConfig } from '../document/environment-config.ts';
 
-/** Processor time for an entry, as parsing so many bytes, beside its text. */
+/** Processor time per entry besides its text, expressed as bytes to parse. */
 export const ENTRY_BYTES = 1_024;
 /** Maximum size of the documents of a configuration in a response. */
 export const MAX_CONFIG_BYTES = 1024 * 1024;

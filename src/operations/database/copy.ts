@@ -24,7 +24,9 @@ export class DatabasesDiffer extends Error {
 interface CopyJob {
   from: BatchingStore;
   to: BatchingStore;
-  /** Decrypts the tokens of the source and later of the target: tokens are copied in encrypted form. */
+  /**
+   * Decrypts the tokens of the source, and later those of the target: tokens are copied in encrypted form.
+   */
   keyRing: KeyRing;
   now: number;
 }
@@ -58,7 +60,7 @@ export async function copyDatabase(job: CopyJob, onProgress: OnProgress): Promis
   await refuseOtherKeys(job);
   await copyKeyIds(job);
   await copyIds(job);
-  // API tokens come last: a target that is served before the copy is complete rejects every caller.
+  // API tokens are copied last: a target that is served before the copy is complete rejects every caller.
   const { apiTokens, ...others } = copies;
   for (const table of [...Object.values(others), apiTokens]) await table.copyMissing();
   // Statistics affect only query plans, and the database gathers them automatically later.
@@ -82,7 +84,10 @@ function tableCopies({ from, to }: CopyJob, onProgress: OnProgress) {
   };
 }
 
-/** Verifies before any write that the keys of the ring decrypt tokens; loading it verified only that no key id is missing. */
+/**
+ * Verifies before any write that the key ring decrypts tokens; loading it verified only that no key id is
+ * missing.
+ */
 async function verifyKeyRing({ from, keyRing }: CopyJob): Promise<void> {
   for (const userGroup of await userGroupTable.page(from, null, PAGE)) {
     openStoredToken(userGroup, keyRing);
@@ -127,7 +132,7 @@ interface Table<Row> {
   add(store: BatchingStore, rows: readonly Row[]): Promise<unknown>;
   /** Throws `DatabasesDiffer` if the store lacks data that belongs to the rows but is stored elsewhere. */
   verify?(store: BatchingStore, rows: readonly Row[]): Promise<unknown>;
-  /** The part of a row that is equal in both databases; the whole row if absent. */
+  /** Returns the part of a row that is equal in both databases; compares the whole row if absent. */
   comparedContent?(row: Row): unknown;
 }
 
@@ -139,7 +144,9 @@ const userGroupTable: Table<UserGroup> = {
     Promise.all(userGroups.map((userGroup) => verifyImportedTokens(store, userGroup))),
 };
 
-/** Imported tokens are looked up in a separate table, which the rows of groups do not show. */
+/**
+ * Verifies the separate table in which imported tokens are looked up, which the rows of groups do not show.
+ */
 async function verifyImportedTokens(store: BatchingStore, userGroup: UserGroup): Promise<void> {
   for (const digest of [userGroup.tokenDigest, userGroup.previousTokenDigest]) {
     if (digest === null || !isImported(digest)) continue;
@@ -155,7 +162,7 @@ async function verifyImportedTokens(store: BatchingStore, userGroup: UserGroup):
 const workspaceTable: Table<Workspace> = {
   rows: 'workspaces',
   page: (store, after, limit) => store.read({ kind: 'listWorkspaces', after: after?.name ?? null, limit }),
-  // Commands written in the same turn of the event loop form one transaction.
+  // Commands that are written in the same turn of the event loop form one transaction.
   add: (store, workspaces) =>
     Promise.all(
       workspaces.map(({ workspaceId, name, createdAt }) =>
@@ -178,7 +185,7 @@ const documentTable: Table<Document> = {
   add: (store, documents) => store.write({ kind: 'copyDocuments', documents }),
 };
 
-/** Copied one environment at a time, in the order of the feed. */
+/** Events are copied one environment at a time, in feed order. */
 const eventTable: Table<StoredEvent> = {
   rows: 'events',
   page: async (store, after, limit) => {
@@ -196,7 +203,7 @@ const eventTable: Table<StoredEvent> = {
         limit: limit - events.length,
         scanLimit: limit,
         maxBytes: PAGE_BYTES,
-        // A transaction of any other database of the server would hold the feed up.
+        // Otherwise, a transaction in any other database of the server would hold up the feed.
         readsToEnd: true,
       });
       events.push(...page.events);
@@ -205,7 +212,7 @@ const eventTable: Table<StoredEvent> = {
     return events;
   },
   add: (store, events) => store.write({ kind: 'copyEvents', events }),
-  // Databases number positions differently.
+  // Positions are numbered differently in each database.
   comparedContent: ({ position: _, ...event }) => event,
 };
 
@@ -213,7 +220,7 @@ const renameTable: Table<Rename> = {
   rows: 'renames of user groups',
   page: (store, after, limit) => store.read({ kind: 'scanRenames', after, limit }),
   add: (store, renames) => store.write({ kind: 'copyRenames', renames }),
-  // Position of the event.
+  // Position of the rename's event, which differs between databases.
   comparedContent: ({ position: _, ...rename }) => rename,
 };
 
@@ -221,7 +228,7 @@ const deliveryTable: Table<Delivery> = {
   rows: 'webhook deliveries',
   page: (store, after, limit) => store.read({ kind: 'scanDeliveries', after, limit }),
   add: (store, deliveries) => store.write({ kind: 'copyDeliveries', deliveries }),
-  // The position of the event.
+  // Position of the event, which differs between databases.
   comparedContent: ({ position: _, ...delivery }) => delivery,
 };
 
@@ -250,7 +257,7 @@ class TableCopy<Row> {
   readonly #from: BatchingStore;
   readonly #to: BatchingStore;
   readonly #onProgress: OnProgress;
-  /** The last row that the target already has. */
+  /** Last row that the target already had. */
   #last: Row | null = null;
   #existing = 0;
   #copied = 0;

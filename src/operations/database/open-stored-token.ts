@@ -1,4 +1,5 @@
-// Decrypts the stored token of a group, or the secret of a document, for a command, with an error that names it.
+// Decrypts the stored token of a group or the secret of a document for a command, with an error that names
+// the group or document.
 
 import type { Document } from '../../domain/document.ts';
 import { type KeyRing, type StoredToken, TokenUnreadable } from '../../domain/key-ring.ts';
@@ -15,7 +16,7 @@ export function openStoredToken(stored: StoredToken, keyRing: KeyRing): Secret {
   return naming(`the token of user group ${id}`, () => keyRing.open(stored.sealedToken, stored));
 }
 
-/** null if the document has none. Throws `StoredTokenUnreadable`. */
+/** Returns null if the document has no secret. Throws `StoredTokenUnreadable`. */
 export function openStoredSecret(document: Document, keyRing: KeyRing): Secret | null {
   const { kind, id, secret } = document;
   if (secret === null) return null;

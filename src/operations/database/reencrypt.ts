@@ -1,4 +1,5 @@
-// Re-encrypts the stored tokens, and the secrets of documents, with the active key of the ring while the service may be running.
+// Re-encrypts stored tokens and the secrets of documents with the active key of the ring, even while the
+// service runs.
 
 import type { Document } from '../../domain/document.ts';
 import type { KeyRing } from '../../domain/key-ring.ts';

@@ -1,4 +1,4 @@
-// Documents of any kind: read, listed, created or replaced, and deleted.
+// Reads, lists, creates, replaces and deletes documents of any kind.
 
 import type { Caller } from '../../domain/api-token.ts';
 import { encodeCursor, type ListName } from '../../domain/cursor.ts';
@@ -29,9 +29,9 @@ export type DocumentContext = EventContext & Pick<Context, 'keyRing'>;
 interface NewDocument {
   /** May depend on the stored document. */
   body: JsonText | ((stored: Document | null) => JsonText);
-  /** For a document that is created. */
+  /** Secret of a document that is created. */
   secret?: SealedToken | null;
-  /** Whether an existing document gets it too. */
+  /** Whether an existing document also gets the secret. */
   replacesSecret?: boolean;
 }
 
@@ -40,9 +40,9 @@ export interface StoredDocument {
   document: Document;
 }
 
-/** How documents of a kind are stored and deleted. */
+/** Operations that store and delete documents of one kind. */
 export interface DocumentOperations<Body> {
-  /** `secret` is shown in the response, and never again. */
+  /** The returned `secret` is shown in the response, and never again. */
   put(
     context: Context,
     caller: Caller,
@@ -81,7 +81,7 @@ export async function readDocument(
   return document;
 }
 
-/** A document of which an environment has at most one. */
+/** Returns the document of a kind of which an environment has at most one; null if there is none. */
 export async function findSingleton(
   { store, configs }: Pick<Context, 'store' | 'configs'>,
   caller: Caller,
@@ -108,8 +108,8 @@ export async function listDocuments(
 }
 
 /**
- * Upsert. An existing document keeps its secret unless `replacesSecret`. Throws `version_mismatch` if the precondition is not met, and
- * `limit_reached`.
+ * Creates or replaces a document. An existing document keeps its secret unless `replacesSecret` is set.
+ * Throws `limit_reached`, and `version_mismatch` if the precondition is not met.
  */
 export async function putDocument(
   context: DocumentContext,
@@ -129,7 +129,8 @@ export async function putDocument(
       kind: 'putDocument',
       key,
       body: typeof body === 'string' ? body : body(stored),
-      // Whether it exists must not change before the write: the type of the event and the secret depend on it.
+      // The document must not be created or deleted before the write, because the type of the event and the
+      // secret depend on it.
       ...(stored === null
         ? { secret, precondition: { ifNoneMatch: '*' } }
         : { ...(replacesSecret && { secret }), precondition: { ifMatch: '*', ...precondition } }),
@@ -172,7 +173,7 @@ export function openSecret({ keyRing }: Pick<Context, 'keyRing'>, document: Docu
   return decrypt(() => keyRing.open(secret, document), `secret of this ${noun}`);
 }
 
-/** A webhook endpoint does not receive the event that ends it. */
+/** Removes a webhook endpoint from the receivers of an event about itself. */
 export function withoutTarget(event: NewEvent | undefined): NewEvent | undefined {
   if (event === undefined || event.target.type !== 'webhook_endpoint') return event;
   return { ...event, endpoints: event.endpoints.filter((endpointId) => endpointId !== event.target.id) };

@@ -1,5 +1,5 @@
-// The documents of an environment, kept in memory under the version of its configuration. Every request reads that
-// version together with its API token, so a kept document is either right or not used.
+// Keeps the documents of an environment in memory under the version of its configuration. Every request reads
+// that version together with its API token, so a kept document is either current or not used.
 
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../domain/api-token.ts';
@@ -23,7 +23,7 @@ type DocumentsByKind = Map<DocumentKind, Map<string, Document>>;
 
 export class EnvironmentConfig {
   readonly version: number;
-  /** `performance.now()` */
+  /** Time of reading (`performance.now()`). */
   readonly readAt = performance.now();
   /** Estimated size in memory. */
   readonly characters: number;
@@ -33,7 +33,7 @@ export class EnvironmentConfig {
   #mappingMode: PolicyMode | null = null;
   #propertySchema: PropertySchema | null | undefined;
 
-  /** Reads one page in each turn of the event loop. */
+  /** Reads one page per turn of the event loop. */
   static async read(store: BatchingStore, tenant: Tenant): Promise<EnvironmentConfig> {
     const { version, pages } = await store.read({ kind: 'findConfig', tenant });
     const byKind: DocumentsByKind = new Map();
@@ -61,7 +61,7 @@ export class EnvironmentConfig {
     return [...this.#byKind.values()].flatMap((ofKind) => [...ofKind.values()]);
   }
 
-  /** Keyed by id, in the order of ids. */
+  /** Documents of a kind by id, in id order. */
   ofKind(kind: DocumentKind): ReadonlyMap<string, Document> {
     return this.#byKind.get(kind) ?? EMPTY_MAP;
   }
@@ -76,7 +76,7 @@ export class EnvironmentConfig {
     return this.#mappingMode;
   }
 
-  /** Parsed once: a schema may have 64 KiB. */
+  /** Parsed only once, because a schema may have 64 KiB. */
   get propertySchema(): PropertySchema | null {
     if (this.#propertySchema === undefined) {
       const document = this.ofKind('property_schema').get(SINGLETON_ID);
@@ -85,7 +85,7 @@ export class EnvironmentConfig {
     return this.#propertySchema;
   }
 
-  /** The ids of the webhook endpoints that receive events of this type. */
+  /** Returns the ids of the webhook endpoints that receive events of this type. */
   endpointsFor(type: EventType): readonly string[] {
     this.#endpoints ??= [...this.ofKind('webhook_endpoint').values()].map(parseWebhookEndpoint);
     return this.#endpoints.filter((endpoint) => endpoint.receives(type)).map(({ id }) => id);
@@ -94,25 +94,32 @@ export class EnvironmentConfig {
 
 const EMPTY_MAP: ReadonlyMap<string, Document> = new Map();
 const MAX_ENVIRONMENTS = 1_000;
-/** Characters of all documents in memory: forty environments whose documents reach every limit. */
+/** Maximum characters of all documents in memory: forty environments whose documents reach every limit. */
 const MAX_CHARACTERS = 256 * 1024 * 1024;
 
 /**
- * While several tenants are active, a configuration is read again only after this time: each million characters occupy the
- * event loop for 5 ms, a fifth of the time of an environment that changes its configuration again and again.
+ * Rest before an environment's configuration is read again while several tenants are active. Reading a
+ * million characters occupies the event loop for 5 ms; with this rest, an environment that keeps changing its
+ * configuration takes at most a fifth of the time.
  */
 const REST_MS_PER_CHARACTER = 25 / 1_000_000;
 const MIN_REST_MS = 1;
 
 interface Loading {
-  /** null if the current one is wanted, whichever it is. */
+  /** null requests the current version, whichever it is. */
   version: number | null;
-  /** Whether the query has not been sent: it will find this version, and any that a request has seen by then. */
+  /**
+   * Whether the query has not been sent yet. It will then find this version, and any that a request sees
+   * before.
+   */
   isWaiting: boolean;
   config: Promise<EnvironmentConfig>;
 }
 
-/** The caller with the current version, which the lookup of an API token returns: for commands, once for each batch. */
+/**
+ * Returns the caller with the current version, which requests get from the lookup of their API token;
+ * commands call this once per batch.
+ */
 export async function atCurrentConfig(store: BatchingStore, caller: Caller): Promise<Caller> {
   const configVersion = await store.read({ kind: 'findConfigVersion', tenant: tenantOf(caller) });
   return { ...caller, configVersion };
@@ -121,8 +128,8 @@ export async function atCurrentConfig(store: BatchingStore, caller: Caller): Pro
 const MAX_ATTEMPTS = 20;
 
 /**
- * The caller for each attempt to change what depends on the configuration. The second attempt and later ones see the
- * configuration that has defeated the one before.
+ * Yields the caller for each attempt to change what depends on the configuration. Attempts after the first
+ * see the configuration that made the previous one fail.
  */
 export function* callerOfAttempts(caller: Caller): Generator<Caller> {
   yield caller;
@@ -130,7 +137,10 @@ export function* callerOfAttempts(caller: Caller): Generator<Caller> {
 }
 
 export class EnvironmentConfigs {
-  /** In the order in which they were read: keeping the order of their last use would cost every request more. */
+  /**
+   * Configurations in the order in which they were read; ordering them by last use would slow every request
+   * down.
+   */
   readonly #kept = new Map<string, EnvironmentConfig>();
   #characters = 0;
   readonly #loading = new Map<string, Loading>();
@@ -140,7 +150,10 @@ export class EnvironmentConfigs {
     this.#activity = activity;
   }
 
-  /** The configuration that the caller's request must see, or a newer one; a promise only if it has to be read. */
+  /**
+   * Returns the configuration that the caller's request must see, or a newer one; a promise only if it has to
+   * be read.
+   */
   of(store: BatchingStore, caller: Caller): EnvironmentConfig | Promise<EnvironmentConfig> {
     if (caller.configVersion === 0) return EnvironmentConfig.empty;
     const name = `${caller.workspaceId}/${caller.environment}`;
@@ -149,8 +162,8 @@ export class EnvironmentConfigs {
   }
 
   /**
-   * Requests that need the same version share a query: after a change of a large environment there may be hundreds. It
-   * does not end with the request that sends it.
+   * Shares one query among requests that need the same version: after a change in a large environment there
+   * may be hundreds. The query does not end with the request that sends it.
    */
   #loadOnce(store: BatchingStore, caller: Caller, name: string): Promise<EnvironmentConfig> {
     const { configVersion: version } = caller;
@@ -184,7 +197,7 @@ export class EnvironmentConfigs {
     this.#characters += config.characters;
     for (const oldest of this.#kept.keys()) {
       const isWithinLimits = this.#kept.size <= MAX_ENVIRONMENTS && this.#characters <= MAX_CHARACTERS;
-      // One that is larger than the limit by itself is kept alone.
+      // A configuration that exceeds the limit by itself is kept alone.
       if (isWithinLimits || oldest === name) break;
       this.#forget(oldest);
     }

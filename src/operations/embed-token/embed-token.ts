@@ -33,11 +33,11 @@ import { identifyByToken } from '../user-group/resolve.ts';
 
 export interface EmbedTokenBody {
   integration: string;
-  /** The user group, by one of its tokens or by its id. */
+  /** User group, named by one of its tokens or by its id. */
   group: { token: PresentedToken } | { userGroupId: string };
   viewer: string | null;
   resource: JsonText | null;
-  /** Values in place of properties; null for all that is stored. */
+  /** Values that replace properties; null for all stored values. */
   narrow: JsonText | null;
 }
 
@@ -49,24 +49,25 @@ export interface EmbedToken {
   url: Secret | null;
 }
 
-/** Everything that a token is made from. */
+/** Inputs of a token. */
 export interface TokenContent {
   config: EnvironmentConfig;
   found: FoundIntegration;
-  /** Narrowed, if the token is. */
+  /** Narrowed user group, if the token is narrowed. */
   userGroup: UserGroup;
   narrow: JsonText | null;
   viewer: string | null;
-  /** The requested one. */
+  /** Requested resource. */
   resource: JsonText | null;
-  /** The token ends no later, in milliseconds since 1970; null if only its integration limits it. */
+  /** Latest expiry of the token, in milliseconds since 1970; null if only its integration limits it. */
   until: number | null;
 }
 
 /**
- * Throws `not_found` for the integration, `user_group_token_not_found`, `user_group_not_found`, `invalid_request` for a
- * resource that the integration does not allow, and `claim_missing` or `claim_invalid` for values of the group, or values
- * that are not its own.
+ * Mints a token. Throws `not_found` for the integration, `user_group_token_not_found`,
+ * `user_group_not_found`, `invalid_request` for a resource that the integration does not allow, and
+ * `claim_missing` or `claim_invalid` for values that the group lacks, that are invalid or that are not its
+ * own.
  */
 export async function mintEmbedToken(
   context: Context,
@@ -84,8 +85,8 @@ export async function mintEmbedToken(
 }
 
 /**
- * Throws `invalid_request` for the resource, `claim_missing` and `claim_invalid`, and `user_group_token_not_found` if the
- * token would be expired.
+ * Signs a token. Throws `invalid_request` for the resource, `claim_missing` and `claim_invalid`, and
+ * `user_group_token_not_found` if the token would already be expired.
  */
 export async function signEmbedToken(
   context: Context,
@@ -101,7 +102,7 @@ export async function signEmbedToken(
     issuedAt + integration.ttlSeconds,
     until === null ? Infinity : Math.floor(until / 1_000),
   );
-  // The last second of a grace period.
+  // True in the last second of a grace period.
   if (expiresAt <= issuedAt) throw tokenNotFound();
   refuseReserved(integration, userGroup, config.catalogue);
   const values = new GroupValues(userGroup);
@@ -138,7 +139,7 @@ export async function signEmbedToken(
   };
 }
 
-/** ES256 takes less time than a turn. */
+/** Signs with the key. ES256 is fast enough to skip the queue. */
 function sign(
   { signatures }: Context,
   { workspaceId }: Caller,
@@ -164,7 +165,10 @@ async function findViewed(
   return { userGroup, until: null };
 }
 
-/** Throws `user_group_not_found`, also for a suspended group: nothing is minted for it. */
+/**
+ * Returns the user group. Throws `user_group_not_found`, also for a suspended group: no token is minted for
+ * it.
+ */
 export async function findViewable(
   { store }: Pick<Context, 'store'>,
   caller: Caller,

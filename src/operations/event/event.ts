@@ -1,4 +1,5 @@
-// Events for the changes that operations make. Adapters complete and store them in the transaction of the change.
+// Creates the events of changes that operations make. Adapters complete and store them in the transaction of
+// the change.
 
 import type { Caller } from '../../domain/api-token.ts';
 import type { Bucket } from '../../domain/bucket.ts';
@@ -15,7 +16,7 @@ import type { UserGroupKey } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { EnvironmentConfigs } from '../document/environment-config.ts';
 
-/** The members of `Context` that events need; parts of the context itself record events with them. */
+/** Members of `Context` that events need; parts of the context itself record events with them. */
 export interface EventContext {
   store: BatchingStore;
   /** Milliseconds since 1970. */
@@ -27,7 +28,7 @@ export interface EventContext {
   keepsEvents: boolean;
 }
 
-/** Returns undefined if no events are kept. `id` is that of what changed. */
+/** Creates an event; returns undefined if no events are kept. `id` identifies what changed. */
 export async function newEvent(
   context: EventContext,
   caller: Caller,

@@ -1,5 +1,6 @@
-// A page of the history of a user group, which continues under its earlier ids. A group may have been renamed thousands of
-// times: the cost of a page is bounded, and its cursor has the id with which the next one continues.
+// Reads a page of the history of a user group, which continues under its earlier ids. A group may have been
+// renamed thousands of times, so the cost of a page is bounded, and its cursor contains the id with which the
+// next page continues.
 
 import { type ListPosition, START } from '../../domain/event/cursor.ts';
 import type { EventTarget, StoredEvent } from '../../domain/event/event.ts';
@@ -17,17 +18,20 @@ import {
 } from '../user-group/history.ts';
 
 export interface ListedEvents {
-  /** Each with its place, if it needs one. */
+  /** Events, with a place in the history if the cursor needs one. */
   events: (StoredEvent & ListPosition)[];
   last: ListPosition | null;
   isEnd: boolean;
-  /** Whether the page has cost as much as one may. */
+  /** Whether the page ended early because it reached its maximum cost. */
   isCut?: boolean;
 }
 
 export type ListSearch = EventSearch & { after: ListPosition | null };
 
-/** The walk ends here; the next page continues at the end of this part, or searches it from the newest on. */
+/**
+ * The walk ends here. The next page continues at the end of this part; with null, it searches the part again,
+ * starting from the newest.
+ */
 interface Interruption {
   continueAt: PartEnd | null;
 }
@@ -40,7 +44,7 @@ export async function readHistoryPage(
   const { tenant, order, after } = search;
   const rename = await findLastRename(store, tenant, newestEnd(target.id));
   const lastRename = rename?.direction === 'from' ? rename.position : null;
-  // With another last rename the id has another history.
+  // If the last rename of the id differs, the id has another history.
   const isSame = after?.place !== undefined && after.place.lastRename === lastRename;
   const end = isSame ? after.place! : newestEnd(target.id);
   const placeOf = (end: PartEnd | null) =>
@@ -80,7 +84,7 @@ function beginningOf({ before }: PartEnd): ListPosition {
   return { position: before, eventId: '' };
 }
 
-/** The parts from the one with the position `after` on, or from the oldest one. */
+/** Yields the parts from the one with the position `after`, or from the oldest. */
 async function* laterParts(
   store: BatchingStore,
   { tenant, after }: ListSearch,
@@ -102,7 +106,7 @@ async function* laterParts(
     const { id, range } = part;
     const key = userGroupKey(tenant, id);
     const rename = await store.read({ kind: 'findNextRename', key, from: part.end.before });
-    // Retention has deleted it, and the events before it.
+    // Retention has deleted the rename's event and all events before it.
     if (rename === null) return yield { continueAt: null };
     const { position: before, otherId } = rename;
     yield { ...part, range: { after: range.after, upTo: before - 1 }, end: { id, before } };

@@ -1,4 +1,4 @@
-// Pages of events, newest first, or oldest first as a feed that a reader polls.
+// Pages of events: newest first, or oldest first as a feed that a reader polls.
 
 import type { Caller } from '../../domain/api-token.ts';
 import {
@@ -28,22 +28,25 @@ export interface EventQuery extends PageQuery {
 export interface EventsPage {
   /** `json` is the event as callers see it; its size limits the page. */
   events: (StoredEvent & { json: JsonText })[];
-  /** null at the end of the newest; the feed has no end. */
+  /** null at the end of the newest-first list; the feed has no end. */
   nextCursor: string | null;
 }
 
-/** Events that a page with a type reads; if few of them match, the page has fewer events than its limit, or none. */
+/**
+ * Events that a page with a type reads. If few of them match, the page has fewer events than its limit, or
+ * none.
+ */
 const SCANNED = 1_000;
-/** How often a page with another filter reads so many events until it has one. */
+/** Maximum number of reads of that size for a page with another filter, until it has an event. */
 const SCANS = 10;
-/** No id has control characters, and PostgreSQL refuses a query with NUL. */
+/** Ids contain no control characters, and PostgreSQL refuses a query with NUL. */
 const CONTROL = /\p{Cc}/u;
-/** Difference of the clocks of processes: events are in the order of their transactions. */
+/** Maximum difference between the clocks of processes: events are ordered by transaction, not by time. */
 const CLOCK_SKEW_MS = 600_000;
 
 /**
- * The feed returns every event of the caller's workspace and environment exactly once, whatever is committed meanwhile.
- * Throws `invalid_request` for a cursor of another list.
+ * Lists events. The feed returns every event of the caller's workspace and environment exactly once, whatever
+ * is committed meanwhile. Throws `invalid_request` for a cursor of another list.
  */
 export async function listEvents(
   { store, cpu }: Pick<Context, 'store' | 'cpu'>,
@@ -89,7 +92,10 @@ export async function listEvents(
   }
 }
 
-/** Whether no later event of the newest can be within the time of the filter. */
+/**
+ * Whether the newest-first list has passed the start of the filter's period, so that no further event can
+ * match.
+ */
 function isBeyond({ occurredAt }: StoredEvent, { order, filter }: EventList): boolean {
   return order === 'newest' && filter.since !== undefined && occurredAt < filter.since - CLOCK_SKEW_MS;
 }

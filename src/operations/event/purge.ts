@@ -1,5 +1,5 @@
-// Deletes old events, webhook deliveries and usage, in small batches with pauses. Any number of processes may do so at once: a
-// row is deleted once.
+// Deletes old events, webhook deliveries and usage, in small batches with pauses. Any number of processes may
+// do so at once, because a row is deleted only once.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Tenant, tenantOf } from '../../domain/event/event.ts';
@@ -7,18 +7,18 @@ import { type Day, toDay } from '../../domain/usage.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { TenantWithEvents, TenantWithUsage } from '../../store/port.ts';
 
-/** Rows per batch. SQLite deletes as many in a few milliseconds. */
+/** Rows per batch, which SQLite deletes in a few milliseconds. */
 const BATCH = 200;
-/** Each attempt to empty the log of SQLite delays writes. */
+/** Maximum number of attempts to empty the log of SQLite, each of which delays writes. */
 const MAX_SCRUBS = 10;
-/** Pause between them: the service keeps a snapshot for less time. */
+/** Pause between attempts; longer than the service keeps a snapshot. */
 const SCRUB_PAUSE_MS = 1_000;
 
 interface PurgeOptions {
   store: BatchingStore;
   /** Milliseconds since 1970. */
   now: number;
-  /** Older rows are deleted. */
+  /** Rows older than this are deleted. */
   before: number;
   /** Pause between batches. */
   pauseMs: number;
@@ -32,7 +32,7 @@ export interface Purged {
   usage: number;
 }
 
-/** Deletes from each environment; returns how many. */
+/** Deletes old rows of every environment; returns their numbers. */
 export async function purgeEvents(options: PurgeOptions): Promise<Purged> {
   const { store, now, before, signal } = options;
   const purged = { events: 0, deliveries: 0, usage: 0 };
@@ -52,7 +52,7 @@ export async function purgeEvents(options: PurgeOptions): Promise<Purged> {
   return purged;
 }
 
-/** Whether a clock that was ahead has recorded the oldest event: those after it can be old. */
+/** Whether a clock that was ahead recorded the oldest event: then events after it may be old. */
 function isAhead({ oldestEventAt }: TenantWithEvents, now: number): boolean {
   return oldestEventAt > now;
 }
@@ -64,7 +64,10 @@ function mayHaveOld(
   return tenant.oldestEventAt < before || isAhead(tenant, now);
 }
 
-/** Values of deleted groups and events leave the files of the database, unless another program keeps a snapshot. */
+/**
+ * Removes the values of deleted groups and events from the files of the database, unless another program
+ * keeps a snapshot.
+ */
 async function scrub({ store, signal }: PurgeOptions): Promise<void> {
   for (let attempt = 0; attempt < MAX_SCRUBS && !signal?.aborted; attempt++) {
     if (await store.write({ kind: 'scrub' })) return;
@@ -72,7 +75,7 @@ async function scrub({ store, signal }: PurgeOptions): Promise<void> {
   }
 }
 
-/** When the oldest event of all environments occurred; null if there is none. */
+/** Returns when the oldest event of all environments occurred; null if there is none. */
 export async function findOldestEvent(store: BatchingStore, signal: AbortSignal): Promise<number | null> {
   let oldest: number | null = null;
   for await (const { oldestEventAt } of tenantsWithEvents(store, signal))
@@ -93,7 +96,7 @@ export async function hasOld({
   return false;
 }
 
-/** Whether any environment has counts of the day. */
+/** Whether any environment has usage counts on the day. */
 export async function hasUsageOn(store: BatchingStore, day: Day, signal: AbortSignal): Promise<boolean> {
   for await (const tenant of tenantsWithUsage(store, signal)) {
     const query = { tenant: tenantOf(tenant), day, after: '', limit: 1 };

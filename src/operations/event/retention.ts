@@ -1,21 +1,27 @@
-// Deletes old events and webhook deliveries in the background.
+// Deletes old events, webhook deliveries and usage in the background.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts';
 import { toDay } from '../../domain/usage.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { findOldestEvent, hasOld, hasUsageOn, type Purged, purgeEvents } from './purge.ts';
 
-/** Pause between batches: they take at most a few per cent of the capacity of the database. */
+/** Pause between batches, which then take at most a few per cent of the capacity of the database. */
 const PAUSE_MS = 100;
-/** Delay of the first run: a process that starts is busy. */
+/** Delay of the first run, because a starting process is busy. */
 const FIRST_RUN_MS = MINUTE_MS;
-/** Processes start at different times, so they rarely run together. */
+/** Interval between runs. Processes start at different times, so their runs rarely coincide. */
 const INTERVAL_MS = HOUR_MS;
 /** Delay after a failure. */
 const RETRY_MS = 5 * MINUTE_MS;
-/** A clock that is ahead, as that of a machine that has just started, is usually corrected sooner. */
+/**
+ * Time for which the clock must run steadily to be trusted: a clock that is ahead, as on a machine that has
+ * just started, is usually corrected sooner.
+ */
 const STEADY_MS = DAY_MS;
-/** A clock that is ahead for less than `STEADY_MS` has counted no use on a day that is so long ago. */
+/**
+ * Age of a day whose usage confirms the clock: a clock that has been ahead for less than `STEADY_MS` has
+ * counted no usage on such a day.
+ */
 const CONFIRMED_MS = 2 * DAY_MS;
 
 interface RetentionOptions {
@@ -23,9 +29,9 @@ interface RetentionOptions {
   clock: () => number;
   retentionDays: number;
   onFailure: (error: unknown) => void;
-  /** Nothing confirms the clock, so that nothing was deleted. */
+  /** Called if nothing was deleted because nothing confirms the clock. */
   onDoubtfulClock: () => void;
-  /** Does not change when the clock is set. */
+  /** Clock that does not change when the system clock is set. */
   monotonicMs?: () => number;
 }
 
@@ -35,9 +41,12 @@ export class EventRetention {
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<unknown> = Promise.resolve();
   #isFailing = false;
-  /** Since when, by `monotonicMs`, the clock was not set by more than a day, and its distance from `monotonicMs`. */
+  /**
+   * Since when (by `monotonicMs`) the clock has not been set by more than a day, and its offset from
+   * `monotonicMs`.
+   */
   #steady: { sinceMs: number; offsetMs: number } | null = null;
-  /** undefined until it was looked up; null without events. */
+  /** Undefined until first looked up; null without events. */
   #oldestAt: number | null | undefined;
 
   constructor(options: RetentionOptions) {
@@ -48,7 +57,7 @@ export class EventRetention {
     this.#schedule(FIRST_RUN_MS);
   }
 
-  /** Returns when the current batch is done. */
+  /** Resolves when the current batch is done. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -60,18 +69,20 @@ export class EventRetention {
     return this.#isFailing;
   }
 
-  /** For how long the oldest event should have been deleted, in milliseconds; NaN until it was looked up. */
+  /** How long ago the oldest event should have been deleted, in milliseconds; NaN until first looked up. */
   get lagMs(): number {
     if (this.#oldestAt === undefined) return Number.NaN;
     return this.#oldestAt === null ? 0 : Math.max(0, this.#beforeAt(this.#options.clock()) - this.#oldestAt);
   }
 
-  /** Deletes the rows of each environment that are older than the retention. Reports a failure, and throws it. */
+  /**
+   * Deletes the rows of each environment that are older than the retention. Reports and rethrows a failure.
+   */
   run(): Promise<Purged> {
     return this.#report(() => this.#purge(this.#options.clock()));
   }
 
-  /** The same, unless the clock may be ahead: then deletes nothing and returns null. */
+  /** Runs only if the clock is confirmed not to be ahead; otherwise deletes nothing and returns null. */
   runIfClockIsConfirmed(): Promise<Purged | null> {
     return this.#report(async () => {
       const now = this.#options.clock();
@@ -100,7 +111,10 @@ export class EventRetention {
     }
   }
 
-  /** Deleting by a clock that is ahead would lose what is not old. The use of tokens, or time, shows that it is not ahead. */
+  /**
+   * Deleting by a clock that is ahead would lose recent data. Usage of tokens, or enough time, proves that
+   * the clock is right.
+   */
   async #isConfirmed(now: number): Promise<boolean> {
     const { store, retentionDays } = this.#options;
     const { signal } = this.#stopped;
@@ -128,7 +142,7 @@ export class EventRetention {
     return purged;
   }
 
-  /** The instant before which events are not kept. */
+  /** Returns the instant before which events are deleted. */
   #beforeAt(now: number): number {
     return now - this.#options.retentionDays * DAY_MS;
   }

@@ -1,5 +1,5 @@
-// Counts by day for charts: how often tokens were resolved, and how many changes were made. Days that were counted before
-// are not read again, so the first count of an environment is the longest.
+// Counts per day for charts: resolved tokens and changes. Days that were counted before are not read again,
+// so the first count of an environment takes longest.
 
 import type { EventPosition, Tenant } from '../../domain/event/event.ts';
 import { CHART_DAYS, type CountedFigures, type DayCounts } from '../../domain/figures.ts';
@@ -7,13 +7,13 @@ import { type Day, toDay } from '../../domain/usage.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult } from '../../store/port.ts';
 
-/** Usage is written late, at most this long after it was counted. */
+/** Maximum delay with which usage is written after it was counted. */
 const LATE_MS = 3_600_000;
-/** Bounds of one query, so that lookups are fast beside it. */
+/** Bounds of one query, which keep concurrent lookups fast. */
 const USAGE_PER_READ = 4_000;
 const EVENTS_PER_READ = 500;
 const EVENT_BYTES = 256 * 1024;
-/** Bounds of one count: what is older was not counted. */
+/** Bounds of one count, which leaves older days uncounted. */
 const MAX_USAGE_READS = 1_000;
 const MAX_EVENT_READS = 100;
 
@@ -36,7 +36,7 @@ export async function countResolves({ store, tenant, now, before, pause }: Count
       if (++reads > MAX_USAGE_READS) return days.countedSince(day + 1);
       const counts = await store.read({ kind: 'listUsageOfDay', tenant, day, after, limit: USAGE_PER_READ });
       for (const { kind, count, providedId } of counts) {
-        // A user group has several counts of a day: the rest of the last one is read again.
+        // A user group can have several counts on a day, so the last group of a full page is read again.
         const isRepeated = counts.length === USAGE_PER_READ && providedId === counts.at(-1)!.providedId;
         if (kind === 'resolves' && !isRepeated) days.add(day, count);
       }
@@ -75,14 +75,14 @@ export async function countChanges({ store, tenant, now, before, pause }: Counti
   return days.countedSince(day + 1);
 }
 
-/** The id before the last one, which is different. */
+/** Returns the last id that differs from the final one. */
 function lastBefore(ids: readonly string[]): string {
   const last = ids.at(-1);
   return ids.findLast((id) => id !== last) ?? last!;
 }
 
 class Days {
-  /** Days from this one on are counted now. */
+  /** First day that is counted again; earlier counts are kept. */
   readonly first: Day;
   readonly #oldest: Day;
   readonly #before: DayCounts | null;
@@ -98,7 +98,10 @@ class Days {
     if (day >= this.first) this.#counts.set(day, (this.#counts.get(day) ?? 0) + count);
   }
 
-  /** With the days of the count before; `day` is the first that this one has counted completely. */
+  /**
+   * Returns the counts together with those kept from before; `day` is the first day that this count covered
+   * completely.
+   */
   countedSince(day: Day): DayCounts {
     const known = Object.entries(this.#before?.counts ?? {}).filter(
       ([each]) => Number(each) >= this.#oldest && Number(each) < this.first,

@@ -1,5 +1,5 @@
-// Figures about environments, which are stored, so that no page scans user groups. They are counted in the background when
-// a page wants them and they are old: an environment that no person looks at costs nothing.
+// Keeps figures about environments in the database, so that no page scans user groups. They are counted in
+// the background when a page needs them and they are old: an environment that nobody looks at costs nothing.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../domain/api-token.ts';
@@ -16,22 +16,30 @@ import { readSummaries } from '../user-group/summaries.ts';
 import { violationsOfProperties } from '../user-group/violations.ts';
 import { countChanges, countResolves } from './day-counts.ts';
 
-/** Figures are old after this many times as long as they took to count: counting takes a hundredth of the time at most. */
+/**
+ * Figures are old after this many times the time that counting them took: counting takes at most a hundredth
+ * of the time.
+ */
 const AGE_FACTOR = 100;
-/** The same if the configuration has changed, on which they depend. */
+/** Same factor if the configuration, on which figures depend, has changed. */
 const CHANGED_AGE_FACTOR = 10;
 const MIN_AGE_MS = 5_000;
 const MAX_AGE_MS = 3_600_000;
-/** A page waits for a count that takes no longer. */
+/** Maximum time that a page waits for a count. */
 const MAX_WAIT_MS = 150;
-/** Another process takes over if this one was killed. Extended while it counts. */
+/**
+ * Another process may take over a count after this time, for example from a killed process. Extended while
+ * counting.
+ */
 const CLAIM_MS = 60_000;
 const MAX_PAUSE_MS = 100;
-/** The next environment waits no longer: a property schema may make a count take hours. */
+/**
+ * Maximum wait of the next environment for the current one: a property schema may make a count take hours.
+ */
 const MAX_TURN_MS = 5_000;
-/** Environments that wait in this process. */
+/** Maximum number of environments that wait in this process. */
 const MAX_WAITING = 100;
-/** User groups times their data sources that are added up in one turn of the event loop. */
+/** Maximum number of data sources of user groups added up in one turn of the event loop. */
 const MAX_ADDED = 100_000;
 
 type FiguresContext = Pick<Context, 'clock' | 'configs' | 'propertyValidator'>;
@@ -41,7 +49,7 @@ export class EnvironmentFigures {
   readonly #context: FiguresContext;
   readonly #onError: (error: unknown) => void;
   readonly #stopped = new AbortController();
-  /** Counts in progress, by environment; one at a time, unless it takes long. */
+  /** Counts in progress by environment; one at a time, unless one takes long. */
   readonly #counting = new Map<string, Promise<void>>();
   #lastTurn: Promise<void> = Promise.resolve();
 
@@ -51,7 +59,9 @@ export class EnvironmentFigures {
     this.#onError = onError;
   }
 
-  /** Stored figures, which may be old; counted now if that is fast; null if they are not known yet. */
+  /**
+   * Returns stored figures, which may be old, or counts them now if that is fast; null if none are known yet.
+   */
   async find(store: BatchingStore, caller: Caller): Promise<CountedFigures | null> {
     const tenant = tenantOf(caller);
     const stored = await store.read({ kind: 'findFigures', tenant });
@@ -64,7 +74,7 @@ export class EnvironmentFigures {
     return isCounted ? (figuresIn(await store.read({ kind: 'findFigures', tenant })) ?? figures) : figures;
   }
 
-  /** Resolves when nothing is counted any more. */
+  /** Resolves when counting has stopped. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await Promise.all(this.#counting.values());
@@ -80,7 +90,7 @@ export class EnvironmentFigures {
     return ageMs < 0 || ageMs > maxAgeMs;
   }
 
-  /** Returns null if too many wait. */
+  /** Starts a count, or joins one in progress. Returns null if too many environments wait. */
   #count(caller: Caller): Promise<void> | null {
     const name = `${caller.workspaceId}/${caller.environment}`;
     const known = this.#counting.get(name);
@@ -90,7 +100,7 @@ export class EnvironmentFigures {
     const counting = turn
       .then(() => this.#countClaimed(caller))
       .catch((error: unknown) => {
-        // The next page that wants the figures tries again.
+        // The next page that needs the figures tries again.
         if (!isExpected(error)) this.#onError(error);
       })
       .finally(() => this.#counting.delete(name));
@@ -160,7 +170,10 @@ export class EnvironmentFigures {
     return tally.figures;
   }
 
-  /** Pauses for as long as the work took: other work has half of the time, also what the store does not know of. */
+  /**
+   * Pauses as long as the work took, which leaves half of the time for other work, including work that the
+   * store does not know of.
+   */
   async #pause(claim: Claim, workedMs: number): Promise<void> {
     this.#stopped.signal.throwIfAborted();
     await claim.extend();
@@ -168,7 +181,7 @@ export class EnvironmentFigures {
   }
 }
 
-/** The right to count an environment, which one process has at a time. */
+/** Exclusive right to count an environment; one process holds it at a time. */
 class Claim {
   readonly #store: BatchingStore;
   readonly #tenant: Tenant;
@@ -181,12 +194,12 @@ class Claim {
     this.#clock = clock;
   }
 
-  /** Returns whether no other process was faster. */
+  /** Returns false if another process was faster. */
   async take(stored: StoredFigures | null): Promise<boolean> {
     return this.#put(stored?.countingUntil ?? null, this.#clock() + CLAIM_MS, null);
   }
 
-  /** Throws if another process has taken it over. */
+  /** Throws if another process has taken over. */
   async extend(): Promise<void> {
     const until = this.#clock() + CLAIM_MS;
     if (this.#until === null || until - this.#until < CLAIM_MS / 2) return;

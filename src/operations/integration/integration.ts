@@ -21,7 +21,7 @@ import type { EnvironmentConfig } from '../document/environment-config.ts';
 import { ensureKeySet } from '../signing-key/key-set.ts';
 
 const definition = integrationDefinition;
-/** Documents never change: another version is another document. */
+/** Parsed integrations. A document never changes: each version is a new document. */
 const parsed = new WeakMap<Document, Integration>();
 
 export interface FoundIntegration {
@@ -39,8 +39,8 @@ export function findIntegration(config: EnvironmentConfig, id: string): FoundInt
 }
 
 /**
- * Upsert. Without a secret, an integration of the same type keeps its own. Throws `invalid_request` if it has none and
- * needs one, `version_mismatch` and `limit_reached`.
+ * Creates or replaces an integration. Without a secret, an integration of the same type keeps its own. Throws
+ * `invalid_request` if it has none and needs one, `version_mismatch` and `limit_reached`.
  */
 export async function putIntegration(
   context: DocumentContext,
@@ -53,7 +53,8 @@ export async function putIntegration(
   const secret = sealedSecret(context, documentKey(caller, definition, id), body, stored);
   const { text } = body;
   if (secret === undefined)
-    // Another call must not create the integration without a secret in between.
+    // Requires the document to exist: if a concurrent call has deleted it, this call would create it without
+    // a secret.
     return putDocument(context, caller, definition, id, { body: text }, { ifMatch: '*', ...precondition });
   if (secret === null) await ensureKeySet(context, caller);
   return putDocument(
@@ -67,8 +68,8 @@ export async function putIntegration(
 }
 
 /**
- * The secret to store; null if the tokens are signed by a key of the service, undefined if the stored one stays. Throws
- * `invalid_request` if none is stored that could stay.
+ * Returns the secret to store: null if a key of the service signs the tokens, undefined to keep the stored
+ * secret. Throws `invalid_request` if there is no stored secret to keep.
  */
 export function sealedSecret(
   { keyRing }: Pick<DocumentContext, 'keyRing'>,

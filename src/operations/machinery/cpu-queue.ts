@@ -1,42 +1,46 @@
-// Cooperative scheduling of CPU work: parsing, merging and comparing documents. Each turn of the event loop has a budget
-// in bytes; work beyond it waits for a later turn, so that sockets, timers and other requests run in between. Tenants
-// whose work waits take turns.
+// Cooperative scheduling of CPU work: parsing, merging and comparing documents. Each turn of the event loop
+// has a budget in bytes; work beyond it waits for a later turn, so that sockets, timers and other requests
+// run in between. Tenants whose work waits take turns.
 
 import { FairQueue, UNKNOWN_TENANT } from '../../scheduling/fair-queue.ts';
 import { TenantActivity } from '../../scheduling/tenant-activity.ts';
 import { StartedTooLate } from '../../store/port.ts';
 import { tooBusy } from '../refusals.ts';
 
-/** The most expensive 64 KiB of stored JSON take 3 to 5 ms. */
+/** Budget of a turn: the most expensive 64 KiB of stored JSON take 3 to 5 ms. */
 export const TURN_BYTES = 65_536;
-/** Parsing a body stops after so much of it: the most expensive part takes 3 to 5 ms. */
+/** Part of a body after which parsing pauses: the most expensive part takes 3 to 5 ms. */
 export const PART_BYTES = 32_768;
-/** Work up to this size does not wait behind larger work. */
+/** Maximum size of work that does not wait behind larger work. */
 export const SMALL_BYTES = 16_384;
-/** JSON that takes as long as one step of a request with a large body: reading its head, or refusing it. */
+/**
+ * Cost of one step of a request with a large body, reading its head or refusing it, in bytes of JSON that
+ * take as long.
+ */
 export const STEP_BYTES = 4_096;
 
 /**
- * Turns without large work after each piece of it: the event loop accepts one connection per turn. An empty turn takes 10
- * microseconds.
+ * Number of turns without large work after each piece of it, because the event loop accepts one connection
+ * per turn. An empty turn takes 10 microseconds.
  */
 const FREE_TURNS = 32;
 /**
- * In a busy process these turns would take hundreds of milliseconds. They end when they have taken as long as the turn
- * with the large work, which so has at most half of the time, but not before the most expensive work would be done.
+ * Minimum time after which the free turns end, since they would take hundreds of milliseconds in a busy
+ * process. They end when they have taken as long as the turn with the large work, which therefore gets at
+ * most half of the time, but not before the most expensive work would be done.
  */
 const FREE_MS = 5;
 /**
- * Pause of a tenant relative to the turn with its large work, while several tenants are active: such a turn takes up to
- * 5 ms, and a request of another tenant should meet at most one.
+ * Pause of a tenant relative to the turn with its large work, while several tenants are active: such a turn
+ * takes up to 5 ms, and a request of another tenant should meet at most one.
  */
 const REST_FACTOR = 4;
-/** A shorter pause is a turn: timers count whole milliseconds. */
+/** Minimum pause for a timer, which counts whole milliseconds; a shorter pause is one turn. */
 const MIN_PAUSE_MS = 1;
-/** Work that no query follows may start this much later. */
+/** Additional time within which work may start if no query follows it. */
 export const GRACE_MS = 1_600;
 
-/** How long a request may take until it sends its last query. */
+/** Maximum time until a request sends its last query. */
 const REQUEST_MS = 1_500;
 
 interface Work {
@@ -52,31 +56,33 @@ interface Waiting extends Work {
 }
 
 /**
- * Earliest deadline first: requests in progress are finished before new ones, which have the latest deadlines, are
- * started.
+ * Orders work by deadline, earliest first: requests in progress are finished before new ones, which have the
+ * latest deadlines, are started.
  */
 function isDueBefore(waiting: Waiting, other: Waiting): boolean {
   return waiting.startBy < other.startBy;
 }
 
-/** Shared: under overload, capturing a stack trace for each request is too expensive. */
+/** Shared, because under overload capturing a stack trace for each request is too expensive. */
 const OVERLOADED = tooBusy('Too many large requests are waiting for the CPU. Retry later.');
 
 class Scheduler {
   readonly #activity: TenantActivity;
   readonly #small = new FairQueue<Waiting>(isDueBefore);
   readonly #large = new FairQueue<Waiting>(isDueBefore);
-  /** Since the budget was last exceeded, across turns: resetting it every turn would cost more. */
+  /**
+   * Bytes spent since the budget was last exceeded, across turns: resetting it every turn would cost more.
+   */
   #spentBytes = 0;
-  /** Turns until the next large work. */
+  /** Number of turns until the next large work. */
   #freeTurns = 0;
   #freeUntil = Number.NEGATIVE_INFINITY;
-  /** The large work of the last turn. */
+  /** Large work of the last turn. */
   #lastLarge: { tenant: number; at: number } | null = null;
-  /** Until when tenants start no large work. */
+  /** Time until which each tenant starts no large work. */
   readonly #restUntil = new Map<number, number>();
   #isRunning = false;
-  /** Set while the queue waits until a tenant has rested. */
+  /** Timer that is set while the queue waits until a tenant has rested. */
   #pause: NodeJS.Timeout | null = null;
   #waitedAt = Number.NEGATIVE_INFINITY;
 
@@ -130,7 +136,7 @@ class Scheduler {
     if (this.#isRunning) this.#continueAfter(isFree ? 0 : this.#pauseMs(now));
   }
 
-  /** After a turn with large work. */
+  /** Starts the rest of a tenant after a turn with its large work. */
   #rest(now: number): void {
     if (this.#lastLarge === null) return;
     const { tenant, at } = this.#lastLarge;
@@ -147,15 +153,18 @@ class Scheduler {
     if (started !== null) this.#lastLarge = { tenant: started.tenant, at: now };
   }
 
-  /** Until the first tenant has rested, if only large work of resting tenants waits. */
+  /**
+   * Returns the time until the first tenant has rested, if only large work of resting tenants waits;
+   * otherwise 0.
+   */
   #pauseMs(now: number): number {
     const isBusy = this.#lastLarge !== null || this.#small.length > 0 || this.#spentBytes >= TURN_BYTES;
     return isBusy ? 0 : Math.min(...this.#restUntil.values()) - now;
   }
 
   /**
-   * Starts and returns the first that still has time. Returns null if there is none, or if rejections have used up the
-   * turn.
+   * Starts and returns the first work that can still start in time. Returns null if there is none, or if
+   * rejections have used up the turn.
    */
   #start(queue: FairQueue<Waiting>, mayStart?: (tenant: number) => boolean): Work | null {
     while (this.#spentBytes < TURN_BYTES) {
@@ -190,30 +199,35 @@ export class CpuQueue {
     this.tenant = tenant;
   }
 
-  /** How much work waits for a later turn. */
+  /** Number of pieces of work that wait for a later turn. */
   get length(): number {
     return this.#scheduler.waiting;
   }
 
-  /** The same queue for one request: work that cannot start by then (`performance.now()`) fails. */
+  /**
+   * Returns the same queue for one request: its work fails if it cannot start by `startBy`
+   * (`performance.now()`).
+   */
   until(startBy: number, tenant = this.tenant): CpuQueue {
     return new CpuQueue(this.#scheduler, startBy, tenant);
   }
 
-  /** The same queue for work of one tenant, a workspace id. */
+  /** Returns the same queue for the work of one tenant, a workspace id. */
   of(tenant: number): CpuQueue {
     return tenant === this.tenant ? this : new CpuQueue(this.#scheduler, this.#startBy, tenant);
   }
 
   /**
-   * Await this before work on so many bytes of JSON; returns undefined if the budget of this turn suffices. Rejects with
-   * `overloaded` if the work cannot start before the deadline plus `graceMs`.
+   * Waits for capacity for work on `bytes` of JSON; returns undefined if the budget of this turn suffices.
+   * Rejects with `overloaded` if the work cannot start before the deadline plus `graceMs`.
    */
   turn(bytes: number, graceMs = 0): Promise<void> | undefined {
     return this.#scheduler.schedule({ tenant: this.tenant, bytes, startBy: this.#startBy + graceMs });
   }
 
-  /** Replaces an error for a missed deadline by `overloaded` if work has waited for the CPU meanwhile. */
+  /**
+   * Replaces the error for a missed deadline by `overloaded` if work has waited for the CPU in the meantime.
+   */
   asOverloaded(error: unknown): unknown {
     return error instanceof StartedTooLate && this.#scheduler.hasWaited ? OVERLOADED : error;
   }

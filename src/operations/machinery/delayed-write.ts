@@ -1,5 +1,5 @@
-// Writes what operations collect in memory: some seconds later and off the path of responses, one write after the other.
-// A crash loses at most what was collected since the last write.
+// Writes what operations collect in memory some seconds later, off the path of responses, one write after the
+// other. A crash loses at most what was collected since the last write.
 
 import { chunks } from '../pages.ts';
 
@@ -7,7 +7,7 @@ interface Collection<Batch> {
   /** Returns what was collected, and starts an empty collection. */
   take(): Batch;
   write(batch: Batch): Promise<void>;
-  /** Called with the error of a write, which has kept what must not be lost. */
+  /** Called with the error of a failed write. `write` itself has to keep what must not be lost. */
   onError: (error: unknown) => void;
 }
 
@@ -30,7 +30,7 @@ export class DelayedWrite<Batch> {
     this.#timer ??= setTimeout(() => void this.now(), this.#afterMs).unref();
   }
 
-  /** Never rejects. */
+  /** Writes now. Never rejects. */
   now(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

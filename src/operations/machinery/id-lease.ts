@@ -1,8 +1,9 @@
-// Allocates ids without a sequence, which not every database has: a process leases a block of ids. Ids that remain when
-// the process exits are never used.
+// Allocates ids without a sequence, which not every database has: a process leases a block of ids. Ids that
+// remain when the process exits are never used.
 //
-// A database may lose committed leases: a standby that lagged behind is promoted, or an older dump is restored. It then
-// leases the same block twice. Therefore each id is sent with its lease, and the database rejects ids of unknown leases.
+// A database may lose committed leases if a lagging standby is promoted or an older dump is restored. It then
+// leases the same block twice. Therefore each id is sent with its lease, and the database rejects ids of
+// unknown leases.
 
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { IdSequence } from '../../store/port.ts';
@@ -29,7 +30,7 @@ export class IdLease {
     this.#store = store;
   }
 
-  /** `store` carries the deadline of the request, which limits the wait for a block that is being leased. */
+  /** Returns the next id. The deadline of `store` limits the wait for a block that is being leased. */
   async next(store: BatchingStore): Promise<LeasedId> {
     for (;;) {
       const leasing = this.#leaseAhead();
@@ -71,7 +72,7 @@ export class IdLease {
   }
 }
 
-/** Leases a single id, for entities that are too few to lease a block. */
+/** Leases a single id, for entities that are too few for blocks. */
 export async function leaseId(store: BatchingStore, sequence: IdSequence): Promise<number> {
   return (await store.write({ kind: 'leaseIds', sequence, count: 1 })).first;
 }

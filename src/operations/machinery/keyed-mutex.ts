@@ -1,10 +1,10 @@
-// In-process mutex, one lock per key. Concurrent patches of one group would otherwise conflict, so that all but one
-// have to be retried, and import lines of one group would lose their order.
+// In-process mutex with one lock per key. Without it, concurrent patches of one group would conflict and all
+// but one would have to be retried, and import lines of one group would lose their order.
 
 import type { BatchingStore } from '../../store/batching-store.ts';
 
 export class KeyedMutex {
-  /** For each locked key, the tail of its queue: a promise that settles when the last waiter has finished. */
+  /** Tail of the queue of each locked key: a promise that settles when the last waiter has finished. */
   readonly #tails = new Map<string, Promise<void>>();
 
   /** Runs `work` after all earlier calls with the same key. Throws if the deadline of `store` passes while waiting. */

@@ -8,7 +8,7 @@ import type { SeenUserGroup } from '../../store/port.ts';
 import { batches, DelayedWrite } from './delayed-write.ts';
 
 const WRITE_AFTER_MS = 5_000;
-/** Further uses are recorded when the token is used again. */
+/** Maximum number of groups, and of API tokens, in memory; others are recorded when they are used again. */
 const MAX_COLLECTED = 100_000;
 
 interface Used {
@@ -46,7 +46,7 @@ export class LastUse {
     this.#delayed.schedule();
   }
 
-  /** Writes what was collected. What could not be written is collected again with the next use. */
+  /** Writes what was collected. Uses whose write fails are collected again with the next use. */
   write(): Promise<void> {
     return this.#delayed.now();
   }
@@ -69,11 +69,11 @@ export class LastUse {
       await this.#store.write({ kind: 'markSeen', userGroups: seen, at });
   }
 
-  /** `last` is rounded down to the hour. */
+  /** Whether `last`, which is rounded down to the hour, is more than an hour ago. */
   #isStale(last: number | null, now: number): boolean {
     if (last !== null && last > now - HOUR_MS) return false;
     const hour = now - (now % HOUR_MS);
-    // Uses collected in the hour before are written as of that hour.
+    // Writes uses that were collected in the previous hour as of that hour.
     if (hour !== this.#hour && this.#delayed.isScheduled) void this.write();
     this.#hour = hour;
     return true;

@@ -1,20 +1,20 @@
-// Signatures that take long enough for the thread pool, of which a process makes few at a time: otherwise one tenant that
-// mints tokens occupies every processor, and the event loop, which serves all others, gets a fraction of one. Tenants
-// take turns.
+// Limits the number of slow signatures, which run in the thread pool, that a process makes at the same time.
+// Otherwise, a tenant that mints tokens would occupy every processor and leave a fraction of one to the event
+// loop, which serves all others. Tenants take turns.
 
 import { availableParallelism } from 'node:os';
 import type { Problem } from '../../problem.ts';
 import { FairQueue } from '../../scheduling/fair-queue.ts';
 import { tooBusy } from '../refusals.ts';
 
-/** Threads that Node's pool has; one stays free, for name lookups and files. */
+/** Number of threads in Node's pool; one stays free for name lookups and files. */
 const POOL_THREADS = 4;
-/** One processor stays free for the event loop. */
+/** One thread, and one processor for the event loop, stay free. */
 const MAX_RUNNING = Math.max(1, Math.min(POOL_THREADS, availableParallelism()) - 1);
-/** A request that waits longer could not be answered in time. */
+/** Maximum wait: a request that waits longer could not be answered in time. */
 const MAX_WAIT_MS = 1_500;
 
-/** Shared: under overload, capturing a stack trace for each request is too expensive. */
+/** Shared, because under overload capturing a stack trace for each request is too expensive. */
 const OVERLOADED = tooBusy('Too many tokens are waiting to be signed. Retry later.');
 
 interface Waiting {
@@ -28,7 +28,7 @@ export class SignatureQueue {
   readonly #maxRunning: number;
   #running = 0;
 
-  /** The queue of one of the serving threads of this process, which divide the pool. */
+  /** Creates the queue of one of the serving threads of this process, which divide the pool among them. */
   static of(threads: number): SignatureQueue {
     return new SignatureQueue(Math.max(1, Math.floor(MAX_RUNNING / threads)));
   }
@@ -37,7 +37,10 @@ export class SignatureQueue {
     this.#maxRunning = maxRunning;
   }
 
-  /** Runs `sign` when it is the turn of the tenant, a workspace id. Throws `overloaded` if that takes too long. */
+  /**
+   * Runs `sign` when it is the tenant's turn; `tenant` is a workspace id. Throws `overloaded` if that takes
+   * too long.
+   */
   async run<Signed>(tenant: number, sign: () => Promise<Signed>): Promise<Signed> {
     if (this.#running >= this.#maxRunning) await this.#turn(tenant);
     else this.#running++;
@@ -54,7 +57,7 @@ export class SignatureQueue {
     });
   }
 
-  /** Passes the turn on. */
+  /** Passes the turn to the next request that can still be answered in time. */
   #next(): void {
     const oldest = performance.now() - MAX_WAIT_MS;
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {

@@ -5,11 +5,14 @@ import type { UserGroup, UserGroupKey } from '../../domain/user-group/user-group
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { batches, DelayedWrite } from './delayed-write.ts';
 
-/** A write costs a sixth of a resolve for each group, however often it was counted: rarely, so that it counts many. */
+/**
+ * Delay of a write. It is long because a write costs, for each group, a sixth of a resolve however much was
+ * counted.
+ */
 const WRITE_AFTER_MS = 60_000;
-/** Counts in memory, about 150 bytes each. Then they are written at once. */
+/** Number of counts in memory, about 150 bytes each, at which they are written at once. */
 const MANY = 100_000;
-/** While the database fails, uses of further user groups are not counted. */
+/** Maximum number of counts: while the database fails, uses of further user groups are not counted. */
 const MAX_COLLECTED = 2 * MANY;
 
 interface Uses {
@@ -22,7 +25,7 @@ interface Tally {
   day: Day;
   kind: UsageKind;
   integration: string;
-  /** Keyed by team id, which is compared faster than the key of a group. */
+  /** Uses by team id, which is faster to compare than the key of a group. */
   uses: Map<number, Uses>;
 }
 
@@ -32,12 +35,12 @@ export class Usage {
   readonly #store: BatchingStore;
   readonly #isKept: boolean;
   readonly #delayed: DelayedWrite<Tally[]>;
-  /** The one that was used last comes first. */
+  /** Most recently used tally first. */
   #tallies: Tally[] = [];
   #size = 0;
   #dropped = 0;
 
-  /** Without retention of events, nothing is counted. */
+  /** `isKept` is false if events are not kept: then nothing is counted. */
   constructor(store: BatchingStore, isKept: boolean, onError: (error: unknown) => void) {
     this.#store = store;
     this.#isKept = isKept;
@@ -47,7 +50,7 @@ export class Usage {
     );
   }
 
-  /** `integration`: its id, for embed tokens. */
+  /** Counts a use. `integration` is its id, for embed tokens. */
   count(userGroup: CountedGroup, kind: UsageKind, now: number, integration = ''): void {
     if (!this.#isKept) return;
     const { uses } = this.#findTally(toDay(now), kind, integration);
@@ -62,12 +65,12 @@ export class Usage {
     else this.#delayed.schedule();
   }
 
-  /** Uses that were not counted, because too many groups were used while the database failed. */
+  /** Number of uses that were not counted, because too many groups were used while the database failed. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Writes what was counted. What could not be written is kept for the next time. */
+  /** Writes what was counted. Counts whose write fails are kept for the next one. */
   write(): Promise<void> {
     return this.#delayed.now();
   }
@@ -79,7 +82,7 @@ export class Usage {
     return tallies;
   }
 
-  /** Throws the first error after all batches. */
+  /** Writes all batches, then throws the first error. */
   async #write(tallies: readonly Tally[]): Promise<void> {
     let failure: unknown;
     for (const { day, kind, integration, uses } of tallies) {

@@ -10,7 +10,7 @@ import { OVERLOADED, PropertySchemaInvalid } from './validator/validator.ts';
 
 type CompileContext = Pick<Context, 'store' | 'propertyValidator'>;
 
-/** Throws `invalid_request` if the schema cannot be used. */
+/** Creates or replaces the property schema. Throws `invalid_request` if it cannot be used. */
 export async function putPropertySchema(
   context: DocumentContext & CompileContext,
   caller: Caller,
@@ -26,7 +26,9 @@ export function propertySchemaText({ schema, mode }: PropertySchema): JsonText {
   return `{"schema":${schema},"mode":${JSON.stringify(mode)}}` as JsonText;
 }
 
-/** Throws `invalid_request`, and `overloaded` if no time is left for the change. */
+/**
+ * Throws `invalid_request` if the schema cannot be used, and `overloaded` if no time is left for the change.
+ */
 export async function refuseUnusableSchema(
   { store, propertyValidator }: CompileContext,
   caller: Caller,

@@ -1,4 +1,5 @@
-// Records an event for a property schema with which checks have timed out repeatedly: once for each version of the schema.
+// Records an event when checks with a property schema have timed out repeatedly, once per version of the
+// schema.
 
 import { operator } from '../../domain/api-token.ts';
 import { type EventTarget, type Tenant, tenantOf } from '../../domain/event/event.ts';
@@ -46,7 +47,10 @@ export class TimedOutSchemas {
     if (event !== undefined) await store.write({ kind: 'recordEvent', event });
   }
 
-  /** Any change of the schema is a newer event about it: another process or this one, before a restart, may have reported it. */
+  /**
+   * Whether the newest event about the schema is such a report, by another process or by this one before a
+   * restart: any change of the schema would be newer.
+   */
   async #isRecorded(tenant: Tenant): Promise<boolean> {
     const { events } = await this.#context.store.read({
       kind: 'listEvents',

@@ -1,4 +1,5 @@
-// The keys that sign embed tokens: created with the first integration that needs them, and rotated on request.
+// Manages the keys that sign embed tokens: created with the first integration that needs them, and rotated on
+// request.
 
 import type { Caller } from '../../domain/api-token.ts';
 import { type Document, documentTag, nextVersion, UNLIMITED } from '../../domain/document.ts';
@@ -34,7 +35,7 @@ import { tooBusy, versionMismatch } from '../refusals.ts';
 
 const NOUN = 'key set';
 
-/** A document and the values that derive from it. Documents never change: another version is another document. */
+/** A document with the values derived from it. A document never changes: each version is a new document. */
 export interface StoredKeySet {
   document: Document;
   keySet: KeySet;
@@ -50,7 +51,7 @@ function storedKeySet(document: Document): StoredKeySet {
   return stored;
 }
 
-/** null if no integration has needed one. */
+/** Returns null if no integration has needed a key set yet. */
 export async function findKeySet(
   { store, configs }: Pick<Context, 'store' | 'configs'>,
   caller: Caller,
@@ -63,10 +64,11 @@ export function keySetIn(config: EnvironmentConfig): StoredKeySet | null {
   return document === undefined ? null : storedKeySet(document);
 }
 
-/** The key set of an issuer, for anyone who knows its id. Throws `not_found`. */
+/** Returns the key set of an issuer, to anyone who knows its id. Throws `not_found`. */
 export async function readIssuer({ store }: Pick<Context, 'store'>, issuerId: string): Promise<StoredKeySet> {
   const tenant = tenantOfIssuer(issuerId);
-  // One document, and not through the configurations kept in memory, which callers without an API token could displace.
+  // Reads only this document, not the configurations kept in memory: callers without an API token could
+  // displace them.
   const document =
     tenant === null ? null : await store.read({ kind: 'findDocument', key: keySetKey(tenant) });
   if (document !== null) {
@@ -76,7 +78,7 @@ export async function readIssuer({ store }: Pick<Context, 'store'>, issuerId: st
   throw new Problem('not_found', 'No issuer has this id.');
 }
 
-/** Creates the keys if there are none. */
+/** Returns the key set; creates it if there is none. */
 export async function ensureKeySet(context: DocumentContext, caller: Caller): Promise<StoredKeySet> {
   for (const reader of callerOfAttempts(caller)) {
     const stored = await findKeySet(context, reader);
@@ -92,17 +94,17 @@ async function firstKeys({ clock }: DocumentContext, caller: Caller): Promise<Ch
   return { issuerId: newIssuerId(caller), keys, privateKeys: {}, newKeys: keys };
 }
 
-/** The first key set of an environment, for a change of its whole configuration. */
+/** Creates the first key set of an environment as part of a change of its whole configuration. */
 export async function newKeySet(context: DocumentContext, caller: Caller): Promise<DocumentChange> {
   const first = await replacement(context, caller, await firstKeys(context, caller), null);
   return { before: null, after: nextVersion(first.key, null, first), event: first.event };
 }
 
 /**
- * Publishes new keys, which sign once every verifier has had time to fetch them; the previous ones remain published until
- * their tokens have expired. While keys are published and do not sign yet, returns these. With `revoke`, the new keys sign
- * immediately and all previous ones are gone: their tokens are rejected here, and by each verifier after `max-age`. Throws
- * `version_mismatch` if the precondition is not met.
+ * Publishes new keys, which sign once every verifier has had time to fetch them; the previous keys remain
+ * published until their tokens have expired. If published keys do not sign yet, returns these instead. With
+ * `revoke`, the new keys sign immediately and all previous keys are gone: this service rejects their tokens
+ * at once, and each verifier does after `max-age`. Throws `version_mismatch` if the precondition is not met.
  */
 export async function rotateKeySet(
   context: DocumentContext,
@@ -128,7 +130,7 @@ export async function rotateKeySet(
 
 interface Change extends KeySet {
   newKeys: readonly NewSigningKey[];
-  /** Private keys that stay. */
+  /** Private keys that are kept. */
   privateKeys: PrivateKeys;
 }
 
@@ -145,13 +147,16 @@ async function rotation(
   }
   const newKeys = await generateSigningKeys(now + PUBLISHED_BEFORE_MS);
   const all = parsePrivateKeys(openSecret(context, document, NOUN));
-  // The others will not sign again.
+  // Other keys will not sign again.
   const signing = keySet.keys.filter((key) => statusOfSigningKey(key, keySet, now) === 'signing');
   const privateKeys = Object.fromEntries(signing.map(({ kid }) => [kid, all[kid]!]));
   return { issuerId, keys: [...publishedKeys(keySet, now), ...newKeys], newKeys, privateKeys };
 }
 
-/** null if the stored key set is not `replaced`, or exists if that is null. */
+/**
+ * Stores the key set. Returns null if the stored one is not `replaced`, or, if `replaced` is null, already
+ * exists.
+ */
 async function write(
   context: DocumentContext,
   caller: Caller,
@@ -186,7 +191,7 @@ async function replacement(
   };
 }
 
-/** The key that signs now. */
+/** Returns the key that signs now. */
 export function findSigner(
   context: Pick<Context, 'keyRing' | 'clock'>,
   { document, keySet }: StoredKeySet,
@@ -201,7 +206,7 @@ export function findSigner(
   return signer;
 }
 
-/** The published key with this id, for verification. */
+/** Returns the published key with this id, to verify a signature; null if there is none. */
 export function findVerifier({ keySet }: StoredKeySet, kid: string, now: number) {
   const key = publishedKeys(keySet, now).find((each) => each.kid === kid);
   if (key === undefined) return null;

@@ -1,4 +1,4 @@
-// Usage by user group and period: the counts of the days of a period are added up.
+// Lists usage by user group and period, adding up the counts of the days of a period.
 
 import type { Caller } from '../../domain/api-token.ts';
 import { encodeCursor, type ListName } from '../../domain/cursor.ts';
@@ -25,9 +25,9 @@ export interface UsageQuery extends PageQuery {
   /** Default: today. */
   to: Day | undefined;
   groupBy: Grouping;
-  /** null: of all user groups. */
+  /** null selects all user groups. */
   userGroupId: string | null;
-  /** The periods have embed tokens of this integration; null: all periods. */
+  /** Selects the periods that have embed tokens of this integration; null selects all periods. */
   integration: string | null;
 }
 
@@ -38,7 +38,7 @@ export interface UsageEntry {
   resolves: number;
   introspections: number;
   forward_authentications: number;
-  /** Keyed by the id of the integration. */
+  /** Counts by integration id. */
   embedTokens: Map<string, number>;
 }
 
@@ -47,7 +47,10 @@ interface UsagePage {
   nextCursor: string | null;
 }
 
-/** Continuation of a list: after this user group in the period that starts on this day. `to` of the first page applies. */
+/**
+ * Position in a list: after this user group in the period that starts on this day. `to` is kept from the
+ * first page.
+ */
 interface Place {
   start: Day;
   to: Day;
@@ -61,16 +64,16 @@ interface Reading {
 
 export const DEFAULT_USAGE_DAYS = 30;
 export const MAX_USAGE_DAYS = 400;
-/** Counts that are read at once, divided among the days of a period. */
+/** Maximum number of counts read at once, divided among the days of a period. */
 const READ = 4_000;
-/** Bounds of a page, which then ends early, even if it is empty. */
+/** Bounds of a page, at which it ends early, even if it is empty. */
 const MAX_READS = 62;
 const MAX_READ_MS = 500;
 const PLACE = /^(\d{1,7}) (\d{1,7}) (\P{Cc}*)$/u;
 
 /**
- * In the order of periods, and in one period of user groups. Throws `invalid_request` for a cursor of another list, and for
- * days that are not in order or too far apart.
+ * Lists usage by period and, within a period, by user group. Throws `invalid_request` for a cursor of another
+ * list, and for days that are not in order or too far apart.
  */
 export async function listUsage(
   { store, clock }: Pick<Context, 'store' | 'clock'>,
@@ -121,7 +124,10 @@ export async function listUsage(
   return { entries, nextCursor };
 }
 
-/** `names`: those of `from` and `to` in messages. Throws `invalid_request`. */
+/**
+ * Returns the range of days with defaults. `names` are used for `from` and `to` in messages. Throws
+ * `invalid_request`.
+ */
 export function usageRange(
   { from, to }: Pick<UsageQuery, 'from' | 'to'>,
   today: Day,
@@ -141,7 +147,10 @@ function parsePlace(position: string): Place {
   return { start: Number(start), to: Number(to), after: after! };
 }
 
-/** The entries of one user group, in one read unless it has thousands of counts; `next`: where further ones start. */
+/**
+ * Reads the entries of one user group, in one read unless it has thousands of counts. `next` is the start of
+ * the remaining ones.
+ */
 async function readUserGroup(
   { store, tenant }: Reading,
   userGroupId: string,
@@ -166,7 +175,9 @@ function isWanted({ embedTokens }: UsageEntry, integration: string | null): bool
   return integration === null || embedTokens.has(integration);
 }
 
-/** The first user groups after `after`, in their order and with all their counts; `isEnd` if no group follows. */
+/**
+ * Reads the first user groups after `after`, in order and with all their counts; `isEnd` if no group follows.
+ */
 async function readPeriod(
   reading: Reading,
   period: Period,
@@ -187,7 +198,7 @@ async function readPeriod(
   }
 }
 
-/** One result for each day. */
+/** Returns one result for each day. */
 function readCounts(
   { store, tenant }: Reading,
   { start, end }: Period,

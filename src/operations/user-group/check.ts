@@ -1,4 +1,5 @@
-// Checks the stored user groups of an environment against its catalogue and property schema, whatever the policies.
+// Checks the stored user groups of an environment against its catalogue and property schema, whatever its
+// policies.
 
 import type { Tenant } from '../../domain/event/event.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';

@@ -8,14 +8,14 @@ import { newestRange } from './history.ts';
 
 type DeletionContext = EventContext & Pick<Context, 'erasures'>;
 
-/** The deletion removes the changes from so many events in its transaction. */
+/** Maximum number of events whose values the transaction of the deletion removes. */
 const MAX_EVENTS = 100;
-/** Each attempt fails only if the token of the group was changed between a read and a write. */
+/** Each attempt fails only if the group was renamed, or its token changed, between a read and a write. */
 const MAX_ATTEMPTS = 20;
 
 /**
- * Deletes the group: its token is no longer valid immediately, its id can be used again, its events have no values. Throws
- * `user_group_not_found`, and `version_mismatch` if the precondition is not met.
+ * Deletes the group: its token is invalid immediately, its id can be used again, and its events keep no
+ * values. Throws `user_group_not_found`, and `version_mismatch` if the precondition is not met.
  */
 export async function deleteUserGroup(
   context: DeletionContext,
@@ -40,15 +40,16 @@ export async function deleteUserGroup(
     if (result === 'deleted') return;
     if (result === 'not_found') throw userGroupNotFound();
     if (result === 'version_mismatch') throw versionMismatch();
-    // Renamed, so that its history has further parts, or rotated.
+    // The group was renamed, so that its history has further parts, or its token was rotated.
   }
   throw changedTooOften();
 }
 
 /**
- * Keeps the transaction of the deletion short: it removes the changes only from events with the id that the group has now.
- * Returns the position up to which none of them has changes, or is of this group. A deletion that fails after this loses
- * only history that its caller wanted to remove.
+ * Removes the values of a long history beforehand, so that the transaction of the deletion stays short: it
+ * then handles only events with the current id of the group. Returns the position up to which events with
+ * this id have no values or belong to another group. If the deletion fails afterwards, only history is lost
+ * that the caller wanted to remove.
  */
 async function eraseLongHistory({ store, erasures }: DeletionContext, key: UserGroupKey): Promise<number> {
   const target = { type: 'user_group', id: key.providedId } as const;

@@ -1,5 +1,5 @@
-// Removes the values from the long history of a user group before it is deleted. That can take longer than a request may,
-// so it continues after the request has ended, and the repeated request finds it done.
+// Removes the values from the long history of a user group before it is deleted. That can take longer than a
+// request may, so it continues after the request, and a repeated request finds it done.
 
 import type { PositionRange } from '../../domain/event/event.ts';
 import { keyToString, type UserGroupKey, userGroupKey } from '../../domain/user-group/user-group.ts';
@@ -9,27 +9,29 @@ import { StartedTooLate } from '../../store/port.ts';
 import { tooBusy } from '../refusals.ts';
 import { earlierParts, type HistoryPart, newestEnd } from './history.ts';
 
-/** Events whose values one transaction removes, and how many it looks at for them. */
+/** Number of events whose values one transaction removes, and number that it scans for them. */
 const ERASED = 500;
 const SCANNED = 20_000;
-/** Erasures that a process remembers, also those that are done. */
+/** Maximum number of erasures that a process remembers, including finished ones. */
 const MAX_REMEMBERED = 256;
 
 export class HistoryErasures {
-  /** Erasures in the order of their starts; each resolves to the position of the last event that it has seen. */
+  /**
+   * Erasures in the order of their starts; each resolves to the position of the last event that it has seen.
+   */
   readonly #erasures = new Map<string, Promise<number>>();
 
   /**
-   * Returns the position up to which no event of the newest part, which follows `after`, has values; nor has one of the
-   * others. Throws `overloaded` if that is not so when the request has to end.
+   * Returns a position up to which no event of the newest part, which follows `after`, has values; earlier
+   * parts have none either. Throws `overloaded` if that is not reached when the request has to end.
    */
   async run(store: BatchingStore, key: UserGroupKey, after: number): Promise<number> {
-    // Another group with the id has another history.
+    // The name includes `after`, because another group with the id has another history.
     const name = `${keyToString(key)} ${after}`;
     const erasure = this.#erasures.get(name) ?? this.#start(store, key, name);
     try {
       const erasedTo = await store.inTime(erasure);
-      // Later changes need another one.
+      // Later changes need another erasure.
       this.#erasures.delete(name);
       return erasedTo;
     } catch (error) {
@@ -42,13 +44,13 @@ export class HistoryErasures {
     if (this.#erasures.size >= MAX_REMEMBERED) this.#erasures.delete(oldest!);
     const erasure = erase(store.until(Number.POSITIVE_INFINITY), key);
     this.#erasures.set(name, erasure);
-    // The next request starts another one.
+    // After a failure, the next request starts another erasure.
     erasure.catch(() => this.#erasures.delete(name));
     return erasure;
   }
 }
 
-/** The newest part last: its position is returned. */
+/** Erases the parts, oldest first; returns the position reached in the newest part. */
 async function erase(store: BatchingStore, key: UserGroupKey): Promise<number> {
   const parts: HistoryPart[] = [];
   for await (const part of earlierParts(store, key, newestEnd(key.providedId)))

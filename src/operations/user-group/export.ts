@@ -1,5 +1,5 @@
-// Exports the groups of one workspace and environment as lines in the format of import. A group that exists throughout
-// the export is exported exactly once, regardless of concurrent creations, changes and deletions.
+// Exports the groups of one workspace and environment as lines in the import format. A group that exists
+// throughout the export is exported exactly once, regardless of concurrent creations, changes and deletions.
 
 import type { Tenant } from '../../domain/event/event.ts';
 import type { KeyRing } from '../../domain/key-ring.ts';
@@ -14,7 +14,7 @@ import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult } from '../../store/port.ts';
 import { openStoredToken } from '../database/open-stored-token.ts';
 
-/** Limits the memory of the export. */
+/** Size of a page, which bounds the memory of the export. */
 const PAGE = { limit: 256, maxBytes: 1024 * 1024 };
 
 /**
@@ -30,7 +30,7 @@ export async function* exportLines(
     yield page.map((userGroup) => exportedLine(userGroup, keyRing));
 }
 
-/** Pages of all groups of an environment, ordered by id, in constant memory. */
+/** Yields all groups of an environment, ordered by id, in constant memory. */
 export async function* allUserGroupPages(
   store: BatchingStore,
   { workspaceId, environment }: Tenant,
@@ -51,7 +51,7 @@ export async function* allUserGroupPages(
 
 function exportedLine(userGroup: UserGroup, keyRing: KeyRing | null): string {
   const { providedId, name, mapping, properties, suspendedAt } = userGroup;
-  // Absent and not false if it is not suspended, so that earlier versions import the line.
+  // A group that is not suspended has no member instead of false, so that earlier versions import the line.
   const suspended = suspendedAt === null ? '' : ',"suspended":true';
   const token =
     keyRing === null ? '' : `,"token":${JSON.stringify(openStoredToken(userGroup, keyRing).reveal())}`;

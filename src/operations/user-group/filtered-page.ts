@@ -1,5 +1,5 @@
-// Pages of a filtered list: reads summaries of the groups in the order of the list, evaluates the filter, and fetches the
-// groups that match.
+// Reads pages of a filtered list: reads summaries of the groups in list order, evaluates the filter, and
+// fetches the groups that match.
 
 import type { Caller } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
@@ -18,19 +18,25 @@ import { EnvironmentConfig } from '../document/environment-config.ts';
 import { readSummaries, type Summaries, searchSummaries } from './summaries.ts';
 import { violationsOfProperties } from './violations.ts';
 
-/** Bounds of a page, so that it is fast in any list: it ends with fewer groups than its limit, or none. */
+/**
+ * Bounds of a page, which keep it fast in any list: at a bound, it ends with fewer groups than its limit, or
+ * none.
+ */
 export interface ScanBounds {
-  /** Groups that are read. */
+  /** Maximum number of groups read. */
   read: number;
-  /** Groups that the database looks through for a text, which is faster. */
+  /** Maximum number of groups that the database searches for a text, which is faster. */
   searched: number;
   ms: number;
 }
 
 export const DEFAULT_SCAN: ScanBounds = { read: 5_000, searched: 5_000, ms: 500 };
-/** Candidates of the first query for each group of the page: other conditions may rule some out. */
+/**
+ * Number of candidates that the first query reads for each group of the page, because other conditions may
+ * rule some out.
+ */
 const CANDIDATES = 4;
-/** Each query reads as many times more groups as the one before: a page of many matches is full after few. */
+/** Growth of each query over the one before: a page of many matches is full after a few queries. */
 const GROWTH = 4;
 
 export type ListContext = Pick<Context, 'store' | 'configs' | 'propertyValidator'>;
@@ -48,14 +54,14 @@ interface FilteredPage {
   userGroups: UserGroup[];
   /** null at the end of the list. */
   next: Position | null;
-  /** Groups that were read up to `next`. */
+  /** Number of groups read up to `next`. */
   scanned: number;
 }
 
 interface Match {
   summary: UserGroupSummary;
   after: Position;
-  /** Groups that were read up to it. */
+  /** Number of groups read up to this match. */
   scanned: number;
 }
 
@@ -63,7 +69,7 @@ type Selection = <Group extends Omit<UserGroupSummary, 'bytes'>>(
   groups: readonly Group[],
 ) => Promise<Group[]>;
 
-/** The groups from `start` on that match the filter of the list. */
+/** Returns the groups from `start` that match the filter of the list. */
 export async function filteredPage(
   context: ListContext,
   caller: Caller,
@@ -78,7 +84,7 @@ export async function filteredPage(
   const userGroups = await fetchGroups(store, list, page);
   const last = page.at(-1);
   return {
-    // A group may have been changed since.
+    // Selects again, because a group may have changed in the meantime.
     userGroups: await select(userGroups),
     ...(page.length < found.length ? { next: last!.after, scanned: last!.scanned } : { next, scanned }),
   };
@@ -101,7 +107,7 @@ async function prepareSelection(
   };
 }
 
-/** Gives more matches than fit on the page, if there are more within the bounds. */
+/** Finds more matches than fit on the page, if the bounds allow. */
 async function scan(
   store: BatchingStore,
   { list, select }: { list: FilteredList; select: Selection },
@@ -122,7 +128,7 @@ async function scan(
     for (const [index, summary] of summaries.entries()) {
       const isListedById =
         list.order === undefined && order === 'name' && summary.providedId.startsWith(list.search);
-      // Not exact for groups among those that the database has left out.
+      // An estimate for groups among others that the database has left out.
       const upToIt = scanned + Math.ceil(((index + 1) / summaries.length) * more);
       if (!isListedById && matching.has(summary))
         found.push({ summary, after: positionAfter(order, summary), scanned: upToIt });
@@ -135,13 +141,13 @@ async function scan(
 
 type Reader = (from: Position, scanLimit: number) => Promise<Summaries & { scanned: number }>;
 
-/** Finds candidates in the database. */
+/** Returns a reader that lets the database find candidates. */
 function searcher(store: BatchingStore, list: FilteredList, text: string | null, limit: number): Reader {
   const candidates = CANDIDATES * (limit + 1);
   return (from, scanLimit) => searchSummaries(store, list, from, { text, scanLimit, limit: candidates });
 }
 
-/** Reads every group. */
+/** Returns a reader of all groups. */
 function reader(store: BatchingStore, list: FilteredList, limit: number): Reader {
   const fields = fieldsReadBy(list.filter);
   let most = CANDIDATES * (limit + 1);
@@ -152,7 +158,9 @@ function reader(store: BatchingStore, list: FilteredList, limit: number): Reader
   };
 }
 
-/** How many of the matches a page has: at most `limit`, and none after one with which their sizes reach the bound. */
+/**
+ * Returns how many matches the page contains: at most `limit`, up to the one whose size reaches the bound.
+ */
 function countFitting(found: readonly Match[], limit: number): number {
   let bytes = 0;
   const last = found.slice(0, limit).findIndex(({ summary }) => {
@@ -162,7 +170,7 @@ function countFitting(found: readonly Match[], limit: number): number {
   return last === -1 ? Math.min(found.length, limit) : last + 1;
 }
 
-/** Fetches the groups, without those that were deleted since. */
+/** Fetches the groups, without those that have been deleted in the meantime. */
 async function fetchGroups(
   store: BatchingStore,
   list: UserGroupList,

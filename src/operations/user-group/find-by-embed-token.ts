@@ -1,4 +1,4 @@
-// From an embed token of the type jwt to its group, if what the token says is still true.
+// Finds the group of an embed token of type jwt, if what the token says is still true.
 
 import type { Caller } from '../../domain/api-token.ts';
 import { withNarrowed } from '../../domain/embed-token/narrow.ts';
@@ -44,13 +44,16 @@ export async function findByEmbedToken(
   return { userGroup: viewed, expiresAt: claims.expiresAt };
 }
 
-/** The part of the properties that the token is for, with exact digits; null if it is for all. */
+/**
+ * Returns the part of the properties that the token is limited to, with exact digits; null if it is not
+ * limited.
+ */
 function narrowIn({ payload, payloadText }: UnverifiedJwt): JsonText | null {
   if (!('narrow' in Object(payload.user_group))) return null;
   return splitMembers(splitMembers(payloadText).get('"user_group"')!).get('"narrow"')!;
 }
 
-/** null for a token that was signed here but names no group, such as a guest token of Superset. */
+/** Returns null for a token that was signed here but names no group, such as a guest token of Superset. */
 function readClaims({ sub, exp, user_group }: Record<string, unknown>) {
   const { id, version } = Object(user_group) as { id?: unknown; version?: unknown };
   if (typeof sub !== 'string' || typeof exp !== 'number') return null;

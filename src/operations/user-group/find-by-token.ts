@@ -1,5 +1,5 @@
-// From a user group token to its group. A token issued here names the bucket that its group had then; for an imported
-// token, and for one of a group that was renamed since, the database looks up the bucket first.
+// Finds the group of a user group token. A token issued here encodes the bucket that its group had then; for
+// an imported token, or one of a group renamed since then, the database looks up the bucket first.
 
 import type { Tenant } from '../../domain/event/event.ts';
 import { digestOfImportedToken, type PresentedToken, type TokenDigest } from '../../domain/token.ts';
@@ -8,7 +8,7 @@ import type { BatchingStore } from '../../store/batching-store.ts';
 
 interface FoundByToken {
   userGroup: UserGroup;
-  /** The stored digest of the token: the group's current one, or the one last replaced. */
+  /** Stored digest of the token: the current one of the group, or the one replaced last. */
   digest: TokenDigest;
 }
 
@@ -17,16 +17,17 @@ export async function findByToken(store: BatchingStore, token: PresentedToken): 
   const { address } = token;
   const userGroup = address && (await store.read({ kind: 'findUserGroupByToken', address }));
   if (userGroup !== null) return { userGroup, digest: address!.digest };
-  // Its group may have been renamed, or the token imported into a group with another id, workspace or installation. In this
-  // order: a token may cease to name the bucket of its group, but not vice versa.
+  // The group may have been renamed, or the token imported into a group with another id, workspace or
+  // installation. Checked last, because a token may cease to encode the bucket of its group, but not vice
+  // versa.
   const digest = digestOfImportedToken(token.reveal());
   const found = digest && (await store.read({ kind: 'findUserGroupByImportedToken', digest }));
   return found && { userGroup: found, digest: digest! };
 }
 
 /**
- * The group of the tenant whose token resolves at this instant. Every token that does not is looked up in the same steps,
- * so that their time does not tell a suspended group from a deleted one.
+ * Returns the group of the tenant whose token resolves at this time. Every token that does not resolve takes
+ * the same steps, so that the time does not distinguish a suspended group from a deleted one.
  */
 export async function findResolvable(
   store: BatchingStore,

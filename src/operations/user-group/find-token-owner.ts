@@ -1,5 +1,5 @@
-// Finds the group of a token, for people who look into a problem: unlike a resolution it does not count as
-// seen, and it finds the group of a token that does not resolve any more.
+// Finds the group of a token for people who investigate a problem. Unlike a resolution, this does not update
+// `last_seen_at`, and it also finds the group of a token that no longer resolves.
 
 import type { Caller } from '../../domain/api-token.ts';
 import { isSameTenant } from '../../domain/event/event.ts';
@@ -12,11 +12,17 @@ import { findByToken } from './find-by-token.ts';
 
 interface TokenOwner {
   userGroup: UserGroup;
-  /** `replaced`: by the last rotation, and its grace period has ended. Regardless of a suspension. */
+  /**
+   * Status of the token, regardless of a suspension. `replaced`: the last rotation replaced it, and its grace
+   * period has ended.
+   */
   status: 'current' | 'retiring' | 'replaced' | 'embed';
 }
 
-/** Returns null for an unknown token, one of another workspace or environment, and an embed token that has ended. */
+/**
+ * Returns null for an unknown token, a token of another workspace or environment, and an embed token that is
+ * no longer valid.
+ */
 export async function findTokenOwner(
   context: Pick<Context, 'store' | 'configs' | 'clock'>,
   caller: Caller,

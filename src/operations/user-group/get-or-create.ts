@@ -13,14 +13,14 @@ import { checkPolicies } from './violations.ts';
 
 export interface GetOrCreateResult extends OpenUserGroup {
   created: boolean;
-  /** The sent fields that differ from the stored ones. */
+  /** Sent fields that differ from the stored ones. */
   drift: ('name' | 'mapping' | 'properties')[];
 }
 
 /**
- * Returns the stored group with this id, or creates it. Exactly one of concurrent first calls creates. Throws
- * `user_group_not_found` if the group does not exist and the body has no name, and `version_mismatch` if the
- * precondition is not met.
+ * Returns the stored group with this id, or creates it. Of concurrent first calls, exactly one creates it.
+ * Throws `user_group_not_found` if the group does not exist and the body has no name, and `version_mismatch`
+ * if the precondition is not met.
  */
 export async function getOrCreateUserGroup(
   context: Context,
@@ -57,15 +57,15 @@ async function createIfNamed(
   if (check !== undefined) await check;
   const group = await createUserGroup(context, caller, key, { ...body, name });
   if (group.created) return { ...group, drift: [] };
-  // A concurrent call has created it.
+  // A concurrent call created the group.
   if (!isMet(precondition, group.userGroup)) throw versionMismatch();
   await context.cpu.turn(valuesLength(body));
   return { ...group, drift: computeDrift(body, group.userGroup) };
 }
 
 /**
- * Creates the group unless it exists; returns it. `tried` has the ids with which earlier attempts of this call may have
- * created it.
+ * Creates the group unless it exists, and returns it. `tried` contains the ids with which earlier attempts of
+ * this call may have created it.
  */
 export async function createUserGroup(
   context: Context,
@@ -92,7 +92,7 @@ export async function createUserGroup(
   };
 }
 
-/** The command for a new group, with a leased id and its token encrypted. */
+/** Builds the command for a new group, with a leased id and its encrypted token. */
 export async function newUserGroup(
   { store, keyRing, teamIds, clock }: Pick<Context, 'store' | 'keyRing' | 'teamIds' | 'clock'>,
   key: UserGroupKey,
@@ -108,7 +108,7 @@ export async function newUserGroup(
 
 type NewFields = UserGroupFields & { name: string; suspended?: boolean };
 
-/** The sent fields that differ from the stored ones. */
+/** Returns the sent fields that differ from the stored ones. */
 export function computeDrift(
   sent: UserGroupFields,
   stored: Pick<UserGroup, 'name' | 'mapping' | 'properties'>,

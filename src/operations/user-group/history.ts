@@ -1,37 +1,40 @@
-// Places of the events of a user group. Each event stays under the id that the group had then, and renames connect the parts.
+// Locates the events of a user group. Each event stays under the id that the group had then, and renames
+// connect these parts.
 
 import type { PositionRange, Tenant } from '../../domain/event/event.ts';
 import type { Rename } from '../../domain/user-group/rename.ts';
 import { userGroupKey } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 
-/** Parts that a request reads, and parts that it passes over to find its first one. */
+/** Maximum number of parts that a request reads, and maximum number that it skips to find its first one. */
 export const MAX_PARTS = 50;
 
-/** The end of a part of a history: its events have this id, and earlier positions. */
+/** End of a part of a history: its events have this id and positions before `before`. */
 export interface PartEnd {
   id: string;
   before: number;
 }
 
-/** Events of one id. */
+/** Events of one id in a range of positions. */
 export interface HistoryPart {
   id: string;
   range: PositionRange;
-  /** A walk that starts there continues with this part. */
+  /** End at which a walk continues with this part. */
   end: PartEnd;
-  /** The rename of an earlier group that left the id, with which the history ends. */
+  /**
+   * Whether the part is the rename with which an earlier group left the id, and with which the history ends.
+   */
   isDeparture: boolean;
 }
 
-/** The end of the newest part. */
+/** Returns the end of the newest part. */
 export function newestEnd(id: string): PartEnd {
   return { id, before: Number.MAX_SAFE_INTEGER };
 }
 
 /**
- * The parts of the group that has the id, and of deleted groups with one of its ids; the newest first. One lookup for each
- * rename.
+ * Yields the parts of the group that has the id, and of deleted groups with one of its ids, newest first.
+ * Takes one lookup per rename.
  */
 export async function* earlierParts(
   store: BatchingStore,
@@ -58,7 +61,10 @@ export async function* earlierParts(
   }
 }
 
-/** The id of the group at the position; null if another group had the id then, or it was renamed too often since. */
+/**
+ * Returns the id that the group had at the position; null if another group had the id then, or the group has
+ * been renamed too often since.
+ */
 export async function findIdAt(
   store: BatchingStore,
   tenant: Tenant,
@@ -73,7 +79,7 @@ export async function findIdAt(
   return null;
 }
 
-/** Positions of the events from the last rename of an id on. The event of a rename has the new id. */
+/** Returns the positions of events from the last rename of an id. The event of a rename has the new id. */
 export function newestRange(
   { position, direction }: Pick<Rename, 'position' | 'direction'>,
   upTo = Number.MAX_SAFE_INTEGER,

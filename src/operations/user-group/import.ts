@@ -1,6 +1,6 @@
-// Imports user groups from another system with their existing tokens, one per line. Importing a line is idempotent:
-// an existing group is not changed. Lines imported in the same turn of the event loop form one batch, except that lines
-// of the same group are imported in order.
+// Imports user groups from another system with their existing tokens, one per line. Importing a line is
+// idempotent: an existing group is not changed. Lines imported in the same turn of the event loop form one
+// batch, except that lines of the same group are imported in order.
 
 import type { Caller } from '../../domain/api-token.ts';
 import type { Tenant } from '../../domain/event/event.ts';
@@ -40,21 +40,21 @@ import { checkPolicies, previewRules, type Rules } from './violations.ts';
 interface ImportJob {
   context: Context;
   caller: Caller;
-  /** Whether a line replaces differing fields of an existing group. */
+  /** Whether a line replaces the differing fields of an existing group. */
   replaces: boolean;
 }
 
-/** The token of a line, and the addresses under which it is looked up. */
+/** Token of a line, and the addresses under which it is looked up. */
 interface ImportedToken {
   token: Secret;
   claim: TokenDigest;
-  /** Its address if this service issued it. */
+  /** Address of the token if this service issued it. */
   issued: TokenAddress | null;
 }
 
 /**
- * Imports the group of a line, or returns why the line is refused. Throws `WorkspaceDeleted`, or `StoreUnavailable` if it
- * is unknown whether the line was imported.
+ * Imports the group of a line, or returns why the line is refused. Throws `WorkspaceDeleted`, or
+ * `StoreUnavailable` if it is unknown whether the line was imported.
  */
 export function importLine(job: ImportJob, line: Buffer): Promise<LineResult> {
   return orRefusal(line, (body, imported) => {
@@ -86,7 +86,7 @@ interface ImportPreview {
   replaces: boolean;
 }
 
-/** Returns what `importLine` would return if none of the preceding lines were imported. */
+/** Returns what `importLine` would return if no preceding line had been imported. */
 export function previewLine(preview: ImportPreview, line: Buffer): Promise<LineResult> {
   const { context, tenant, rules } = preview;
   return orRefusal(line, async (body, imported) => {
@@ -208,7 +208,7 @@ function compare(
   return compareFields(body, stored, replaces);
 }
 
-/** Compares what a line may change. */
+/** Compares the fields that a line may change. */
 export function compareFields(
   body: Pick<ImportedUserGroupBody, 'suspended'> & UserGroupFields,
   stored: Pick<UserGroup, 'name' | 'mapping' | 'properties' | 'suspendedAt'>,
@@ -221,7 +221,7 @@ export function compareFields(
   return replaces ? { result: 'updated' } : userGroupDiffers(drift);
 }
 
-/** Also true for the previous token of the group: an import does not undo a rotation. */
+/** Whether the group has the token, also as its previous one: an import does not undo a rotation. */
 function hasToken(
   { tokenDigest, previousTokenDigest }: UserGroup,
   { claim, issued }: ImportedToken,

@@ -1,4 +1,4 @@
-// RFC 7662: the same as resolve, with the issuer of the token.
+// Introspects a token (RFC 7662): like resolve, with the issuer of the token.
 
 import type { Caller } from '../../domain/api-token.ts';
 import { issuerUrl } from '../../domain/signing-key/key-set.ts';

@@ -1,4 +1,4 @@
-// The result of a line of an imported file.
+// Result of one line of an imported file.
 
 import type { Violation } from '../../problem.ts';
 
@@ -10,7 +10,7 @@ export interface RefusedLine {
   errors: readonly Violation[];
 }
 
-/** `detail` is about the value at each of the pointers. */
+/** `detail` applies to the value at each pointer. */
 export function refusedLine(code: string, detail: string, ...pointers: readonly string[]): RefusedLine {
   return { result: 'refused', code, errors: pointers.map((pointer) => ({ pointer, detail })) };
 }

@@ -26,31 +26,34 @@ export interface Page {
   userGroups: UserGroup[];
   /** null at the end of the list. */
   nextCursor: string | null;
-  /** Groups that were read for the page. */
+  /** Number of groups read for the page. */
   scanned: number;
 }
 
-/** Absent conditions are met by every group. */
+/** Every group meets an absent condition. */
 export interface ListQuery extends PageQuery, Partial<Omit<UserGroupFilter, 'contains'>> {
   search?: string;
   /** How `search` matches; a prefix if absent. */
   match?: 'prefix' | 'contains';
-  /** Lists in the order of names if the conditions are about ids and names only: that is the fastest search. */
+  /**
+   * Whether to list in name order if the conditions concern only ids and names: that is the fastest search.
+   */
   prefersNames?: boolean;
-  /** How much a page with a filter reads until it is full. */
+  /** Maximum that a page with a filter reads until it is full. */
   scan?: ScanBounds;
 }
 
 /**
- * Queries per page. A search skips, in the order of names, the groups that it has already listed in the order of ids; if
- * there are many, the page ends early with fewer groups than its limit, or none, so that it stays fast.
+ * Maximum number of queries per page. A search in name order skips groups that it has already listed in id
+ * order; if there are many, the page ends early with fewer groups than its limit, or none, so that it stays
+ * fast.
  */
 const MAX_READS = 16;
 
 /**
- * Keyset pagination: the next groups of the caller's workspace and environment, from the cursor on. A group that exists
- * throughout is listed exactly once, whatever else changes; in a search by name, only if its name is unchanged. Throws
- * `invalid_request` for a cursor of another list.
+ * Lists the groups of the caller's workspace and environment (keyset pagination). A group that exists
+ * throughout is listed exactly once, whatever else changes; in a search by name, only if its name does not
+ * change. Throws `invalid_request` for a cursor of another list.
  */
 export async function listUserGroups(
   context: ListContext,
@@ -97,7 +100,7 @@ function describeList(
   return { ...list, filter, ...(isByName && { order: 'name' }) };
 }
 
-/** A page of a list without a filter. `next` is null at its end. */
+/** Returns a page of a list without a filter. `next` is null at the end of the list. */
 async function completePage(
   store: BatchingStore,
   list: UserGroupList,

@@ -52,7 +52,7 @@ async function mergeInto(
     const change = { ...fields, precondition: { ifMatch: [versionTag(stored)] } };
     const patched = await writeUpdate(context, caller, key, change);
     if (typeof patched === 'object') return openToken(context, patched);
-    // Changed or deleted concurrently: the next read shows which.
+    // The group was changed or deleted concurrently; the next read shows which.
   }
   throw changedTooOften();
 }

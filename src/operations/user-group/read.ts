@@ -7,7 +7,7 @@ import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 
 interface ReadResult {
   userGroup: UserGroup;
-  /** null for callers that must not see it. */
+  /** null for callers that must not see the token. */
   token: Secret | null;
 }
 

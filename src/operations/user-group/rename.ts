@@ -17,10 +17,10 @@ import { newEvent, userGroupEvent } from '../event/event.ts';
 import { changedTooOften, idTaken, userGroupNotFound, versionMismatch } from '../refusals.ts';
 
 /**
- * Gives the group another id: it keeps its `team_id`, its tokens, its history and what is stored of it, and data sources
- * that are reserved for it stay so. Repeating the call returns the renamed group. Throws `user_group_not_found`,
- * `user_group_exists` if another group has the new id, `version_mismatch` if the precondition is not met, and
- * `limit_reached` if too many data sources are reserved for it.
+ * Gives the group another id. Its `team_id`, tokens, history and stored values stay the same, and data
+ * sources reserved for it remain reserved. Repeating the call returns the renamed group. Throws
+ * `user_group_not_found`, `user_group_exists` if another group has the new id, `version_mismatch` if the
+ * precondition is not met, and `limit_reached` if too many data sources are reserved for it.
  */
 export async function renameUserGroup(
   context: DocumentContext,
@@ -43,14 +43,15 @@ export async function renameUserGroup(
     if (typeof result === 'object') return { ...open, userGroup: result };
     if (result === 'version_mismatch') throw versionMismatch();
     if (result === 'id_taken') throw idTaken();
-    // Renamed, deleted or rotated in between, or a reservation has changed.
+    // The group was renamed, deleted or rotated concurrently, or a reservation has changed.
   }
   throw changedTooOften();
 }
 
 /**
- * The group that an earlier call of the same rename has renamed. `changed` if the ids changed while they were read: the
- * response must have been right at one instant. Throws `user_group_not_found`.
+ * Returns the group that an earlier call with the same ids has renamed. Returns `changed` if one of them
+ * changed while they were read: the response must have been right at one instant. Throws
+ * `user_group_not_found`.
  */
 async function findRenamed(
   { store }: DocumentContext,
@@ -65,7 +66,7 @@ async function findRenamed(
   return userGroup;
 }
 
-/** `left` is null unless the last rename of both ids is this one. */
+/** `left` is null unless this rename is the last one of both ids. */
 async function readRename(store: BatchingStore, key: UserGroupKey, to: UserGroupKey) {
   const before = Number.MAX_SAFE_INTEGER;
   const [left, arrived, userGroup] = await Promise.all([
@@ -103,7 +104,7 @@ async function commandFor(
   };
 }
 
-/** null if no data source is reserved for the group. */
+/** Returns null if no data source is reserved for the group. */
 async function moveReservations(
   context: DocumentContext,
   caller: Caller,
@@ -124,7 +125,10 @@ async function moveReservations(
   return changes.length === 0 ? null : { tenant: tenantOf(caller), version: config.version, changes };
 }
 
-/** The limit exists because all are changed and recorded in one transaction, during which other writes wait. */
+/**
+ * Limits the reservations, because all are changed and recorded in one transaction, during which other writes
+ * wait.
+ */
 function tooManyReservations(count: number): Problem {
   return new Problem(
     'limit_reached',

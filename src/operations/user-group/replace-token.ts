@@ -1,4 +1,5 @@
-// Replaces the token of a group: a compare-and-set on the current token, which is repeated after a concurrent change.
+// Replaces the token of a group with a compare-and-set on the current token, repeated after a concurrent
+// change.
 
 import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
@@ -9,9 +10,12 @@ import { userGroupEvent } from '../event/event.ts';
 import { tooBusy, versionMismatch } from '../refusals.ts';
 
 interface TokenReplacement {
-  /** Reads the group. `isReplaced`: its token was replaced before this call, which returns the current one. */
+  /**
+   * Reads the group. `isReplaced`: its token was already replaced before this call, which returns the current
+   * one.
+   */
   find: () => Promise<{ userGroup: UserGroup; isReplaced: boolean }>;
-  /** The default of the service if undefined. */
+  /** Uses the default of the service if undefined. */
   gracePeriodSeconds: number | undefined;
   precondition: Precondition | undefined;
   maxAttempts: number;
@@ -32,7 +36,7 @@ export async function replaceToken(
   const minted = new Set<TokenDigest>();
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const { userGroup, isReplaced } = await find();
-    // The store repeats a command whose result was lost; this call met the precondition before.
+    // The store may repeat a command whose result was lost; this call met the precondition the first time.
     if (minted.has(userGroup.tokenDigest)) return openToken(context, userGroup);
     if (!isMet(precondition, userGroup)) throw versionMismatch();
     if (isReplaced) return openToken(context, userGroup);
@@ -50,13 +54,14 @@ export async function replaceToken(
       tokenDigest,
       sealedToken: keyRing.seal(token, { ...userGroup, tokenDigest }),
       precondition,
-      // Without a grace period the clock is irrelevant: setting it back must not revive the token.
+      // Without a grace period, null instead of the current time: setting the clock back must not revive the
+      // token.
       previousTokenExpiresAt: gracePeriodSeconds === 0 ? null : now + gracePeriodSeconds * 1_000,
       now,
       event: await userGroupEvent(context, caller, 'token_rotated', userGroup),
     });
     if (rotated !== null) return { userGroup: rotated, token };
-    // Changed or deleted concurrently: the next read shows which.
+    // The group was changed or deleted concurrently; the next read shows which.
   }
   throw tooBusy('The token of this user group is being rotated too often.');
 }

@@ -11,7 +11,7 @@ import { checkPolicies } from './violations.ts';
 const MAX_ATTEMPTS = 100;
 
 /**
- * Upsert: replaces all fields of the group, or creates it; the token of an existing group is unchanged. Throws
+ * Replaces all fields of the group, or creates it; an existing group keeps its token. Throws
  * `version_mismatch` if the precondition is not met.
  */
 export async function replaceUserGroup(
@@ -31,7 +31,7 @@ export async function replaceUserGroup(
     if (!context.store.admitsWrite()) throw overloaded;
     const group = await createUserGroup(context, caller, key, fields);
     if (group.created) return group;
-    // A concurrent call has created it: update it.
+    // A concurrent call created the group, so update it.
   }
   throw tooBusy('This user group is being created and deleted too often. Retry later.');
 }

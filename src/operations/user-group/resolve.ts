@@ -1,4 +1,4 @@
-// From a token that a viewer presents to the group: a user group token, or an embed token of the type jwt.
+// Resolves a token that a viewer presents: a user group token, or an embed token of type jwt.
 
 import type { Caller } from '../../domain/api-token.ts';
 import type { EffectiveMapping } from '../../domain/catalogue.ts';
@@ -24,7 +24,9 @@ export interface Viewer extends Resolution {
   effective: EffectiveMapping | null;
 }
 
-/** Processor time of writing JSON to a response, compared with parsing it: a few large resolutions fill a turn. */
+/**
+ * Processor time of writing JSON to a response relative to parsing it: a few large resolutions fill a turn.
+ */
 const WRITING_COST = 1 / 16;
 
 /** Returns the group of a token that is valid now; null for every token that does not resolve. */
@@ -33,7 +35,7 @@ export async function identifyViewer(
   caller: Caller,
   token: PresentedToken,
 ): Promise<Viewer | null> {
-  // Longer than any user group token, issued or imported.
+  // Embed tokens are longer than any issued or imported user group token.
   const isEmbedToken = token.reveal().length > limits.tokenCharacters.most;
   const found = await (isEmbedToken ? identifyByEmbedToken : identifyByToken)(context, caller, token);
   if (found === null) return null;

@@ -4,7 +4,7 @@ import { userGroupEvent } from '../event/event.ts';
 import { findUserGroup } from './read.ts';
 
 /**
- * Returns the group with its token for a person to see. Its event is durable before the token is shown. Throws
+ * Returns the group with its token, to show it to a person. The event of that is durable before. Throws
  * `user_group_not_found`.
  */
 export async function revealToken(

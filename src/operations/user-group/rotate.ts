@@ -12,14 +12,18 @@ export interface RotateBody {
   gracePeriodSeconds?: number;
 }
 
-/** The second attempt sees the change that made the first one fail; more failures indicate a bug. */
+/**
+ * Maximum number of attempts. The second one sees the change that made the first one fail; more failures
+ * indicate a bug.
+ */
 const MAX_ATTEMPTS = 4;
 
 /**
- * Replaces the token of a group. The token that the last rotation replaced returns that rotation's result again, so a
- * caller whose response was lost can retry. Throws `user_group_token_not_found`, and `version_mismatch` if the
- * precondition is not met. A retry has to meet it too: it is indistinguishable from a concurrent call with the same
- * precondition, of which only one may succeed.
+ * Replaces the token of a group. Called with the token that the last rotation replaced, returns that
+ * rotation's result again, so a caller whose response was lost can retry. Throws
+ * `user_group_token_not_found`, and `version_mismatch` if the precondition is not met. A retry has to meet it
+ * too, because it cannot be distinguished from a concurrent call with the same precondition, of which only
+ * one may succeed.
  */
 export async function rotateToken(
   context: Context,

@@ -5,7 +5,7 @@ import type { BatchingStore } from '../../store/batching-store.ts';
 import { readSummaries, type Summaries } from './summaries.ts';
 
 const ONLY_IDS = { withMappings: false, withProperties: false };
-/** In a longer list only the first groups are considered. */
+/** Maximum number of reads; in a longer list, only the first groups are considered. */
 const MAX_READS = 50;
 
 /** Returns the id of an existing group that is similar to the unknown id, or null. */

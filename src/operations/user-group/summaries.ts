@@ -1,4 +1,5 @@
-// Reads what filters and figures need of many user groups, in queries that are small enough to be fast beside lookups.
+// Reads the fields of many user groups that filters and figures need, in queries small enough not to slow
+// lookups down.
 
 import { tenantOf } from '../../domain/event/event.ts';
 import {
@@ -11,23 +12,26 @@ import type { ReadFields } from '../../domain/user-group/user-group-filter.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult, UserGroupSummary } from '../../store/port.ts';
 
-/** Bounds of one query: a scan of many groups is many of them, which are paced. */
+/** Maximum number of groups per query; a scan of many groups is many queries, which are paced. */
 const SUMMARIES = 2_000;
-/** SQLite skips stored JSON, which takes time too; mappings and properties are transferred and parsed. */
+/** Maximum bytes per query: skipped by SQLite, which takes time too, and transferred and parsed. */
 const SKIPPED_BYTES = 8 * 1024 * 1024;
 const PARSED_BYTES = 1024 * 1024;
 
 export interface Summaries {
   order: Position['order'];
   summaries: readonly UserGroupSummary[];
-  /** Start of the next ones; null at the end of the list. */
+  /** Start of the next query; null at the end of the list. */
   next: Position | null;
 }
 
-/** Groups that one query looks through for a text: takes as long as reading a sixteenth of them. */
+/**
+ * Maximum number of groups that one query searches for a text, which takes as long as reading a sixteenth of
+ * them.
+ */
 const SEARCHED = 32_000;
 
-/** Groups in the order of names that may have the text, see `searchableText`. */
+/** Finds groups that may contain the text, in name order; see `searchableText`. */
 export async function searchSummaries(
   store: BatchingStore,
   list: UserGroupList,

@@ -6,8 +6,9 @@ import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 import { writeUpdate } from './update.ts';
 
 /**
- * Suspends the group: its tokens resolve to nothing, effective with the next request, until it is resumed. Suspending a
- * suspended group changes nothing. Throws `user_group_not_found`, and `version_mismatch` if the precondition is not met.
+ * Suspends the group: effective with the next request, its tokens do not resolve until it is resumed.
+ * Suspending a suspended group changes nothing. Throws `user_group_not_found`, and `version_mismatch` if the
+ * precondition is not met.
  */
 export const suspendUserGroup = suspension(true);
 

@@ -9,8 +9,8 @@ import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 import { checkPolicies } from './violations.ts';
 
 /**
- * Replaces each sent field as a whole; the others are unchanged. Throws `user_group_not_found`, and `version_mismatch`
- * if the precondition is not met.
+ * Replaces each sent field as a whole; other fields stay unchanged. Throws `user_group_not_found`, and
+ * `version_mismatch` if the precondition is not met.
  */
 export async function updateUserGroup(
   context: Context,
@@ -29,7 +29,7 @@ export async function updateUserGroup(
   return openToken(context, userGroup);
 }
 
-/** Changes the stored user group, and records that. */
+/** Changes the stored user group and records its event. */
 export async function writeUpdate(
   context: EventContext,
   caller: Caller,

@@ -1,5 +1,5 @@
-// Preview of what a dashboard gets for a user group: its data sources, and the token of every integration. A
-// read-only preview: it does not update `last_seen_at` and returns no token.
+// Previews what a dashboard gets for a user group: its data sources, and the token of every integration.
+// Read-only: does not update `last_seen_at` and returns no token.
 
 import type { Caller } from '../../domain/api-token.ts';
 import type { EffectiveMapping } from '../../domain/catalogue.ts';
@@ -22,7 +22,7 @@ import {
 import { findIntegration } from '../integration/integration.ts';
 import { findUserGroup } from './read.ts';
 
-/** The parts of a token without its signature: no credential. */
+/** Parts of a token without its signature, which are no credential. */
 export interface DecodedToken {
   header: JsonText;
   payload: JsonText;
@@ -31,11 +31,11 @@ export interface DecodedToken {
 export interface Preview {
   integrationId: string;
   integration: Integration;
-  /** The resources that a token may be for. */
+  /** Resources that a token may be for. */
   resources: readonly JsonText[];
   /** The first resource, if there are any. */
   resource: JsonText | null;
-  /** The response of the API. */
+  /** Result that the API would return. */
   outcome: DecodedToken | Problem;
 }
 
@@ -43,7 +43,7 @@ interface GroupView {
   userGroup: UserGroup;
   /** null without a catalogue. */
   effective: EffectiveMapping | null;
-  /** null for a suspended group: nothing is minted. */
+  /** null for a suspended group, for which nothing is minted. */
   previews: readonly Preview[] | null;
 }
 
@@ -80,7 +80,10 @@ async function previewToken(
   }
 }
 
-/** The integrations that would mint nothing for the user group, because it lacks a value. Signs nothing. */
+/**
+ * Returns the integrations that would mint nothing for the user group, because it lacks a value. Signs
+ * nothing.
+ */
 export async function integrationsWithoutToken(
   { cpu }: Pick<Context, 'cpu'>,
   config: EnvironmentConfig,
@@ -107,7 +110,7 @@ function hasValues(integration: Integration, values: GroupValues, { catalogue }:
   }
 }
 
-/** Neither for a certain viewer nor narrowed. */
+/** Neither for a particular viewer nor narrowed. */
 const ALL = { viewer: null, narrow: null };
 
 function asProblem(error: unknown): Problem {
@@ -119,9 +122,7 @@ const TEST_TOKEN_MS = 60_000;
 
 interface TestToken extends DecodedToken, EmbedToken {}
 
-/**
- * Mints a token that is valid for a minute, to try out an integration. Throws as `mintEmbedToken`.
- */
+/** Mints a token that is valid for a minute, to try out an integration. Throws as `mintEmbedToken` does. */
 export async function mintTestToken(
   context: Context,
   caller: Caller,

@@ -19,13 +19,13 @@ type RuleContext = Pick<Context, 'propertyValidator' | 'violations'> & {
 
 type PolicyContext = RuleContext & Pick<Context, 'store' | 'configs'>;
 
-/** The parts of a configuration that are rules. */
+/** Parts of a configuration that are rules. */
 export type Rules = Pick<EnvironmentConfig, 'catalogue' | 'mappingMode' | 'propertySchema'>;
 
 /**
- * Checks the fields that a change of the group writes; absent ones are not written. Rejects with `mapping_invalid` and
- * `properties_invalid` if the rules are enforced; otherwise adds to the violations of the request. Returns undefined if
- * the environment has no rules.
+ * Checks the fields that a change of the group writes; absent fields are not written. Rejects with
+ * `mapping_invalid` and `properties_invalid` if the rules are enforced; otherwise adds to the violations of
+ * the request. Returns undefined if the environment has no rules.
  */
 export function checkPolicies(
   context: PolicyContext,
@@ -37,7 +37,7 @@ export function checkPolicies(
   return checkRules(context, caller, context.configs.of(context.store, caller), userGroupId, fields);
 }
 
-/** Rejects as `checkPolicies` does, and records and reports nothing: for a change that is only planned. */
+/** Rejects as `checkPolicies` does, but records and reports nothing: for a planned change. */
 export function previewRules(
   { propertyValidator }: Pick<Context, 'propertyValidator'>,
   tenant: Tenant,
@@ -66,7 +66,7 @@ async function checkRules(
   }
 }
 
-/** Also reports a schema that takes too long repeatedly. */
+/** Returns the violations of properties to store; also reports a schema that takes too long repeatedly. */
 async function enforcedViolations(
   { propertyValidator, timedOutSchemas }: RuleContext,
   tenant: Tenant,
@@ -83,7 +83,9 @@ async function enforcedViolations(
   }
 }
 
-/** The violations of stored fields, whatever the modes. Without a catalogue, mappings are not checked. */
+/**
+ * Returns the violations of stored fields, whatever the modes. Without a catalogue, mappings are not checked.
+ */
 export async function groupViolations(
   context: Pick<Context, 'propertyValidator'>,
   tenant: Tenant,
@@ -98,8 +100,8 @@ export async function groupViolations(
 }
 
 /**
- * The violations of stored properties, whatever the mode. Checks them one by one if the schema takes too long for all
- * together. Rejects if the signal aborts.
+ * Returns the violations of stored properties, whatever the mode. Checks them one by one if the schema takes
+ * too long for all together. Rejects if the signal aborts.
  */
 export async function violationsOfProperties(
   context: Pick<Context, 'propertyValidator'>,
@@ -150,7 +152,7 @@ function mappingViolations(
   }));
 }
 
-/** Absent properties are checked as an empty object: a required property is missing there too. */
+/** Checks absent properties as an empty object, which also lacks a required property. */
 async function propertyViolations(
   validator: Validator,
   { workspaceId }: Tenant,

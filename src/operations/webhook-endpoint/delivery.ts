@@ -26,7 +26,9 @@ import { openSecrets, recordHealth } from './webhook-endpoint.ts';
 
 export type DeliveryContext = DocumentContext & Pick<Context, 'cpu'>;
 
-/** An attempt takes less, so no other process attempts the same delivery meanwhile. */
+/**
+ * Validity of a claim. An attempt takes less time, so no other process attempts the same delivery meanwhile.
+ */
 const CLAIM_MS = 20_000;
 const GONE = 410;
 
@@ -36,7 +38,8 @@ export interface DueDeliveries extends ClaimedDeliveries {
 }
 
 /**
- * Claims due deliveries of an endpoint that exists and is enabled. Otherwise gives its deliveries up, and returns null.
+ * Claims due deliveries of an endpoint. If the endpoint does not exist or is disabled, gives up its
+ * deliveries and returns null.
  */
 export async function claimDue(
   context: DeliveryContext,
@@ -63,7 +66,7 @@ export async function claimDue(
   return { ...claimed, url, secrets };
 }
 
-/** Gives up the deliveries of an endpoint, until none is left or the endpoint is enabled again. */
+/** Gives up the deliveries of an endpoint until none is left or the endpoint is enabled again. */
 export async function giveUpDeliveries(
   { store }: Pick<EventContext, 'store'>,
   endpoint: WebhookEndpointKey,
@@ -77,11 +80,11 @@ export async function giveUpDeliveries(
   });
 }
 
-/** Reaction of the receiver. */
+/** Result of an attempt. */
 export interface Outcome {
   /** null without a response. */
   status: number | null;
-  /** null if it accepted the webhook. */
+  /** null if the receiver accepted the webhook. */
   error: string | null;
 }
 
@@ -89,7 +92,7 @@ export function isGone({ status }: Outcome): boolean {
   return status === GONE;
 }
 
-/** `isFinal`: no retry. */
+/** `isFinal` prevents a retry. */
 export function finishedAttempt(
   delivery: Delivery,
   { status, error }: Outcome,
@@ -114,8 +117,8 @@ export function hasFailedTooLong(failingSince: number | null, now: number): bool
 }
 
 /**
- * Does nothing if it is disabled already, is changed at this moment, or has another URL than the one that failed. Returns
- * whether it was disabled.
+ * Disables the endpoint, unless it is already disabled, is being changed, or has another URL than the one
+ * that failed. Returns whether it was disabled.
  */
 export async function disableEndpoint(
   context: EventContext,

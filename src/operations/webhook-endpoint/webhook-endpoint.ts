@@ -1,4 +1,4 @@
-// Webhook endpoints: created with a secret, rotated, tested, and their deliveries.
+// Creates, changes and tests webhook endpoints, rotates their secrets, and lists and repeats deliveries.
 
 import type { Caller } from '../../domain/api-token.ts';
 import { encodeCursor, type ListName } from '../../domain/cursor.ts';
@@ -43,18 +43,24 @@ import { inBatches } from '../pages.ts';
 import { versionMismatch } from '../refusals.ts';
 
 const definition = webhookEndpointDefinition;
-/** Deliveries that one query looks at for those in a state, or that one command makes due. */
+/** Number of deliveries that one query scans for those in a state, or that one command makes due. */
 const LOOKED_AT = 500;
-/** A request redelivers a little more at most: the receiver gets them as it accepts them, like all others. */
+/**
+ * Approximate maximum that one request redelivers. The receiver gets them as it accepts them, like all
+ * deliveries.
+ */
 const MAX_REDELIVERED = 1_000;
-/** Pending deliveries of an endpoint are counted up to here. */
+/** Maximum up to which pending deliveries of an endpoint are counted. */
 export const MAX_COUNTED = 1_000;
-/** The rest is deleted with the events. */
+/** Maximum number of batches; the remaining deliveries are deleted with their events. */
 const MAX_DELETIONS = 10;
 
 type WebhookContext = DocumentContext & Pick<Context, 'allowsPrivateWebhooks'>;
 
-/** `secret` is the only time that it is shown; null for an endpoint that exists. */
+/**
+ * Creates or replaces a webhook endpoint. Returns the secret of a new endpoint, which is never shown again;
+ * null for an existing one.
+ */
 export async function putWebhookEndpoint(
   context: WebhookContext,
   caller: Caller,
@@ -66,12 +72,12 @@ export async function putWebhookEndpoint(
   const { secrets, sealed } = newSecrets(context, documentKey(caller, definition, id));
   const fields = { body: webhookEndpointText(body), secret: sealed };
   const stored = await putDocument(context, caller, definition, id, fields, precondition);
-  // Past failures may be those of another URL, or of an endpoint that was deleted during an attempt.
+  // Past failures may concern another URL, or an endpoint that was deleted during an attempt.
   if (body.enabled) await recordHealth(context, endpointKey(caller, id), null);
   return { ...stored, secret: stored.created ? secrets.current : null };
 }
 
-/** Throws `invalid_request`. */
+/** Throws `invalid_request` if webhooks must not be sent to the URL. */
 export function refuseAddress(
   { allowsPrivateWebhooks }: Pick<WebhookContext, 'allowsPrivateWebhooks'>,
   { url }: WebhookEndpointBody,
@@ -88,7 +94,10 @@ export function newSecrets(
   return { secrets, sealed: keyRing.seal(webhookSecretsText(secrets), key) };
 }
 
-/** Records a failure or, with null, that there is none. Returns since when the endpoint has been failing. */
+/**
+ * Records a failure at this time, or with null that there is none. Returns since when the endpoint has been
+ * failing.
+ */
 export function recordHealth(
   { store }: Pick<WebhookContext, 'store'>,
   endpoint: WebhookEndpointKey,
@@ -97,7 +106,7 @@ export function recordHealth(
   return store.write({ kind: 'setFailingSince', endpoint, since });
 }
 
-/** Deletes its deliveries too. Throws `not_found` and `version_mismatch`. */
+/** Deletes the endpoint and its deliveries. Throws `not_found` and `version_mismatch`. */
 export async function deleteWebhookEndpoint(
   context: DocumentContext,
   caller: Caller,
@@ -108,7 +117,7 @@ export async function deleteWebhookEndpoint(
   await forgetDeliveries(context, endpointKey(caller, id));
 }
 
-/** For an endpoint that is deleted, unless there is another one with the id by now. */
+/** Deletes the deliveries of a deleted endpoint, unless another one has its id by now. */
 export async function forgetDeliveries(
   context: Pick<WebhookContext, 'store'>,
   endpoint: WebhookEndpointKey,
@@ -119,7 +128,10 @@ export async function forgetDeliveries(
   await inBatches((limit) => store.write({ ...command, limit }), MAX_DELETIONS);
 }
 
-/** Replaces the secret; both sign for a day. Throws `not_found` and `version_mismatch`. */
+/**
+ * Replaces the secret; for a day, the old and the new one both sign. Throws `not_found` and
+ * `version_mismatch`.
+ */
 export async function rotateWebhookSecret(
   context: DocumentContext,
   caller: Caller,
@@ -141,17 +153,18 @@ export async function rotateWebhookSecret(
     now,
     event: await newEvent(context, caller, 'webhook_endpoint.secret_rotated', id),
   });
-  // Not repeated, also without a precondition: after a concurrent rotation, another one would end the secret in use.
+  // Not repeated, even without a precondition: after a concurrent rotation, a further one would end the
+  // secret in use.
   if (typeof result === 'string') throw versionMismatch(definition.noun);
   return { document: result.document, secrets };
 }
 
-/** Throws `database_unavailable` if they cannot be decrypted. */
+/** Throws `database_unavailable` if the secrets cannot be decrypted. */
 export function openSecrets(context: Pick<Context, 'keyRing'>, document: Document): WebhookSecrets {
   return parseWebhookSecrets(openSecret(context, document, definition.noun));
 }
 
-/** Records an event that is delivered to this endpoint only; returns its id. */
+/** Records an event that is delivered only to this endpoint; returns its id. */
 export async function testWebhookEndpoint(
   context: DocumentContext,
   caller: Caller,
@@ -169,7 +182,7 @@ export async function testWebhookEndpoint(
   return event.eventId;
 }
 
-/** The newest first. With a state, a page may have fewer although more follow. */
+/** Lists deliveries, newest first. With a state, a page may have fewer although more follow. */
 export async function listDeliveries(
   context: DocumentContext,
   caller: Caller,
@@ -209,8 +222,8 @@ export async function redeliver(
 }
 
 /**
- * Delivers the failed deliveries of events since the instant again, the oldest first, with all retries. Bounded: returns
- * whether there may be more. Throws `not_found`.
+ * Redelivers failed deliveries of events since `since`, oldest first, with all retries. Bounded: `hasMore`
+ * tells whether there may be more. Throws `not_found`.
  */
 export async function redeliverFailed(
   context: DocumentContext,
@@ -235,7 +248,10 @@ export async function redeliverFailed(
   }
 }
 
-/** A delivery, with the event as receivers get it; null if that is no longer kept. Throws `not_found`. */
+/**
+ * Returns a delivery with the event as receivers get it; `payload` is null if the event is no longer kept.
+ * Throws `not_found`.
+ */
 export async function readDelivery(
   context: DocumentContext & Pick<Context, 'cpu'>,
   caller: Caller,
@@ -261,7 +277,7 @@ export async function readHealth(
   return findHealth(context, caller, id);
 }
 
-/** For an endpoint that exists; pending deliveries are counted up to `atMost`. */
+/** Reads the health of an existing endpoint; pending deliveries are counted up to `atMost`. */
 export function findHealth(
   { store }: Pick<WebhookContext, 'store'>,
   caller: Caller,

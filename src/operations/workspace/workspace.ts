@@ -1,4 +1,4 @@
-// Workspaces: looked up by name, and created together with their first content.
+// Looks workspaces up by name, and creates them together with their first content.
 
 import type { Tenant } from '../../domain/event/event.ts';
 import { similarName } from '../../domain/suggest.ts';
@@ -19,8 +19,9 @@ export class WorkspaceDeleted extends Error {
 
 const PAGE = 1_000;
 /**
- * Requests of a revoked or expired API token may still be in flight and create user groups. They time out after a few
- * seconds; see docs/decisions/0006-deleting-a-workspace.md.
+ * Maximum duration of a request with some margin. Requests of a revoked or expired API token may still be in
+ * flight and create user groups; they time out after a few seconds. See
+ * docs/decisions/0006-deleting-a-workspace.md.
  */
 const MAX_REQUEST_MS = 60_000;
 
@@ -71,7 +72,10 @@ export async function renameWorkspace(
   return store.write({ kind: 'renameWorkspace', workspaceId: workspace.workspaceId, from, to });
 }
 
-/** Deletes a workspace without user groups, with its API tokens, which must have been inactive for `MAX_REQUEST_MS`. */
+/**
+ * Deletes a workspace without user groups, and its API tokens, which must have been inactive for
+ * `MAX_REQUEST_MS`.
+ */
 export async function deleteWorkspace(
   store: BatchingStore,
   name: string,
@@ -84,7 +88,7 @@ export async function deleteWorkspace(
     const endedBefore = now - MAX_REQUEST_MS;
     const result = await store.write({ kind: 'deleteWorkspace', workspaceId, endedBefore });
     if (result !== 'has_history') return result;
-    // There may be millions: in small transactions.
+    // Deletes its history in small transactions, because there may be millions of rows.
     for (const environment of environments) await deleteHistory(store, { workspaceId, environment });
   }
 }

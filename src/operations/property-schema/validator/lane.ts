@@ -13,22 +13,27 @@ interface Waiting extends Queued {
 
 interface LaneOptions {
   limits: ThreadLimits;
-  /** The others serve while one of them is busy or is being replaced. */
+  /** Number of threads; the others serve while one of them is busy or being replaced. */
   threads: number;
-  /** Whether the check may use the lane, asked when it could start: earlier ones of its tenant may have taken too long. */
+  /**
+   * Whether the check may still use the lane, asked when it could start: earlier checks of its tenant may
+   * have taken too long.
+   */
   admits?: (check: Check) => boolean;
-  /** Called before the next check of the tenant can start. */
+  /** Called with the outcome of a check before the next one of its tenant can start. */
   onSpent?: (check: Check, outcome: Outcome) => void;
 }
 
 export class Lane {
   readonly #options: LaneOptions;
   readonly #queue = new TenantQueue<Waiting>();
-  /** Started with the first check, one after the other: starting all of them together would delay the first. */
+  /**
+   * Threads, started one after the other with the first check: starting all together would delay the first.
+   */
   readonly #threads = new Set<ValidatorThread>();
-  /** The one that was used last is at the end: it has the schemas. */
+  /** Idle threads; the most recently used one, which has the schemas, is at the end. */
   readonly #idle: ValidatorThread[] = [];
-  /** Tenants whose checks are running: one that waits for its own occupies no second thread. */
+  /** Tenants whose checks are running: a tenant never occupies a second thread. */
   readonly #running = new Set<number>();
   #isStarting = false;
   #isClosed = false;
@@ -37,7 +42,10 @@ export class Lane {
     this.#options = options;
   }
 
-  /** A check that the lane does not admit is stalled; one that cannot start in time is overloaded. */
+  /**
+   * Runs a check. Resolves with `stalled` if the lane does not admit it, and with `overloaded` if it cannot
+   * start in time.
+   */
   run(check: Check, { isLast, startBy }: Omit<Queued, 'tenant'>): Promise<Outcome> {
     return new Promise((resolve) => {
       const { tenant } = check;
@@ -68,7 +76,8 @@ export class Lane {
     const thread = this.#newThread();
     void thread.ready.then(() => {
       this.#isStarting = false;
-      // Otherwise, the next check would fail instead of starting another, or of waiting for one that works.
+      // Keeps an ended thread only if there is no other one, to fail the checks that wait. Otherwise, the
+      // next check would fail instead of starting another thread or waiting for one that works.
       const isNeeded = this.#threads.size === 1 && !this.#queue.isEmpty;
       if (thread.hasEnded && !isNeeded) return void this.#threads.delete(thread);
       this.#idle.unshift(thread);
@@ -88,7 +97,7 @@ export class Lane {
     let used = thread;
     let outcome = await used.run(check);
     if ('exceeded' in outcome && outcome.exceeded === 'memory') {
-      // The memory may have been that of the schemas of other tenants.
+      // Repeats the check in a new thread, because schemas of other tenants may have used the memory.
       this.#threads.delete(used);
       used = this.#newThread();
       outcome = await used.run(check);

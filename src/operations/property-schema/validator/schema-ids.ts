@@ -1,5 +1,5 @@
-// The schemas that a thread keeps compiled. Tenants share the capacity: a new schema displaces one of the tenant that has
-// the most, so a tenant that changes its schema again and again displaces its own.
+// Identifies the schemas that a thread keeps compiled. Tenants share the capacity: a new schema displaces one
+// of the tenant that has the most, so a tenant that keeps changing its schema displaces its own.
 
 import type { JsonText } from '../../../domain/json/strict-json.ts';
 import type { ValidatorRequest } from './thread.ts';
@@ -7,18 +7,18 @@ import type { ValidatorRequest } from './thread.ts';
 const MAX_SCHEMAS = 100;
 
 export class SchemaIds {
-  /** For each tenant, the ids of its schemas by their text, in the order of their last use. */
+  /** Schema ids of each tenant by schema text, least recently used first. */
   readonly #byTenant = new Map<number, Map<string, number>>();
   #size = 0;
   #nextId = 0;
 
-  /** The parts of a request that name the schema; the request must be sent. */
+  /** Returns the parts of a request that identify the schema; the request must be sent. */
   use(tenant: number, schema: JsonText): Pick<ValidatorRequest, 'schemaId' | 'schema' | 'dropped'> {
     const ids = this.#byTenant.get(tenant) ?? new Map<string, number>();
     this.#byTenant.set(tenant, ids);
     const known = ids.get(schema);
     if (known !== undefined) {
-      // Moves it to the end.
+      // Moves the schema to the end.
       ids.delete(schema);
       ids.set(schema, known);
       return { schemaId: known, schema: null, dropped: null };

@@ -1,9 +1,9 @@
-// Bounds the processor time of one piece of work in this thread. The time of a clock would include pauses of the thread,
-// which are not the fault of the schema.
+// Bounds the processor time of one piece of work in this thread. Wall-clock time would include pauses of the
+// thread, which are not the schema's fault.
 
 import { cpuMs } from '../../../system/cpu-time.ts';
 
-/** Steps between two looks at the clock, which takes as long as a short step. */
+/** Number of steps between two looks at the clock, each of which takes as long as a short step. */
 const STEPS = 8;
 
 export class TimeExceeded extends Error {
@@ -13,7 +13,10 @@ export class TimeExceeded extends Error {
 export class Stopwatch {
   #startedAt = 0;
   #limitMs = 0;
-  /** No earlier than this the limit can be exceeded, by `performance.now()`, which is cheaper than the processor time. */
+  /**
+   * Earliest time at which the limit can be exceeded, by `performance.now()`, which is cheaper than reading
+   * the processor time.
+   */
   #lookAt = 0;
   #steps = 0;
 
@@ -23,13 +26,13 @@ export class Stopwatch {
     this.#lookAt = performance.now() + limitMs;
   }
 
-  /** Called at every step of the work. Throws `TimeExceeded`. */
+  /** Call it at every step of the work. Throws `TimeExceeded`. */
   readonly step = (): void => {
     this.#steps = (this.#steps + 1) % STEPS;
     if (this.#steps === 0 && performance.now() >= this.#lookAt) this.check();
   };
 
-  /** For work without steps. Throws `TimeExceeded`. */
+  /** Call it after work without steps. Throws `TimeExceeded`. */
   check(): void {
     const leftMs = this.#limitMs - this.spentMs;
     if (leftMs <= 0) throw new TimeExceeded();

@@ -1,30 +1,33 @@
-// Queue that serves the tenant that has used the least time (start-time fair queueing: Goyal, Vin and Cheng, 1996): each
-// tenant waits for its own work, and for one piece of work of every other tenant.
+// Queue that serves the tenant that has used the least time (start-time fair queueing: Goyal, Vin and Cheng,
+// 1996): each tenant waits for its own work, and for one piece of work of every other tenant.
 
 import { FairShare } from '../../../scheduling/fair-share.ts';
 
 const MAX_QUEUED = 1_000;
-/** Tenants whose used time is kept; beyond that, only those that are ahead. */
+/** Number of tenants beyond which only the used time of tenants that are ahead is kept. */
 const MAX_TENANTS = 1_000;
 
 export interface Queued {
   tenant: number;
-  /** Served if nothing else waits. */
+  /** Whether the item is served only if nothing else waits. */
   isLast: boolean;
-  /** `performance.now()` */
+  /** Latest time to start (`performance.now()`). */
   startBy: number;
 }
 
 export class TenantQueue<Item extends Queued> {
-  /** Each in the order of arrival. */
+  /** Items of each tenant, in order of arrival. */
   readonly #queues = new Map<number, Item[]>();
   readonly #share = new FairShare(MAX_QUEUED);
-  /** The time that each tenant has used; that of an absent one is `#now`. */
+  /** Time that each tenant has used; an absent tenant has used `#now`. */
   readonly #usedMs = new Map<number, number>();
-  /** The used time of the tenant that was served last: a tenant that was idle is not served for longer because of it. */
+  /**
+   * Used time of the tenant that was served last. A tenant that was idle starts from here, so that it is not
+   * served for longer afterwards.
+   */
   #now = 0;
 
-  /** Returns false if the tenant has too much in the queue. */
+  /** Returns false if the tenant already has too many items in the queue. */
   add(item: Item): boolean {
     const { tenant } = item;
     if (!this.#share.admits(tenant)) return false;
@@ -39,7 +42,7 @@ export class TenantQueue<Item extends Queued> {
     return this.#queues.size === 0;
   }
 
-  /** Removes the next item, or the next one of a tenant that `mayStart`. */
+  /** Removes and returns the next item of a tenant for which `mayStart` returns true. */
   take(mayStart: (tenant: number) => boolean = () => true): Item | undefined {
     const [first, ...others] = [...this.#queues.values()].filter(([item]) => mayStart(item!.tenant));
     if (first === undefined) return undefined;
@@ -49,7 +52,7 @@ export class TenantQueue<Item extends Queued> {
     return item;
   }
 
-  /** Removes the items that can no longer be started in time. */
+  /** Removes and returns the items that can no longer be started in time. */
   takeLate(): Item[] {
     const now = performance.now();
     const late: Item[] = [];

@@ -1,5 +1,5 @@
-// The thread that compiles property schemas and checks properties. It stops work that takes too long; work that it cannot
-// stop is ended together with the thread.
+// Thread that compiles property schemas and checks properties. It stops work that takes too long; if it
+// cannot stop the work, the main thread ends it.
 
 import { setPriority } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
@@ -13,31 +13,37 @@ import type { Violation } from '../../../problem.ts';
 import { cpuMs } from '../../../system/cpu-time.ts';
 import { Stopwatch, TimeExceeded } from './stopwatch.ts';
 
-/** The times are in milliseconds of processor time. */
+/** Limits of a thread; times are in milliseconds of processor time. */
 export interface ThreadLimits {
   compileMs: number;
   checkMs: number;
-  /** Priority of the thread for the operating system: 0 is normal, 19 the lowest. */
+  /** Priority for the operating system: 0 is normal, 19 the lowest. */
   niceness: number;
 }
 
 export interface ValidatorRequest {
   schemaId: number;
-  /** JSON text; null if the thread has the schema: a copy of 64 KiB for each check would take longer than the check. */
+  /**
+   * JSON text; null if the thread already has the schema: copying 64 KiB for each check would take longer
+   * than the check.
+   */
   schema: JsonText | null;
-  /** The id of a schema that is not used again; null for none. */
+  /** Id of a schema that is no longer used; null for none. */
   dropped: number | null;
   /** JSON texts; null compiles the schema and tries it with examples. */
   properties: readonly JsonText[] | null;
 }
 
-/** The violations of each properties, or why the schema cannot be used, or that it took too long. */
+/** Violations of each of the properties, or why the schema cannot be used, or that it took too long. */
 export type Verdict =
   | { violations: Violation[][] }
   | { pointer: string; invalid: string }
   | { exceeded: 'compile' | 'check' };
 
-/** `cpuMs`: the processor time of the thread since its start. `hasForgotten`: the thread has no schemas any more. */
+/**
+ * `cpuMs` is the processor time of the thread since its start. `hasForgotten`: the thread no longer has any
+ * schemas.
+ */
 export type ValidatorReply = { cpuMs: number } & (
   | { verdict: Verdict; hasForgotten: boolean }
   | { isReady: true }
@@ -48,7 +54,7 @@ interface KnownSchema {
   check: PropertyCheck | null;
 }
 
-/** Half of the heap that a thread may have: patterns can take a thousand times the size of their text. */
+/** Half of the heap of a thread: patterns can take a thousand times the size of their text. */
 const MAX_KEPT_BYTES = 32_000_000;
 
 const { compileMs, checkMs, niceness } = workerData as ThreadLimits;
@@ -69,7 +75,7 @@ function send(reply: ValidatorReply): void {
   parentPort?.postMessage(reply);
 }
 
-/** The first schema takes longer than the next. */
+/** Compiles and checks a schema at start, because the first one takes longer. */
 function warmUp(): void {
   stopwatch.start(Number.POSITIVE_INFINITY);
   const check = compilePropertySchema(
@@ -83,8 +89,9 @@ function warmUp(): void {
 }
 
 /**
- * Called once the code is loaded: at a low priority, loading takes seconds on a busy machine, and the first request does not
- * wait so long. Linux only: on other systems, the priority is that of the whole process.
+ * Lowers the priority. Called after the code is loaded: at a low priority, loading would take seconds on a
+ * busy machine, and the first request does not wait that long. Linux only: on other systems, the priority is
+ * that of the whole process.
  */
 function lowerPriority(): void {
   if (niceness > 0 && process.platform === 'linux') setPriority(niceness);
@@ -102,7 +109,7 @@ function reachVerdict(request: ValidatorRequest): Verdict {
   } catch (error) {
     if (error instanceof TimeExceeded) return { exceeded: step };
     if (error instanceof SchemaInvalid) return { pointer: error.pointer, invalid: error.message };
-    // A reference that leads to itself without consuming data.
+    // A reference leads to itself without consuming data.
     if (error instanceof RangeError) return { pointer: '', invalid: 'must not refer to itself endlessly' };
     throw error;
   }
@@ -124,8 +131,8 @@ function compiled(schema: KnownSchema): PropertyCheck {
 }
 
 /**
- * Throws `TimeExceeded` if an example takes longer than a check may. All examples together get no more than that either:
- * the rest is skipped.
+ * Checks examples with the schema. Throws `TimeExceeded` if an example takes longer than a check may. All
+ * examples together get no more time than that: the rest is skipped.
  */
 function tryExamples({ text }: KnownSchema, check: PropertyCheck): void {
   const startedAt = cpuMs();

@@ -1,17 +1,20 @@
-// The time that each tenant has used beyond what a check may take, paid back slowly. The account is that of the tenant,
-// not of its schema: another schema does not help.
+// Accounts for the time that each tenant has used beyond the limit of a check, which it pays back slowly. The
+// account belongs to the tenant, not to its schema: another schema does not help.
 
-/** Milliseconds that are paid back in a second: the share of its time that a fast thread loses to one tenant at most. */
+/**
+ * Milliseconds that a tenant pays back per second: the maximum share of a fast thread's time that one tenant
+ * takes.
+ */
 const PAID_BACK_PER_SECOND = 1;
-/** A tenant may owe this: an ordinary schema is compiled once, and a check can be slow by chance. */
+/** Time that a tenant may owe: an ordinary schema is compiled once, and a check can be slow by chance. */
 const FREE_MS = 100;
-/** A tenant that has stopped is free again after two minutes. */
+/** Maximum debt: a tenant that has stopped is free again after two minutes. */
 const MAX_OWED_MS = FREE_MS + 120;
-/** Beyond that, the tenant that was charged least recently is forgotten. */
+/** Maximum number of accounts; beyond it, the least recently charged one is forgotten. */
 const MAX_TENANTS = 10_000;
 
 export class TimeAccounts {
-  /** When each tenant will have paid back (`performance.now()`). */
+  /** Time when each tenant will have paid back (`performance.now()`). */
   readonly #paidAt = new Map<number, number>();
 
   charge(tenant: number, ms: number): void {
@@ -23,7 +26,7 @@ export class TimeAccounts {
     if (this.#paidAt.size > MAX_TENANTS) this.#paidAt.delete(this.#paidAt.keys().next().value!);
   }
 
-  /** Whether the tenant owes more than is free. */
+  /** Whether the tenant owes more than `FREE_MS`. */
   owes(tenant: number): boolean {
     const paidAt = this.#paidAt.get(tenant);
     return paidAt !== undefined && paidAt > performance.now() + timeToPay(FREE_MS);

@@ -1,4 +1,4 @@
-// A thread that runs one check at a time, as its lane sees it.
+// Runs checks in a thread, one at a time, for its lane.
 
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
@@ -7,25 +7,34 @@ import { startThread } from '../../../system/start-thread.ts';
 import { SchemaIds } from './schema-ids.ts';
 import type { ThreadLimits, ValidatorReply, Verdict } from './thread.ts';
 
-/** The thread ends if it needs more. The most expensive schemas within the limits of size and depth need less. */
+/**
+ * Heap limit, beyond which the thread ends. The most expensive schemas within the limits of size and depth
+ * need less.
+ */
 const HEAP_MB = 64;
-/** Larger ones take more memory, and save no time. */
+/** Size of the young generation; a larger one takes more memory and saves no time. */
 const YOUNG_GENERATION_MB = 8;
-/** How much longer than its limits a check may take that the thread cannot stop. */
+/** Additional time for a check that the thread cannot stop. */
 const GRACE_MS = 10;
-/** A check that has not used its processor time by then was not executed: the machine is too busy. */
+/**
+ * Maximum elapsed time: a check that has not used its processor time by then did not get a processor, because
+ * the machine is too busy.
+ */
 const MAX_MS = 2_500;
-/** A thread that is being executed says its processor time sooner. */
+/** Time within which a thread that gets a processor reports its processor time. */
 const CPU_USAGE_MS = 250;
 
-/** A schema to check with, and properties; null tries the schema with examples. */
+/** Properties to check, and their schema; without properties, the schema is tried with examples. */
 export interface Check {
   tenant: number;
   schema: JsonText;
   properties: readonly JsonText[] | null;
 }
 
-/** A check that is overloaded, stalled or failed says nothing about its schema: it had no processor time, or no thread. */
+/**
+ * Outcome of a check. Overloaded, stalled and failed checks say nothing about the schema: they had no
+ * processor time, or no thread.
+ */
 export type Outcome = { spentMs: number } & (
   | Verdict
   | { exceeded: 'memory' }
@@ -53,7 +62,10 @@ export class ValidatorThread {
   #hasEnded = false;
   #failure: Error | null = null;
 
-  /** The process does not end before the thread has started, and then only waits for a check. */
+  /**
+   * Starts the thread. The process stays alive until the thread has started, and afterwards only while a
+   * check runs.
+   */
   constructor(limits: ThreadLimits) {
     this.#limits = limits;
     this.#worker = newWorker(limits);
@@ -71,7 +83,7 @@ export class ValidatorThread {
     return this.#hasEnded;
   }
 
-  /** The time of a check does not include that of starting the thread. */
+  /** Runs a check. Its time excludes the start of the thread. */
   async run({ tenant, schema, properties }: Check): Promise<Outcome> {
     await this.ready;
     if (this.#failure !== null) return { failure: this.#failure, spentMs: 0 };
@@ -135,7 +147,10 @@ export class ValidatorThread {
     return setTimeout(() => void this.#endIfOverdue(), afterMs + GRACE_MS);
   }
 
-  /** A timer can be late, with the reply waiting behind it, and a thread can wait for a processor: neither is a verdict. */
+  /**
+   * Ends the thread if the check is overdue. A late timer with the reply waiting behind it, or a thread that
+   * waits for a processor, is no verdict.
+   */
   async #endIfOverdue(): Promise<void> {
     const running = this.#running;
     await nextTurn();
@@ -147,7 +162,7 @@ export class ValidatorThread {
     running.timer = this.#look(running.limitMs - (spentMs ?? 0));
   }
 
-  /** Processor time of the running check; null if the thread does not say. */
+  /** Returns the processor time of the running check; null if the thread does not report it. */
   async #spentMs(): Promise<number | null> {
     const usage = this.#worker?.cpuUsage().catch(() => null);
     const answer = await Promise.race([usage, sleep(CPU_USAGE_MS, null)]);
@@ -169,7 +184,7 @@ function newWorker(limits: ThreadLimits): Worker | null {
   }
 }
 
-/** Examples may take twice as long as a check. */
+/** Trying examples may take twice as long as a check. */
 function timeLimit(
   { compileMs, checkMs }: ThreadLimits,
   schema: JsonText | null,

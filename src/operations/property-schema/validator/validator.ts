@@ -1,7 +1,7 @@
-// Checks properties against their schema in threads, so that no schema delays the requests of other tenants. Almost every
-// check takes less than a slice of a fast thread. One that does not is repeated in the slow thread. A tenant with many of
-// them uses that thread until it has paid back the time: a fast thread is lost to it for a thousandth of the time, and
-// meanwhile the other one serves.
+// Checks properties against their schema in threads, so that no schema delays the requests of other tenants.
+// Almost every check takes less time than a fast thread allows; a check that takes longer is repeated in the
+// slow thread. A tenant with many such checks uses only the slow thread until it has paid back the time. It
+// thus takes a thousandth of the time of a fast thread at most, during which the other one serves.
 
 import type { JsonText } from '../../../domain/json/strict-json.ts';
 import type { Violation } from '../../../problem.ts';
@@ -11,13 +11,19 @@ import type { ThreadLimits } from './thread.ts';
 import { TimeAccounts } from './time-accounts.ts';
 import type { Check, Outcome } from './validator-thread.ts';
 
-/** A few KiB of properties take less than a millisecond, 64 KiB 5 to 20 ms; compiling a schema of 64 KiB takes 20 to 50 ms. */
+/**
+ * Limits of the fast threads. A few KiB of properties take less than a millisecond, 64 KiB 5 to 20 ms;
+ * compiling a schema of 64 KiB takes 20 to 50 ms.
+ */
 const FAST: ThreadLimits = { compileMs: 50, checkMs: 10, niceness: 0 };
-/** Gives way to the other threads of the process if there are not enough processors, but does not starve. */
+/**
+ * Limits of the slow thread. It gives way to the other threads of the process if there are not enough
+ * processors, but does not starve.
+ */
 const SLOW: ThreadLimits = { compileMs: 1_000, checkMs: 250, niceness: 5 };
-/** A request that waits longer could not be answered in time. */
+/** Maximum wait: a request that waits longer could not be answered in time. */
 const MAX_WAIT_MS = 1_500;
-/** A schema that has timed out so often is checked last. */
+/** Number of timeouts after which a schema is checked last. */
 const MAX_TIMEOUTS = 3;
 const MAX_TIMED_OUT_SCHEMAS = 100;
 
@@ -41,17 +47,20 @@ const EXCEEDED = {
   memory: 'needs too much memory to check',
 } as const;
 
-/** Shared: under overload, capturing a stack trace for each request is too expensive. */
+/** Shared, because under overload capturing a stack trace for each request is too expensive. */
 export const OVERLOADED = tooBusy('Too many properties are waiting to be checked. Retry later.');
 
-/** The violations of each of the properties, or why there are none. Threads can send it to each other. */
+/** Violations of each of the properties, or why there are none. Can be sent between threads. */
 export type Validation =
   | { violations: Violation[][] }
   | { invalid: string; pointer: string; isRepeated: boolean }
   | { overloaded: true };
 
 export abstract class Validator {
-  /** `tenant` is the workspace that the schema belongs to. `properties`: null compiles it, and tries it with examples. */
+  /**
+   * Validates properties. `tenant` is the workspace of the schema. If `properties` is null, compiles the
+   * schema and tries it with examples.
+   */
   abstract validate(
     tenant: number,
     schema: JsonText,
@@ -63,7 +72,10 @@ export abstract class Validator {
     violationsIn(await this.validate(tenant, schema, null));
   }
 
-  /** The violations of each of the properties. Throws `PropertySchemaInvalid` if the schema takes too long for all of them. */
+  /**
+   * Returns the violations of each of the properties. Throws `PropertySchemaInvalid` if checking all of them
+   * takes too long.
+   */
   async check(tenant: number, schema: JsonText, properties: readonly JsonText[]): Promise<Violation[][]> {
     return violationsIn(await this.validate(tenant, schema, properties));
   }
@@ -84,11 +96,14 @@ export class PropertyValidator extends Validator implements AsyncDisposable {
     onSpent: ({ tenant }, outcome) => this.#charge(tenant, outcome),
   });
   readonly #slow = new Lane({ limits: SLOW, threads: 1 });
-  /** The number of timeouts of schemas, in the order of the last one. */
+  /** Number of timeouts of each schema, least recent first. */
   readonly #timeouts = new Map<string, number>();
   readonly #maxWaitMs: number;
 
-  /** The checks of a command wait for a thread as long as it takes: no caller gives up meanwhile. */
+  /**
+   * Creates a validator for a command, whose checks wait for a thread as long as it takes: no caller gives
+   * up.
+   */
   static forCommand(): PropertyValidator {
     return new PropertyValidator(Number.POSITIVE_INFINITY);
   }
@@ -122,7 +137,10 @@ export class PropertyValidator extends Validator implements AsyncDisposable {
     return this.#slow.run(check, { isLast, startBy });
   }
 
-  /** Not for what the fast threads never do: schemas are tried, and many properties checked, in the slow one. */
+  /**
+   * Charges a tenant for a slow check of one group. Trying a schema and checking many properties are not
+   * charged, because only the slow thread does that.
+   */
   #charge(tenant: number, { spentMs }: Outcome): void {
     this.#accounts.charge(tenant, spentMs - FAST.checkMs);
   }
@@ -131,7 +149,7 @@ export class PropertyValidator extends Validator implements AsyncDisposable {
     return this.#timeouts.get(schemaKey(check)) ?? 0;
   }
 
-  /** Returns whether the schema has timed out repeatedly. */
+  /** Counts a timeout of the schema. Returns whether it has timed out repeatedly. */
   #countTimeout(check: Check): boolean {
     const timeouts = this.#timeoutCount(check) + 1;
     const key = schemaKey(check);
@@ -143,7 +161,7 @@ export class PropertyValidator extends Validator implements AsyncDisposable {
   }
 }
 
-/** Two tenants may have the same schema. */
+/** Two tenants may have the same schema, so the key includes the tenant. */
 function schemaKey({ tenant, schema }: Check): string {
   return `${tenant} ${schema}`;
 }
@@ -152,7 +170,7 @@ function isUndecided(outcome: Outcome): boolean {
   return 'exceeded' in outcome || 'stalled' in outcome;
 }
 
-/** Throws the failure of a thread. */
+/** Converts an outcome. Throws the failure of a thread. */
 function toValidation(outcome: Outcome, isRepeated = false): Validation {
   if ('violations' in outcome) return { violations: outcome.violations };
   if ('overloaded' in outcome || 'stalled' in outcome) return { overloaded: true };
