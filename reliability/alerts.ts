@@ -1,4 +1,4 @@
-// Produces the fault of each alert in a real process, and waits until a real Prometheus fires it.
+// Produces the fault of each alert in a real process and waits until a real Prometheus fires it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../test/support/process.ts';
@@ -6,7 +6,7 @@ import { readRules } from '../test/support/prometheus.ts';
 import { type AlertFault, faults } from './alerts/faults.ts';
 import { Site } from './alerts/site.ts';
 
-/** A minute becomes a second. */
+/** Speed-up of the rules: a minute becomes a second. */
 const SPEED = 60;
 const CONCURRENCY = 4;
 const LIMIT_MS = 180_000;
@@ -15,12 +15,12 @@ const POLL_MS = 100;
 export interface AlertFigures {
   alert: string;
   speed: number;
-  /** From the start of the fault until the alert fired; null if it did not. */
+  /** Time from the start of the fault until the alert fired; null if it did not. */
   seconds: number | null;
 }
 
 interface AlertsOptions {
-  /** Empty: all. */
+  /** Alerts to test; all if empty. */
   only: readonly string[];
   onAlert: (figures: AlertFigures) => void;
 }
@@ -29,7 +29,7 @@ export function alertNames(): string[] {
   return readRules().map(({ alert }) => alert);
 }
 
-/** Throws if an alert is active before its fault, or has none. */
+/** Fires the alerts. Throws if an alert is active before its fault, or has no fault. */
 export async function fireAlerts({ only, onAlert }: AlertsOptions): Promise<AlertFigures[]> {
   const waiting = alertNames().filter((alert) => only.length === 0 || only.includes(alert));
   const figures: AlertFigures[] = [];
@@ -54,13 +54,16 @@ async function fire(alert: string): Promise<AlertFigures> {
   return { alert, speed, seconds: ms === null ? null : Math.round(ms / 100) / 10 };
 }
 
-/** Prometheus finds its targets some seconds after it starts: until then, one is missing. */
+/**
+ * Waits until the alert is inactive: Prometheus finds its targets only some seconds after it starts, and
+ * until then one is missing.
+ */
 async function waitUntilQuiet({ prometheus }: Site, alert: string): Promise<void> {
   await eventually('a scrape', async () => (await prometheus.query('up == 1')).length > 0);
   await eventually(`${alert} to be inactive`, async () => (await prometheus.stateOf(alert)) === 'inactive');
 }
 
-/** null if the alert does not fire within the limit. */
+/** Returns the time until the alert fires; null if it does not within the limit. */
 async function firingAfter(site: Site, alert: string, { produce }: AlertFault): Promise<number | null> {
   const stop = new AbortController();
   const startedAt = performance.now();

@@ -1,5 +1,5 @@
-// Load generation in a worker thread, so that other work of the rig does not delay it. In an open loop, a call is sent
-// when it is due, regardless of earlier calls, and its latency counts from its due time.
+// Generates load in a worker thread, so that other work of the rig does not delay it. In an open loop, a call
+// is sent when it is due, regardless of earlier calls, and its latency counts from its due time.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,28 +10,31 @@ import { Connection, detailOf, hasRetryAfter, type Reply } from './connection.ts
 
 export interface CallLoad extends CallTarget {
   url: string;
-  /** Sent in turn; only creates if absent. */
+  /** Calls that are sent in turn; only creates if absent. */
   mix?: readonly CallName[];
-  /** Calls that are due while all are in use wait; below the connection limit of the service if absent. */
+  /**
+   * Maximum number of connections: due calls wait while all are in use. If absent, stays below the connection
+   * limit of the service.
+   */
   maxConnections?: number;
   seconds: number;
-  /** Until the queues are filled: calls that finish earlier are excluded from the figures. */
+  /** Time until the queues are filled; the figures exclude calls that finish earlier. */
   warmUpSeconds: number;
   /** Open loop: calls due per second. Closed loop: callers that each send the next call after the previous response. */
   offer: { perSecond: number } | { callers: number };
 }
 
 interface CallFigures {
-  /** Sent calls. */
+  /** Number of calls sent. */
   calls: number;
   served: VerdictFigures;
-  /** 503 with Retry-After. */
+  /** Responses with 503 and Retry-After. */
   refused: VerdictFigures;
-  /** Any other response, or none. */
+  /** Other responses, and calls without a response. */
   wrong: number;
   /** Wrong and rejected calls, including those during the warm-up. */
   notServed: number;
-  /** The start of the first second in which all due calls were served. */
+  /** Start of the first second in which all due calls were served. */
   allServedAfterSeconds: number;
 }
 
@@ -56,10 +59,13 @@ export async function call(load: CallLoad): Promise<CallFigures> {
   return figures;
 }
 
-/** Runs a small load in a process, for accurate latencies: the generator of the large load has a queue itself. */
+/**
+ * Runs a small load in a separate process, for accurate latencies: the generator of the large load has a
+ * queue of its own.
+ */
 export async function probe(load: CallLoad): Promise<CallFigures> {
   const prober = fork(new URL('./call-probe.ts', import.meta.url));
-  // Not on the command line, which other users can read.
+  // The load contains tokens, and other users can read command lines.
   prober.send(load);
   const [figures] = await once(prober, 'message');
   return figures as CallFigures;
@@ -69,10 +75,10 @@ type Verdict = 'served' | 'refused' | 'wrong';
 
 export interface Outcome {
   verdict: Verdict;
-  /** The status and, of a problem, its detail. */
+  /** Status, and the detail of a problem. */
   reply: string;
   call: CallName;
-  /** The id of the group that it creates, if it creates one. */
+  /** Id of the group that the call creates, if it creates one. */
   groupId: string;
   dueMs: number;
   tookMs: number;
@@ -82,7 +88,7 @@ export class Callers {
   readonly #load: CallLoad;
   readonly #mix: readonly CallName[];
   readonly #free: Connection[] = [];
-  /** The due times of calls waiting for a free connection. */
+  /** Due times of calls that wait for a free connection. */
   readonly #overdue: number[] = [];
   #connections = 0;
   readonly #outcomes: Outcome[] = [];
@@ -90,7 +96,7 @@ export class Callers {
   #sent = 0;
   #calls = 0;
 
-  /** `open`: connections that the load uses before it opens others. */
+  /** `open` contains connections to use before opening others. */
   constructor(load: CallLoad, open: readonly Connection[] = []) {
     this.#load = load;
     this.#mix = load.mix ?? ONLY_CREATES;
@@ -102,7 +108,7 @@ export class Callers {
     return this.#figures(await this.outcomes());
   }
 
-  /** Runs the load; one outcome per call that was responded to. */
+  /** Runs the load. Returns one outcome per call that got a response. */
   async outcomes(): Promise<readonly Outcome[]> {
     const { offer, seconds } = this.#load;
     if ('callers' in offer)
@@ -142,8 +148,8 @@ export class Callers {
   }
 
   /**
-   * The one that has been free for longest: the service closes one that sends no request for ten seconds, and one that is
-   * idle for a minute. Skips closed ones.
+   * Returns the connection that has been free longest, skipping closed ones: the service closes a connection
+   * that sends no request for ten seconds, or is idle for a minute.
    */
   #freeConnection(): Connection | null {
     for (let free = this.#free.shift(); free !== undefined; free = this.#free.shift()) {
@@ -181,7 +187,7 @@ export class Callers {
       this.#send(this.#elapsedMs);
   }
 
-  /** The connections that no call uses, for another load. */
+  /** Connections that no call is using, for another load. */
   get free(): readonly Connection[] {
     return this.#free;
   }

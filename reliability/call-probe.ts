@@ -1,9 +1,9 @@
-// A process that measures latency with a small load while another process sends an excessive one.
+// Measures latency with a small load while another process sends an excessive one.
 
 import { setPriority } from 'node:os';
 import { Callers, type CallLoad } from './call-load.ts';
 
-/** Higher than that of other processes, if permitted. */
+/** Higher priority than other processes, if permitted. */
 const PRIORITY = -10;
 
 process.once('message', async (load: CallLoad) => {

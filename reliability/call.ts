@@ -1,4 +1,4 @@
-// Calls of a load generator: what a customer sends, with the bodies that a customer has.
+// Calls that a load generator sends, with bodies as customers send them.
 
 import { requestBytes } from './connection.ts';
 
@@ -6,22 +6,22 @@ export interface CallTarget {
   apiToken: string;
   /** The prefix of the ids of created groups. */
   prefix: string;
-  /** For the calls on existing groups. */
+  /** Existing groups, for calls that need one. */
   groups?: readonly KnownGroup[];
 }
 
 export interface KnownGroup {
   id: string;
-  /** Stays valid: no call of the load rotates it. */
+  /** Token that stays valid: no call of the load rotates it. */
   token: string;
-  /** The id of another group, whose token is rotated. */
+  /** Id of another group, whose token is rotated. */
   rotatedId: string;
 }
 
-/** Builds the call with this number; `newId` is not in use. */
+/** Builds the call with this number. No group has the id `newId`. */
 type BuildCall = (target: CallTarget, newId: string, index: number) => Uint8Array;
 
-/** Larger than what the service reads before it authenticates. */
+/** Size of a body that the service does not read before it authenticates. */
 const LARGE_BYTES = 20_000;
 const LARGE = 'x'.repeat(LARGE_BYTES);
 

@@ -1,5 +1,6 @@
-// Changes the catalogue, the policies, the property schema and the integrations through one process while callers depend
-// on them through others, repeatedly: every request sent after the acknowledgement of a change must see it.
+// Changes the catalogue, the policies, the property schema and the integrations through one process while
+// callers depend on them through others, repeatedly: every request sent after a change was acknowledged must
+// see it.
 
 import { randomUUID } from 'node:crypto';
 import { send, type TestResponse } from '../test/support/http.ts';
@@ -36,7 +37,9 @@ export async function changeConfig({ trials, seed, onTrial, ...site }: Site & Tr
   return figures;
 }
 
-/** Each creates what it needs, and returns a state of the configuration that a change ends. */
+/**
+ * Changes by name. Each creates what it needs, and returns a state of the configuration that the change ends.
+ */
 const subjects = {
   'data source created': async (env) => {
     const { schema, source, resolve } = await env.mappedGroup();
@@ -69,7 +72,7 @@ const subjects = {
     await env.putSource(source, schema, 'old');
     return {
       use: resolve((json) => schema in json.data_sources),
-      // The group is mapped to it again meanwhile: neither order may lead to data.
+      // Also maps the group to the data source again: data must not be returned in either order.
       end: () =>
         Promise.all([
           env.putSource(source, schema, 'new', { user_group_id: randomUUID() }),
@@ -161,7 +164,7 @@ const subjects = {
 
 const changes = Object.keys(subjects) as (keyof typeof subjects)[];
 
-/** What the trials create in the environment of the API token. */
+/** Creates the objects of the trials in the environment of the API token. */
 class Environment {
   readonly #site: Site;
   readonly #random: Random;
@@ -179,7 +182,7 @@ class Environment {
     for (const path of paths) await this.drop(path);
   }
 
-  /** Also while it is in use. */
+  /** Deletes the object even while it is in use. */
   drop(path: string): Promise<unknown> {
     return this.call('DELETE', `${path}?force=true`);
   }
@@ -197,7 +200,7 @@ class Environment {
     return this.call('PUT', '/v1/mapping-policy', { mode });
   }
 
-  /** Accepts one plan. */
+  /** Accepts a single plan. */
   putPropertySchema(plan: string): Promise<unknown> {
     const schema = { properties: { plan: { const: plan } } };
     return this.call('PUT', '/v1/property-schema', { schema, mode: 'enforce' });
@@ -211,7 +214,7 @@ class Environment {
     });
   }
 
-  /** A schema, and a user group that is mapped to a data source of it, which does not exist. */
+  /** Creates a schema, and a user group that is mapped to a data source of it that does not exist. */
   async mappedGroup({ isMapped = true } = {}) {
     const [schema, source] = [`schema-${randomUUID()}`, `source-${randomUUID()}`];
     await this.putSchema(schema);
@@ -227,7 +230,7 @@ class Environment {
     return { id, schema, source, resolve };
   }
 
-  /** Updates of a user group, each with other fields. */
+  /** Returns a function that updates a user group, each time with different fields. */
   async updates(fieldsOf: (number: number) => object): Promise<(url: string) => Promise<TestResponse>> {
     const { provided_id: user_group_id } = await this.#group({});
     let number = 0;

@@ -1,5 +1,5 @@
-// One connection of a load generator, with at most one request in flight. Faster than an HTTP client, and it sends what
-// no client would.
+// One connection of a load generator, with at most one request in flight. It is faster than an HTTP client,
+// and can send what no client would.
 
 import { connect, type Socket } from 'node:net';
 
@@ -7,7 +7,7 @@ export interface Reply {
   status: number;
   /** The status line and the headers. */
   head: string;
-  /** Only of an error; otherwise empty. */
+  /** Body of an error; otherwise empty. */
   body: string;
 }
 
@@ -15,7 +15,7 @@ interface RequestParts {
   method: string;
   path: string;
   apiToken?: string | undefined;
-  /** Complete lines without the line break. */
+  /** Complete header lines without line breaks. */
   headers?: readonly string[];
   body?: string | Uint8Array | undefined;
 }
@@ -38,7 +38,7 @@ export function requestBytes({
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), bytes]);
 }
 
-/** A null reply: the connection was closed before the end of the response. */
+/** Receives the reply; null if the connection was closed before the end of the response. */
 type OnReply = (reply: Reply | null) => void;
 
 export class Connection {
@@ -46,7 +46,7 @@ export class Connection {
   #head = '';
   #status = 0;
   #errorBody: Buffer[] = [];
-  /** Bytes of the response that have not arrived; null until its head has. */
+  /** Bytes of the response that have not arrived yet; null until its head has arrived. */
   #missing: number | null = null;
   #onReply: OnReply | null = null;
 
@@ -67,7 +67,7 @@ export class Connection {
     this.socket.write(request);
   }
 
-  /** For a request that the caller writes itself. */
+  /** Receives the response to a request that the caller writes itself. */
   receive(onReply: OnReply): void {
     this.#onReply = onReply;
     if (this.socket.destroyed) this.#settle(null);
@@ -94,7 +94,7 @@ export class Connection {
     this.#settle(reply);
   }
 
-  /** Returns what follows the head; null if that has not arrived completely. */
+  /** Returns the bytes after the head; null if the head is incomplete. */
   #readHead(chunk: Buffer): Buffer | null {
     const before = this.#head.length;
     this.#head += chunk.toString('latin1');

@@ -1,6 +1,6 @@
-// Kills the service at random moments under load and restarts it, repeatedly; after each kill, everything it has
-// acknowledged must still exist. The page cache of the operating system survives a kill: `power-cut.ts` tests the loss
-// of unsynced writes.
+// Kills the service at random moments under load and restarts it, repeatedly; after each kill, everything
+// that it acknowledged must still exist. The page cache of the operating system survives a kill;
+// `power-cut.ts` tests the loss of unsynced writes.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseKind } from '../test/support/database.ts';
@@ -20,7 +20,10 @@ interface CrashOptions {
   /** Processes that serve the database together; SQLite supports one. */
   processes: number;
   seed: number;
-  /** SQL that removes data after each kill, to test that the rig detects it; every kill then happens under load. */
+  /**
+   * SQL that removes data after each kill, to test that the rig detects the loss; every kill then happens
+   * under load.
+   */
   corruptingSql?: string;
   onKill: (kills: number) => void;
 }
@@ -31,15 +34,15 @@ interface CrashFigures {
   killsDuringStart: number;
   groups: number;
   answered: number;
-  /** Responses lost because of a kill. */
+  /** Responses that a kill prevented. */
   lostAnswers: number;
 }
 
 const GROUPS = 150;
 const CALLERS = 12;
-/** The longest time under load before a kill. */
+/** Maximum time under load before a kill. */
 const LOAD_MS = 400;
-/** The longest time from the start of a process to its kill if it does not listen yet. */
+/** Maximum time from the start of a process to its kill if it does not listen yet. */
 const START_MS = 400;
 const DURING_START_SHARE = 0.15;
 const REPLACED_TOKENS = 3;
@@ -102,7 +105,7 @@ class CrashRig {
     }
   }
 
-  /** A final inspection of everything, against the journal on disk. */
+  /** Inspects everything one last time, against the journal on disk. */
   async inspectEverything(): Promise<CrashFigures> {
     await this.#equipment.fleet.start();
     const ledger = Ledger.from(await readRounds(this.#journalPath));

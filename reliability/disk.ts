@@ -16,8 +16,9 @@ const UNIT_BYTES = { pages: 4_096, sectors: 512 } as const;
 export type Change = { offset: number; data: Buffer } | { size: number };
 
 /**
- * Writes made before a sync starts are durable when it succeeds. If it fails, they never become durable: Linux marks
- * the pages clean although it could not write them, still shows them to processes, and skips them at the next sync.
+ * Ends a sync. If it succeeds, writes made before it started are durable. If it fails, they never become
+ * durable: Linux marks the pages clean although it could not write them, still shows them to processes, and
+ * skips them at the next sync.
  */
 export type EndSync = (isSafe: boolean) => void;
 
@@ -26,7 +27,7 @@ class File {
   #unsynced: Change[] = [];
   #size = 0;
 
-  /** The size that processes see. */
+  /** Size that processes see. */
   get size(): number {
     return this.#size;
   }
@@ -57,7 +58,7 @@ export class Directory {
   readonly #synced = new Map<string, File | Directory>();
   /** Changes made by one call, such as a rename, are atomic. */
   #unsynced: Name[][] = [];
-  /** The entries that processes see. */
+  /** Entries that processes see. */
   readonly names = new Map<string, File | Directory>();
 
   change(...names: Name[]): void {
@@ -98,7 +99,7 @@ export class Disk {
     return node;
   }
 
-  /** The file at the path, created if it is missing. */
+  /** Returns the file at the path, and creates it if it is missing. */
   file(path: string): File {
     const found = this.find(path);
     if (found instanceof File) return found;
@@ -135,7 +136,7 @@ function apply(names: Map<string, File | Directory>, changes: readonly Name[]): 
   }
 }
 
-/** The bytes of a file in a growing buffer, which is zeroed beyond the size of the file. */
+/** Bytes of a file in a growing buffer, which is zeroed beyond the size of the file. */
 class Content {
   #buffer = Buffer.alloc(0);
   #size = 0;
@@ -169,7 +170,10 @@ function someOf(changes: readonly Change[], survival: Survival, random: Random):
   return survival === 'everything' ? changes : somePieces(changes, UNIT_BYTES[survival], random);
 }
 
-/** Each unit of the disk was last written back at a random time: it has the changes before that time and none after it. */
+/**
+ * Returns the changes that reach the disk: each unit was last written back at a random time, so it has all
+ * changes before that time and none after it.
+ */
 function somePieces(changes: readonly Change[], unitBytes: number, random: Random): Change[] {
   const pieces = changes.flatMap((change) => ('data' in change ? piecesOf(change, unitBytes) : [change]));
   const unitOf = (piece: Change): number => ('data' in piece ? Math.floor(piece.offset / unitBytes) : -1);

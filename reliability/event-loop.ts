@@ -1,4 +1,5 @@
-// The event loop of a service: its longest iteration as measured by the service, and the latency of `/healthz`.
+// Observes the event loop of a service: its longest iteration as the service measures it, and the latency of
+// `/healthz`.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,13 +17,13 @@ const PROBE_EVERY_MS = 5;
 export interface Monitored {
   service: Service;
   loop: EventLoop;
-  /** An API token with the permission admin. */
+  /** API token with the permission `admin`. */
   token: string;
   issuer: TokenIssuer;
   database: TestDatabase;
 }
 
-/** Runs the work while a process with these settings, whose event loop is monitored, serves a new database. */
+/** Serves a new database with a process whose event loop is monitored, and runs the work meanwhile. */
 export async function whileMonitored<Result>(
   kind: DatabaseKind,
   work: (monitored: Monitored) => Promise<Result>,
@@ -40,10 +41,10 @@ export async function whileMonitored<Result>(
   return await work({ service, loop, token, issuer, database });
 }
 
-/** The settings of a service whose event loop is monitored; it writes its longest iterations to the file. */
+/** Returns settings that monitor the event loop of a service and write its longest iterations to the file. */
 function monitored(file: string): Record<string, string> {
   const monitor = pathToFileURL(`${import.meta.dirname}/event-loop-monitor.ts`);
-  // Set here, because the monitor is loaded before the program enables it.
+  // Set here, because the monitor is loaded before the program enables the cache.
   const cache = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') };
   return { ...cache, NODE_OPTIONS: `--import=${monitor.href}`, RIG_EVENT_LOOP_FILE: file };
 }
@@ -56,7 +57,7 @@ interface LongestIteration {
 /** How long the event loop was blocked. */
 export interface TurnFigures {
   longestTurnMs: number;
-  /** CPU time used by the thread: on a busy machine, iterations take longer. */
+  /** CPU time that the thread used: on a busy machine, iterations take longer. */
   longestTurnCpuMs: number;
 }
 
@@ -73,13 +74,13 @@ class EventLoop {
     this.#file = file;
   }
 
-  /** Returns the result of the work, and what the event loop did meanwhile. */
+  /** Returns the result of the work, and figures of the event loop meanwhile. */
   async during<Result>(work: () => Promise<Result>): Promise<[Result, LoopFigures]> {
     const [[result, slowestHealthMs], turns] = await this.turnsDuring(() => this.#slowestHealthMs(work()));
     return [result, { ...turns, slowestHealthMs: Math.round(slowestHealthMs) }];
   }
 
-  /** The same without calls of `/healthz`. */
+  /** Does the same without calling `/healthz`. */
   async turnsDuring<Result>(work: () => Promise<Result>): Promise<[Result, TurnFigures]> {
     await this.#longestIteration();
     const result = await work();
@@ -88,7 +89,7 @@ class EventLoop {
     return [result, figures];
   }
 
-  /** The longest iteration since the last call. */
+  /** Returns the longest iteration since the last call. */
   async #longestIteration(): Promise<LongestIteration> {
     rmSync(this.#file, { force: true });
     this.#service.signal('SIGUSR2');

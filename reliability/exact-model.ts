@@ -1,6 +1,6 @@
-// Predicts the exact bytes of each response from all earlier requests. Values chosen by the service (ids, tokens,
-// timestamps) are taken from the first response that contains them: ids and tokens must be new, and timestamps must lie
-// within the duration of the call.
+// Predicts the exact bytes of each response from all earlier requests. Values that the service chooses (ids,
+// tokens, timestamps) are taken from the first response that contains them: ids and tokens must be new, and
+// timestamps must lie within the duration of the call.
 
 import assert from 'node:assert/strict';
 import { parse, stringify } from 'lossless-json';
@@ -12,7 +12,7 @@ import { type Group, type Operation, perform } from './model.ts';
 /** Mapping and properties are JSON text; absent fields are not sent. */
 export type Fields = Partial<Pick<Group, 'name' | 'mapping' | 'properties'>>;
 
-/** `outdated`: a version that the group never had. */
+/** `outdated` names a version that the group never had. */
 export type IfMatch = 'absent' | 'current' | 'outdated';
 
 export type Call =
@@ -42,7 +42,7 @@ class Instant {
     this.#span = { from: from + laterSeconds * 1_000, to: to + laterSeconds * 1_000 };
   }
 
-  /** The only text that responses may contain for it. */
+  /** Returns the only text that responses may contain for the timestamp. */
   format(text: string): string {
     if (this.#text === null) {
       const at = Date.parse(text);
@@ -61,7 +61,7 @@ type KnownGroup = Group & {
   environment: Environment;
   createdAt: Instant;
   updatedAt: Instant;
-  /** When the replaced token expires. */
+  /** Time at which the replaced token expires. */
   expiresAt: Instant | null;
 };
 
@@ -82,7 +82,7 @@ export class ExactModel {
   readonly #environment: Environment;
   readonly #issued: Issued;
   readonly #groups = new Map<string, KnownGroup>();
-  /** The last rename from or to each id. */
+  /** Last rename from or to each id. */
   readonly #renames = new Map<string, Rename>();
 
   constructor(environment: Environment, issued: Issued) {
@@ -90,7 +90,7 @@ export class ExactModel {
     this.#issued = issued;
   }
 
-  /** The value for `If-Match`; a tag that no group has if the group does not exist. */
+  /** Returns the value for `If-Match`; if the group does not exist, a tag that no group has. */
   etagOf(id: string): string {
     const group = this.#groups.get(id);
     return group === undefined ? '"0-1"' : etagOf(group);
@@ -136,14 +136,17 @@ export class ExactModel {
     }
   }
 
-  /** The group, if this rename was the last one of both ids. */
+  /** Returns the group if this rename was the last one of both ids. */
   #renamedBefore(from: string, to: string): KnownGroup | undefined {
     const [rename, group] = [this.#renames.get(from), this.#groups.get(to)];
     const isLast = rename?.from === from && rename === this.#renames.get(to);
     return isLast && group?.teamId === rename.teamId ? group : undefined;
   }
 
-  /** Checks the pages of a list: first the groups whose id starts with the search, then those whose name does. */
+  /**
+   * Checks the pages of a list: groups whose id starts with the search come first, then those whose name
+   * does.
+   */
   checkPages(search: string, limit: number, pages: readonly TestResponse[]): void {
     const all = [...this.#groups.values()].sort((a, b) => byBytes(a.id, b.id));
     const byId = all.filter(({ id }) => id.startsWith(search));
@@ -322,7 +325,7 @@ function storedText(
   );
 }
 
-/** Written some seconds after a resolve, so the model knows only its form. */
+/** Checks only the format, because the service writes the time some seconds after a resolve. */
 function seenText(lastSeenAt: string | null): string {
   if (lastSeenAt !== null) assert.match(lastSeenAt, /^\d{4}-\d\d-\d\dT\d\d:00:00\.000Z$/);
   return JSON.stringify(lastSeenAt);

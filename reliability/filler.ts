@@ -1,4 +1,4 @@
-/** As many comma-separated texts as fit into the size. */
+/** Returns as many comma-separated texts as fit into the size. */
 export function fill(bytes: number, textOf: (index: number) => string): string {
   const texts: string[] = [];
   for (let [size, index] = [0, 0]; ; index++) {

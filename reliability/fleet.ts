@@ -1,4 +1,4 @@
-// The processes that serve one database together; they are killed and restarted.
+// Processes that serve one database together, and that are killed and restarted.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestDatabase } from '../test/support/database.ts';
@@ -30,7 +30,7 @@ export class Fleet implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** The URL of a random process of the last start. It may have been killed since; calls to it then fail. */
+  /** URL of a random process of the last start. Calls fail if the process has been killed since. */
   get url(): string {
     return this.#options.random.pick(this.#urls);
   }

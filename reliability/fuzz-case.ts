@@ -24,7 +24,7 @@ export type Plan = Readonly<Record<Location, Readonly<Record<string, Json>>>> & 
 /** The checks have the names that Schemathesis and RESTler use. */
 type Trial =
   | { check: 'positive data acceptance' }
-  /** The violation is in the plan, unless it is a fault applied to the request. */
+  /** The plan contains the violation, unless `fault` is applied to the request. */
   | { check: 'negative data rejection'; breaks?: string; fault?: Fault }
   | { check: 'ignored auth'; credential: Credential }
   | { check: 'unsupported method'; method: string }
@@ -59,12 +59,12 @@ const dynamic: Given = {
   current_token: orElse('token', ['unknown', '\u0000', EXAMPLE]),
   token: orElse('token', ['unknown', '\u0000', EXAMPLE]),
   cursor: orElse('cursor', ['unknown', '\u0000', 'AAAA']),
-  // Of no API token: a genuine id could be that of the account's own.
+  // Ids that no API token has: a genuine id could belong to the account's own token.
   api_token_id: fc.constantFrom(9_007_199_254_740_991, 9_007_199_254_740_990),
   'If-Match': orElse('etag', ['"0-1"', 'W/"0-1", "0-2"']),
 };
 
-/** Every request may send them: versions that no group has, and instants. */
+/** Fields that every request may send: versions that no group has, and times. */
 const harmless: Given = {
   'If-None-Match': fc.constantFrom('"0-1"', 'W/"0-1", "0-2"'),
   seen_before: fc.constantFrom('2026-03-05T16:04:12Z', '1999-12-31T23:59:59.999Z'),
@@ -77,7 +77,10 @@ function orElse(name: string, others: readonly string[]): fc.Arbitrary<Json> {
   );
 }
 
-/** Whether all values that come from responses are genuine; the cursor belongs to the list of groups without a filter. */
+/**
+ * Whether all values that come from responses are genuine; the cursor belongs to the unfiltered list of
+ * groups.
+ */
 export function isReal({ operationId, plan }: Pick<Case, 'operationId' | 'plan'>): boolean {
   const { path, query, header, body } = plan;
   const isFiltered = Object.keys(query).some((name) => name !== 'cursor' && name !== 'limit');
@@ -89,8 +92,9 @@ export function isReal({ operationId, plan }: Pick<Case, 'operationId' | 'plan'>
 type Schemas = ApiDescription['schemas'];
 
 /**
- * Tags and operations. Their values have rules that no schema expresses (addresses, templates, names of credentials,
- * dates), or they outlive the group, as events and usage do. Introspection and forward authentication take no JSON.
+ * Tags and operations that are not generated. Their values follow rules that no schema expresses (addresses,
+ * templates, names of credentials, dates), or they outlive the group, as events and usage do. Introspection
+ * and forward authentication take no JSON.
  */
 const NOT_GENERATED: readonly string[] = [
   ...['Webhooks', 'Embed tokens', 'Catalogue', 'Configuration', 'Events', 'Usage'],
@@ -101,7 +105,10 @@ export function isGenerated({ operationId, tags }: DescribedOperation): boolean 
   return ![operationId, ...tags].some((name) => NOT_GENERATED.includes(name));
 }
 
-/** Cases of every generated operation. Throws if the description contains anything for which no case can be generated. */
+/**
+ * Generates cases of every generated operation. Throws if the description contains anything for which no case
+ * can be generated.
+ */
 export function casesOf({ operations: all, schemas }: ApiDescription): fc.Arbitrary<Case> {
   const operations = all.filter(isGenerated);
   const ids = idsOf(operations);
@@ -159,7 +166,7 @@ function isSearch({ parameters = [] }: DescribedOperation): boolean {
   return parameters.some(({ name }) => name === 'search');
 }
 
-/** A search for the id or name of the group under test, which random searches would not find. */
+/** Searches for the id or name of the group under test, which random searches would not find. */
 function targeted(plan: Plan): fc.Arbitrary<Plan> {
   const { cursor: _, ...query } = plan.query;
   return fc
@@ -183,12 +190,12 @@ function plansOf(operation: DescribedOperation, schemas: Schemas): fc.Arbitrary<
   }) as fc.Arbitrary<Plan>;
 }
 
-/** No schema says that `match` requires `search`. */
+/** Whether `search` is present if `match` requires it, which no schema expresses. */
 function isComplete(parameters: Json): boolean {
   return !('match' in (parameters as object)) || 'search' in (parameters as object);
 }
 
-/** The parameters of a location as the fields of an object. */
+/** Returns the parameters of a location as the fields of an object. */
 function parametersIn(location: Location, { parameters = [] }: DescribedOperation): Schema {
   const here = parameters.filter((parameter) => parameter.in === location);
   return {
@@ -204,7 +211,10 @@ export function bodySchemaOf({ requestBody }: DescribedOperation, schemas: Schem
   return content === undefined ? null : schemas[nameOf(content.schema)]!;
 }
 
-/** Trials whose plans violate the description in one place: the body first, then each parameter that can be invalid. */
+/**
+ * Generates trials whose plans violate the description in one place: the body first, then each parameter that
+ * can be invalid.
+ */
 function brokenPlansOf(operation: DescribedOperation, schemas: Schemas, plan: fc.Arbitrary<Plan>): Trials[] {
   const broken = (violations: fc.Arbitrary<Violation>, at: (plan: Plan, value: Json) => Plan): Trials =>
     fc.tuple(plan, violations).map(([good, { breaks, value }]) => ({
@@ -226,13 +236,16 @@ function brokenPlansOf(operation: DescribedOperation, schemas: Schemas, plan: fc
   return [...ofBody, ...ofParameters];
 }
 
-/** In a URL every value is text, and a path without its parameter is a different path. */
+/**
+ * Whether a violation can be written: in a URL every value is text, and a path without its parameter is a
+ * different path.
+ */
 function isWritable({ in: location, schema }: Parameter): (violation: Violation) => boolean {
   return ({ breaks, value }) =>
     (schema.type !== 'string' || breaks !== 'type') && (location !== 'path' || value !== '');
 }
 
-/** Clients that follow the URL Standard resolve these two segments before they send the request. */
+/** Path segments that clients which follow the URL Standard resolve before they send the request. */
 const DOTS: readonly unknown[] = ['.', '..'];
 
 function idsOf(operations: readonly DescribedOperation[]): fc.Arbitrary<Json> {
@@ -241,13 +254,13 @@ function idsOf(operations: readonly DescribedOperation[]): fc.Arbitrary<Json> {
   return valuesOf(schema).filter((id) => !DOTS.includes(id));
 }
 
-/** The methods that the path does not support. CONNECT has no path. */
+/** Returns the methods that the path does not support. CONNECT has no path. */
 function otherMethods(operation: DescribedOperation, operations: readonly DescribedOperation[]): string[] {
   const supported = methodsAt(operation, operations);
   return METHODS.filter((method) => method !== 'CONNECT' && !supported.includes(method));
 }
 
-/** The methods that the path supports: those described, and HEAD if GET requires no API token. */
+/** Returns the methods that the path supports: those described, and HEAD if GET requires no API token. */
 export function methodsAt(
   operation: DescribedOperation,
   operations: readonly DescribedOperation[],

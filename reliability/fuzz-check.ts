@@ -1,4 +1,5 @@
-// The checks on the responses to a case and on its user group. They have the names that Schemathesis and RESTler use.
+// Checks the responses to a case and its user group. The checks have the names that Schemathesis and RESTler
+// use.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,16 +12,16 @@ import { faultType } from './fuzz-fault.ts';
 import { Dynamic, type Json, jsonText } from './fuzz-json.ts';
 import { Random } from './random.ts';
 
-/** The API tokens of one caller, and of other tenants, who must not see its data. */
+/** API tokens of one caller, and of other tenants, which must not see its data. */
 export interface Account {
   token: string;
   revoked: string;
   others: Readonly<Record<Tenant, string>>;
-  /** A cursor of the list of the account's user groups. */
+  /** Cursor of the list of the account's user groups. */
   cursor: string;
 }
 
-/** Values of the group under test: those to send, and those that only its own account may see. */
+/** Values of the group under test: values to send, and values that only its own account may see. */
 interface Subject {
   known: Readonly<Record<'id' | 'name' | 'token' | 'etag' | 'cursor', string>>;
   /** Values that must not appear in responses to others; empty if the group does not exist. */
@@ -90,7 +91,7 @@ export class Checker {
       assert.equal((await this.#read(trial.id)).status, 200, 'created, but not found');
   }
 
-  /** A rejected request must not leave a resource behind: RESTler's resource leakage check. */
+  /** A rejected request must not leave a resource behind (RESTler's resource leakage check). */
   async #rejectsNegativeData(trial: CaseOf<'negative data rejection'>, subject: Subject): Promise<void> {
     const good = this.#request(trial, subject);
     const { status, apply } = trial.fault === undefined ? BROKEN : faultType(trial.fault);
@@ -149,7 +150,7 @@ export class Checker {
     const response = await this.#send(request);
     this.#onResponse(trial.operationId, response.status);
     assert.ok(response.status < 500, `${response.status} ${response.json?.code}`);
-    // The number of active API tokens is limited.
+    // Revokes the API token, because the number of active ones is limited.
     const apiTokenId = response.status === 201 && response.json.api_token?.api_token_id;
     if (apiTokenId)
       await this.#send({ method: 'DELETE', path: `${API_TOKENS}/${apiTokenId}`, token: request.token! });
@@ -165,7 +166,7 @@ export class Checker {
       if (response.status !== 503 || attempt === MAX_ATTEMPTS) return response;
       const retryAfterSeconds = Number(response.headers['retry-after']);
       assert.ok(retryAfterSeconds > 0, '503 without Retry-After');
-      // Jitter: callers that were rejected together must not all retry together.
+      // Jitter, so that callers that were rejected together do not retry together.
       await sleep(retryAfterSeconds * 1_000 * (1 + Math.random()));
     }
   }
@@ -226,14 +227,17 @@ const MAX_ATTEMPTS = 10;
 const GROUPS = '/v1/user-groups';
 const API_TOKENS = '/v1/api-tokens';
 const BROKEN = { status: 400, apply: (request: TestRequest) => request };
-/** Longer bodies are written in the shortest form: with escapes they could exceed the body limit. */
+/**
+ * Maximum length of a body with random formatting: longer bodies are written in the shortest form, because
+ * escapes could exceed the body limit.
+ */
 const MAX_FORMATTED_LENGTH = 32_768;
 
 function pathOf(id: string): string {
   return `${GROUPS}/${encodeURIComponent(id)}`;
 }
 
-/** The values of a group that never existed. */
+/** Returns the values of a group that never existed. */
 function absent(id: string, { cursor }: Account): Subject {
   return {
     known: { id, name: 'unknown', token: mintUserGroupToken(0 as Bucket).reveal(), etag: '"0-1"', cursor },

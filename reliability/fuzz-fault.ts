@@ -1,5 +1,5 @@
-// Faults of requests that no schema describes: in the bytes, the headers or the query. Each has the status with which
-// the service rejects it.
+// Faults of requests that no schema describes: in the bytes, the headers or the query. Each names the status
+// with which the service rejects it.
 
 import { limits } from '../src/domain/field.ts';
 import type { DescribedOperation } from '../test/support/api-description.ts';

@@ -12,7 +12,7 @@ export class Digits {
   }
 }
 
-/** A placeholder for a value known only at run time, such as the token of a created group. */
+/** Placeholder for a value known only at run time, such as the token of a created group. */
 export class Dynamic {
   readonly dynamic: string;
 

@@ -11,31 +11,31 @@ const KEYWORDS = [
   ...['type', 'minLength', 'maxLength', 'pattern', 'minimum', 'maximum', 'properties', 'required'],
   ...['propertyNames', 'additionalProperties', 'maxProperties', 'x-max-bytes', 'x-max-levels'],
 ];
-/** In JavaScript, `pattern` implies the only `not` in use. */
+/** Keywords that are ignored. In JavaScript, `pattern` implies the only `not` in use. */
 const ANNOTATIONS = ['description', 'default', 'x-pattern-detail', 'not', 'format'];
 
 const FEW_CHARACTERS = 12;
 const FEW_ENTRIES = 4;
-/** The limit if a schema has none. */
+/** Maximum length if a schema has none. */
 const MANY_CHARACTERS = 300;
 
-/** Values that no schema can describe, such as an existing token; by field name. */
+/** Values by field name that no schema can describe, such as an existing token. */
 export type Given = Readonly<Record<string, fc.Arbitrary<Json>>>;
 
 export interface Violation {
-  /** The JSON pointer and the violated keyword. */
+  /** JSON pointer and the violated keyword. */
   breaks: string;
   value: Json;
 }
 
 type Entries = Readonly<Record<string, Json>>;
 
-/** Throws if the schema has an unsupported keyword or type. */
+/** Generates values that the schema allows. Throws if it has an unsupported keyword or type. */
 export function valuesOf(schema: Schema, given: Given = {}): fc.Arbitrary<Json> {
   return fc.oneof(...alternatives(schema).map(([type, each]) => generators[type].values(each, given)));
 }
 
-/** Values that violate the schema in one place. Throws like `valuesOf`. */
+/** Generates values that violate the schema in one place. Throws like `valuesOf`. */
 export function violationsOf(schema: Schema, given: Given = {}): fc.Arbitrary<Violation> {
   const each = alternatives(schema);
   const types: string[] = each.map(([type]) => type);
@@ -72,7 +72,7 @@ const generators: Record<Type, Generator> = {
   object: { values: objects, violations: badObjects },
 };
 
-/** The schema of each type that a value may have. */
+/** Returns the schema of each type that a value may have. */
 function alternatives(schema: Schema): [type: Type, schema: Schema][] {
   const { anyOf, description: _, ...rest } = schema;
   if (anyOf === undefined) return typesOf(schema).map((type) => [type, schema]);
@@ -190,7 +190,9 @@ function badIntegers({ minimum, maximum }: Schema): fc.Arbitrary<Violation>[] {
   return violations;
 }
 
-/** As digits: JavaScript cannot represent every integer beyond the safe range. */
+/**
+ * Returns digits instead of numbers, because JavaScript cannot represent every integer beyond the safe range.
+ */
 function beyond(limit: bigint, direction: bigint): fc.Arbitrary<Digits> {
   return fc.bigInt({ min: 1n, max: 1n << 70n }).map((by) => new Digits(String(limit + direction * by)));
 }
@@ -285,7 +287,7 @@ function withEntry(
     .map(([object, key, value]) => ({ breaks, value: { ...object, [key]: value } }));
 }
 
-/** Not in a schema but in the description: ambiguous JSON is rejected. */
+/** Key that no schema excludes but the description does: ambiguous JSON is rejected. */
 const ambiguousKey = '__proto__';
 
 function keysOf({ propertyNames }: Schema): fc.Arbitrary<string> {

@@ -14,7 +14,7 @@ import { DatabaseTokenIssuer, type TokenIssuer } from './token-issuer.ts';
 interface FuzzOptions {
   kind: DatabaseKind;
   cases: number;
-  /** The seed of the first caller; it increases by one for each further caller. */
+  /** Seed of the first caller; each further caller increases it by one. */
   seed: number;
   /** Callers that send cases concurrently, each in a separate workspace. */
   callers: number;
@@ -95,7 +95,7 @@ export async function accountOf(url: string, issuer: TokenIssuer, workspace: str
   };
 }
 
-/** The cursor of the second page, with one group per page. */
+/** Returns the cursor of the second page, with one group per page. */
 async function cursorOf(url: string, token: string): Promise<string> {
   const path = '/v1/user-groups';
   for (const id of ['first', 'second'])

@@ -1,5 +1,5 @@
-// Generates clients from the API description with the commands of docs/clients.md, and runs the programs of that page
-// against the service. The generators are installed into a temporary folder.
+// Generates clients from the API description with the commands of docs/clients.md, and runs the programs of
+// that page against the service. Installs the generators into a temporary folder.
 
 import { cpSync, writeFileSync } from 'node:fs';
 import type { DatabaseKind } from '../test/support/database.ts';
@@ -10,11 +10,11 @@ import { PromiseBroken } from './ledger.ts';
 const DESCRIPTION = new URL('../docs/openapi.json', import.meta.url);
 const LIMIT_MS = 540_000;
 /**
- * What each program prints: created, the new plan, the group of the new token, the code of the error. Maven leaves codes
- * for colours at the beginning of the line.
+ * Output of each program: created, the new plan, the group of the new token, the code of the error. Maven
+ * prints colour codes at the beginning of the line.
  */
 const OUTCOME = /true platinum customer-1 user_group_not_found$/im;
-/** The group and its changes, which show that the program made the three calls. */
+/** Changes of the group, which show that the program made the three calls. */
 const CHANGES = ['user_group.created', 'user_group.updated', 'user_group.token_rotated'];
 
 const programs = {
@@ -72,7 +72,7 @@ async function runPage(project: Folder, generator: Generator, env: Record<string
   writeFileSync(project.join(file), code);
   await using program = new Program(project, ['-euo', 'pipefail', '-c', script], {
     command: 'bash',
-    // The settings of npm, pip, Go and Maven of this machine.
+    // Keeps the settings of npm, pip, Go and Maven of this machine.
     env: { ...(process.env as Record<string, string>), ...env },
   });
   const { code: exitCode, stdout, stderr } = await program.exit(LIMIT_MS);

@@ -1,5 +1,5 @@
-// Schemas of properties that are expensive to parse, to compile or to check with, each with properties to check. Both are
-// at their limits of size and depth.
+// Schemas of properties that are expensive to parse, to compile or to check with, and properties to check.
+// Both reach their limits of size and depth.
 
 import { limits } from '../src/domain/field.ts';
 import { SCHEMA_BYTES } from '../src/domain/json-schema/property-check.ts';
@@ -13,7 +13,7 @@ export interface HostileSchema {
   properties: string;
 }
 
-/** Levels that the body of a request may have below `schema`. */
+/** Maximum number of levels below `schema` in the body of a request. */
 const LEVELS = 15;
 const PROPERTIES_BYTES = limits.propertiesBytes - 100;
 const BYTES = SCHEMA_BYTES - 500;
@@ -134,13 +134,13 @@ export const hostileSchemas: readonly HostileSchema[] = [
 ];
 
 /**
- * The same check below a member whose name only a pattern describes, so that examples that are derived from the schema do
- * not reach it.
+ * Moves the check below a member whose name only a pattern describes, so that examples derived from the
+ * schema do not reach it.
  */
 export function hidden({ name, schema, properties }: HostileSchema): HostileSchema {
   return {
     name: `${name}, hidden`,
-    // An `$id` of its own: references of the schema are relative to it.
+    // Sets an `$id`, because references of the schema are relative to it.
     schema: `{"patternProperties":{"^[q-z]{3}[0-4]$":{"$id":"hidden",${schema.slice(1)}}}`,
     properties: `{"xyz3":${properties}}`,
   };
@@ -169,7 +169,7 @@ function nestedUnique(): string {
   return `{"uniqueItems":true,"allOf":[${fill(BYTES, () => '{"uniqueItems":true}')}]}`;
 }
 
-/** Each definition refers twice to the one before. */
+/** Returns definitions, each of which refers twice to the one before. */
 function doubling(count: number): string {
   const definitions = Array.from({ length: count }, (_, index) => {
     const reference = `{"$ref":"#/$defs/${index - 1}"}`;

@@ -1,5 +1,5 @@
-// Stores schemas of properties that are as expensive as possible, and user groups whose properties are expensive to check
-// by them, and measures how long the event loop is blocked.
+// Stores the most expensive property schemas, and user groups whose properties are expensive to check with
+// them, and measures how long the event loop is blocked.
 
 import type { DatabaseKind } from '../test/support/database.ts';
 import { send } from '../test/support/http.ts';
@@ -8,7 +8,7 @@ import { type HostileSchema, hostileSchemas } from './hostile-schema-case.ts';
 
 interface HostileSchemasOptions {
   kind: DatabaseKind;
-  /** Changes of user groups that are sent at a time for each schema. */
+  /** Number of changes of user groups sent at the same time for each schema. */
   changes: number;
   /** Names of schemas; all if absent. */
   only?: readonly string[];
@@ -17,11 +17,11 @@ interface HostileSchemasOptions {
 
 export interface SchemaFigures extends LoopFigures {
   schema: string;
-  /** Of the schema itself. */
+  /** Status of the response to the schema. */
   status: number;
-  /** Of the changes, with their numbers. */
+  /** Statuses of the changes, with their numbers. */
   changes: string;
-  /** Any other response than these: success, 400, 422 or 503. */
+  /** Responses other than success, 400, 422 or 503. */
   wrong: number;
   lastAnswerMs: number;
 }
@@ -59,7 +59,7 @@ class Attack {
     this.#monitored = monitored;
   }
 
-  /** Compiles the code of the service, and starts the thread that checks. */
+  /** Lets V8 compile the code of the service, and starts the thread that checks. */
   async warmUp(changes: number): Promise<void> {
     const text = JSON.stringify('x'.repeat(60_000));
     const schema = `{"properties":{"a":{"const":${text}}}}`;

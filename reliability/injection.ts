@@ -6,14 +6,14 @@ import { readFileSync } from 'node:fs';
 
 export const errors = ['EIO', 'ENOSPC'] as const;
 
-/** SQLite syncs with one of these, depending on its build. */
+/** System calls with which SQLite syncs, depending on its build. */
 export const SYNC = 'fsync,fdatasync';
 
 export interface Fault {
   /** One system call, or several separated by commas. */
   call: string;
   error: (typeof errors)[number] | 'EAGAIN';
-  /** Which calls of a thread fail, counted from one: `3` is the third, `3+` the third and all later ones. */
+  /** Calls of a thread that fail, counted from one: `3` is the third, `3+` the third and all later ones. */
   when: string;
 }
 
@@ -21,7 +21,7 @@ export function nameOf({ call, error, when }: Fault): string {
   return `${call} ${when} fails with ${error}`;
 }
 
-/** The affected files, and the output file of strace. */
+/** Affected files, and the output file of strace. */
 export interface Target {
   paths: readonly string[];
   /** Receives a line for each call, failed or not. */
@@ -48,7 +48,7 @@ export function countOf(output: string): Count {
   return { calls: calls!, failed: failed! };
 }
 
-/** Errors injected into a running process. */
+/** Injects errors into a running process. */
 export class Injection {
   readonly #strace: ChildProcess;
   readonly #target: Target;

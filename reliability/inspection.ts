@@ -1,5 +1,5 @@
-// Reads everything that callers know again: each group with all its facts, its current token, and replaced tokens, which
-// must no longer be accepted.
+// Reads everything that callers know again: each group with all its facts, its current token, and replaced
+// tokens, which must no longer be accepted.
 
 import type { Random } from './random.ts';
 import type { Workload } from './workload.ts';
@@ -9,7 +9,7 @@ const CONCURRENCY = 16;
 interface InspectionOptions {
   workload: Workload;
   random: Random;
-  /** How many replaced tokens of each group are tried: the newest, and a random sample of the others. */
+  /** Number of replaced tokens tried per group: the newest, and a random sample of the others. */
   replacedTokens: number;
 }
 
@@ -26,7 +26,7 @@ export async function inspect(options: InspectionOptions): Promise<number> {
 
 async function inspectGroup(id: string, { workload, random, replacedTokens }: InspectionOptions) {
   await workload.sendUntilAnswered(id, { kind: 'read' });
-  // After the read, which returns a token whose original response was lost.
+  // Resolves after the read, because it returns a token whose original response was lost.
   for (const token of someTokens(workload.ledger.tokensOf(id), replacedTokens + 1, random))
     await workload.sendUntilAnswered(id, { kind: 'resolve', token });
 }

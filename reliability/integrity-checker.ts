@@ -22,7 +22,7 @@ const VIOLATIONS = {
 const COUNT = 'select count(*) as found from user_groups';
 
 export interface IntegrityChecker extends AsyncDisposable {
-  /** Throws `PromiseBroken`. `groups`: how many groups the service returns. */
+  /** Throws `PromiseBroken`. `groups` is the number of groups that the service returns. */
   check(groups: number): Promise<void>;
   /** Runs SQL that removes data, while no process serves the database. */
   corrupt(sql: string): Promise<void>;
@@ -38,7 +38,7 @@ export async function openIntegrityChecker({ url }: TestDatabase): Promise<Integ
   return new PostgresIntegrityChecker(client);
 }
 
-/** The settings of one process: PostgreSQL identifies its connections by `application_name`. */
+/** Returns the settings of one process. PostgreSQL identifies its connections by `application_name`. */
 export function namedSettings({ env, url }: TestDatabase, name: string): Record<string, string> {
   if (url.startsWith('sqlite:')) return env;
   const named = new URL(url);
@@ -71,7 +71,7 @@ export class SqliteIntegrityChecker implements IntegrityChecker {
     database.close();
   }
 
-  /** A killed process writes nothing more. */
+  /** Nothing to wait for: a killed process writes nothing more. */
   async waitForDisconnect(): Promise<void> {}
 
   async [Symbol.asyncDispose](): Promise<void> {}
@@ -102,8 +102,8 @@ class PostgresIntegrityChecker implements IntegrityChecker {
   }
 
   /**
-   * A statement in flight continues when its client is killed: an operation whose response was lost may still take
-   * effect until the connection is closed.
+   * Waits until the server has closed the connection: a statement in flight continues after its client is
+   * killed, so an operation whose response was lost may still take effect.
    */
   async waitForDisconnect({ DATABASE_URL = '' }: Record<string, string>): Promise<void> {
     const name = new URL(DATABASE_URL).searchParams.get('application_name');

@@ -1,5 +1,6 @@
-// Makes the disk fail: one call per run (the first, the second, until a run has no such call left), every call for a
-// while, and for lack of space. The service must report it clearly, apply no change partially, and recover afterwards.
+// Makes the disk fail: for one call per run (the first, then the second, until a run has no such call left),
+// for every call during some time, and by running out of space. The service must report it clearly, apply no
+// change partially, and recover afterwards.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errors, type Fault, nameOf, SYNC } from './injection.ts';
@@ -12,7 +13,7 @@ import { emptyState, type ServiceState, START_CALLS, startUnder, stateAfterKill 
 interface IoErrorsOptions {
   seed: number;
   scenarios: readonly Scenario[];
-  /** The distance between the failing calls of successive runs: with 1, every call fails in some run. */
+  /** Distance between the failing calls of successive runs: with 1, every call fails in some run. */
   step: number;
   /** Called before each run. */
   onRun: (scenario: Scenario, what: string) => void;
@@ -56,19 +57,22 @@ export async function* failDisk(options: IoErrorsOptions): AsyncGenerator<IoErro
   }
 }
 
-/** By the suffixes of their names. */
+/** Suffixes of the names of the affected files. */
 const FILES = ['', '-wal'];
 const DATABASE_FILE = [''];
-/** Kills are rare to keep each process run long; each restart checks again that no partial change becomes visible. */
+/**
+ * Runs between kills. Kills are rare to keep each process run long; each restart checks again that no partial
+ * change became visible.
+ */
 const CRASH_EVERY = 10;
 const OUTAGE_MS = 400;
 const PROBE_EVERY_MS = 100;
-/** After so many rejected changes, small changes do not fit on the disk either. */
+/** Number of rejected changes after which small changes do not fit on the disk either. */
 const REFUSED_WHEN_FULL = 20;
-/** Megabytes. */
+/** Sizes in megabytes. */
 const DISK = { size: 6, ballast: 2 };
 
-/** Fails each call with each error, at each position until no call is left to fail. */
+/** Makes each call fail with each error, at each position until no call is left to fail. */
 async function failEach(
   calls: readonly string[],
   { step, onRun }: ScenarioContext,
@@ -107,8 +111,8 @@ async function failWriting(context: ScenarioContext): Promise<Figures> {
 }
 
 /**
- * After a failed write, the checkpoint is retried, and callers see no error. After a failed sync, the service ends and is
- * started again.
+ * Makes checkpoints fail. After a failed write, the checkpoint is retried, and callers see no error. After a
+ * failed sync, the service ends and is started again.
  */
 async function failCheckpoints(context: ScenarioContext): Promise<Figures> {
   await using run = new ProcessRun(context.random);
@@ -153,7 +157,7 @@ async function assertOutage(run: ProcessRun): Promise<void> {
   }
 }
 
-/** Without injected faults: the log grows until the disk is full. Reads must still work, also after a restart. */
+/** Fills the disk with the log, without injected faults. Reads must still work, also after a restart. */
 async function fillDisk({ random, onRun }: ScenarioContext): Promise<Figures> {
   onRun('');
   await using run = new ProcessRun(random);

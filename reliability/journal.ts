@@ -1,11 +1,11 @@
-// The durable history of calls: a response counts once its line is synced to disk, and the final check of the service
-// reads the history from there.
+// Durable history of calls: a response counts once its line is synced to disk, and the final check of the
+// service reads the history from there.
 
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import type { Round } from './ledger.ts';
 import type { Exchange } from './model.ts';
 
-/** An operation and its response, one line each. */
+/** An operation and its response, as one line of the file. */
 export interface Entry extends Exchange {
   /** The operations of one round ran concurrently. */
   round: number;
@@ -55,7 +55,7 @@ export interface JournalledRound extends Round {
   exchanges: Entry[];
 }
 
-/** The rounds, ordered by their first response, and in order of execution for each group. */
+/** Returns the rounds ordered by their first response, and for each group in order of execution. */
 export async function readRounds(path: string): Promise<JournalledRound[]> {
   const rounds = new Map<number, JournalledRound>();
   for (const line of (await readFile(path, 'utf8')).split('\n').filter(Boolean)) {

@@ -1,7 +1,9 @@
-# The verdicts of python3-jsonschema on the test cases in a folder, in the format of the JSON Schema Test Suite.
-# Prints a line of JSON for each schema: {"file", "description", "schema", "tests"}, with
-# {"description", "data", "valid", "verdict"} for each test. The schema and the data are texts, whose numbers are exact.
-# The verdict is true, false, or the name of the error; nothing is fetched.
+# Prints the verdicts of python3-jsonschema on the test cases in a folder, in the format of the JSON Schema
+# Test Suite.
+#
+# Each line is the JSON for one schema: {"file", "description", "schema", "tests"}, with {"description",
+# "data", "valid", "verdict"} for each test. Schema and data are texts, whose numbers are exact. A verdict is
+# true, false or the name of the error; nothing is fetched.
 
 import json
 import pathlib

@@ -19,16 +19,16 @@ interface SchemaCase {
   tests: readonly {
     description: string;
     data: JsonText;
-    /** What the folder expects. */
+    /** Verdict that the folder expects. */
     valid: boolean;
-    /** Of python3-jsonschema; the name of an error if it cannot use the schema. */
+    /** Verdict of python3-jsonschema; the name of an error if it cannot use the schema. */
     verdict: boolean | string;
   }[];
 }
 
-/** A test that the two judge differently. */
+/** A test on which the two disagree. */
 export interface Difference {
-  /** File, schema and test. */
+  /** Names of the file, schema and test. */
   name: string;
   ours: boolean | string;
   theirs: boolean | string;
@@ -39,14 +39,14 @@ interface Comparison {
   schemas: number;
   tests: number;
   same: number;
-  /** Tests of schemas that the service refuses to store, by the reason. */
+  /** Tests of schemas that the service refuses to store, by reason. */
   rejected: Record<string, number>;
-  /** Tests that python3-jsonschema ends with an error. */
+  /** Tests for which python3-jsonschema reports an error. */
   unjudged: number;
   differences: readonly Difference[];
 }
 
-/** A Python that has jsonschema (Debian: python3-jsonschema); undefined if there is none. */
+/** Returns a Python that has jsonschema (Debian: python3-jsonschema); undefined if there is none. */
 export function findPython(): string | undefined {
   return ['/usr/bin/python3', 'python3'].find(
     (name) => spawnSync(name, ['-c', 'from jsonschema import Draft202012Validator']).status === 0,
@@ -91,7 +91,7 @@ function readCases(folder: string, python: string): SchemaCase[] {
     .map((line) => JSON.parse(line));
 }
 
-/** null if the service stores the schema. */
+/** Returns why the service refuses to store the schema; null if it stores it. */
 async function whyRejected(validator: PropertyValidator, schema: JsonText): Promise<string | null> {
   try {
     await validator.compile(TENANT, schema);

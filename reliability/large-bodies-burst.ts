@@ -6,7 +6,7 @@ import { Connection, codeOf, hasRetryAfter } from './connection.ts';
 
 interface Burst {
   url: string;
-  /** Complete requests, used round-robin. */
+  /** Complete requests, sent round-robin. */
   requests: readonly Uint8Array[];
   count: number;
 }

@@ -13,7 +13,7 @@ export interface LargeBody {
   name: string;
   /** The expected status if the service is not overloaded. */
   status: number;
-  /** The properties of each group before the burst. */
+  /** Properties of each group before the burst. */
   stored: string;
   textOf: (endpoint: Endpoint, group: LargeGroup) => string;
   isChunked?: true;
@@ -79,7 +79,7 @@ const CHUNKS_END = Buffer.from('\r\n0\r\n\r\n');
 const SMALL = '{"plan":"gold"}';
 const FRAME_BYTES = 40;
 
-/** At the size limit, in the most expensive forms. */
+/** Properties at the size limit, in the most expensive forms. */
 const values = {
   levels: nested(fill(limits.propertiesBytes - 200, member)),
   numbers: `[${fill(limits.propertiesBytes - FRAME_BYTES, () => '1')}]`,
@@ -127,7 +127,7 @@ export const bodies: readonly LargeBody[] = [
   ...Object.entries(values).map(([name, value]) => ({
     name,
     status: 200,
-    // The same members in a different order, so that all of them are compared.
+    // The stored properties have the same members in a different order, so that all of them are compared.
     stored: `{"last":1,"first":${value}}`,
     textOf: (endpoint: Endpoint, group: LargeGroup) =>
       `{${endpoint.members(group)},"properties":{"first":${value},"last":1}}`,
@@ -156,7 +156,7 @@ function member(index: number): string {
   return `"k${index.toString(36).padStart(4, '0')}":${index % 10}`;
 }
 
-/** At the nesting limit of properties: they and their member `first` are two of the levels. */
+/** Returns properties at the nesting limit: the properties and their member `first` are two of the levels. */
 function nested(members: string): string {
   const levels = limits.propertiesLevels - 1;
   return `${'{"a":'.repeat(levels - 1)}{${members}}${'}'.repeat(levels - 1)}`;

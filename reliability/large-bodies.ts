@@ -1,5 +1,6 @@
-// Sends bursts of bodies at every limit to every endpoint that accepts one: the event loop must not block, other
-// requests must be served meanwhile, and requests that cannot be served in time must be rejected with Retry-After.
+// Sends bursts of bodies at every limit to every endpoint that accepts one. The event loop must not block,
+// other requests must be served meanwhile, and requests that cannot be served in time must be rejected with
+// Retry-After.
 
 import type { DatabaseKind } from '../test/support/database.ts';
 import { eventually } from '../test/support/process.ts';
@@ -17,7 +18,7 @@ import {
 
 interface LargeBodiesOptions {
   kind: DatabaseKind;
-  /** Requests in each burst. */
+  /** Number of requests in each burst. */
   bursts: readonly number[];
   /** Limits the run to these endpoints and bodies, by name. */
   only?: { endpoints?: readonly string[]; bodies?: readonly string[] };
@@ -31,7 +32,7 @@ export interface BurstFigures extends LoopFigures {
   /** Responses with the status expected from an idle service. */
   answered: number;
   overloaded: number;
-  /** Any other response, or none. */
+  /** Other responses, and requests without a response. */
   wrong: number;
   lastAnswerMs: number;
 }
@@ -64,7 +65,7 @@ class Target {
     this.#monitored = monitored;
   }
 
-  /** Sends each body to each endpoint; the first burst warms up the code and does not count. */
+  /** Sends each body to each endpoint; the first burst warms the code up and does not count. */
   async burstAll({ bursts, only = {}, onBurst }: LargeBodiesOptions): Promise<BurstFigures[]> {
     const figures: BurstFigures[] = [];
     for (const [endpoint, body] of cases(only)) {
@@ -105,7 +106,7 @@ class Target {
     for (let group = 0; group < GROUPS; group++) {
       const id = `large-${group}`;
       const body = `{"user_group_id":"${id}","name":"Large","properties":${properties}}`;
-      // The service may still be overloaded by the burst before.
+      // The previous burst may still overload the service.
       const send = (method: string) =>
         eventually('the group', async () => {
           const { status, json } = await service.call(token, method, '/api/user', body);

@@ -1,11 +1,11 @@
-// Tracks every response to callers, across all runs of the service, and the states that the responses leave possible. It
-// is independent of how the service was stopped.
+// Tracks every response to callers across all runs of the service, and the states that the responses leave
+// possible, however the service was stopped.
 
 import { redact } from '../src/domain/secret.ts';
 import { digestToken } from '../src/domain/token.ts';
 import { type Exchange, type State, statesAfter } from './model.ts';
 
-/** The load pads properties with this character. */
+/** Character with which the load pads properties. */
 const FILLER = /x{9,}/g;
 const TOKEN = /ug[ta]_[0-9A-Za-z]{49,52}/g;
 
@@ -14,7 +14,7 @@ export class PromiseBroken extends Error {
   override readonly name = 'PromiseBroken';
 
   constructor(message: string) {
-    // Tokens are replaced by their digests, which are not secret.
+    // Replaces tokens by their digests, which are not secret.
     super(
       redact(
         message.replace(TOKEN, (token) => `token-${digestToken(token).slice(0, 6)}`).replace(FILLER, 'x…'),
@@ -23,7 +23,7 @@ export class PromiseBroken extends Error {
   }
 }
 
-/** Concurrent operations on one group, each answered or lost. */
+/** Concurrent operations on one group, each with its response or without one. */
 export interface Round {
   id: string;
   exchanges: readonly Exchange[];
@@ -78,7 +78,7 @@ export class Ledger {
     }
   }
 
-  /** No two groups share a team_id or a token, including deleted groups. */
+  /** No two groups may share a team_id or a token, including deleted groups. */
   #recordIds(id: string, teamId: number | null | undefined, token: string | null | undefined): void {
     if (teamId == null) return;
     if ((this.#idByTeam.get(teamId) ?? id) !== id)

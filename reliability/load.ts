@@ -1,5 +1,5 @@
-// Generates load: each caller picks a group that no other caller is using, and sends it regular operations and odd ones:
-// concurrent operations, repeated operations, tokens that were replaced long ago.
+// Generates load: each caller picks a group that no other caller is using and sends it regular operations and
+// unusual ones: concurrent operations, repeated operations, tokens that were replaced long ago.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Operation, State } from './model.ts';
@@ -9,20 +9,20 @@ import type { Workload } from './workload.ts';
 interface LoadOptions {
   workload: Workload;
   random: Random;
-  /** The number of groups: with fewer groups, operations hit the effects of earlier ones more often. */
+  /** Number of groups: with fewer groups, operations meet the effects of earlier ones more often. */
   groups: number;
   callers: number;
-  /** How often properties are large: they fill the write-ahead log and so trigger checkpoints. */
+  /** Share of large properties, which fill the write-ahead log and so trigger checkpoints. */
   largeShare?: number;
 }
 
-/** Operations in one round: more would have too many possible orders to check. */
+/** Numbers of operations in a round: more would have too many possible orders to check. */
 const ROUND_SIZES = [1, 1, 1, 2, 3];
 const WEIGHTS_IF_ABSENT = { create: 16, update: 1, delete: 1, resolve: 2, read: 1, rotate: 1 } as const;
 const WEIGHTS_IF_PRESENT = { create: 2, update: 6, delete: 1, resolve: 3, read: 2, rotate: 6 } as const;
 const BYTES = [10, 10, 10, 10, 300, 5_000];
 const LARGE_BYTES = 60_000;
-/** The pause after a round without a response, to avoid a busy loop while no process is listening. */
+/** Pause after a round without a response, which avoids a busy loop while no process is listening. */
 const PAUSE_MS = 5;
 
 export class Load {
@@ -32,11 +32,11 @@ export class Load {
 
   constructor(options: LoadOptions) {
     this.#options = options;
-    // Ids may contain any character, and also appear in paths.
+    // Ids may contain any character, and they appear in paths.
     this.#free = Array.from({ length: options.groups }, (_, index) => `customer/${index} é`);
   }
 
-  /** Runs until the condition is false; operations in flight are finished. Throws `PromiseBroken`. */
+  /** Runs until the condition is false and operations in flight have finished. Throws `PromiseBroken`. */
   async run(shouldContinue: () => boolean): Promise<void> {
     const { callers } = this.#options;
     const call = async (): Promise<void> => {
@@ -85,7 +85,7 @@ export class Load {
     }
   }
 
-  /** Mostly the newest token, often the one before it, and sometimes a much older one. */
+  /** Returns mostly the newest token, often the one before it, and sometimes a much older one. */
   #pickToken(tokens: readonly string[]): string | undefined {
     const { random } = this.#options;
     const back = random.pick([1, 1, 1, 1, 2, 2, 1 + random.below(tokens.length + 1)]);

@@ -308,7 +308,7 @@ interface Site {
   seed: number;
 }
 
-/** Runs a rig on the database of the flags, with a bar for what it counts, and shows its figures. */
+/** Runs a rig on the database of the flags, with a progress bar, and shows its figures. */
 async function runOn(
   rig: string,
   { database, seed, json }: DatabaseFlags,
@@ -380,7 +380,8 @@ async function runFuzz({ cases, database, callers, path, seed, json }: FuzzFlags
 async function runOverload(flags: DatabaseFlags & { seconds: number; delayMs?: number }): Promise<void> {
   const { seconds, database, delayMs, json } = flags;
   await using _provided = await provide(database);
-  // A disk syncs once for all waiting changes; a server sends several messages for a create.
+  // PostgreSQL gets a shorter delay: a server sends several messages for a create, while a disk syncs once
+  // for all waiting changes.
   const delay = delayMs ?? { sqlite: 200, postgres: 100 }[database];
   const figures = await overload({ database, seconds, delayMs: delay });
   show({ rig: 'overload', database, seconds, delayMs: delay, ...figures }, json);
@@ -439,8 +440,8 @@ async function runRollingRestart({ restarts, database, nginx, json }: RollingRes
 }
 
 /**
- * Runs a rig that has figures for each of its cases, on the database of the flags, if it has one. Shows them as a table or,
- * as they arrive, as JSON.
+ * Runs a rig that returns figures for each of its cases, on the database of the flags, if it has one. Shows
+ * them as a table or, as they arrive, as JSON.
  */
 async function runCases<Figures extends object>(
   rig: string,
@@ -537,7 +538,7 @@ async function runSuperset(flags: DatabaseFlags & { python: string }): Promise<v
 
 function endWith(brokenPromises: readonly string[]): void {
   for (const promise of brokenPromises) console.error(`broken promise: ${promise}`);
-  // As above.
+  // See `process.exit` above.
   if (brokenPromises.length > 0) process.exit(exitCodes.failed);
 }
 

@@ -1,8 +1,8 @@
-// The possible states of a user group, given the responses to callers. An operation with a response has taken effect;
-// one whose response was lost may or may not have; concurrent operations may have taken effect in any order. Every
-// response must match at least one of the states that remain possible.
+// Models the possible states of a user group, given the responses to callers. An operation with a response
+// has taken effect; an operation whose response was lost may or may not have; concurrent operations may have
+// taken effect in any order. Every response must match at least one of the states that remain possible.
 
-/** The facts about one group; null if callers do not know the value yet. Mapping and properties are JSON text. */
+/** Facts about one group; null if callers do not know the value yet. Mapping and properties are JSON text. */
 export interface Group {
   teamId: number | null;
   token: string | null;
@@ -13,7 +13,7 @@ export interface Group {
   replaced: { token: string; isRetiring: boolean } | null;
 }
 
-/** null: no group has the id. */
+/** null if no group has the id. */
 export type State = Group | null;
 
 type Fields = Pick<Group, 'name' | 'mapping' | 'properties'>;
@@ -28,7 +28,7 @@ export type Operation =
 
 export type Verdict = 'created' | 'present' | 'retiring' | 'absent' | 'deleted';
 
-/** What the service returned: a verdict, and the facts of the group in the response. */
+/** Result that the service returned: a verdict, and the facts of the group in the response. */
 export interface Response {
   verdict: Verdict;
   facts: Partial<Omit<Group, 'replaced'>>;
@@ -36,14 +36,14 @@ export interface Response {
 
 export interface Exchange {
   operation: Operation;
-  /** null: the response was lost. */
+  /** null if the response was lost. */
   response: Response | null;
 }
 
 /** Whether callers knew a value before these operations: a newly issued value must be new. */
 type IsKnown = (fact: 'teamId' | 'token', value: number | string) => boolean;
 
-/** The possible states after concurrent operations; empty if the responses are impossible. */
+/** Returns the possible states after concurrent operations; empty if the responses are impossible. */
 export function statesAfter(
   states: readonly State[],
   exchanges: readonly Exchange[],
@@ -61,7 +61,7 @@ export function statesAfter(
   return [...found.values()];
 }
 
-/** undefined if the response does not match. */
+/** Returns undefined if the response does not match. */
 function stateAfter(state: State, { operation, response }: Exchange, isKnown: IsKnown): State | undefined {
   const [verdict, after] = perform(state, operation);
   if (response === null) return after;
@@ -81,7 +81,7 @@ function withFacts(group: Group, facts: Response['facts'], isKnown: IsKnown): Gr
   return matches ? known : undefined;
 }
 
-/** The effect and the response of an operation according to the contract. */
+/** Returns the response and the effect of an operation according to the contract. */
 export function perform(state: State, operation: Operation): [Verdict, State] {
   if (operation.kind === 'create' && state === null) return ['created', newGroup(operation)];
   if (state === null) return ['absent', null];

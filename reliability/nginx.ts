@@ -1,4 +1,4 @@
-// nginx in front of the processes, with the recommended configuration or with the defaults of nginx.
+// Runs nginx in front of the processes, with the recommended configuration or with the defaults of nginx.
 
 import { readFileSync } from 'node:fs';
 import { ProxyServer, proxies } from '../test/support/client-matrix/proxy.ts';

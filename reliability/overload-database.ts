@@ -8,7 +8,7 @@ import { processOf, QUIET, writeScript } from './program.ts';
 import { requireStrace } from './strace.ts';
 
 interface SlowDatabase extends AsyncDisposable {
-  /** The settings of a process that uses the database without delay. */
+  /** Settings of a process that uses the database without delay. */
   env: Record<string, string>;
   serve(): Promise<{ service: Service; pid: number }>;
 }

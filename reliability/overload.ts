@@ -1,6 +1,6 @@
-// Sends five times the capacity of the service: admitted calls must be served, the others rejected immediately with
-// Retry-After, and the service must recover afterwards. A slow database limits the capacity, since two processors cannot
-// serve at full capacity and generate five times that load.
+// Sends five times the capacity of the service: admitted calls must be served, the others rejected
+// immediately with Retry-After, and the service must recover afterwards. A slow database limits the capacity,
+// because two processors cannot serve at full capacity and also generate five times that load.
 
 import { createApiToken, Folder } from '../test/support/process.ts';
 import { type CallLoad, call, probe } from './call-load.ts';
@@ -31,19 +31,22 @@ interface OverloadFigures extends Record<string, number> {
   refusedP50Ms: number;
   refusedP99Ms: number;
   refusedMaxMs: number;
-  /** Measured by a separate process that sends little. */
+  /** Latencies of rejections, measured by a separate process that sends little. */
   probeRefusedP50Ms: number;
   probeRefusedP99Ms: number;
   memoryAtPeakMb: number;
   memoryMb: number;
   /** Time until a second in which all calls are served, at half the capacity. */
   recoverySeconds: number;
-  /** During and after the recovery: on a slow disk, a checkpoint takes longer than the maximum wait. */
+  /**
+   * Calls not served during and after the recovery: on a slow disk, a checkpoint takes longer than the
+   * maximum wait.
+   */
   notServedAfter: number;
 }
 
 const OVERLOAD_FACTOR = 5;
-/** Enough to fill the batches in flight and those waiting for them. */
+/** Enough callers to fill the batches in flight and those waiting for them. */
 const PEAK_CALLERS = 1_280;
 const PROBES_PER_SECOND = 50;
 
@@ -91,7 +94,7 @@ export async function overload(options: OverloadOptions): Promise<OverloadFigure
 const MIN_GOODPUT = 0.8;
 const REFUSED_WITHIN_MS = 50;
 const RECOVERED_WITHIN_SECONDS = 10;
-/** Connections use memory, and five times the callers have five times as many. */
+/** Connections use memory, and five times as many callers have five times as many. */
 const MAX_GROWTH_MB = 250;
 
 /** The broken promises according to the figures; empty if all are kept. */

@@ -14,7 +14,7 @@ interface PowerCutOptions {
   recording: Recording;
   cuts: number;
   seed: number;
-  /** The disk acknowledges syncs without performing them: the rig must then find losses. */
+  /** Whether the disk acknowledges syncs without performing them: the rig must then find losses. */
   isLying: boolean;
   onCut: (cuts: number, fault: string | null) => unknown;
 }
@@ -22,7 +22,7 @@ interface PowerCutOptions {
 interface PowerCutFigures {
   events: number;
   syncs: number;
-  /** Syncs of the database file: each completes a checkpoint. */
+  /** Syncs of the database file, each of which completes a checkpoint. */
   checkpoints: number;
   cuts: number;
   /** Power cuts after which a promise was broken. */
@@ -36,7 +36,7 @@ interface Cut {
   seed: number;
 }
 
-/** Events on either side of a sync, where a cut is most likely to cause damage. */
+/** Number of events on either side of a sync, where a cut is most likely to cause damage. */
 const NEAR_SYNC = 4;
 
 export async function cutPower(options: PowerCutOptions): Promise<PowerCutFigures> {
@@ -54,7 +54,7 @@ export async function cutPower(options: PowerCutOptions): Promise<PowerCutFigure
   return { events: events.length, syncs: syncs.length, checkpoints: checkpoints.length, cuts: done, faults };
 }
 
-/** Half of the cuts near syncs, half at random moments; in chronological order. */
+/** Chooses half of the cuts near syncs and half at random moments; returns them in chronological order. */
 function chooseCuts({ recording: { events }, cuts, seed }: PowerCutOptions): Cut[] {
   const random = new Random(seed);
   const syncs = events.flatMap(({ kind }, index) => (kind.endsWith('sync') ? [index] : []));
@@ -84,7 +84,9 @@ async function faultAfter(cut: Cut, replay: Replay, recording: Recording): Promi
   }
 }
 
-/** What callers knew: for each group, the rounds up to the first unsent response, which is then lost. */
+/**
+ * Returns what callers knew: for each group, the rounds up to the first unsent response, which is then lost.
+ */
 function roundsUntil(rounds: Recording['rounds'], answered: ReadonlySet<string>): Round[] {
   const waiting = new Set<string>();
   const known: Round[] = [];

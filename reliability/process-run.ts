@@ -1,4 +1,4 @@
-// A service that runs while its disk fails, and callers that retry rejected operations.
+// Runs a service whose disk fails, and callers that retry rejected operations.
 
 import { readFileSync } from 'node:fs';
 import { send } from '../test/support/http.ts';
@@ -16,11 +16,11 @@ import { Workload } from './workload.ts';
 const DATABASE = 'data/user-groups.db';
 const GROUPS = 6;
 const CALLERS = 4;
-/** About a hundred pages in total, each of which the checkpoint copies. */
+/** Groups that fill the log: about a hundred pages in total, each of which the checkpoint copies. */
 const GROUPS_TO_FILL = 12;
-/** Enough to write some pages of the database. */
+/** Properties large enough to write some pages of the database. */
 const PROPERTIES = `{"text":"${'x'.repeat(6_000)}"}`;
-/** Slightly below the size at which SQLite starts a checkpoint. */
+/** Number of pages slightly below the size at which SQLite starts a checkpoint. */
 const FULL_LOG_PAGES = 9_900;
 /** The offset of `mxFrame` in the WAL index. */
 const PAGES_OFFSET = 16;
@@ -51,7 +51,10 @@ export class ProcessRun implements AsyncDisposable {
     return this.#workload.refused;
   }
 
-  /** Makes the disk fail while `work` runs. `suffixes`: of the file names, after the name of the database. */
+  /**
+   * Makes the disk fail while `work` runs. `suffixes` follow the name of the database in the names of the
+   * affected files.
+   */
   async withFaults(
     faults: readonly Fault[],
     suffixes: readonly string[],
@@ -69,14 +72,14 @@ export class ProcessRun implements AsyncDisposable {
     return injection.count;
   }
 
-  /** One durable change. */
+  /** Makes one durable change. */
   async change(): Promise<void> {
     const name = `Name ${this.#cycles++}`;
     await this.#sendTwice('customer', { kind: 'create', name, mapping: null, properties: null });
     await this.#sendTwice('customer', { kind: 'update', fields: { name } });
   }
 
-  /** The operations of a caller on one group; each is sent at most twice until it gets a response. */
+  /** Sends the operations of a caller on one group; each is sent at most twice until it gets a response. */
   async cycle(): Promise<void> {
     const id = `customer ${this.#cycles++ % GROUPS}`;
     const name = `Name ${this.#cycles}`;
@@ -109,7 +112,7 @@ export class ProcessRun implements AsyncDisposable {
     await load.run(() => this.#loggedPages() < FULL_LOG_PAGES);
   }
 
-  /** The WAL index counts the pages since the log was restarted. */
+  /** Returns the number of pages since the log was restarted, which the WAL index counts. */
   #loggedPages(): number {
     return readFileSync(this.folder.join(`${DATABASE}-shm`)).readUInt32LE(PAGES_OFFSET);
   }
@@ -146,7 +149,9 @@ export class ProcessRun implements AsyncDisposable {
     await new SqliteIntegrityChecker(this.folder.join(DATABASE)).check(groups);
   }
 
-  /** Starts the service again if a failed sync of a checkpoint has ended it. */
+  /**
+   * Returns the status of `/readyz`; starts the service again if a failed sync of a checkpoint has ended it.
+   */
   async #readiness(): Promise<number> {
     const response = await send(this.#service.url, { path: '/readyz', token: null }).catch(() => null);
     if (response !== null) return response.status;

@@ -5,18 +5,18 @@ import { join } from 'node:path';
 
 const PROGRAM = join(import.meta.dirname, '../bin/user-group-service.js');
 
-/** Settings that reduce logging: under load, logging would take longer than the work. */
+/** Settings that reduce logging, which under load would take longer than the work. */
 export const QUIET = { LOG_LEVEL: 'info' };
 
 /** Writes a script that runs the program under the command and passes its arguments on; returns its path. */
 export function writeScript(path: string, under: readonly string[] = []): string {
-  // In double quotes, so that an argument may contain the id of the process: $$.
+  // Double quotes let an argument contain the id of the process: $$.
   const command = [...under, process.execPath, PROGRAM].map((argument) => `"${argument}"`).join(' ');
   writeFileSync(path, `#!/bin/sh\necho $$ > '${path}.pid'\nexec ${command} "$@"\n`, { mode: 0o700 });
   return path;
 }
 
-/** The process id of the last run of the script. */
+/** Returns the process id of the last run of the script. */
 export function processOf(script: string): number {
   return Number(readFileSync(`${script}.pid`, 'utf8'));
 }

@@ -3,7 +3,7 @@
 export class Random {
   #state: number;
 
-  /** `seed`: a whole number below 2^32. */
+  /** `seed` is a whole number below 2^32. */
   constructor(seed: number) {
     this.#state = seed >>> 0;
   }
@@ -12,7 +12,10 @@ export class Random {
     return Math.floor(Math.random() * 2 ** 32);
   }
 
-  /** From 0 (inclusive) to 1 (exclusive). Mulberry32: 32 bits of state, and good enough for test choices. */
+  /**
+   * Returns a number from 0 (inclusive) to 1 (exclusive). Mulberry32: 32 bits of state, good enough for test
+   * choices.
+   */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -20,7 +23,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 (inclusive) to `end` (exclusive). */
+  /** Returns a whole number from 0 (inclusive) to `end` (exclusive). */
   below(end: number): number {
     return Math.floor(this.next() * end);
   }
@@ -33,7 +36,7 @@ export class Random {
     return items[this.below(items.length)]!;
   }
 
-  /** A random key, with a probability proportional to its weight. */
+  /** Returns a random key, with a probability proportional to its weight. */
   weighted<Key extends string>(weights: Readonly<Record<Key, number>>): Key {
     const entries = Object.entries(weights) as [Key, number][];
     let rest = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);

@@ -1,6 +1,6 @@
-// Runs the service several times and records every system call that changes its files or sends a response: the database
-// is created, filled and shut down cleanly; filled until a checkpoint, and killed; recovered, and killed under load or,
-// if syncs fail, after a failed sync; recovered and shut down cleanly.
+// Runs the service several times and records every system call that changes its files or sends a response.
+// The runs create and fill the database and shut down cleanly; fill it until a checkpoint and are killed;
+// recover and are killed under load or, if syncs fail, after a failed sync; recover and shut down cleanly.
 
 import assert from 'node:assert/strict';
 import {
@@ -28,13 +28,15 @@ import { Workload } from './workload.ts';
 
 const GROUPS = 60;
 const CALLERS = 8;
-/** At 10 000 pages, SQLite copies the log to the database and restarts the log. */
+/** Log size at which SQLite copies the log to the database and restarts the log: 10 000 pages. */
 const FULL_LOG_BYTES = 10_000 * 4_096;
-/** The fifteenth sync of a thread and every seventh after it: none of those needed by a start or a command. */
+/**
+ * Fails the fifteenth sync of a thread and every seventh after it, none of which a start or a command needs.
+ */
 const FAILING = 'error=EIO:when=15+7';
-/** In microseconds: makes a kill between a write and its sync likely. */
+/** Delay in microseconds, which makes a kill between a write and its sync likely. */
 const SLOW = 'delay_enter=5000';
-/** How often properties are large while filling the log. */
+/** Share of large properties while the log is filled. */
 const LARGE_SHARE = 0.5;
 
 export interface Recording {
@@ -114,7 +116,10 @@ class Recorder {
     await this.#endTrace();
   }
 
-  /** strace exits slightly after the process. Ends the calls that the kill left open but that changed a file. */
+  /**
+   * Waits for strace, which exits slightly after the process. Completes calls that the kill interrupted but
+   * that changed a file.
+   */
   async #endTrace(): Promise<void> {
     const trace = this.#trace(this.#traces - 1);
     await eventually('the end of a trace', () => hasEnded(trace));
@@ -133,7 +138,10 @@ class Recorder {
     await working;
   }
 
-  /** The log then ends with a rejected change, which the next run reads as committed. */
+  /**
+   * Kills the service after a rejected change, which is then the end of the log, and which the next run reads
+   * as committed.
+   */
   async #killAfterFailure(service: Service, rounds: number): Promise<void> {
     let started = 0;
     await this.#load(0).run(() => started++ < rounds);
@@ -166,7 +174,7 @@ class Recorder {
     return tracePath(this.#options.folder, number);
   }
 
-  /** A command that runs the program under strace and passes its arguments on. */
+  /** Returns a command that runs the program under strace and passes its arguments on. */
   #tracedProgram(faults: readonly string[]): string {
     const trace = this.#trace(this.#traces++);
     const injected = faults.length > 0 ? ['-e', [`inject=${SYNC}`, ...faults].join(':')] : [];

@@ -14,7 +14,7 @@ interface Reopening {
   /** The database file. */
   path: string;
   ledger: Ledger;
-  /** null if callers have none yet. */
+  /** null if callers have no API token yet. */
   apiToken: string | null;
   random: Random;
 }
@@ -29,7 +29,7 @@ export async function reopen({ path, ledger, apiToken, random }: Reopening): Pro
     apiToken ??= await newApiToken(app);
     const workload = new Workload({ ledger, persist: async () => {}, apiToken, url: () => app.url });
     const groups = await inspect({ workload, random, replacedTokens: REPLACED_TOKENS });
-    // A new group must get a team_id that was never issued before.
+    // A new group must get a team_id that was never issued.
     await workload.sendUntilAnswered('after', {
       kind: 'create',
       name: 'After',

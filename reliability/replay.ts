@@ -14,14 +14,14 @@ export type Event =
   | { kind: 'create directory' | 'create file' | 'remove'; path: string }
   | { kind: 'rename' | 'link'; path: string; to: string }
   | { kind: 'change'; path: string; change: Change }
-  /** Writes at the end of the file. */
+  /** A write at the end of the file. */
   | { kind: 'append'; path: string; data: Buffer }
   | { kind: 'start sync'; path: string; thread: string }
   | { kind: 'end sync'; path: string; thread: string; isSafe: boolean }
   /** The response with this id may have reached its caller. */
   | { kind: 'response'; requestId: string };
 
-/** The events under `root`, and responses. */
+/** Yields the events under `root`, and responses. */
 export async function* eventsOf(trace: string, root: string): AsyncGenerator<Event> {
   for await (const moment of moments(trace)) {
     for (const event of [...responsesOf(moment), ...changesOf(moment, root)]) {
@@ -33,7 +33,7 @@ export async function* eventsOf(trace: string, root: string): AsyncGenerator<Eve
 const ANSWERING = ['write', 'writev', 'sendto', 'sendmsg'];
 const REQUEST_ID = /x-request-id: ([\w-]+)/gi;
 const API_TOKEN = /"uga_/;
-/** The id for the output of the command that created the API token. */
+/** Id that stands for the output of the command that created the API token. */
 export const API_TOKEN_RESPONSE = 'api-token';
 
 /** A response counts from the start of the call that sends it. */
@@ -98,7 +98,9 @@ function namingsOf(call: string, path: string, to: string, flags: string): Event
   }
 }
 
-/** A write in progress when the process was killed: the trace does not say whether the kernel completed it. */
+/**
+ * A write in progress when the process was killed: the trace does not show whether the kernel completed it.
+ */
 export interface OpenWrite {
   thread: string;
   path: string;
@@ -119,7 +121,7 @@ export async function* openWrites(trace: string, root: string): AsyncGenerator<O
   }
 }
 
-/** The disk and the responses sent at one moment of a recording. */
+/** State of the disk, and the responses sent, at one moment of a recording. */
 export class Replay {
   readonly disk: Disk;
   readonly answered = new Set<string>();

@@ -1,4 +1,4 @@
-// A process that can be replaced by another one at the same address, and that reports its current phase.
+// A process that another one can replace at the same address, and that reports its current phase.
 
 import type { TestDatabase } from '../test/support/database.ts';
 import { type Folder, PROGRAM, type Service, serve } from '../test/support/process.ts';
@@ -17,7 +17,7 @@ export class RestartedProcess implements AsyncDisposable {
     return new RestartedProcess(folder, database, await serve(folder, { env: database.env, program }));
   }
 
-  /** The output of the present process. */
+  /** Output of the current process. */
   get log(): string {
     return this.#service.stdout;
   }

@@ -1,5 +1,5 @@
 // Revokes tokens through one process while callers use them through others, repeatedly: no use sent after the
-// acknowledgement of the revocation may be accepted.
+// revocation was acknowledged may be accepted.
 
 import { randomUUID } from 'node:crypto';
 import { send, type TestResponse } from '../test/support/http.ts';
@@ -27,7 +27,7 @@ interface RevocationFigures extends TrialFigures {
   apiTokensOverHttp: number;
 }
 
-/** The ways in which a token ends, with their weights: a command takes a hundred times as long as a request. */
+/** Ways in which a token ends, with their weights: a command takes a hundred times as long as a request. */
 const ends = {
   'replaced immediately': 6,
   'grace period cut short': 4,
@@ -44,9 +44,12 @@ function isOverHttp(end: End): boolean {
   return end.includes('API token') && end !== 'API token revoked';
 }
 
-/** Generous, for busy machines. */
+/** Generous time limit, for busy machines. */
 const COMMAND_LIMIT_MS = 120_000;
-/** The pause between two uses of a caller while a command starts, which takes a hundred times the work of a request. */
+/**
+ * Pause between two uses of a caller while a command starts, which takes a hundred times the work of a
+ * request.
+ */
 const PAUSE_MS = 2;
 
 /** Throws `PromiseBroken`. */
@@ -61,7 +64,7 @@ export function revocation({ kind, processes, ...options }: TrialsOptions): Prom
   });
 }
 
-/** Commands, each a separate process, which exit slightly after they report success. */
+/** Runs commands, each in a separate process that exits slightly after it reports success. */
 class Commands implements AsyncDisposable {
   readonly #folder: Folder;
   readonly #env: Record<string, string>;
@@ -158,7 +161,7 @@ class Subjects {
     }
   }
 
-  /** An API token, used to resolve `userGroupToken`. */
+  /** Creates an API token and uses it to resolve `userGroupToken`. */
   async #apiToken(end: End, userGroupToken: string): Promise<Subject> {
     const body = { name: 'trial', permission: 'resolve' };
     const { api_token } = await this.#request('POST', '/v1/api-tokens', body);

@@ -1,22 +1,23 @@
-// A caller that uses the client package, tries the next address after a failure, and records every attempt of a call.
+// Caller that uses the client package, tries the next address after a failure, and records every attempt of a
+// call.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fetch, UserGroupClient, UserGroupServiceError } from '../client/src/index.ts';
 import { PromiseBroken } from './ledger.ts';
 
-/** An address that requests are sent to: a process, or a load balancer in front of several. */
+/** Address to which requests are sent: a process, or a load balancer in front of several. */
 export interface Target {
   readonly url: string;
-  /** For the report of a failed call. */
+  /** State to show in the report of a failed call. */
   readonly state: string;
 }
 
 interface RollingCallerOptions {
   index: number;
-  /** Tried round-robin. */
+  /** Targets, tried round-robin. */
   targets: readonly Target[];
   apiToken: string;
-  /** undefined: the default of the client. */
+  /** undefined selects the default of the client. */
   maxRetries: number | undefined;
   onFailure: (failure: string) => void;
 }
@@ -25,13 +26,13 @@ interface RollingCallerOptions {
 interface Attempt {
   startedAt: number;
   tookMs: number;
-  /** The status and the error code, if any; or why there was no response. */
+  /** Status and error code, if any; or why there was no response. */
   outcome: string;
-  /** The states of the process at the start and at the end of the attempt. */
+  /** States of the process at the start and at the end of the attempt. */
   states: [string, string];
 }
 
-/** Without this pause, a caller that is rejected immediately would send most of the calls. */
+/** Pause after a failure: without it, a caller that is rejected immediately would send most of the calls. */
 const AFTER_FAILURE_MS = 100;
 
 /** Creates, changes and suspends one group after the other, and remembers the last response for each. */
@@ -41,16 +42,16 @@ export class RollingCaller {
   readonly #onFailure: (failure: string) => void;
   readonly #expected = new Map<string, { name: string; token: string }>();
   #cycles = 0;
-  /** The attempts of the call in flight. */
+  /** Attempts of the call in flight. */
   #attempts: Attempt[] = [];
   calls = 0;
-  /** Attempts beyond the first of each call. */
+  /** Number of attempts beyond the first of each call. */
   repeated = 0;
-  /** The highest number of repeated attempts of one call. */
+  /** Highest number of repeated attempts of one call. */
   mostRepeated = 0;
   slowestMs = 0;
   failed = 0;
-  /** Tokens that resolved although they must not. */
+  /** Number of tokens that resolved although they must not. */
   wrong = 0;
 
   constructor({ index, targets, apiToken, maxRetries, onFailure }: RollingCallerOptions) {
@@ -68,7 +69,7 @@ export class RollingCaller {
     while (!isOver()) await this.#cycle(`rolling-${this.#index}-${this.#cycles++}`);
   }
 
-  /** The number of groups that differ from the last response. */
+  /** Returns the number of groups that differ from the last response. */
   async lost(client: UserGroupClient): Promise<number> {
     let lost = 0;
     for (const [id, expected] of this.#expected) {

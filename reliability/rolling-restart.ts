@@ -1,6 +1,6 @@
-// Restarts the processes of a service one after the other under load. Callers either connect directly and retry at the
-// next address, like the client package, or connect through nginx without retries. No call may fail, and no group may be
-// lost.
+// Restarts the processes of a service one after the other under load. Callers either connect directly and,
+// like the client package, retry at the next address, or connect through nginx and do not retry. No call may
+// fail, and no group may be lost.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UserGroupClient } from '../client/src/index.ts';
@@ -17,9 +17,9 @@ interface RollingRestartOptions {
   restarts: number;
   /** The configuration of nginx; null: callers connect to the processes directly. */
   nginx: NginxConfiguration | null;
-  /** The program that the processes are started with; this version if absent. */
+  /** Program with which the processes are started; this version if absent. */
   initial?: string;
-  /** The program that a restart starts, by its index; this version if absent. */
+  /** Returns the program that a restart starts, by its index; this version if absent. */
   programOf?: (restart: number) => string;
   onRestart: (restarts: number, restarted: RestartedProcess, tookMs: number) => void;
   /** Receives a report of each failed call. */
@@ -28,7 +28,7 @@ interface RollingRestartOptions {
 
 interface CallerFigures {
   calls: number;
-  /** Requests that were not served and therefore sent again. */
+  /** Requests that were not served and therefore repeated. */
   repeated: number;
   /** The highest number of repeated requests of one call. */
   mostRepeated: number;
@@ -50,7 +50,7 @@ export interface RollingRestartFigures extends CallerFigures, Record<string, num
 const CALLERS = 16;
 /** Time under load before a process is stopped and after its restart. */
 const BETWEEN_MS = 500;
-/** For a single process: long enough for waiting callers to retry. */
+/** Same time for a single process: long enough for waiting callers to retry. */
 const BETWEEN_ALONE_MS = 4_000;
 
 export async function rollingRestart(options: RollingRestartOptions): Promise<RollingRestartFigures> {
@@ -61,7 +61,8 @@ export async function rollingRestart(options: RollingRestartOptions): Promise<Ro
   while (processes.length < options.processes)
     processes.push(stack.use(await RestartedProcess.start(folder, database, options.initial)));
   await using nginx = options.nginx && (await startNginx(options.nginx, processes));
-  // With the program of the processes: this version would migrate the database before a process of it does.
+  // Uses the program of the processes, because this version would migrate the database before one of them
+  // does.
   const { token: apiToken } = await createApiToken(folder, [], {
     env: database.env,
     program: options.initial ?? PROGRAM,
@@ -85,7 +86,7 @@ export async function rollingRestart(options: RollingRestartOptions): Promise<Ro
   await calling;
   return {
     restarts: options.restarts,
-    // Directly, so that nginx does not affect the result.
+    // Connects directly, so that nginx does not affect the result.
     ...(await figuresOf(callers, new UserGroupClient({ url: processes[0]!.url, apiToken }))),
     undelivered: nginx?.undelivered ?? 0,
   };

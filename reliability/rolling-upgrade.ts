@@ -1,6 +1,6 @@
-// Replaces the processes of a service by processes of the next version under load, one after the other, and then goes
-// back: the first of the next version migrates the database. No call may fail, no group may be lost, and no token may
-// resolve that is replaced or whose group is suspended.
+// Replaces the processes of a service one after the other by processes of the next version under load, and
+// then goes back; the first process of the next version migrates the database. No call may fail, no group may
+// be lost, and no token may resolve that is replaced or whose group is suspended.
 
 import type { DatabaseKind } from '../test/support/database.ts';
 import { OtherVersion } from '../test/support/other-version.ts';
@@ -13,18 +13,21 @@ interface RollingUpgradeOptions {
   processes: number;
   /** Upgrades, each followed by a downgrade. */
   rounds: number;
-  /** A revision of this repository to upgrade from and go back to, with this version as the next one; null: from this version to one with another migration. */
+  /**
+   * Revision of this repository to upgrade from and go back to, with this version as the next one; null
+   * starts with this version, and the next one has another migration.
+   */
   from: string | null;
   onRestart: (restarts: number) => void;
   onFailure: (failure: string) => void;
 }
 
 interface RollingUpgradeFigures extends RollingRestartFigures {
-  /** The slowest replacement of one process, until the new one listens. */
+  /** Duration of the slowest replacement of one process, until the new one listens. */
   upgradeMs: number;
   downgradeMs: number;
   migrationMs: number;
-  /** Starts of the earlier version that reported a newer schema. */
+  /** Number of starts of the earlier version that reported a newer schema. */
   warned: number;
 }
 

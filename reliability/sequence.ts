@@ -1,5 +1,5 @@
-// Sends calls in random order, each to a random process of those that serve one database, and compares every response
-// with the model byte for byte. A failing sequence is shrunk before it is reported.
+// Sends calls in random order, each to a random one of the processes that serve a database, and compares
+// every response with the model byte for byte. Shrinks a failing sequence before reporting it.
 
 import fc from 'fast-check';
 import type { Bucket } from '../src/domain/bucket.ts';
@@ -46,13 +46,16 @@ export async function runSequences({
   return await callServices(urls, await callersOf(issuer), options);
 }
 
-/** An API token of a workspace and environment that no other caller uses. */
+/** API token of a workspace and environment that no other caller uses. */
 interface SequenceCaller {
   token: string;
   environment: Environment;
 }
 
-/** The first sends most of the calls; the others differ in workspace or environment, and use the same ids and names. */
+/**
+ * Creates the callers. The first sends most of the calls; the others differ in workspace or environment, and
+ * use the same ids and names.
+ */
 export async function callersOf(issuer: Pick<TokenIssuer, 'create'>): Promise<SequenceCaller[]> {
   const tenants: [workspace: string, Environment][] = [
     ['default', 'Customer'],
@@ -66,7 +69,7 @@ export async function callersOf(issuer: Pick<TokenIssuer, 'create'>): Promise<Se
   return callers;
 }
 
-/** Runs the sequences on running services. */
+/** Runs the sequences on services that are already running. */
 export async function callServices(
   urls: readonly string[],
   callers: readonly SequenceCaller[],
@@ -89,20 +92,20 @@ export async function callServices(
 function failure<Steps>(details: fc.RunDetails<[Steps]>): string {
   const { seed, counterexample, counterexamplePath, errorInstance } = details;
   const { message } = errorInstance as Error;
-  // The rest of the path is unusable: it would require the commands that did not run.
+  // The rest of the path is unusable, because it would require the commands that did not run.
   const [first] = counterexamplePath!.split(':');
   return `${message}\n${counterexample}\nrepeat with --seed ${seed} --path ${first}`;
 }
 
-/** The system under test. */
+/** System under test. */
 interface Target {
   urls: readonly string[];
   callers: readonly SequenceCaller[];
-  /** The prefix of the ids and names of all groups. */
+  /** Prefix of the ids and names of all groups. */
   prefix: string;
 }
 
-/** A model for each caller. */
+/** Models, one for each caller. */
 class World {
   readonly issued = new Issued();
   readonly models: readonly ExactModel[];
@@ -112,7 +115,7 @@ class World {
   }
 }
 
-/** The caller, by index, and the process that receives the call. */
+/** Caller, by index, and process that receives the call. */
 interface Route {
   caller: number;
   process: number;
@@ -120,7 +123,7 @@ interface Route {
 
 type Command = fc.AsyncCommand<World, Target, true>;
 
-/** A call before its token is known: `back` counts from the newest token. */
+/** Call whose token is not known yet: `back` counts from the newest token. */
 type Plan =
   | Exclude<Call, { token: string }>
   | { kind: 'rotate'; back: number; graceSeconds: number }
@@ -195,7 +198,7 @@ function textOf({ caller, process }: Route): string {
   return `by ${caller} through ${process}`;
 }
 
-/** null also if the page was rejected. */
+/** Returns null also if the page was rejected. */
 function nextAfter({ json }: TestResponse): string | null {
   return json.next_cursor ?? null;
 }
@@ -206,7 +209,7 @@ function withToken(plan: Plan, tokens: readonly string[]): Call {
   return { ...call, token: tokens.at(-1 - back) ?? mintUserGroupToken(0 as Bucket).reveal() };
 }
 
-/** Names and new ids have the same prefix as ids, so that a search finds only those of its sequence. */
+/** Gives names and new ids the same prefix as ids, so that a search finds only the groups of its sequence. */
 function withName(call: Call, prefix: string): Call {
   if (call.kind === 'rename') return { ...call, to: prefix + call.to };
   if (!('fields' in call) || call.fields.name === undefined) return call;
@@ -289,7 +292,7 @@ const plans = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: kind('rename'), to: ids, ifMatch }) },
 ) as fc.Arbitrary<Plan>;
 
-/** Searches that match all groups of the sequence, ids, names, and both. */
+/** Searches that match all groups of the sequence, only ids, only names, or both. */
 const searches = fc.constantFrom('', 'a', 'A', 'Acme', '"Zoë');
 const route = fc.record({
   caller: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constantFrom(1, 2) }),

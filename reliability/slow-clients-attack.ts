@@ -17,7 +17,7 @@ interface Attack {
 }
 
 interface AttackFigures {
-  /** How long the connections lasted, in milliseconds. */
+  /** Duration of the connections in milliseconds. */
   firstCutMs: number;
   lastCutMs: number;
 }
@@ -43,18 +43,18 @@ export class SlowClients {
   }
 }
 
-/** A thousand clients connect over two seconds. */
+/** Clients that connect at a time: a thousand connect over two seconds. */
 const CONNECT_BATCH = 10;
 const CONNECT_EVERY_MS = 20;
 const BYTE_EVERY_MS = 1_000;
-/** How many bytes of the responses are read at a time. */
+/** Number of response bytes that are read at a time. */
 const READ_BYTES = 1_024;
-/** Of a megabyte each: together more than a socket buffer holds, 4 MB on Linux. */
+/** Number of lists of a megabyte each, together more than a socket buffer holds (4 MB on Linux). */
 const LISTS = 10;
 
 class SlowClient {
   readonly #socket: Socket;
-  /** Milliseconds from the start until the service closed the connection. */
+  /** Resolves with the milliseconds from the start until the service closed the connection. */
   readonly cut: Promise<number>;
 
   constructor({ url, mode, apiToken }: Attack) {
@@ -82,7 +82,8 @@ class SlowClient {
     this.#socket.pause().write(list.repeat(LISTS));
     const reading = setInterval(() => {
       this.#socket.read(READ_BYTES);
-      // A client that reads so little notices a closed connection only by writing. Empty lines between requests are ignored.
+      // A client that reads so little notices a closed connection only when it writes. The service ignores
+      // empty lines between requests.
       this.#socket.write('\r\n');
     }, BYTE_EVERY_MS);
     this.#socket.on('close', () => clearInterval(reading));

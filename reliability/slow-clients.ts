@@ -12,13 +12,16 @@ import { type Mode, modes, SlowClients } from './slow-clients-attack.ts';
 import { DatabaseTokenIssuer } from './token-issuer.ts';
 
 interface SlowClientsOptions {
-  /** Clients of each kind. */
+  /** Number of clients of each kind. */
   clients: number;
   /** The timeout of each kind. Regular callers are measured for the same duration, before and during the attack. */
   limitsMs: Readonly<Record<Mode, number>>;
 }
 
-/** For each kind: when the last client was disconnected, and the service of regular callers during and before the attack. */
+/**
+ * Figures for each kind: when the last client was disconnected, and how regular callers were served before
+ * and during the attack.
+ */
 type SlowClientsFigures = Record<
   `${Mode}${'CutMs' | 'QuietP99Ms' | 'P99Ms' | 'MemoryMb' | 'NotServed'}`,
   number
@@ -28,10 +31,16 @@ const GOOD_PER_SECOND = 200;
 const GROUPS = 16;
 const LARGE = 'x'.repeat(60_000);
 const WARM_UP_SECONDS = 3;
-/** An idle process does not collect garbage; one with a small load does so within seconds. */
+/**
+ * Time for which a small load runs before memory is measured: it makes the process collect garbage within
+ * seconds, which an idle process does not.
+ */
 const SETTLE_SECONDS = 10;
 
-/** The median latency of regular callers over several rounds, each with a new service; the maximum of all other figures. */
+/**
+ * Returns the median latency of regular callers over several rounds, each with a new service, and the maximum
+ * of all other figures.
+ */
 export async function attackInRounds(
   rounds: number,
   options: SlowClientsOptions,
@@ -72,7 +81,7 @@ function timeouts({ headers, body, answers }: SlowClientsOptions['limitsMs']): R
   };
 }
 
-/** The groups that slow readers list: 60 KB each, so that a page of them is a megabyte. */
+/** Creates the groups that slow readers list: 60 KB each, so that a page of them is a megabyte. */
 async function createLargeGroups(service: Service, token: string): Promise<void> {
   for (let group = 0; group < GROUPS; group++) {
     const body = { user_group_id: `large-${group}`, name: 'Large', properties: { text: LARGE } };
@@ -132,7 +141,7 @@ class AttackRun {
   }
 }
 
-/** How many connections remain open; waits for those of callers that have just disconnected. */
+/** Returns how many connections remain open, after waiting for callers that have just disconnected. */
 async function connectionsLeft(pid: number, socketsBefore: number): Promise<number> {
   const left = (): number => Math.max(0, openSockets(pid) - socketsBefore);
   return eventually('the end of every connection', () => left() === 0).then(() => 0, left);
@@ -151,12 +160,17 @@ function leadsToSocket(path: string): boolean {
   }
 }
 
-/** How late a client may be disconnected: the service checks every two seconds, and a byte is sent every second. */
+/**
+ * Maximum delay of a disconnection: the service checks every two seconds, and a byte is sent every second.
+ */
 const LATE_MS = 5_000;
-/** A client requests ten lists, and each may be queued for half a second: its timeout only starts afterwards. */
+/**
+ * Time before the timeout of a client starts: it requests ten lists, and each may be queued for half a
+ * second.
+ */
 const UNTIL_READY_MS: Readonly<Record<Mode, number>> = { headers: 0, body: 0, answers: 5_000 };
 const MAX_SLOWDOWN = 2;
-/** The heap shrinks with a delay. */
+/** Maximum memory left; the heap shrinks with a delay. */
 const MAX_MB_LEFT = 200;
 
 /** The broken promises according to the figures; empty if all are kept. */

@@ -27,7 +27,7 @@ export class SmallDisk implements Disposable {
     this.#ballast = join(path, 'ballast');
   }
 
-  /** Occupies part of its space. */
+  /** Occupies part of the disk's space. */
   load(megabytes: number): void {
     writeFileSync(this.#ballast, Buffer.alloc(megabytes * MEGABYTE));
   }
@@ -43,7 +43,7 @@ export class SmallDisk implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    // Lazily: the service may still be using it.
+    // Unmounts lazily, because the service may still be using the disk.
     spawnSync('umount', ['--lazy', this.#path]);
   }
 }

@@ -1,5 +1,6 @@
-// Makes the disk fail while the service starts, on a new database and on one left by a kill. The service must exit with
-// a clear error or start anyway; in both cases no data may be lost, and the next start must succeed.
+// Makes the disk fail while the service starts, on a new database and on one that a kill has left. The
+// service must exit with a clear error or start anyway; in both cases no data may be lost, and the next start
+// must succeed.
 
 import { cpSync } from 'node:fs';
 import { createApiToken, Folder, run, Service, serve } from '../test/support/process.ts';
@@ -19,16 +20,16 @@ export const START_CALLS = [
 const ROUNDS = 60;
 const DATABASE = 'data/user-groups.db';
 const SUFFIXES = ['', '.lock', '-wal', '-shm', '-journal'];
-/** All files used during a start, and their parent directory. */
+/** Files used during a start, and their parent directory. */
 const FILES = [
   ...['', 'data', 'data/token-keys', 'data/token-keys.$$.new'],
   ...SUFFIXES.map((suffix) => DATABASE + suffix),
 ];
-/** The database or the key file cannot be used. */
+/** Exit codes that mean that the database or the key file cannot be used. */
 const CLEAR_EXITS: (number | null)[] = [69, 78];
 const ONE_LINE = /^user-group-service: [^\n]+\n$/;
 
-/** The state left by an earlier process. */
+/** State that an earlier process has left. */
 export interface ServiceState {
   folder: Folder;
   apiToken: string | null;
@@ -39,7 +40,7 @@ export function emptyState(): ServiceState {
   return { folder: new Folder(), apiToken: null, rounds: [] };
 }
 
-/** A database with data after a kill: its log has not been checkpointed or closed. */
+/** Returns a database with data after a kill: its log has not been checkpointed or closed. */
 export async function stateAfterKill(random: Random): Promise<ServiceState> {
   const folder = new Folder();
   using tools = new Folder();
@@ -82,7 +83,7 @@ export async function startUnder(fault: Fault, state: ServiceState, random: Rand
   return countOf(target.output);
 }
 
-/** The service must hold the lock despite the fault. */
+/** Checks that the service holds the lock despite the fault. */
 async function assertExclusive(folder: Folder, path: string): Promise<void> {
   const { code } = await run(folder, ['serve', '--database-url', `sqlite:${path}`]);
   if (code !== 75) throw new PromiseBroken(`a second process is serving the file; it exited with ${code}`);

@@ -22,10 +22,13 @@ export function requireStrace(): void {
   );
 }
 
-/** More than any single write of the service. */
+/** Maximum length of recorded data: more than any single write of the service. */
 const LONGEST_DATA_BYTES = 1_048_576;
 
-/** The arguments with which strace runs a command and writes its calls to a file. The process keeps its id. */
+/**
+ * Returns the arguments with which strace runs a command and writes its calls to a file. The process keeps
+ * its id.
+ */
 export function recordingArguments(output: string, calls: readonly string[]): string[] {
   return [
     ...['-D', '-f', '-y', '--seccomp-bpf', '-o', output, '-s', String(LONGEST_DATA_BYTES)],
@@ -33,22 +36,22 @@ export function recordingArguments(output: string, calls: readonly string[]): st
   ];
 }
 
-/** The start or the end of a call, or both if no call of another thread happened in between. */
+/** Start or end of a call, or both if no call of another thread happened in between. */
 export interface Moment {
   call: string;
-  /** As printed by strace. Output arguments are only present at the end. */
+  /** Arguments as strace prints them. Output arguments are only present at the end. */
   args: string;
   isStart: boolean;
   isEnd: boolean;
   /** NaN before the end. */
   result: number;
-  /** Matches the start of a call with its end. */
+  /** Thread, which matches the start of a call with its end. */
   thread: string;
 }
 
-// Thread, whether it is resumed, call, arguments, result.
+// Groups: thread, whether the call is resumed, call, arguments, result.
 const WHOLE = /^(\d+) +()?(\w+)\((.*)\) += (-?\d+)/;
-// A call in progress when its process is killed ends with "= ?".
+// A call that is in progress when its process is killed ends with "= ?".
 const UNFINISHED = /^(\d+) +()?(\w+)\((.*?)(?: <unfinished \.\.\.>(?:\) += \?)?|\) += \?)$/;
 const RESUMED = /^(\d+) +(<\.\.\.) (\w+) resumed>(.*)\) += (-?\d+)/;
 
@@ -68,7 +71,7 @@ export async function* moments(output: string): AsyncGenerator<Moment> {
 const ESCAPES: Record<string, number> = { n: 10, r: 13, t: 9, v: 11, f: 12, '"': 34, '\\': 92 };
 const BACKSLASH = 92;
 
-/** The bytes of a string as strace prints it between its quotes. */
+/** Returns the bytes of a string that strace has printed between quotes. */
 export function bytesOf(printed: string): Buffer {
   const bytes = Buffer.allocUnsafe(printed.length);
   let length = 0;

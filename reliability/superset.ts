@@ -1,4 +1,5 @@
-// Guest tokens in a real Superset: customers with hostile values see their own rows of two data sets, and no others.
+// Views a real Superset with guest tokens: customers with hostile values must see their own rows of two data
+// sets, and no others.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,10 @@ import { PromiseBroken } from './ledger.ts';
 
 const SCRIPT = new URL('superset-site.py', import.meta.url).pathname;
 const AUDIENCE = 'superset';
-/** The page in `examples/` says what the role of the guests may do, and which domain may embed the dashboard. */
+/**
+ * The page in `examples/` defines the permissions of the guest role, and the domain that may embed the
+ * dashboard.
+ */
 const page = readFileSync(new URL('../examples/superset/README.md', import.meta.url), 'utf8');
 const permissions = [...page.matchAll(/`(can [a-z ]+) on (\w+)`/g)].map(([, permission, view]) => [
   permission!.replaceAll(' ', '_'),
@@ -20,7 +24,9 @@ const [, allowedDomain = ''] = /enter `([^`]+)` as an allowed domain/.exec(page)
 const TABLES = ['orders', 'invoices'] as const;
 type Table = (typeof TABLES)[number];
 
-/** Values that SQL, SQLite, SQLAlchemy, Jinja or JSON could read as more than a value, and ordinary ones. */
+/**
+ * Ordinary values, and values that SQL, SQLite, SQLAlchemy, Jinja or JSON could read as more than a value.
+ */
 const values = [
   'acme',
   'ACME',
@@ -57,7 +63,7 @@ const values = [
   '01',
 ];
 
-/** Each customer is one value, or two of them in a list. */
+/** Customers, each with one value or with a list of two. */
 const customers: readonly (string | readonly string[])[] = [
   ...values,
   ["O'Brien", "') or (1 = 1) --"],
@@ -73,12 +79,12 @@ interface SupersetFigures {
   customers: number;
   /** Customers for whom no token was minted. */
   refused: number;
-  /** Answers of Superset that were compared. */
+  /** Responses of Superset that were compared. */
   answers: number;
   rows: number;
 }
 
-/** A Python that has Superset; undefined if there is none. */
+/** Returns the version of Superset that this Python has; undefined if it has none. */
 export function versionOfSuperset(python: string): string | undefined {
   const { status, stdout } = spawnSync(python, [
     '-c',
@@ -87,7 +93,7 @@ export function versionOfSuperset(python: string): string | undefined {
   return status === 0 ? String(stdout).trim() : undefined;
 }
 
-/** Throws `PromiseBroken` for a row of another customer, or a missing one of its own. */
+/** Throws `PromiseBroken` if a customer sees a row of another one, or misses one of its own. */
 export async function viewInSuperset({
   kind,
   python,
@@ -146,7 +152,7 @@ function putIntegration(site: EmbedSite, { started }: Superset): Promise<unknown
   });
 }
 
-/** Each value has another number of rows, in each table. */
+/** Returns the rows for a value: each value has a different number of rows in each table. */
 function rowsFor(table: Table, value: string): string[] {
   return Array.from({ length: values.indexOf(value) + TABLES.indexOf(table) + 1 }, () => value);
 }
@@ -158,7 +164,10 @@ function assertOwn(customer: string | readonly string[], table: Table, rows: rea
     throw new PromiseBroken(`${JSON.stringify(customer)} sees ${seen} of ${table} instead of ${expected}`);
 }
 
-/** Otherwise the rig would pass with a Superset that checks nothing. */
+/**
+ * Checks that Superset refuses a forged token: otherwise the rig would pass with a Superset that checks
+ * nothing.
+ */
 async function assertForeignRefused(superset: Superset): Promise<void> {
   const forged = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.bm90LWEtc2lnbmF0dXJl';
   const { status } = await superset.query('orders', forged);
@@ -227,7 +236,7 @@ class Superset implements AsyncDisposable {
     return result[0]!.data.map(({ customer }) => customer);
   }
 
-  /** Asks as a chart of the embedded dashboard does. */
+  /** Sends the query of a chart of the embedded dashboard. */
   async query(table: Table, token: string): Promise<{ status: number; text: string }> {
     const { slice_id, dataset_id } = this.started.charts[table];
     const form_data = {

@@ -1,4 +1,5 @@
-// Creates API tokens for the rigs inside their process: the command that creates one takes a hundred times as long.
+// Creates API tokens for the rigs inside their own process, because the command takes a hundred times as
+// long.
 
 import { commandContext } from '../src/commands/command-context.ts';
 import { readConfig } from '../src/config.ts';

@@ -1,5 +1,5 @@
-// A trial: callers use something continuously through every process while one of them ends it. A use that was sent after
-// the acknowledgement must not find it any more.
+// A trial: callers use something continuously through every process while one of them ends it. A use sent
+// after the end was acknowledged must fail.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseKind } from '../test/support/database.ts';
@@ -9,40 +9,40 @@ import { PromiseBroken } from './ledger.ts';
 import type { Random } from './random.ts';
 import { DatabaseTokenIssuer } from './token-issuer.ts';
 
-/** What a trial ends: a token, or a state of the configuration. */
+/** Subject of a trial, which ends it: a token, or a state of the configuration. */
 export interface Subject {
-  /** Returns whether the process still accepts it; null if the process is overloaded. */
+  /** Returns whether the process still accepts the subject; null if the process is overloaded. */
   use(url: string): Promise<boolean | null>;
   /** Resolves when the end is acknowledged. */
   end(): Promise<unknown>;
-  /** Uses what replaces it, which every process must accept from the acknowledgement on. */
+  /** Uses the successor of the subject, which every process must accept once the end is acknowledged. */
   useSuccessor?(url: string): Promise<boolean | null>;
-  /** After the trial. */
+  /** Called after the trial. */
   discard?(): Promise<unknown>;
 }
 
 export interface Use {
-  /** Whether it was sent after the acknowledgement of the end. */
+  /** Whether the use was sent after the end was acknowledged. */
   isAfterwards: boolean;
   isAccepted: boolean;
 }
 
 interface TrialOptions {
-  /** For messages. */
+  /** Name for messages. */
   name: string;
   subject: Subject;
   /** The URLs of the processes. */
   urls: readonly string[];
   random: Random;
-  /** The pause of each caller between two uses before the end. */
+  /** Pause of each caller between two uses before the end. */
   pauseMs?: number | undefined;
 }
 
-/** Callers that use the subject continuously through each process. */
+/** Number of callers that use the subject continuously through each process. */
 const CALLERS = 3;
-/** Uses that each caller sends after the end. */
+/** Number of uses that each caller sends after the end. */
 const USES_AFTERWARDS = 2;
-/** The longest time in use before the end. */
+/** Maximum time in use before the end. */
 const IN_USE_MS = 8;
 
 /** Throws `PromiseBroken`. */
@@ -64,17 +64,18 @@ class Trial {
     for (const url of urls)
       if ((await subject.use(url)) === false) throw this.#broken('rejected before the end');
     const callers = urls.flatMap((url) => Array.from({ length: CALLERS }, () => this.#call(url)));
-    // Failures are reported at the end; this prevents unhandled rejections until then.
+    // Failures are reported at the end; this handler prevents unhandled rejections until then.
     Promise.all(callers).catch(() => {});
     try {
       await sleep(random.below(IN_USE_MS));
       await subject.end();
     } finally {
       this.#isEnded = true;
-      // In the same event loop iteration as the acknowledgement, while the callers wait for responses.
+      // Sent in the same event loop iteration as the acknowledgement, while the callers wait for responses.
       callers.push(...urls.map((url) => this.#use(url)));
       callers.push(...urls.map((url) => this.#useSuccessor(url)));
-      // A broken promise is reported once no use is in flight, since the processes may be stopped afterwards.
+      // Reports a broken promise only once no use is in flight, because the processes may be stopped
+      // afterwards.
       await Promise.allSettled(callers);
     }
     await Promise.all(callers);
@@ -124,9 +125,9 @@ export interface TrialsOptions extends Trials {
 export interface TrialFigures {
   trials: number;
   uses: number;
-  /** Uses sent after the acknowledgement: none was accepted. */
+  /** Uses sent after the acknowledgement; none was accepted. */
   usesAfterwards: number;
-  /** Uses sent before it that were accepted. */
+  /** Uses sent before the acknowledgement that were accepted. */
   accepted: number;
 }
 
@@ -142,7 +143,7 @@ export function count(figures: TrialFigures, uses: readonly Use[]): void {
   figures.accepted += uses.filter(({ isAccepted }) => isAccepted).length;
 }
 
-/** The processes, and an API token with the permission admin. */
+/** Processes, and an API token with the permission `admin`. */
 export interface Site {
   urls: readonly string[];
   token: string;
@@ -173,7 +174,9 @@ export async function whileServing<Result>(
   return await work({ site: { urls, token }, issuer, folder, env });
 }
 
-/** Sends a request that must succeed, and can be repeated, to any of the processes. Throws `PromiseBroken`. */
+/**
+ * Sends a request that must succeed, and can be repeated, to one of the processes. Throws `PromiseBroken`.
+ */
 export async function request(
   { urls, token }: Site,
   random: Random,

@@ -1,5 +1,5 @@
-// Two tenants: one does what harms the service most, and the other must hardly notice. Quiet and attacked phases
-// alternate, because the speed of the machine changes.
+// Attacks a service with one tenant while another one uses it, which must hardly notice. Quiet and attacked
+// phases alternate, because the speed of the machine changes.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ interface TwoTenantsOptions {
   /** The duration of each phase. */
   seconds: number;
   rounds: number;
-  /** Names of cases, or how they start; all if absent. */
+  /** Names of cases, or their beginnings; all if absent. */
   only?: readonly string[] | undefined;
   onCase?: (figures: CaseFigures) => void;
 }
@@ -32,19 +32,19 @@ export interface CaseFigures extends TurnFigures {
   /** Medians of the rounds. */
   quietP99Ms: number;
   attackedP99Ms: number;
-  /** The second relative to the first, each at least `FLOOR_MS`; median of the rounds. */
+  /** Ratio of the second to the first, each at least `FLOOR_MS`; median of the rounds. */
   factor: number;
-  /** The call whose 99th percentile under attack is the highest. */
+  /** Call with the highest 99th percentile under attack. */
   slowestCall: string;
   /** Errors of the victim, with their numbers; empty if there were none. */
   errors: string;
   quietWebhookP99Ms: number;
   attackedWebhookP99Ms: number;
-  /** The peak of the service under attack. */
+  /** Peak memory of the service under attack. */
   memoryMb: number;
-  /** How much the database grew during the attacks. */
+  /** Growth of the database during the attacks. */
   storedMb: number;
-  /** Responses that the attacker received, with their numbers. */
+  /** Responses to the attacker, with their numbers. */
   attack: string;
 }
 
@@ -65,8 +65,9 @@ export async function hurtOneOfTwoTenants(options: TwoTenantsOptions): Promise<C
 }
 
 /**
- * The services of the cases are killed, and a process writes its compile cache when it exits. Without a cache, every
- * thread of a clone loads the type stripper, which takes 10 MB and 50 ms and which an installed package does not need.
+ * Fills the compile cache, which a process writes when it exits, while the services of the cases are killed.
+ * Without the cache, every thread of a clone loads the type stripper, which takes 10 MB and 50 ms and which
+ * an installed package does not need.
  */
 async function fillCompileCache(kind: DatabaseKind): Promise<void> {
   await whileMonitored(
@@ -83,10 +84,13 @@ async function fillCompileCache(kind: DatabaseKind): Promise<void> {
   );
 }
 
-/** So many connections reach every thread: the cache of one that is not the main thread may not be written. */
+/**
+ * Number of requests per page, enough to reach every thread: otherwise, the cache of a thread other than the
+ * main one may not be written.
+ */
 const REQUESTS_OF_PAGES = 10;
 
-/** Both tenants receive webhooks on this machine. */
+/** Lets both tenants receive webhooks on this machine. */
 const SETTINGS = { UGS_WEBHOOK_ALLOW_PRIVATE: 'on' };
 const CALLS_PER_SECOND = 80;
 const MAX_CONNECTIONS = 16;
@@ -96,7 +100,7 @@ const MIX: readonly CallName[] = [
 ] as CallName[];
 const GROUPS = 50;
 const WARM_UP_SECONDS = 2;
-/** From the end of an attack until the next quiet phase: longer than a request may wait. */
+/** Time from the end of an attack until the next quiet phase: longer than a request may wait. */
 const SETTLE_MS = 1_500;
 
 async function attack(
@@ -162,7 +166,7 @@ function rounded(value: number): number {
   return Math.round(10 * value) / 10;
 }
 
-/** The call with the highest 99th percentile. */
+/** Returns the call with the highest 99th percentile. */
 function slowestCallOf(seen: readonly Seen[]): string {
   const p99s = [...new Set(MIX)].map((call) => ({
     call,
@@ -172,7 +176,7 @@ function slowestCallOf(seen: readonly Seen[]): string {
   return `${call}: ${p99Ms} ms`;
 }
 
-/** Adds up equal names. */
+/** Adds up the counts of equal names. */
 function countsOf(...counts: readonly Readonly<Record<string, number>>[]): string {
   const total = new Map<string, number>();
   for (const each of counts)
@@ -185,7 +189,10 @@ class Victim implements AsyncDisposable {
   readonly #load: Omit<CallLoad, 'prefix' | 'seconds'>;
   #phases = 0;
 
-  /** With a catalogue, a property schema and a webhook endpoint of its own, as customers have. */
+  /**
+   * Starts the victim with a catalogue, a property schema and a webhook endpoint of its own, as customers
+   * have.
+   */
   static async start(url: string, { token: apiToken }: { token: string }): Promise<Victim> {
     const victim = fork(new URL('./two-tenants/victim.ts', import.meta.url));
     const { receiverUrl } = await messageOf<Extract<VictimMessage, { receiverUrl: string }>>(victim);
@@ -223,7 +230,7 @@ class Victim implements AsyncDisposable {
 
   async measure(seconds: number): Promise<Seen> {
     const load: CallLoad = { ...this.#load, prefix: `phase-${++this.#phases}-`, seconds };
-    // Not on the command line, which other users can read.
+    // The load contains tokens, and other users can read command lines.
     this.#process.send(load);
     const { seen } = await messageOf<Extract<VictimMessage, { seen: Seen }>>(this.#process);
     return seen;
@@ -252,7 +259,7 @@ class Attacker implements AsyncDisposable {
   }
 }
 
-/** The next message of the process. Throws if it exits. */
+/** Returns the next message of the process. Throws if it exits. */
 async function messageOf<Message>(child: ChildProcess): Promise<Message> {
   const done = new AbortController();
   const exited = once(child, 'exit', done).then(() => {
@@ -274,7 +281,7 @@ async function end(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** The size of the database in megabytes, without the log. */
+/** Returns the size of the database in megabytes, without the log. */
 async function storedMb(database: Monitored['database']): Promise<number> {
   const sql = database.url.startsWith('sqlite:')
     ? 'select page_count * page_size as bytes from pragma_page_count, pragma_page_size'
@@ -284,8 +291,8 @@ async function storedMb(database: Monitored['database']): Promise<number> {
 }
 
 /**
- * A 99th percentile below this counts as this. Quiet phases of the same service differ by a few milliseconds, because of
- * garbage collection and syncs of the disk.
+ * Minimum to which a 99th percentile is raised. Quiet phases of the same service differ by a few
+ * milliseconds, because of garbage collection and syncs of the disk.
  */
 const FLOOR_MS = 10;
 

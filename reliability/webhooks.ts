@@ -1,5 +1,5 @@
-// Kills the service at random moments while it delivers webhooks, and restarts it, repeatedly; in the end every recorded
-// event must have arrived at least once.
+// Kills the service at random moments while it delivers webhooks, and restarts it, repeatedly; in the end,
+// every recorded event must have arrived at least once.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,7 +27,7 @@ interface WebhookRigFigures {
   kills: number;
   events: number;
   lost: number;
-  /** Webhooks that arrived again after the first time: their process was killed before it recorded the response. */
+  /** Webhooks that arrived more than once: their process was killed before it recorded the response. */
   duplicates: number;
 }
 
@@ -36,7 +36,10 @@ const PAUSE_MS = 10;
 const MAX_LOAD_MS = 600;
 const MAX_RESPONSE_MS = 30;
 const FAILING_SHARE = 0.02;
-/** A claim of a killed process expires after 20 seconds; a failed attempt is retried after 6. */
+/**
+ * Maximum time until arrival: a claim of a killed process expires after 20 seconds, and a failed attempt is
+ * retried after 6.
+ */
 const ARRIVAL_LIMIT_MS = 60_000;
 
 /** Throws `PromiseBroken`. */
@@ -108,7 +111,10 @@ class WebhookRig implements AsyncDisposable {
     await this.#startMissing();
   }
 
-  /** What a killed process has not acknowledged may have been recorded all the same, and is then delivered. */
+  /**
+   * Creates groups. A create that a killed process has not acknowledged may have been recorded nevertheless,
+   * and is then delivered.
+   */
   async #createGroups(urls: readonly string[], isAlive: () => boolean): Promise<void> {
     while (isAlive()) {
       const body = { user_group_id: `group-${++this.#groups}`, name: 'Group' };
@@ -118,7 +124,7 @@ class WebhookRig implements AsyncDisposable {
     }
   }
 
-  /** `refused`: how many webhooks the receiver has not accepted. */
+  /** `refused` returns how many webhooks the receiver has not accepted. */
   async figures(receiver: Receiver, refused: () => number): Promise<WebhookRigFigures> {
     const rows = await runSql(
       this.#database,

@@ -1,5 +1,5 @@
-// Sends operations over HTTP, several concurrently on one group; each response is journaled before it counts, and
-// checked against the ledger immediately.
+// Sends operations over HTTP, several concurrently on one group. Each response is journaled before it counts,
+// and checked against the ledger immediately.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { send, type TestRequest, type TestResponse } from '../test/support/http.ts';
@@ -7,7 +7,7 @@ import type { Entry } from './journal.ts';
 import { type Ledger, PromiseBroken } from './ledger.ts';
 import type { Operation, Response, Verdict } from './model.ts';
 
-/** The maximum response time, whatever fault is injected, and however busy the machine is. */
+/** Maximum response time, whatever fault is injected and however busy the machine is. */
 const ANSWER_LIMIT_MS = 60_000;
 
 const MAX_ATTEMPTS = 20;
@@ -22,7 +22,7 @@ interface WorkloadOptions {
   url: () => string;
 }
 
-/** The exchanges between callers and the service, across all runs of the service. */
+/** Exchanges between callers and the service, across all runs of the service. */
 export class Workload {
   readonly ledger: Ledger;
   readonly #options: WorkloadOptions;
@@ -49,7 +49,10 @@ export class Workload {
     return exchanges.filter(({ response }) => response !== null).length;
   }
 
-  /** Retries the operation until it gets a response: a busy service rejects operations. Throws `PromiseBroken`. */
+  /**
+   * Retries the operation until it gets a response, because a busy service rejects operations. Throws
+   * `PromiseBroken`.
+   */
   async sendUntilAnswered(id: string, operation: Operation): Promise<void> {
     for (let attempt = 1; (await this.round(id, [operation])) === 0; attempt++) {
       if (attempt === MAX_ATTEMPTS) throw new PromiseBroken(`${id}: no response to ${operation.kind}`);
@@ -95,7 +98,7 @@ function requestOf(id: string, operation: Operation): TestRequest {
       return { method: 'GET', body: bodyOf(id, { name, mapping, properties }) };
     }
     case 'read':
-      // Without a name it creates nothing, and the response contains properties if the request has the key.
+      // Creates nothing without a name; the response contains properties if the request has the key.
       return { method: 'GET', body: bodyOf(id, { properties: null }) };
     case 'update':
       return { method: 'PUT', body: bodyOf(id, operation.fields) };

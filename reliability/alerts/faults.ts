@@ -1,4 +1,4 @@
-// The fault that each alert of deploy/prometheus/alerts.yml is for, produced in a real process.
+// Faults for which the alerts of deploy/prometheus/alerts.yml exist, produced in a real process.
 
 import { once } from 'node:events';
 import { renameSync, statSync, utimesSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { Site } from './site.ts';
 export interface AlertFault {
   /** Settings of the process. */
   env?: Record<string, string>;
-  /** Divides the durations of the rules; less where a scrape takes long. */
+  /** Divisor of the durations of the rules; lower if a scrape takes long. */
   speed?: number;
   /** Produces the fault; a fault that needs repetition lasts until the signal. */
   produce(site: Site, signal: AbortSignal): Promise<unknown>;
@@ -25,10 +25,10 @@ const LOCK_MS = 700;
 const STOP_MS = 150;
 const MAX_CONNECTIONS = 20;
 const MAX_ENDPOINTS = 100;
-/** More than the service counts. */
+/** More deliveries than the service counts. */
 const PENDING = 10_000;
 
-/** A log beyond the limit, in documents of the maximum size. */
+/** Size of a log beyond the limit, written as documents of the maximum size. */
 const LOG_BYTES = 300_000_000;
 const PROPERTIES_BYTES = 60_000;
 const LONG_AGO = new Date('2020-01-01T00:00:00Z');
@@ -103,7 +103,7 @@ async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/** Moves the file away: its volume is not mounted. */
+/** Moves the file away, as if its volume were not mounted. */
 function moveDatabase({ database }: Site): void {
   renameSync(database, `${database}.moved`);
 }
@@ -113,13 +113,13 @@ async function callWithoutDatabase(site: Site, signal: AbortSignal): Promise<voi
   await repeat(signal, 50, () => site.create());
 }
 
-/** Calls fail for a reason that no code expects. */
+/** Makes calls fail for a reason that no code expects. */
 async function renameTable(site: Site, signal: AbortSignal): Promise<void> {
   await site.sql('alter table user_groups rename to renamed');
   await repeat(signal, 200, () => site.create());
 }
 
-/** Another program locks the file again and again. */
+/** Locks the file repeatedly, as another program may. */
 async function lockDatabase(site: Site, signal: AbortSignal): Promise<void> {
   const callers = repeat(signal, 20, () => site.create());
   const database = new DatabaseSync(site.database, { timeout: 5_000 });
@@ -132,7 +132,7 @@ async function lockDatabase(site: Site, signal: AbortSignal): Promise<void> {
   await callers;
 }
 
-/** The machine gives the process no processor time, again and again. */
+/** Stops the process repeatedly, as a machine without free processor time does. */
 async function stopAndContinue({ service }: Site, signal: AbortSignal): Promise<void> {
   await repeat(signal, STOP_MS, async () => {
     service.signal('SIGSTOP');
@@ -165,7 +165,7 @@ async function removeProcess(site: Site, signal: AbortSignal): Promise<void> {
   await aborted(signal);
 }
 
-/** Nothing listens on the port of the receiver. */
+/** Creates deliveries to a port on which nothing listens. */
 async function fillDeliveries(site: Site): Promise<void> {
   const receiver = await Receiver.start();
   const { url } = receiver;
@@ -175,8 +175,8 @@ async function fillDeliveries(site: Site): Promise<void> {
 }
 
 /**
- * Old events exist, and a rule of the database refuses to delete them. The first run is a minute after the start; the usage
- * of the day before yesterday shows it that the clock is right.
+ * Makes old events exist, and makes a rule of the database refuse to delete them. The first run is a minute
+ * after the start; usage of the day before yesterday proves to it that the clock is right.
  */
 async function refuseDeletions(site: Site): Promise<void> {
   await site.create();
@@ -186,7 +186,7 @@ async function refuseDeletions(site: Site): Promise<void> {
   await site.sql(`create trigger kept before delete on events begin select raise(abort, 'kept'); end`);
 }
 
-/** Another program reads a snapshot for as long as it likes, so the log cannot start from the beginning. */
+/** Keeps a snapshot open, as another program may, so that the log cannot restart from the beginning. */
 async function keepSnapshot(site: Site, signal: AbortSignal): Promise<void> {
   const database = new DatabaseSync(site.database);
   database.exec('begin; select count(*) from user_groups');

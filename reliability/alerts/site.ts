@@ -1,4 +1,4 @@
-// One service, as a process on SQLite, that a Prometheus scrapes.
+// One service, as a process on SQLite, scraped by a Prometheus.
 
 import { join } from 'node:path';
 import { freePort } from '../../test/support/free-port.ts';
@@ -11,7 +11,7 @@ const SCRAPE_MS = 15_000;
 
 interface SiteOptions {
   env?: Record<string, string> | undefined;
-  /** Divides the durations of the rules and the interval of the scrapes. */
+  /** Divisor of the durations of the rules and of the scrape interval. */
   speed: number;
 }
 
@@ -48,7 +48,7 @@ export class Site implements AsyncDisposable {
     this.prometheus = parts.prometheus;
   }
 
-  /** The file of the database. */
+  /** Path of the database file. */
   get database(): string {
     return this.#folder.join('data', 'user-groups.db');
   }

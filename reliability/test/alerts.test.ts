@@ -1,4 +1,4 @@
-// Alerts of each kind, fired by a real Prometheus. `npm run rig:alerts` fires all.
+// Alerts of each kind, fired by a real Prometheus. `npm run rig:alerts` fires all of them.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

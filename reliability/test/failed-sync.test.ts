@@ -1,5 +1,6 @@
-// After a failed sync, pages of the write-ahead log may exist only in the page cache: Linux marks them clean although it
-// could not write them. A service that starts then makes them durable before it returns their data. Requires strace.
+// After a failed sync, pages of the write-ahead log may exist only in the page cache: Linux marks them clean
+// although it could not write them. A service that starts in this state must make them durable before it
+// returns their data. Requires strace.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -32,7 +33,10 @@ describe('A change whose sync failed (SQLite)', {
   });
 });
 
-/** Makes the sync of one change fail, and kills the service. Returns the content of the log synced before. */
+/**
+ * Makes the sync of one change fail, and kills the service. Returns the content of the log that was synced
+ * before.
+ */
 async function failSync(folder: Folder, tools: Folder, token: string): Promise<Buffer> {
   const script = writeScript(tools.join('serve'));
   await using service = await serve(folder, { command: script });
@@ -48,7 +52,7 @@ async function failSync(folder: Folder, tools: Folder, token: string): Promise<B
   return synced;
 }
 
-/** The disk of the folder: everything is synced except the content of the log after `synced`. */
+/** Returns the disk of the folder: everything is synced except the content of the log after `synced`. */
 function diskWith(folder: Folder, synced: Buffer): Replay {
   const replay = new Replay(folder.path, false);
   const write = (path: string, data: Buffer, isSafe: boolean): void => {

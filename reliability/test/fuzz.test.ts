@@ -1,4 +1,5 @@
-// The service responds as its API description says to any request. `npm run rig:fuzz -- --cases 100000` is the long run.
+// The service responds to any request as its API description says. `npm run rig:fuzz -- --cases 100000` is
+// the long run.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -56,18 +57,18 @@ function issuerOf(service: TestService): TokenIssuer {
 }
 
 describe('The fuzzer detects', () => {
-  // Skip shrinking of counterexamples.
+  // Skips shrinking of counterexamples.
   before(() => fc.configureGlobal({ endOnFailure: true }));
   after(() => fc.resetConfigureGlobal());
 
   const service = TestService.of(sqlite, { env: WITHOUT_FAILURE_LIMIT });
   let account: Account;
 
-  /** A new account for each test, so that leftovers of one do not affect the next. */
+  /** Creates an account for each test, so that leftovers of one do not affect the next. */
   const accountFor = (workspace: string): Promise<Account> =>
     accountOf(service.url, issuerOf(service), workspace);
   const asOwner = () => [`Token ${account.token}`];
-  /** With some seeds, a rare finding takes thousands of cases. */
+  /** Seeds for findings that are rare: with others, they take thousands of cases. */
   const tamperings: Record<string, [finding: RegExp, tampering: Tampering, seed?: number]> = {
     'a server error': [
       /500 version_mismatch/,
@@ -91,7 +92,7 @@ describe('The fuzzer detects', () => {
       { changeResponse: ({ headers: { etag: _, ...headers }, ...response }) => ({ ...response, headers }) },
     ],
     'rejected valid data': [
-      // Either check may come first.
+      // Either check may report it first.
       /data (?:acceptance|rejection).*415/,
       {
         changeRequest: ({ headers, ...request }) => ({

@@ -15,7 +15,7 @@ const noMount = canMount() ? false : 'mounting a file system is not permitted';
 describe('A failing disk (SQLite)', {
   skip: canTrace() ? false : 'strace is not installed or not permitted',
 }, () => {
-  /** Returns how many calls were rejected. */
+  /** Returns the number of rejected calls. */
   const countRefused = async (test: TestContext, scenario: Scenario, step = 1): Promise<number> => {
     const seed = Random.newSeed();
     test.diagnostic(`seed ${seed}`);

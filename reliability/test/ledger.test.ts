@@ -1,4 +1,5 @@
-// The ledger of the rigs detects broken promises: a ledger that accepted impossible responses would prove nothing.
+// The ledger of the rigs detects broken promises; if it accepted impossible responses, the rigs would prove
+// nothing.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -9,7 +10,7 @@ const FIELDS = { name: 'Acme', mapping: null, properties: null };
 const CREATE: Operation = { kind: 'create', ...FIELDS };
 const READ: Operation = { kind: 'read' };
 
-/** The facts that the service returns about a group at its first version. */
+/** Returns the facts that the service returns about a group at its first version. */
 function group(facts: Partial<Group> = {}): Response['facts'] {
   return { teamId: 1, token: 'first', version: 1, ...FIELDS, ...facts };
 }
@@ -30,7 +31,7 @@ const created = answered(CREATE, 'created', group());
 const rotation: Operation = { kind: 'rotate', token: 'first', isGraceful: false };
 const rotated = answered(rotation, 'present', group({ token: 'second', version: 2 }));
 
-/** Rounds on one group, one operation each unless they are listed together. */
+/** Builds rounds on one group, with one operation each unless they are listed together. */
 function ledgerAfter(...rounds: (Exchange | Exchange[])[]): Ledger {
   return Ledger.from(rounds.map((round) => ({ id: 'one', exchanges: [round].flat() })));
 }

@@ -23,7 +23,7 @@ describeOnEachDatabase('Calls in random order', (kind) => {
 });
 
 describe('The model detects', () => {
-  // Skip shrinking of counterexamples.
+  // Skips shrinking of counterexamples.
   before(() => fc.configureGlobal({ endOnFailure: true }));
   after(() => fc.resetConfigureGlobal());
 

@@ -9,7 +9,7 @@ import { canTrace } from '../strace.ts';
 
 const SECONDS = 4;
 /**
- * So slow that a busy machine can send five times the capacity. Each serving thread has its own batches in
+ * Delays that let a busy machine send five times the capacity. Each serving thread has its own batches in
  * flight, so the capacity grows with their number.
  */
 const THREADS = availableParallelism();

@@ -44,7 +44,8 @@ describe('The revocation rig', () => {
     const target = { urls: [service.url, caching.url], token, issuer };
     await assert.rejects(
       endTokens({ ...target, trials: 50, seed: 1, onTrial: () => {} }),
-      // The cache confuses API tokens, too: it may return what it holds for the replaced text to the new one.
+      // The cache also confuses API tokens: to the new text, it may return what it holds for the replaced
+      // one.
       (error) => error instanceof PromiseBroken && /(?:accepted|rejected) after/.test(error.message),
     );
   });

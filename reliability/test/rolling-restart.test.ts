@@ -7,7 +7,7 @@ import { isNginxInstalled } from '../nginx.ts';
 import { rollingRestart } from '../rolling-restart.ts';
 
 const RESTARTS = 2;
-/** With its defaults, nginx fails calls from the second restart on. */
+/** With its defaults, nginx fails calls from the second restart. */
 const NGINX_RESTARTS = 3;
 
 describe('A rolling restart', () => {

@@ -1,4 +1,5 @@
-// Simulates a service that breaks its promises: a proxy in front of the real service changes requests or responses.
+// Simulates a service that breaks its promises: a proxy in front of the real service that changes requests or
+// responses.
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -34,7 +35,7 @@ export class TamperingProxy implements AsyncDisposable {
       response.writeHead(changed.status, { ...rest, ...length }).end(changed.text);
     };
     const server = createServer((incoming, response) => {
-      // If one side disconnects, disconnect the other.
+      // Disconnects one side if the other disconnects.
       exchange(incoming, response).catch(() => response.destroy());
     });
     server.listen(0, '127.0.0.1');

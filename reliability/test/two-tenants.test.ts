@@ -1,5 +1,5 @@
-// One tenant at its worst, and another one beside it. `npm run rig:two-tenants` is the long run, which checks every case
-// against its goal; the limits here allow for a busy machine.
+// One tenant that does its worst, and another one beside it. `npm run rig:two-tenants` is the long run, which
+// checks every case against its goal; the limits here allow for a busy machine.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

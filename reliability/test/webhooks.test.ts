@@ -24,7 +24,8 @@ function suite(kind: DatabaseKind): void {
   });
 
   it('is detected when it loses one', async () => {
-    // An event without its delivery. A deleted delivery may have been sent already.
+    // Adds an event without a delivery; deleting a delivery would not be reliable, because it may have been
+    // sent already.
     const corruptingSql = `insert into events (bucket, workspace_id, environment, target_type, target_id, event_id,
         position, type, occurred_at, actor)
       select bucket, workspace_id, environment, target_type, 'lost', event_id || '-lost',

@@ -1,5 +1,5 @@
-// The process of the hostile tenant. Started with a low priority: the processors are for the service and the victim, so
-// that what the victim waits for is the service.
+// Process of the hostile tenant. It has a low priority, which leaves the processors to the service and the
+// victim: what the victim waits for is then the service.
 
 import { constants, getPriority, setPriority } from 'node:os';
 import { hostileCases } from './case/all.ts';
@@ -7,7 +7,7 @@ import { type Flow, type Replies, RunningFlow } from './flow.ts';
 import { Tenant, type TenantSite } from './tenant.ts';
 
 export type AttackerCommand = ({ prepare: string } & TenantSite) | 'start' | 'stop';
-/** `replies`: those of the attack that was stopped. */
+/** `replies` are those of the attack that was stopped. */
 export type AttackerMessage = 'prepared' | 'started' | { replies: Replies };
 
 const NICER_BY = 10;
@@ -40,5 +40,5 @@ function totalOf(stopped: readonly RunningFlow[]): Replies {
 }
 
 process.on('message', async (command: AttackerCommand) => process.send?.(await obey(command)));
-// The rig may be killed.
+// Exits with the rig, which may be killed.
 process.once('disconnect', () => process.exit());

@@ -1,16 +1,19 @@
-// Connections that send an endless flow of requests.
+// Connections that send endless requests.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, codeOf, type Reply } from '../connection.ts';
 
 export interface Flow {
   connections: number;
-  /** The request with this number, counted over all connections. */
+  /** Returns the request with this number, counted over all connections. */
   request: (index: number) => Uint8Array;
-  /** Whether responses are left unread; a connection then sends `pipelined` requests, and waits until it is closed. */
+  /**
+   * Whether responses are left unread: a connection then sends `pipelined` requests and waits until it is
+   * closed.
+   */
   isUnread?: boolean;
   pipelined?: number;
-  /** How fast a request is sent; at once if absent. */
+  /** Speed at which a request is sent; at once if absent. */
   bytesPerSecond?: number;
 }
 
@@ -22,7 +25,7 @@ export function cycle(requests: readonly Uint8Array[]): Flow['request'] {
 const RECONNECT_AFTER_MS = 20;
 const SLICES_PER_SECOND = 10;
 
-/** How often each status and error code was received; `closed`: no complete response. */
+/** Number of responses by status and error code; `closed` counts those without a complete response. */
 export type Replies = Record<string, number>;
 
 export class RunningFlow {

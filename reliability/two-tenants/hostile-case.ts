@@ -1,11 +1,11 @@
-// A hostile case: what one tenant does to the service while another tenant works. To add one, add an entry to the table of
-// its area.
+// A hostile case: requests that one tenant sends to harm the service while another tenant works. To add a
+// case, add an entry to the table of its area.
 
 import type { Flow } from './flow.ts';
 import type { Tenant } from './tenant.ts';
 
 export interface HostileCase {
   name: string;
-  /** Stores what the attack needs, and returns what the attacker sends. */
+  /** Stores the data that the attack needs, and returns the requests that the attacker sends. */
   prepare: (attacker: Tenant) => Promise<readonly Flow[]> | readonly Flow[];
 }

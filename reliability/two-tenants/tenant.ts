@@ -1,4 +1,4 @@
-// A workspace with an admin token, as the rig and the attacker prepare it.
+// A workspace with an admin token, which the rig and the attacker prepare.
 
 import { mapConcurrently, send, type TestResponse } from '../../test/support/http.ts';
 import type { KnownGroup } from '../call.ts';
@@ -18,12 +18,15 @@ export class Tenant {
     this.apiToken = apiToken;
   }
 
-  /** The bytes of a request with the API token. */
+  /** Returns the bytes of a request with the API token. */
   request(method: string, path: string, body?: string, headers: readonly string[] = []): Uint8Array {
     return requestBytes({ method, path, apiToken: this.apiToken, body, headers });
   }
 
-  /** Sends a request that must succeed; a busy service rejects it at first. Returns the JSON of the response. */
+  /**
+   * Sends a request that must succeed, although a busy service may reject it at first. Returns the JSON of
+   * the response.
+   */
   async call(method: string, path: string, body?: unknown): Promise<TestResponse['json']> {
     const { status, json } = await this.#send(method, path, body);
     if (status >= 300) throw new Error(`${method} ${path} returned ${status} ${json?.code}: ${json?.detail}`);

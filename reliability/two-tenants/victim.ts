@@ -1,5 +1,5 @@
-// The process of the tenant that must not be hurt: a steady open-loop load, and the receiver of its webhooks. Started
-// with a high priority, so that it measures the service and not itself.
+// Process of the tenant that must not be harmed: a steady open-loop load, and the receiver of its webhooks.
+// It has a high priority, so that it measures the service and not itself.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -14,27 +14,33 @@ import { Connection } from '../connection.ts';
 export interface Seen {
   /** Latencies of the calls that succeeded. */
   tookMs: [CallName, number][];
-  /** How often each call failed in each way. */
+  /** Failed calls, by kind of failure. */
   errors: Record<string, number>;
-  /** From a create until its webhook arrived; at least the time waited if it has not. */
+  /** Times from a create until its webhook arrived; at least the time waited if it has not. */
   webhookMs: number[];
 }
 
 export type VictimMessage = { receiverUrl: string } | { seen: Seen };
 
-/** Before the service, if that is permitted: what it measures includes no wait of its own for a processor. */
+/**
+ * Priority above that of the service, if permitted, so that measurements include no wait of this process for
+ * a processor.
+ */
 const NICER_BY = -5;
-/** How long to wait for webhooks after the last call. */
+/** Maximum wait for webhooks after the last call. */
 const WEBHOOKS_TIMEOUT_MS = 2_000;
 const POLL_MS = 20;
 
-/** When the webhook about each group arrived (`performance.now()`). */
+/** Arrival time of the webhook about each group (`performance.now()`). */
 const arrivals = new Map<string, number>();
 
-/** Stay open between phases, as those of a client do that keeps a pool. */
+/** Connections that stay open between phases, like those of a client with a pool. */
 let pool: readonly Connection[] = [];
 
-/** Fills the pool: in an attack, a new connection waits until the service accepts those of the attacker. */
+/**
+ * Fills the pool in advance: during an attack, a new connection waits until the service has accepted those of
+ * the attacker.
+ */
 async function connect({ url, maxConnections = 0 }: CallLoad): Promise<void> {
   const open = pool.filter(({ isOpen }) => isOpen);
   const added = Array.from({ length: maxConnections - open.length }, () => new Connection(url));
@@ -87,7 +93,7 @@ process.on('message', async (load: CallLoad) => {
   await connect(load);
   report({ seen: await measure(load) });
 });
-// The rig may be killed.
+// Exits with the rig, which may be killed.
 process.once('disconnect', () => process.exit());
 receiver.listen(0, '127.0.0.1', () => {
   const { port } = receiver.address() as AddressInfo;

@@ -11,7 +11,7 @@ const UPDATE = endpoints.find(({ name }) => name === 'updateUserGroup')!;
 const PATCH = endpoints.find(({ name }) => name === 'patchUserGroup')!;
 const VALID = ['levels', 'numbers', 'text'];
 const INVALID = ['unknown fields', 'unfinished', 'too many entries'];
-/** Faster than what the service evicts. */
+/** Speed above that at which the service disconnects a client. */
 const SLOW_BYTES_PER_SECOND = 80 * 1024;
 const PARAMETERS = 100_000;
 const DUPLICATES = 8_000;

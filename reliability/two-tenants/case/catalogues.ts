@@ -1,4 +1,4 @@
-// Large catalogues, resolved as fast as possible, and changed so that the configuration has to be read again.
+// Large catalogues: resolved as fast as possible, and changed so that the configuration has to be read again.
 
 import type { Flow } from '../flow.ts';
 import { cycle } from '../flow.ts';
@@ -8,10 +8,13 @@ import { namesOf } from '../tenant.ts';
 
 const SCHEMAS = 1_000;
 const DATA_SOURCES = 10_000;
-/** The largest attributes that a data source may have. */
+/** Largest attributes that a data source may have. */
 const LARGE = { note: 'x'.repeat(16_000) };
 
-/** Schemas with a default data source for each, as many as the limits allow; `attributes` of every data source. */
+/**
+ * Stores schemas, each with a default data source, as many as the limits allow. Every data source has these
+ * attributes.
+ */
 export async function storeCatalogue(tenant: Tenant, schemas: number, attributes: object): Promise<void> {
   const bodyOf = (index: number) => ({ schema_id: `schema-${index}`, name: `Source ${index}`, attributes });
   await tenant.putAllowed(namesOf('/v1/data-sources/source', schemas), bodyOf);

@@ -8,7 +8,7 @@ import type { Tenant } from '../tenant.ts';
 const GROUPS = 10_000;
 const CONNECTIONS = 16;
 const FORM = 'application/x-www-form-urlencoded';
-/** The limit of a form without a session. */
+/** Maximum size of a form without a session. */
 const FORM_BYTES = 1_048_576;
 
 function post(path: string, body: string): Uint8Array {

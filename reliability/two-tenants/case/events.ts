@@ -1,4 +1,4 @@
-// Small changes of large properties, each an event, and readers of events.
+// Small changes to large properties, each of which is an event, and readers of events.
 
 import type { Flow } from '../flow.ts';
 import type { HostileCase } from '../hostile-case.ts';
@@ -19,7 +19,7 @@ async function patching(attacker: Tenant): Promise<Flow> {
   return { connections: WRITERS, request };
 }
 
-/** Each change is of 60 KB. */
+/** Replaces properties of 60 KB in each change. */
 async function replacing(attacker: Tenant): Promise<Flow> {
   const groups = await attacker.storeGroups(WRITERS);
   const request = (index: number) =>

@@ -1,11 +1,11 @@
-// Small requests for large groups: what they read and write is not in the request.
+// Small requests for large groups, whose data is read and written although it is not in the request.
 
 import type { HostileCase } from '../hostile-case.ts';
 
 const GROUPS = 256;
 const LARGE = 'x'.repeat(60_000);
 
-/** Method and path of the request for a group; `round`: how many there were for each group before. */
+/** Returns method and path of a request for a group; `round` is the number of earlier requests for it. */
 const requests: Record<string, (path: string, round: number) => [method: string, path: string]> = {
   changes: (path, round) => ['POST', `${path}/${round % 2 === 0 ? 'suspend' : 'resume'}`],
   reads: (path) => ['GET', path],

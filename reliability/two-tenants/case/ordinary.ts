@@ -1,4 +1,4 @@
-// Ordinary calls at full speed: what a busy tenant does.
+// Ordinary calls at full speed, as a busy tenant sends them.
 
 import { type CallName, type CallTarget, calls } from '../../call.ts';
 import type { HostileCase } from '../hostile-case.ts';

@@ -1,4 +1,4 @@
-// Paths that need no API token, requested by anyone as fast as possible.
+// Paths that need no API token, requested as fast as possible.
 
 import { mintApiToken } from '../../../src/domain/token.ts';
 import { send } from '../../../test/support/http.ts';
@@ -7,7 +7,7 @@ import type { HostileCase } from '../hostile-case.ts';
 import type { Tenant } from '../tenant.ts';
 import { storeCatalogue } from './catalogues.ts';
 
-/** Returns what the connections send. */
+/** Returns the request that the connections send. */
 const paths: Record<string, (attacker: Tenant) => Promise<Uint8Array> | Uint8Array> = {
   'key-set': async (attacker) => {
     const settings = { audience: 'rig' };

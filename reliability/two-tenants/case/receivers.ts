@@ -1,4 +1,4 @@
-// Many webhook endpoints, most with receivers that do not respond as they should.
+// Many webhook endpoints, most of whose receivers do not respond as they should.
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -9,7 +9,7 @@ import { namesOf, type Tenant } from '../tenant.ts';
 const ENDPOINTS = 100;
 const PATHS = namesOf('/v1/webhook-endpoints/endpoint', ENDPOINTS);
 const TRICKLE_MS = 500;
-/** Connections that each change a group, which is an event for every endpoint. */
+/** Number of connections, each of which changes a group; each change is an event for every endpoint. */
 const FAN_OUT = 64;
 
 const receivers: Record<string, (socket: Socket) => void> = {
@@ -62,7 +62,7 @@ const abnormalCases: readonly HostileCase[] = Object.entries(receivers).map(([na
         connections: 1,
         request: (index) => attacker.request('PUT', `/v1/user-groups/${id}`, `{"name":"${index}"}`),
       },
-      // Forgets how often the receivers have failed.
+      // Replaces endpoints, so that the service forgets how often the receivers have failed.
       { connections: 1, request: cycle(puts) },
     ];
   },

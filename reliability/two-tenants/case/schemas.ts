@@ -1,5 +1,5 @@
-// Property schemas that are expensive to compile or to check with: refused ones, those that the examples of the service do
-// not reach, and new ones again and again.
+// Property schemas that are expensive to compile or to check with: refused schemas, schemas that the examples
+// of the service do not reach, and a stream of new schemas.
 
 import { type HostileSchema, hidden, hostileSchemas } from '../../hostile-schema-case.ts';
 import { cycle } from '../flow.ts';
@@ -19,14 +19,16 @@ const EXPENSIVE = [
 
 const expensive = EXPENSIVE.map((name) => hidden(hostileSchemas.find((each) => each.name === name)!));
 
-/** Each writer changes a group of its own. */
+/** Returns changes, each to a group of its own. */
 function change(attacker: Tenant, { properties }: HostileSchema): Uint8Array[] {
   return namesOf('hostile', WRITERS).map((id) =>
     attacker.request('PUT', `/v1/user-groups/${id}`, `{"name":"Hostile","properties":${properties}}`),
   );
 }
 
-/** The schema as one that the service has not compiled. */
+/**
+ * Returns a request that stores the schema with a comment, so that the service has not compiled it before.
+ */
 function store(attacker: Tenant, { schema }: HostileSchema, index: number): Uint8Array {
   const unknown = `{"$comment":"${index}",${schema.slice(1)}`;
   return attacker.request('PUT', PATH, `{"schema":${unknown},"mode":"enforce"}`);
