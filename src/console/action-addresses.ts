@@ -1,5 +1,5 @@
-// Addresses of actions without a page of their own, opened by "back", by a bookmark, or after signing in: they lead to
-// the nearest page above.
+// Redirects GET requests for the addresses of actions, which have no page of their own, to the nearest page
+// above. People open them by "back", by a bookmark, or after signing in.
 
 import type { FastifyInstance } from 'fastify';
 import { type PageLimitOptions, pageLimiter } from '../http/public-endpoint.ts';
@@ -22,7 +22,7 @@ export function addActionAddresses(
   }
 }
 
-/** How many levels above the path of an action the nearest page is. */
+/** Returns how many levels above the path of an action the nearest page is. */
 function levelsAbove(path: string, shown: ReadonlySet<string>): number {
   const parts = path.split('/');
   let levels = 1;

@@ -1,4 +1,4 @@
-// The way to a page: the pages at the beginnings of its path.
+// Breadcrumbs of a page: the pages at the prefixes of its path.
 
 import { type Caller, isPermitted } from '../domain/api-token.ts';
 import { wordsOf } from './fields.ts';
@@ -12,7 +12,7 @@ export interface Breadcrumb {
 
 export class Breadcrumbs {
   readonly #pages: readonly (Pick<Page, 'permissions'> & { pattern: RegExp; isOfId: boolean })[];
-  /** Starts of paths in which `-` is in the place of an id: one can be `-`. */
+  /** Path prefixes in which `-` stands in place of an id: an id can also be `-`. */
   readonly #withoutId: ReadonlySet<string>;
 
   constructor(pages: readonly Page[]) {
@@ -26,11 +26,11 @@ export class Breadcrumbs {
     this.#withoutId = new Set(pages.flatMap(({ path }) => /^.*\/-\/[^/]+/.exec(`/console${path}`) ?? []));
   }
 
-  /** The pages above the one at the URL that the caller may open, from the top. */
+  /** Returns the pages above the one at the URL that the caller may open, from the top. */
   of(url: string, caller: Caller): Breadcrumb[] {
     const [path = ''] = url.split(/[?#]/, 1);
     const parts = path.split('/');
-    // The first three are those of `/console/section`.
+    // The shortest prefix is `/console/section`, which has three parts.
     const starts = parts.slice(3).map((_, index) => parts.slice(0, index + 3));
     return starts.flatMap((start, index) => {
       const next = parts.slice(0, index + 4).join('/');

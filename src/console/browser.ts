@@ -10,10 +10,10 @@ export function queryParameters({ url }: FastifyRequest): URLSearchParams {
   return new URLSearchParams(encodedQuery(url));
 }
 
-/** Most of a token of a user group or of the API, or a JWT: from its first dot, so that the time is linear. */
+/** Matches most of a user group token or API token, or a JWT from its first dot: linear time. */
 const TOKEN = /ug[ta]_[0-9A-Za-z]{16}|\.(?<=eyJ[\w-]{8,}\.)eyJ[\w-]{8,}\./;
 
-/** A token does not belong in an address, where histories and logs keep it, nor is it repeated on a page. */
+/** Tokens belong neither in addresses, which histories and logs keep, nor on pages. */
 export function hasToken(text: string): boolean {
   return TOKEN.test(text);
 }
@@ -23,8 +23,8 @@ export function requestPath({ url }: FastifyRequest): string {
 }
 
 /**
- * Whether the browser uses HTTPS, as far as this process knows: each of several proxies may append the scheme that it was
- * called with, so the first one is that of the browser.
+ * Whether the browser uses HTTPS, as far as this process knows. Each of several proxies may append the scheme
+ * that it was called with, so the first one is that of the browser.
  */
 export function isSecure({ publicUrl }: Pick<Context, 'publicUrl'>, { headers }: FastifyRequest): boolean {
   return publicUrl.startsWith('https:') || /^https(?:\s*,|$)/.test(String(headers['x-forwarded-proto']));
@@ -36,13 +36,13 @@ export function requestSession(context: Context, request: FastifyRequest, slot =
   return readSession(keyRing, request.raw, clock(), isSecure(context, request), slot);
 }
 
-/** The valid sessions of the browser by their slot. */
+/** Returns the valid sessions of the browser by slot. */
 export function requestSessions(context: Context, request: FastifyRequest): Map<number, Session> {
   const found = SLOTS.map((_, slot) => [slot, requestSession(context, request, slot)] as const);
   return new Map(found.filter((each): each is [number, Session] => each[1] !== null));
 }
 
-/** Whether the browser may have a session that it did not send, because a link of another site was followed. */
+/** Whether the browser may have a session that it did not send because it followed a link on another site. */
 export function mayWithholdSession({ headers }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];
   return site === undefined || site === 'cross-site';
@@ -54,7 +54,7 @@ export function isFromThisSite({ headers }: FastifyRequest): boolean {
   return site === undefined ? headers.origin !== undefined : site === 'same-origin';
 }
 
-/** Throws `origin_not_allowed`. There is no session yet, so no token in the form; browsers say where it is from. */
+/** Throws `origin_not_allowed`. Without a session there is no CSRF token: only the browser knows the origin. */
 export function refuseOtherSites(request: FastifyRequest): void {
   if (isFromThisSite(request)) return;
   throw new Problem(

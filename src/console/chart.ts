@@ -21,9 +21,9 @@ const WIDTH = 400;
 const HEIGHT = 220;
 /** Space above the highest bar for its value, and below all bars for their names. */
 const MARGIN = 28;
-/** Bars that have a label each. */
+/** Maximum number of bars that have a label each. */
 const MAX_LABELLED = 8;
-/** Space between two bars, as a part of the distance of their centres. */
+/** Space between two bars, as a fraction of the distance between their centres. */
 const GAP = 0.3;
 const NUMBER_FORMAT = new Intl.NumberFormat('en');
 
@@ -57,7 +57,7 @@ ${table(
 )}</details>`;
 }
 
-/** The labels of a chart whose bars have no room for theirs: the first and last name, and the highest value. */
+/** Labels a chart whose bars are too narrow for labels: the first and last name, and the highest value. */
 function edges(bars: readonly Bar[], highest: number): Html {
   return html`<text x="0" y="${HEIGHT - 8}">${bars[0]!.name}</text>
 <text x="${WIDTH}" y="${HEIGHT - 8}" text-anchor="end">${bars.at(-1)!.name}</text>

@@ -1,4 +1,4 @@
-// Works without: shows and copies texts on demand, and keeps tokens out of addresses.
+// Improves pages that work without it: shows and copies texts on demand, and keeps tokens out of addresses.
 for (const secret of document.querySelectorAll('[data-secret]')) {
   const button = secret.querySelector('button:not([data-copy])');
   const input = secret.querySelector('input');
@@ -34,8 +34,8 @@ document.addEventListener('click', async ({ target }) => {
   }, 2_000);
 });
 
-// A page that is the response to a form is at the address of an action, which "back" then opens instead of asking whether
-// to send that form again.
+// Makes "back" open the address of an action instead of asking whether to send its form again. A page that is
+// the response to a form is at that address.
 function forgetSentForm() {
   history.replaceState(history.state, '');
 }
@@ -49,16 +49,16 @@ document.addEventListener('submit', (event) => {
   sentAt = event.timeStamp;
   forgetSentForm();
 });
-// A link that opens another tab leaves the page as it is.
+// Ignores links that open another tab: they leave this page as it is.
 document.addEventListener('click', ({ target, ctrlKey, metaKey, shiftKey }) => {
   if (!ctrlKey && !metaKey && !shiftKey && target.closest('a[href^="/"]')) forgetSentForm();
 });
-// A browser may show the same page again, when a person goes back.
+// Allows sending again: a browser may show the same page when a person goes back.
 addEventListener('pageshow', () => {
   sentAt = Number.NEGATIVE_INFINITY;
 });
 
-// A link of the summary of errors leads to the error; the person wants the field.
+// Makes the links of an error summary lead to the field instead of the error beside it.
 document.addEventListener('click', (event) => {
   const link = event.target.closest('.summary a[href^="#"]');
   const error = link && document.getElementById(link.hash.slice(1));
@@ -70,7 +70,7 @@ document.addEventListener('click', (event) => {
   control.focus();
 });
 
-// The key "/" leads to the search or the first filter of the page, as in other tools.
+// The key "/" focuses the search or the first filter of the page, as in other tools.
 document.addEventListener('keydown', (event) => {
   if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest('input, select, textarea')) return;
@@ -80,8 +80,8 @@ document.addEventListener('keydown', (event) => {
   control.focus();
 });
 
-// A token that is pasted into a filter would be in the address of the page, and in the history of the browser. The same
-// pattern as in serve.ts.
+// Keeps a token that is pasted into a filter out of the address of the page and the history of the browser.
+// Matches the same texts as the pattern in browser.ts.
 const TOKEN = /ug[ta]_[0-9A-Za-z]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\./;
 for (const type of ['input', 'submit']) {
   document.addEventListener(
@@ -98,7 +98,7 @@ for (const type of ['input', 'submit']) {
   );
 }
 
-// While a search goes on by itself, a button stops it; otherwise the link "Search on" is there.
+// While a search continues by itself, a button stops it; otherwise the link "Search on" continues it.
 function showStop(isSearching) {
   const stop = document.getElementById('search-stop');
   if (stop) stop.hidden = !isSearching;
@@ -112,7 +112,8 @@ document.addEventListener('htmx:finally:request', () => {
   if (document.getElementById('search-on') === null) showStop(false);
 });
 
-// Another tab may have switched to another workspace or environment: its rows do not belong below this header.
+// Another tab may have switched to another workspace or environment, whose rows do not belong below this
+// header.
 document.addEventListener('htmx:after:request', (event) => {
   const { ctx } = event.detail;
   const place = new DOMParser().parseFromString(ctx.text, 'text/html').querySelector('.place');
@@ -122,8 +123,9 @@ document.addEventListener('htmx:after:request', (event) => {
   else location.reload();
 });
 
-// The browser shows a response of a proxy, or why there is none, instead of a list that does not fit the search. A step of
-// a search that gets no response leaves its link.
+// After a failed search, opens its address, so that the browser shows the response of a proxy, or why there
+// is none, instead of a list that does not match the search. A step of a search that gets no response keeps
+// its link.
 for (const type of ['htmx:response:error', 'htmx:error'])
   document.addEventListener(type, ({ target, detail }) => {
     showStop(false);
@@ -138,8 +140,9 @@ document.addEventListener('click', ({ target }) => {
   document.getElementById('search-on')?.focus();
 });
 
-// Times of the person: local, with the zone named. The title has the UTC, which a button shows as text to copy, on every page
-// until it is pressed again. Their words are those of the page, and those of a kind of English if the person reads one.
+// Shows times in the local time zone, which they name. The tooltip has the time in UTC; a button shows it as
+// text to copy, on every page until it is pressed again. The words are English like the page, in the variant
+// that the person prefers.
 const ENGLISH = navigator.languages.find((language) => /^en\b/.test(language)) ?? 'en';
 const ZONED = new Intl.DateTimeFormat(ENGLISH, {
   ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' },

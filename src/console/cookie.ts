@@ -15,8 +15,8 @@ export function consoleCookie(name: string, value: string, maxAgeSeconds: number
 }
 
 /**
- * Undefined if it is absent. A sibling domain or plain HTTP could plant the name without the prefix, and a person would
- * work in the session of an attacker: over HTTPS it does not count.
+ * Returns undefined if the cookie is absent. Over HTTPS only the name with the prefix counts: a sibling
+ * domain or plain HTTP could plant the other one, and the person would work in the session of an attacker.
  */
 export function consoleCookieValue(
   request: IncomingMessage,

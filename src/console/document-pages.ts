@@ -1,4 +1,4 @@
-// The pages of a kind of document: the list, one, new, edit and delete. A kind defines its fields.
+// Pages of a kind of document: list, show, new, edit and delete. A kind defines its fields.
 
 import { isPermitted } from '../domain/api-token.ts';
 import type { Document } from '../domain/document.ts';
@@ -51,9 +51,9 @@ import {
 interface DocumentList {
   title: string;
   hint?: string;
-  /** The path of the link "New"; that of the form if absent. */
+  /** Path of the link "New"; that of the form if absent. */
   newPath?: string;
-  /** Links beside it. */
+  /** Links beside "New". */
   actions?: Html;
   table(documents: readonly Document[], call: PageCall): Html | Promise<Html>;
 }
@@ -66,15 +66,15 @@ interface DocumentPagesKind<Body> {
   list: DocumentList;
   idHint: string;
   members(form: Form): Members;
-  /** The stored fields as they are typed. */
+  /** Returns the stored fields as a person would type them. */
   typed(document: Document): Readonly<Record<string, string>>;
   /** Fields of the form for a new document. */
   initial(query: URLSearchParams): Readonly<Record<string, string>>;
   /** The fields of the form. `document` is null for a new one. */
   fields(form: Form, problem: Problem | undefined, document: Document | null): Html;
-  /** A doubt about what was typed: the person has to confirm it. */
+  /** Returns a doubt about what was typed, which the person then has to confirm. */
   doubt?(call: PageCall, id: string, body: Body): Promise<Doubt | null>;
-  /** The stored fields. */
+  /** Returns the stored fields to show. */
   rows(document: Document, call: PageCall): Rows | Promise<Rows>;
   /** The rest of the page of a document. */
   more?(document: Document, call: PageCall): Promise<Html>;
@@ -101,7 +101,7 @@ export class Doubt extends Problem {
 
 const CONFIRMED = 'confirmed';
 
-/** Another question about the same form does not ask again. */
+/** Keeps a confirmation while the form asks another question, so that it is not asked for twice. */
 function keptConfirmation(form: Form): Html {
   return form.has(CONFIRMED) ? hidden(CONFIRMED, 'on') : NO_HTML;
 }
@@ -109,7 +109,7 @@ function keptConfirmation(form: Form): Html {
 interface DocumentForm {
   /** null for a new document, whose form has a field for it. */
   id: string | null;
-  /** null also if it was deleted after the form was opened. */
+  /** null for a new document, or one that was deleted after the form was opened. */
   document: Document | null;
   form: Form;
   problem: Problem | undefined;
@@ -117,7 +117,7 @@ interface DocumentForm {
 
 const idViolation = valueCheck(userGroupId);
 
-/** The path of the form for a new document: `-` is in the place of an id, and no action on an id is called `new`. */
+/** Returns the path of the form for a new document: `-` replaces the id, and no action is called `new`. */
 export function newPath(path: readonly string[]): string {
   return pathTo(...path, '-', 'new');
 }
@@ -147,7 +147,7 @@ ${nextPage(pathTo(...path), page.nextCursor, Object.fromEntries(query))}`,
     };
   }
 
-  /** The start of the list, on a page about more than one kind. */
+  /** Shows the start of the list, on a page about several kinds. */
   async section(call: PageCall): Promise<Html> {
     const { context, caller } = call;
     const { path, api, list } = this.#kind;
@@ -207,7 +207,7 @@ ${nextCursor === null ? '' : html`<div class="actions">${buttonTo(pathTo(...path
     ];
   }
 
-  /** The page of one document; `problem` is that of an action on it. */
+  /** Shows one document; `problem` says why an action on it failed. */
   async showView(call: PageCall, problem?: Problem): Promise<View> {
     const document = await this.read(call);
     const { id, version, createdAt, updatedAt } = document;
@@ -234,7 +234,7 @@ ${more === undefined ? '' : await more(document, call)}
     return { type: this.#kind.api.definition.kind, id };
   }
 
-  /** The document in the path. Throws `not_found`. */
+  /** Returns the document in the path. Throws `not_found`. */
   read(call: PageCall): Promise<Document> {
     return readDocument(call.context, call.caller, this.#kind.api.definition, this.documentId(call));
   }
@@ -325,7 +325,7 @@ ${problem instanceof Doubt ? checkField({ name: CONFIRMED, label: 'Save it anywa
 
   async #removeForm(call: PageCall, form: Form, problem?: Problem): Promise<FormContent> {
     const document = await this.read(call);
-    // A refusal says how many, and counting takes up to a second.
+    // A refusal already says how many, and counting takes up to a second.
     const isRefused = isInUse(problem);
     const use = isRefused ? NO_USE : ((await this.#kind.countUse?.(document, call)) ?? NO_USE);
     return {
@@ -362,7 +362,7 @@ function isInUse(problem: Problem | undefined): problem is Problem {
   return problem?.code === 'in_use';
 }
 
-/** The choice to go on after a refusal, which says how many user groups use it. */
+/** Lets the person continue after a refusal, which says how many user groups use it. */
 function forceField(form: Form): Html {
   return checkField({ name: FORCE, label: 'Go on although user groups use it', isChecked: form.has(FORCE) });
 }

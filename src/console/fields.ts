@@ -21,7 +21,7 @@ interface FieldOptions {
   label: string;
   value?: string;
   hint?: string;
-  /** Problem of the stored value; absent if it is empty. */
+  /** Problem of the stored value; not shown if empty. */
   warning?: string;
   isRequired?: boolean;
   /** Only screen readers get the label, in a table whose columns have titles. */
@@ -30,11 +30,11 @@ interface FieldOptions {
   problem?: Problem | undefined;
   /** JSON Pointer of violations of this field; `/name` if absent. */
   pointer?: string;
-  /** Width of the control: that of a number, of a name, of a URL or of a text. */
+  /** Width of the control: `small` for a number, `medium` for a name, `large` for a URL or a token. */
   size?: 'small' | 'medium' | 'large';
 }
 
-/** An input of one line. */
+/** Input of one line. */
 export function textField(
   options: FieldOptions & {
     type?: string;
@@ -66,13 +66,13 @@ export function nameField(options: Pick<FieldOptions, 'value' | 'hint' | 'proble
   return textField({ name: 'name', label: 'Name', isRequired: true, ...options });
 }
 
-/** Several lines, such as JSON. */
+/** Input of several lines, such as JSON. */
 export function areaField(options: FieldOptions & { rows?: number; placeholder?: string }): Html {
   const { name, value = '', rows = 8, placeholder } = options;
   return labelled(
     options,
     (attributes) =>
-      // A browser drops the first line break.
+      // Browsers drop the first line break in a textarea.
       html`<textarea id="${name}" name="${name}" rows="${rows}" spellcheck="false" ${placeholder === undefined ? '' : html`placeholder="${placeholder}"`} ${attributes}>
 ${value}</textarea>`,
   );
@@ -97,7 +97,7 @@ export function checkField(options: FieldOptions & { isChecked: boolean }): Html
   return html`<div class="field check">${error}<label><input type="checkbox" name="${name}" value="on" ${isChecked ? 'checked' : ''} ${describedBy([error, `${name}-error`])}> ${label}</label></div>`;
 }
 
-/** Several of the choices; each is a field of its own, `name.value`. */
+/** Lets a person check several choices. Each is a field of its own, `name.value`. */
 export function choicesField({
   choices,
   isChecked,
@@ -116,7 +116,7 @@ export function choicesField({
 <div class="checks">${boxes}</div></fieldset>`;
 }
 
-/** A form that changes something. A browser that goes back to it fills in nothing: the page may be of a later version. */
+/** Form that changes something. Browsers must not fill it in on "back": the page may show a later version. */
 export function actionForm(session: Session, action: string, content: Html): Html {
   return html`<form method="post" action="${action}" autocomplete="off">
 <input type="hidden" name="csrf" value="${maskedToken(session)}">
@@ -141,8 +141,8 @@ export function cancel(path: string): Html {
 export type Labels = Readonly<Record<string, string>>;
 
 /**
- * Above a rejected form: what is wrong, with a link to the error beside each field. `labels`: those that differ from the
- * names, and from the same fields of other forms.
+ * Says above a rejected form what is wrong, with a link to the error beside each field. `labels` override the
+ * usual labels of fields.
  */
 export function problemSummary(problem: Problem | undefined, labels: Labels = {}): Html {
   if (problem === undefined) return NO_HTML;
@@ -156,7 +156,7 @@ export function problemSummary(problem: Problem | undefined, labels: Labels = {}
   return alert(summaryTitle(message, errors), html`<ul>${items}</ul>`);
 }
 
-/** The message, unless it only repeats the errors. */
+/** Returns the message, unless it only repeats the errors. */
 function summaryTitle(message: string, errors: readonly Violation[]): string {
   const [{ pointer, detail }] = errors as [Violation, ...Violation[]];
   if (!message.includes(`${pointer.slice(1)} ${detail}`)) return message;
@@ -164,7 +164,7 @@ function summaryTitle(message: string, errors: readonly Violation[]): string {
   return count === 1 ? 'Nothing was done. Check one field:' : `Nothing was done. Check ${count} fields:`;
 }
 
-/** Errors without what follows from an empty value: that it is empty says enough. */
+/** Returns the errors, without further errors about an empty value: that it is empty says enough. */
 function essentialErrors({ errors }: Problem): readonly Violation[] {
   const empty = new Set(errors.filter(({ detail }) => detail === EMPTY).map(({ pointer }) => pointer));
   return errors.filter(({ pointer, detail }) => detail === EMPTY || !empty.has(pointer));
@@ -172,7 +172,7 @@ function essentialErrors({ errors }: Problem): readonly Violation[] {
 
 const EMPTY = 'must not be empty';
 
-/** The id of the error at the place in the sent fields. */
+/** Returns the id of the element that shows the error at the pointer. */
 function errorId(pointer: string): string {
   return `at${pointer.split('/').map(encodeURIComponent).join('/')}`;
 }
@@ -189,19 +189,19 @@ const LABELS: Labels = {
   user_group_id: 'Reserved for user group',
 };
 
-/** The place as people read it, such as "Properties › plan". */
+/** Writes a pointer for people, such as "Properties › plan". */
 function fieldName(pointer: string, labels: Labels): Html {
   const parts = pointer.split('/').slice(1);
   const [first = '', ...others] = parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
   return joined([labels[first] ?? labelOfField(first), ...others].map(bdi), ' › ');
 }
 
-/** The label of the field, unless its form has another. */
+/** Returns the label of the field, unless its form has another. */
 export function labelOfField(name: string): string {
   return LABELS[name] ?? wordsOf(name);
 }
 
-/** An identifier as people read it, such as "API tokens" for `api-tokens`. */
+/** Writes an identifier for people, such as "API tokens" for `api-tokens`. */
 export function wordsOf(identifier: string): string {
   const words = identifier.replace(/[._-]/g, ' ').replace(/^(?:api|url)\b/, (word) => word.toUpperCase());
   return capitalized(words);
@@ -222,13 +222,13 @@ ${control(error === NO_HTML ? attributes : html`${attributes} aria-invalid="true
 ${warning ? html`<p class="error" id="${name}-warning">${warning}</p>` : ''}</div>`;
 }
 
-/** References to the texts about a control that exist. */
+/** References those texts about a control that exist. */
 function describedBy(...texts: readonly (readonly [text: Html | string | undefined, id: string])[]): Html {
   const ids = texts.filter(([text]) => text !== undefined && text !== NO_HTML).map(([, id]) => id);
   return ids.length === 0 ? NO_HTML : html`aria-describedby="${ids.join(' ')}"`;
 }
 
-/** `NO_HTML` if there is none. Before the control, so that a link to it leads to the control with the next key. */
+/** Returns `NO_HTML` without an error. Precedes the control: the Tab key leads from a linked error to it. */
 function errorText(options: FieldOptions): Html {
   const errors = errorsFor(options);
   if (errors.length === 0) return NO_HTML;

@@ -4,7 +4,7 @@ import type { CountedFigures } from '../domain/figures.ts';
 import { type Html, html, time } from './html.ts';
 import { type PageCall, unlessBusy } from './page.ts';
 
-/** null if they are not known yet, or the service is too busy to look. */
+/** Returns null if they are not counted yet, or the service is too busy to read them. */
 export function countedFigures({ context, caller, figures }: PageCall): Promise<CountedFigures | null> {
   return unlessBusy(figures.find(context.store, caller));
 }

@@ -1,5 +1,6 @@
-// Notices after an action: a cookie that the next page of that path shows and removes. It is encrypted with the session
-// and valid for a minute, so a link cannot make a page claim what did not happen, and a reload does not claim it again.
+// Notices after an action: a cookie that the next page at that path shows and removes. It is encrypted, bound
+// to the session and valid for a minute, so a link cannot make a page claim what did not happen, and a reload
+// does not repeat the claim.
 
 import { isSecure, requestPath } from './browser.ts';
 import { consoleCookie, consoleCookieValue } from './cookie.ts';
@@ -13,7 +14,7 @@ const sealed = new Sealed<[csrfToken: string, path: string, key: string, at: num
 
 type Call = Pick<PageCall, 'context' | 'session' | 'query' | 'request' | 'reply'>;
 
-/** Returns the location without its notice, which goes into the cookie. */
+/** Moves the notice from the location into the cookie. Returns the location without it. */
 export function storeNotice(
   { context, session, request, reply }: Omit<Call, 'query'>,
   location: string,

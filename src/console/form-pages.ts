@@ -1,4 +1,5 @@
-// Pages with a form: GET shows it, POST does what it asks for, and shows it again with the reason if that is rejected.
+// Pages with a form: GET shows it, POST performs its action, or shows it again with the reason if that is
+// rejected.
 
 import type { Problem } from '../problem.ts';
 import type { Access } from '../store/admission.ts';
@@ -42,7 +43,7 @@ export function formPages({
   ];
 }
 
-/** The path of a page of the console, with the parameters of the request. */
+/** Returns the console path of a page, with the parameters of the request. */
 function pathOf(path: string, { request }: PageCall): string {
   const params = request.params as Readonly<Record<string, string>>;
   const parts = path.split('/').slice(1);

@@ -1,5 +1,5 @@
-// The fields of a submitted form, and the body that they make: it is read as the API reads it, with the same rules and
-// errors.
+// Fields of a submitted form, and the request body that they stand for. The body is read as in the API, with
+// the same rules and errors.
 
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../domain/field.ts';
@@ -12,7 +12,7 @@ import { Problem, type Violation } from '../problem.ts';
 
 /** More than the largest user group: percent-encoding triples its text, and a form repeats the keys of its properties. */
 export const MAX_FORM_BYTES = 8 * limits.bodyBytes;
-/** More than a page has for the largest property schema: three for each of its properties. */
+/** More fields than a page has for the largest property schema: three for each of its properties. */
 const MAX_FIELDS = 16_384;
 /** Several fields of this size fit into a form. */
 export const MAX_ENCODED_FIELD_BYTES = limits.bodyBytes - 16_384;
@@ -26,8 +26,8 @@ export class Form {
   static readonly empty = new Form([]);
 
   /**
-   * Throws `unsupported_media_type` for anything but an URL-encoded form, and `invalid_request` for more fields than any
-   * page has: parsing a million takes seconds.
+   * Throws `unsupported_media_type` for anything but a URL-encoded form, and `invalid_request` for more
+   * fields than any page has: parsing a million takes seconds.
    */
   static read(message: IncomingMessage, bytes: Buffer): Form {
     checkMediaType(message, ['application/x-www-form-urlencoded']);
@@ -50,7 +50,7 @@ export class Form {
     this.#problem = problem;
   }
 
-  /** The same form, to be shown again with the reason. */
+  /** Returns the same form, to be shown again with the reason. */
   rejected(problem: Problem | undefined): Form {
     return new Form(this.#fields, problem);
   }
@@ -60,7 +60,7 @@ export class Form {
     return { name, value: this.text(name), problem: this.#problem };
   }
 
-  /** An empty text if the field is absent. Browsers send line breaks as CR LF. */
+  /** Returns an empty text if the field is absent. Replaces CR LF, which browsers send as line breaks. */
   text(name: string): string {
     return (this.#texts.get(name)?.[0] ?? '').replaceAll('\r\n', '\n');
   }
@@ -79,7 +79,7 @@ export class Form {
     return this.#texts.has(name);
   }
 
-  /** Undefined if it is empty. Throws `invalid_request` unless it is one of the choices. */
+  /** Returns undefined for an empty text. Throws `invalid_request` for one that is not among the choices. */
   choice<const Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined {
     const text = this.text(name);
     if (text === '') return undefined;
@@ -104,7 +104,7 @@ function refuseManyFields(bytes: Buffer): void {
       throw new Problem('invalid_request', `A form may have at most ${MAX_FIELDS} fields.`);
 }
 
-/** Members of a body as JSON, or the violation of the text of one; a member that is undefined is absent. */
+/** Members of a body: JSON, or the violations in a text that is not JSON. Undefined ones are left out. */
 export type Members = Readonly<Record<string, string | readonly Violation[] | undefined>>;
 
 /** Throws `invalid_request` with all errors of the form, and `unknown_field`. */
@@ -129,7 +129,7 @@ export async function readForm<Body>(
   return type.read(body);
 }
 
-/** Violations of the fields that are read. */
+/** Returns the violations that `read` throws. */
 export async function findViolations(read: () => Promise<unknown>): Promise<readonly Violation[]> {
   try {
     await read();
@@ -145,20 +145,23 @@ export function textMember(form: Form, name: string): string | undefined {
   return text === '' ? undefined : JSON.stringify(text);
 }
 
-/** A text that is no whole number is sent as it is, and the API says what it must be. */
+/** Sends a text that is not an integer unchanged, so that the API says what it must be. */
 export function numberMember(form: Form, name: string): string | undefined {
   const text = form.text(name).trim();
   return /^-?(?:0|[1-9]\d*)$/.test(text) ? text : textMember(form, name);
 }
 
-/** JSON as it was typed; violations with the place in the field, unless it is exactly one value. */
+/** Returns the JSON as typed or, unless it is exactly one value, violations with their place in the field. */
 export function jsonMember(form: Form, name: string): string | readonly Violation[] | undefined {
   const violations: Violation[] = [];
   const text = parseTypedJson(form.text(name), [name], violations);
   return violations.length > 0 ? violations : (text ?? undefined);
 }
 
-/** The exact text of the JSON that a person typed, at `path` in the body; null if nothing was typed. Adds to `violations`. */
+/**
+ * Returns the exact text of typed JSON; null if empty or invalid. Adds violations, with pointers below
+ * `path`.
+ */
 export function parseTypedJson(
   typed: string,
   path: readonly string[],
@@ -173,7 +176,7 @@ export function parseTypedJson(
     violations.push(...error.errors.map(({ pointer, detail }) => ({ pointer: at + pointer, detail })));
     return null;
   }
-  // Only members of an object have their exact text.
+  // Only members of an object keep their exact text.
   const { members } = parseStrictJson(Buffer.from(`{"":${typed}}`), limits.propertiesLevels + 1);
   return members.get('')!;
 }

@@ -1,4 +1,4 @@
-// Elements that several pages have.
+// Elements that several pages share.
 
 import { type Html, html, type Insertion, joined, NO_HTML } from '../http/response/html.ts';
 
@@ -10,54 +10,54 @@ const LONG_WORD = new RegExp(String.raw`\S{${WORD + 1}}`);
 const WHOLE = new RegExp(String.raw`^[\x20-\x7e]{1,${WORD}}$`);
 /** Ids of other characters, such as those that combine or run from right to left, cannot be cut anywhere. */
 const CUTTABLE = new RegExp(String.raw`^[\x20-\x7e]{${WORD + 1},}$`);
-/** Characters of the end of a long id, which often tells ids apart. */
+/** Number of characters shown from the end of a long id, which often distinguishes ids. */
 const END = 8;
 
 export const BEYOND_ASCII = /[^\0-\x7f]/;
 
-/** A stored value within a sentence: one that runs from right to left does not reorder the words around it. */
+/** Isolates a stored value within a sentence: right-to-left text does not reorder the words around it. */
 export function bdi(text: string): Html {
   return BEYOND_ASCII.test(text) ? html`<bdi>${text}</bdi>` : html`${text}`;
 }
 
-/** The same in a text without markup, such as a title or an option. */
+/** Does the same in text without markup, such as a title or an option. */
 export function isolated(text: string): string {
   return BEYOND_ASCII.test(text) ? `\u2068${text}\u2069` : text;
 }
 
-/** A JSON Pointer, part by part. */
+/** Isolates each part of a JSON Pointer. */
 export function pointerText(pointer: string): Html {
   return joined(pointer.split('/').map(bdi), '/');
 }
 
-/** A link to another page of the console. `object`: see `labelOf`. */
+/** Links to another page of the console. `object`: see `labelOf`. */
 export function link(path: string, text: string, object?: string): Html {
   return html`<a href="${path}"${wrapping(text)}${labelOf(text, object)}>${text}</a>`;
 }
 
-/** The attribute that names the object too, where several links or buttons of a page have the same text. */
+/** Returns an attribute that names the object too, where several links of a page have the same text. */
 export function labelOf(text: string, object: string | undefined): Html {
   return object === undefined ? NO_HTML : html` aria-label="${text} ${object}"`;
 }
 
-/** The attribute of an element whose text may break anywhere; empty if it need not. */
+/** Returns an attribute for an element whose text may break anywhere; empty if it need not. */
 function wrapping(text: Insertion): Html {
   return typeof text === 'string' && LONG_WORD.test(text) ? html` class="long"` : NO_HTML;
 }
 
-/** A name, which breaks anywhere if it has a long word. */
+/** Lets a name break anywhere if it contains a long word. */
 export function breakable(name: string): Html {
   return LONG_WORD.test(name) ? html`<span class="long">${name}</span>` : html`${name}`;
 }
 
-/** An id, whole for scripts and screen readers; where it has too little room, its middle is not visible. */
+/** Renders an id, complete for scripts and screen readers; hides its middle where there is too little room. */
 export function identifier(id: string): Html {
   if (WHOLE.test(id)) return html`<span class="id whole">${id}</span>`;
   if (!CUTTABLE.test(id)) return html`<span class="${LONG_WORD.test(id) ? 'id long' : 'id'}">${id}</span>`;
   return html`<span class="id cut" title="${id}"><span class="start">${id.slice(0, -END)}</span><span>${id.slice(-END)}</span></span>`;
 }
 
-/** A link to what has the id. Its two parts, if it is cut, would be read as two words. */
+/** Links to what has the id. Without the label, screen readers would read a cut id as two words. */
 export function idLink(path: string, id: string): Html {
   const label = CUTTABLE.test(id) ? html` aria-label="${id}"` : '';
   return html`<a href="${path}"${label}>${identifier(id)}</a>`;
@@ -65,51 +65,51 @@ export function idLink(path: string, id: string): Html {
 
 export type ButtonKind = 'primary' | 'danger' | 'plain';
 
-/** A link as a button. Danger: it leads to something that cannot be undone, or breaks what uses it. */
+/** Renders a link as a button. `danger`: the action is irreversible, or breaks what uses the object. */
 export function buttonTo(path: string, text: string, kind: ButtonKind = 'plain'): Html {
   return html`<a class="button ${kind}" href="${path}">${text}</a>`;
 }
 
-/** Copies the text; absent without JavaScript. `what` completes the name of the button: "Copy …". */
+/** Copies the text; hidden without JavaScript. `what` completes the name of the button: "Copy …". */
 export function copyButton(text: string, what: string): Html {
   return html`<button type="button" class="copy" data-copy="${text}" aria-label="Copy ${what}" hidden></button>`;
 }
 
-/** An id in a list, to be copied; `path` is null if it has no page. */
+/** Renders an id in a list, with a button that copies it; `path` is null if it has no page. */
 export function idCell(path: string | null, id: string): Html {
   return html`${path === null ? identifier(id) : idLink(path, id)}${copyButton(id, id)}`;
 }
 
-/** The first heading of a page, with its actions beside it. */
+/** Renders the first heading of a page, with its actions beside it. */
 export function heading(title: string | Html, actions: Html): Html {
   if (actions.markup === '') return html`<h1>${title}</h1>`;
   return html`<div class="head"><h1>${title}</h1><div class="actions">${actions}</div></div>`;
 }
 
-/** Text in the place of something that is absent. */
+/** Text in place of something that is absent. */
 export function none(text: string): Html {
   return html`<p class="none">${text}</p>`;
 }
 
-/** Text in the place of an absent value of a field: cards leave the field out. */
+/** Text in place of an absent value of a field, which cards leave out. */
 export function absent(text: string): Html {
   return html`<span class="none absent">${text}</span>`;
 }
 
-/** Message of an error, which has the focus so that screen readers begin with it; `more` follows it. */
+/** Error message, focused so that screen readers begin with it; `more` follows it. */
 export function alert(message: string, more: Html = NO_HTML): Html {
   return html`<div class="problem summary" role="alert" tabindex="-1" autofocus><p>${message}</p>${more}</div>`;
 }
 
 const DOTS = /^~*\.{1,2}$/;
 
-/** The path of a page, with each part percent-encoded. Browsers remove a part that is `.` or `..`: it begins with `~`. */
+/** Returns the percent-encoded path of a page. Puts `~` before `.` and `..`, which browsers would remove. */
 export function pathTo(...parts: readonly (string | number)[]): string {
   const encoded = parts.map((part) => encodeURIComponent(DOTS.test(String(part)) ? `~${part}` : part));
   return ['/console', ...encoded].join('/');
 }
 
-/** The id that a part of a path stands for, decoded. */
+/** Returns the id that a decoded part of a path stands for; the reverse of `pathTo`. */
 export function idInPath(part: string): string {
   return part[0] === '~' && DOTS.test(part) ? part.slice(1) : part;
 }
@@ -120,7 +120,7 @@ export function time(instant: number | null, otherwise = 'never'): Html {
   return html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')} UTC</time>`;
 }
 
-/** The last use of a token, which is recorded to the hour. */
+/** Shows the last use of a token, which is recorded to the hour. */
 export function lastUse(instant: number | null): Html {
   return instant === null ? time(null) : html`${time(instant)}, to the hour`;
 }
@@ -130,9 +130,9 @@ export function definitions(rows: readonly (readonly [name: Insertion, value: In
 }
 
 /**
- * On a small screen, each row is a card: its first cell is the title, and each other one has the name of its column, unless
- * it is empty. `ifEmpty` is shown instead of a table without rows.
- * `rowsId` is for rows that a script adds.
+ * On a small screen, each row is a card: the first cell is its title, and every other cell shows the name of
+ * its column, unless it is empty. `ifEmpty` replaces a table without rows. `rowsId` is an id for scripts that
+ * add rows.
  */
 export function table(
   caption: string,
@@ -156,7 +156,7 @@ function tableCell(column: string, cell: Insertion): Html {
   return html`<td data-label="${column}"${wrapping(cell)}>${cell}</td>`;
 }
 
-/** The text is shown in a fixed-width font, as it is. */
+/** Shows the text unchanged in a fixed-width font. */
 export function code(text: string | Html): Html {
   return html`<pre><code>${text}</code></pre>`;
 }

@@ -6,28 +6,28 @@ import type { JsonText } from '../domain/json/strict-json.ts';
 import { MAX_ENCODED_FIELD_BYTES } from './form.ts';
 import { BEYOND_ASCII, bdi, code, type Html, html } from './html.ts';
 
-/** One that was cut has no end. */
+/** Matches a JSON string, or the start of one that was cut. */
 const STRING = /("[^"\\]*(?:\\.[^"\\]*)*(?:"|$))/;
 
-/** JSON to read: a string that runs from right to left does not change places with the one beside it. */
+/** Renders JSON: a right-to-left string does not trade places with the one beside it. */
 export function jsonText(text: string): Html {
   if (!BEYOND_ASCII.test(text)) return html`${text}`;
   return html`${text.split(STRING).map(bdi)}`;
 }
 
-/** The same with line breaks. */
+/** Renders JSON with line breaks. */
 export function jsonBlock(text: JsonText): Html {
   return code(jsonText(prettyJson(text)));
 }
 
-/** The text for a field: with line breaks, unless the field would take more than its part of a form. */
+/** Returns the text for a field: with line breaks, unless it would then exceed its share of a form. */
 export function editableJson(text: JsonText): string {
   const shown = prettyJson(text);
   const sent = new URLSearchParams({ '': shown.replaceAll('\n', '\r\n') }).toString();
   return sent.length <= MAX_ENCODED_FIELD_BYTES ? shown : text;
 }
 
-/** The value of JSON that a person may have changed; undefined if it is not JSON. */
+/** Parses JSON that a person may have changed; undefined if it is not valid. */
 export function jsonValue(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -36,24 +36,24 @@ export function jsonValue(text: string): unknown {
   }
 }
 
-/** The members of an object, by key, including its quotes; empty for null. */
+/** Returns the members of an object by key, including its quotes; empty for null. */
 export function membersOf(object: JsonText | null): ReadonlyMap<string, JsonTree> {
   return object === null ? new Map() : (parseTree(object) as JsonObject).members;
 }
 
-/** The object with these members, whose keys include their quotes. */
+/** Writes an object with these members, whose keys include their quotes. */
 export function membersText(members: Iterable<readonly [key: string, value: string]>): JsonText {
   return `{${Array.from(members, ([key, value]) => `${key}:${value}`).join(',')}}` as JsonText;
 }
 
-/** The text for a field with the members of a stored object that have no field of their own. */
+/** Returns the text for a field with the members of a stored object that have no field of their own. */
 export function otherText(stored: JsonText | null, others: ReadonlyMap<string, JsonTree>): string {
   // An empty object is not the same as none.
   if (stored === null || (others.size === 0 && stored !== '{}')) return '';
   return editableJson(membersText(Array.from(others, ([key, value]) => [key, treeText(value)])));
 }
 
-/** The object with these members: first those that `stored` has, in its order. */
+/** Writes an object with these members: first those that `stored` has, in its order. */
 export function membersTextInOrder(stored: JsonText | null, members: ReadonlyMap<string, string>): JsonText {
   const keys = new Set([...membersOf(stored).keys(), ...members.keys()]);
   return membersText([...keys].filter((key) => members.has(key)).map((key) => [key, members.get(key)!]));

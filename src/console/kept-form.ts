@@ -1,5 +1,6 @@
-// A form that was sent after its session had ended. It travels encrypted within the form to sign in, and is then shown
-// again: what was typed is not lost, and nothing is done before the person sends it again.
+// Keeps a form that was sent after its session had ended, or while the service was unavailable. The kept form
+// travels encrypted within another form, which asks to sign in or just to show it again. So what was typed is
+// not lost, and nothing is done before the person sends it again.
 
 import type { KeyRing } from '../domain/key-ring.ts';
 import { Form, MAX_FORM_BYTES } from './form.ts';
@@ -7,7 +8,7 @@ import { Sealed } from './sealed.ts';
 
 /** Name of the field. */
 export const KEPT_FORM = 'kept_form';
-/** Anyone may send a form without a session. More than a user group of the greatest size, percent-encoded. */
+/** Limited, because anyone may send a form without a session; fits the largest user group, percent-encoded. */
 export const MAX_KEPT_BYTES = MAX_FORM_BYTES / 2;
 const MAX_AGE_MS = 3_600_000;
 const sealed = new Sealed<[path: string, at: number, entries: readonly (readonly [string, string])[]]>(

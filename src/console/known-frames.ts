@@ -1,5 +1,5 @@
-// The labels in the frame of each person, as of the last page; they decide nothing. With them, the page of a problem has its
-// frame at no cost for the database.
+// Remembers the labels in each person's frame as of the last page; they decide nothing. With them, the page
+// of a problem has its frame without a query.
 
 import type { FastifyRequest } from 'fastify';
 import { redact } from '../domain/secret.ts';
@@ -29,7 +29,7 @@ export class KnownFrames {
     this.#frames.delete(digestIn(session));
   }
 
-  /** null if this thread has shown the person no page yet, or forgotten it. */
+  /** Returns null if this thread has shown the person no page yet, or has forgotten it. */
   find(session: Session, { url: path }: FastifyRequest): FastifyRequest['frame'] {
     const known = this.#frames.get(digestIn(session));
     if (known === undefined) return null;
@@ -37,14 +37,14 @@ export class KnownFrames {
     const breadcrumbs = this.#breadcrumbs.of(path, labels.caller);
     return (view) => {
       const isProblem = view.status !== undefined && view.status >= 400;
-      // A token may have been pasted in the place of an id.
+      // A token may have been pasted in place of an id.
       const shown = breadcrumbs.filter(({ text }) => !isProblem || redact(text) === text);
       return document(assets, view, { path, breadcrumbs: shown, signedIn: { ...labels, session } });
     };
   }
 }
 
-/** A session has the text of a token that was valid. */
+/** Never null: a session contains the text of a token that was valid. */
 function digestIn({ apiToken }: Session): TokenDigest {
   return digestOfApiToken(apiToken.reveal())!;
 }

@@ -23,12 +23,12 @@ export type PageAssets = Assets<'console.css' | 'htmx.js' | 'console.js' | 'mark
 
 export interface SignedIn {
   caller: Caller;
-  /** Its name: API tokens of two workspaces may have the same name. */
+  /** Name of the workspace: API tokens of two workspaces may have the same name. */
   workspace: string;
   session: Session;
 }
 
-/** The part of a page that depends on the request. `signedIn` is null on the page to sign in. */
+/** Part of a page that depends on the request. `signedIn` is null on the sign-in page. */
 interface Frame {
   /** Path of the request. */
   path: string;
@@ -95,7 +95,7 @@ function trail(breadcrumbs: readonly Breadcrumb[]): Html {
   return html`<nav class="trail" aria-label="Breadcrumbs"><ol>${links}</ol></nav>`;
 }
 
-/** The overview is above all others. */
+/** Compares the path of the overview exactly: it is a prefix of all others. */
 function isCurrent(path: string, section: string): boolean {
   return section === '/console' ? /^\/console(?:\?|$)/.test(path) : path.startsWith(section);
 }

@@ -21,7 +21,7 @@ export interface Merge<Merged = Map<string, string>, Change = Difference> {
   own: Change[];
 }
 
-/** `base` is what the form was opened with; null if that is not known, and everything that differs is a conflict. */
+/** `base` is what the form was opened with; null if unknown: then everything that differs is a conflict. */
 export function threeWayMerge(base: Fields | null, mine: Fields, stored: Fields): Merge {
   const merge: Merge = { fields: new Map(), conflicts: [], others: [], own: [] };
   for (const name of new Set([...stored.keys(), ...mine.keys()])) {

@@ -1,4 +1,5 @@
-// The page of one thing that does not exist. The last events of its id say whether it was deleted or renamed, and by whom.
+// Page of an object that does not exist. The last events of its id say whether it was deleted or renamed, and
+// by whom.
 
 import type { EventTarget } from '../domain/event/event.ts';
 import { redact } from '../domain/secret.ts';
@@ -10,8 +11,8 @@ import type { Page, PageCall, View } from './page.ts';
 const EVENTS = 10;
 
 /**
- * Pages of one thing. If it does not exist, which is the problem with the code, they show what became of it, or of the
- * target that it is a part of.
+ * Wraps the pages of one object. If they throw a problem with this code, the object does not exist, and they
+ * show the last events about the target: the object, or what it is a part of.
  */
 export function pagesOf(
   noun: string,
@@ -37,7 +38,7 @@ async function missingView(call: PageCall, target: EventTarget, noun: string, id
   return {
     title,
     status: 404,
-    // A token may have been pasted in the place of the id.
+    // A token may have been pasted in place of the id.
     main: html`<h1>${title}</h1>
 <p>No ${noun} has the id <code>${redact(id)}</code>.</p>
 <h2>Last events</h2>

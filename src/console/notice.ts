@@ -5,12 +5,12 @@ import { type Html, html, NO_HTML } from './html.ts';
 /** Parameter in the location of a redirect, and in the query that a page gets; never in an address, see `flash.ts`. */
 export const NOTICE = 'done';
 
-/** The location of a redirect to `path`, which then shows the notice with this key. */
+/** Returns the location of a redirect to `path`, which then shows the notice with this key. */
 export function withNotice(path: string, key: string): string {
   return `${path}?${NOTICE}=${key}`;
 }
 
-/** Empty if there is none. */
+/** Renders the notice that the query names; empty if there is none. */
 export function notice(query: URLSearchParams, texts: Readonly<Record<string, string>>): Html {
   const text = new Map(Object.entries(texts)).get(query.get(NOTICE) ?? '');
   return text === undefined ? NO_HTML : doneNotice(text);

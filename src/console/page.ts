@@ -1,4 +1,4 @@
-// The definition of a page or of an action of the console.
+// Definition of a page or of an action of the console.
 
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -28,7 +28,7 @@ export interface PageCall {
   figures: EnvironmentFigures;
 }
 
-/** The configuration of the environment of the caller. */
+/** Returns the configuration of the caller's environment. */
 export function environmentConfig({
   context,
   caller,
@@ -38,7 +38,7 @@ export function environmentConfig({
 
 export type View = FramedContent;
 
-/** The path of the console that follows an action. */
+/** Console path to open after an action. */
 export interface Redirect {
   location: string;
 }
@@ -76,8 +76,8 @@ export const WRITERS = ['read-write'] as const;
 export const ADMINS = ['admin'] as const;
 
 /**
- * A part of a page from lists and counts, which are slowed down under load: then it is null, and the page is shown without
- * it.
+ * Returns a part of a page that requires lists or counts. These are slowed down under load: then returns
+ * null, and the page is shown without the part.
  */
 export async function unlessBusy<Part>(part: Promise<Part>): Promise<Part | null> {
   try {

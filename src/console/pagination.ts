@@ -4,21 +4,21 @@ import { buttonTo, type Html, html, NO_HTML } from './html.ts';
 
 export const PAGE_SIZE = 50;
 
-/** The page at the cursor in the URL, otherwise the first one. */
+/** Returns the bounds of the page at the cursor in the URL, or of the first page. */
 export function pageQuery(query: URLSearchParams, limit = PAGE_SIZE): { limit: number; cursor?: string } {
   const cursor = query.get('cursor');
   return { limit, ...(cursor && { cursor }) };
 }
 
-/** Cursors of the pages before this one, in the URL: lists can only be read forwards. */
+/** URL parameter with the cursors of the pages before this one: lists can only be read forwards. */
 export const TRAIL = 'pages';
-/** The first page, in the trail. */
+/** Stands for the first page in the trail. */
 const FIRST = '-';
 const MAX_TRAIL = 20;
 
 /**
- * Links to the next and the previous page, if there are such. `query` is what the URL has, with the cursor of this page;
- * empty values are left out. `progress` is for the next page only.
+ * Links to the next and the previous page, if there is one. `query` has the parameters of the URL, including
+ * the cursor of this page; empty ones are left out. `progress` is added to the link to the next page only.
  */
 export function nextPage(
   path: string,
@@ -36,7 +36,7 @@ export function nextPage(
   return html`<nav class="pages" aria-label="Pages">${previous} ${next}</nav>`;
 }
 
-/** The trail of the pages after the one at the cursor. */
+/** Returns the trail of the page after the one at the cursor. */
 export function extendedTrail(query: Readonly<Record<string, string>>): string {
   return [...readTrail(query), query.cursor || FIRST].slice(-MAX_TRAIL).join(',');
 }
@@ -45,7 +45,7 @@ function readTrail(query: Readonly<Record<string, string>>): string[] {
   return (query[TRAIL] ?? '').split(',').filter((each) => each !== '');
 }
 
-/** A link to the previous page; without a trail, such as from a shared link, to the first one. */
+/** Links to the previous page; without a trail, such as after a shared link, to the first one. */
 function previousPage(path: string, query: Readonly<Record<string, string>>, trail: readonly string[]): Html {
   if (!query.cursor) return NO_HTML;
   const last = trail.at(-1) ?? FIRST;
@@ -57,7 +57,7 @@ function previousPage(path: string, query: Readonly<Record<string, string>>, tra
   return buttonTo(url, trail.length === 0 ? 'First page' : 'Previous page');
 }
 
-/** Empty values are left out. */
+/** Leaves out empty values. */
 export function pageUrl(path: string, query: Readonly<Record<string, string>>): string {
   const parameters = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''));
   return parameters.size === 0 ? path : `${path}?${parameters}`;

@@ -34,12 +34,12 @@ export function redirect(reply: FastifyReply, location: string): FastifyReply {
 }
 
 /**
- * A browser that follows a link from another site does not send its session, so the page reloads once: to the page to
- * sign in, which leads back if there is a session.
+ * Redirects to the sign-in page. A browser that follows a link from another site does not send its session,
+ * so a page is shown that reloads to the sign-in page, which leads back if there is a session.
  */
 export function askToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const path = `/console/sign-in?next=${encodeURIComponent(request.url)}`;
-  // The live search would follow a redirect, and look for its results on the page to sign in.
+  // The live search would follow a redirect, and look for its results in the sign-in page.
   if (request.headers['hx-request'] === 'true')
     return reply.code(204).headers(pageHeaders).header('hx-redirect', path).send();
   if (request.method === 'GET' && mayWithholdSession(request))

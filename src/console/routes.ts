@@ -150,7 +150,7 @@ export function addConsole(
   for (const page of pages) addPage(app, options, page);
   addActionAddresses(app, options, pages);
   addAssets(app, options, FOLDER, assets);
-  // Only for browsers that open it: for other requests nothing is at this path.
+  // Serves only browsers that open it: for other requests, nothing is at this path.
   app.route({
     method: app.supportedMethods,
     url: '/',

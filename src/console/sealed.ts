@@ -11,7 +11,8 @@ export class Sealed<Value> {
 
   textOf(keyRing: KeyRing, value: Value): string {
     const { keyId, ciphertext } = keyRing.seal(new Secret(JSON.stringify(value)), this.#use);
-    // Without the underscore of base64url, it never has the form of a token, for which logs and pages are searched.
+    // Without the underscores of base64url, the text never looks like a token, for which logs and pages are
+    // searched.
     return `${keyId}.${ciphertext.replaceAll('_', '/')}`;
   }
 

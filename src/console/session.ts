@@ -1,6 +1,6 @@
-// The sessions of a browser: encrypted cookies with the API token that the person signed in with. They are stored
-// nowhere, and the API token is looked up for every request, so revoking it ends the session. One session is active;
-// the others wait for the person to switch to them.
+// Sessions of a browser: encrypted cookies with the API token that the person signed in with. They are stored
+// nowhere else, and every request looks the API token up, so revoking it ends the session. One session is
+// active; the person can switch to the others.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -12,19 +12,19 @@ import { Sealed } from './sealed.ts';
 
 export interface Session {
   apiToken: Secret;
-  /** Every form contains it: another site cannot know it. It names the workspace and environment of the form. */
+  /** Part of every form, and unknown to other sites. Names the workspace and environment of the form. */
   csrfToken: string;
   createdAt: number;
 }
 
 const MAX_AGE_SECONDS = 12 * 3_600;
-/** Another process may have created the session. */
+/** Tolerated difference of clocks: another process may have created the session. */
 const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 const CSRF_BYTES = 16;
-/** Random text in it never has the form of a token of the service, for which logs and pages are searched. */
+/** In hexadecimal, random text never looks like a token, for which logs and pages are searched. */
 const CSRF_ENCODING = 'hex';
 const NAME = 'user_group_console';
-/** The first one is active. */
+/** Names of the cookies. The first session is active. */
 export const SLOTS = [NAME, `${NAME}_2`, `${NAME}_3`, `${NAME}_4`, `${NAME}_5`] as const;
 const sealed = new Sealed<[apiToken: string, csrfToken: string, createdAt: number]>('console');
 
@@ -52,14 +52,14 @@ export function expiredCookie(isSecure: boolean, slot = 0): string {
   return consoleCookie(SLOTS[slot]!, '', 0, isSecure);
 }
 
-/** The token in a form: its random part differs each time, because the length of a compressed page would reveal it. */
+/** Returns the token for a form, masked anew: otherwise the length of compressed pages would reveal it. */
 export function maskedToken({ csrfToken }: Session): string {
   const { random, tenant } = splitCsrfToken(csrfToken);
   const mask = randomBytes(random.length);
   return Buffer.concat([mask, combined(random, mask)]).toString(CSRF_ENCODING) + tenant;
 }
 
-/** Whether the text is this token, masked. */
+/** Whether the text is this token in masked form. */
 export function isMasked(csrfToken: string, text: string): boolean {
   const expected = splitCsrfToken(csrfToken);
   const { random: bytes, tenant } = splitCsrfToken(text);
@@ -81,7 +81,7 @@ function combined(bytes: Buffer, mask: Buffer): Buffer {
   return Buffer.from(bytes.map((byte, index) => byte ^ mask[index]!));
 }
 
-/** Returns null if there is no session, or it has expired, or it is not one of this service. */
+/** Returns null if there is no session, or it has expired or is not from this service. */
 export function readSession(
   keyRing: KeyRing,
   request: IncomingMessage,

@@ -44,7 +44,7 @@ ${table('Sessions', ['Workspace', 'Environment', 'API token', 'Permission', 'Ses
   },
 };
 
-/** The active session and another one trade their cookies. */
+/** Swaps the cookies of the active session and another one. */
 export const switchSession: Page = {
   ...shared,
   method: 'POST',

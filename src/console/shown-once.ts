@@ -1,11 +1,11 @@
-// A secret in the response to the action that created it, and in no other.
+// Shows a secret in the response to the action that created it, and in no other.
 
 import type { Secret } from '../domain/secret.ts';
 import { buttonTo, copyButton, type Html, html, NO_HTML } from './html.ts';
 import { doneNotice } from './notice.ts';
 import type { View } from './page.ts';
 
-/** Masked, with a button that shows it; without JavaScript, as text that has to be opened. */
+/** Masks the secret, with a button that shows it; without JavaScript, behind a summary to open. */
 export function shownOnce(label: string, secret: Secret): Html {
   const text = secret.reveal();
   return html`<div class="secret" data-secret><label for="secret">${label}</label>
@@ -14,7 +14,7 @@ export function shownOnce(label: string, secret: Secret): Html {
 <noscript><details><summary>Show</summary><p><code>${text}</code></p></details></noscript>`;
 }
 
-/** The page after an action that created a secret; `next` is the path that it leads to. */
+/** Returns the page after an action that created a secret; its button leads to `next`. */
 export function issuedView(
   title: string,
   done: string,

@@ -1,4 +1,4 @@
-// The form to sign in, on its own page and in the place of a form whose session ended, and what it does.
+// The sign-in form, on its own page and in place of a form whose session has ended, and its action.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, isPermitted } from '../domain/api-token.ts';
@@ -53,8 +53,9 @@ ${submit('Sign in')}
 }
 
 /**
- * Begins a session with the API token in the form; with `another` the active session stays, in another slot. Returns why
- * the API token is rejected, also by `check`. Throws `rate_limited` after too many rejections.
+ * Begins a session with the API token in the form. With `another`, the active session stays in another slot.
+ * Returns the reason if the API token is rejected, also by `check`. Throws `rate_limited` after too many
+ * rejections.
  */
 export async function signInWith(
   { context, publicLimit }: { context: Context; publicLimit: PublicLimit | null },
@@ -82,7 +83,7 @@ export async function signInWith(
   }
 }
 
-/** Moves the active session to the slot of the same API token, a free one, or that of the oldest session. */
+/** Moves the active session to the slot with the new API token, a free one, or that of the oldest session. */
 function keepActive(context: Context, request: FastifyRequest, reply: FastifyReply, apiToken: Secret): void {
   const sessions = requestSessions(context, request);
   const active = sessions.get(0);

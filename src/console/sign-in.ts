@@ -25,7 +25,7 @@ export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
   const config = { operationId: 'console sign-in' };
   const page = { config, onRequest: pageLimiter(options) };
 
-  // Never a reload: the page that a link led to reloads once, to here.
+  // Never reloads: the page that a link led to has reloaded once to get here.
   app.get(PATH, page, async (request, reply) => {
     const query = queryParameters(request);
     const next = nextPath(query.get('next') ?? '');
@@ -59,7 +59,7 @@ export const signOut: Page = {
   },
 };
 
-/** Checks the API token too: otherwise a page that rejects it would lead here and back. */
+/** Checks the API token too: otherwise this page and one that rejects it would redirect to each other. */
 async function isSignedIn(context: Context, request: FastifyRequest): Promise<boolean> {
   const digest = digestOfApiToken(requestSession(context, request)?.apiToken.reveal() ?? '');
   return (await findActiveApiToken(context, digest)) !== null;
@@ -71,7 +71,7 @@ function signInPage(next: string, isAnother: boolean, problem?: Problem) {
   return signInView({ action: PATH, fields, ...(isAnother && { text }) }, problem);
 }
 
-/** A path of the console: never another site, nor a path in which a token was typed. */
+/** Returns the path of the console to open: never another site, nor a path that contains a token. */
 function nextPath(text: string): string {
   if (hasToken(text)) return HOME;
   const url = URL.parse(text, 'http://console');

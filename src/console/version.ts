@@ -13,12 +13,12 @@ import { type Merge, threeWayMerge } from './merge.ts';
 
 const NAME = 'version';
 
-/** A hidden field with the version of what is stored, empty if nothing is. */
+/** Hidden field with the version of what is stored, empty if nothing is. */
 export function versionField(version: string): Html {
   return hidden(NAME, version);
 }
 
-/** After an error the form keeps its version, but after a conflict it has seen the stored one. */
+/** Keeps the version of the form after an error; after a conflict, takes the stored one, which is now seen. */
 export function keptVersionField(stored: string, form: Form, problem: Problem | undefined): Html {
   return versionField(problem === undefined || isConflict(problem) ? stored : versionIn(form));
 }
@@ -39,18 +39,18 @@ export function preconditionIn(form: Form): Precondition {
   return requiredVersion(version);
 }
 
-/** Matches no version if the text is not one. */
+/** Requires this version. If the text is not a version, nothing meets the precondition. */
 export function requiredVersion(version: string): Precondition {
   const tag = toVersionTag(version);
   return { ifMatch: tag === null ? [] : [tag] };
 }
 
-/** Whether something else is stored than the form was opened with. */
+/** Whether the stored version is not the one that the form was opened with. */
 export function isConflict(error: unknown): error is Problem {
   return error instanceof Problem && error.code === 'version_mismatch';
 }
 
-/** A form that edits a stored document: its fields as the person sees them, and what stands above and in it. */
+/** Form that edits a stored document: its fields as shown, the text above it, and its hidden fields. */
 interface EditedForm {
   form: Form;
   text: Html;
@@ -58,8 +58,8 @@ interface EditedForm {
 }
 
 /**
- * After a conflict the form has what the person changed, and otherwise what is stored. `typed` is the stored document as
- * the form shows it.
+ * Returns the form to show. After a conflict, it has what the person changed and, in other fields, what is
+ * stored. `typed` is the stored document as the form shows it.
  */
 export function editedForm(
   noun: string,
@@ -85,7 +85,7 @@ export function editedForm(
 
 const BASE = 'base';
 const RECREATE = 'recreate';
-/** Fields that are not those of the document, or never shown again. */
+/** Fields that do not belong to the document, or are never shown again. */
 const OWN_FIELDS = ['csrf', NAME, BASE, RECREATE, 'secret', 'confirmed', 'force'];
 
 function baseIn(form: Form): Map<string, string> | null {
@@ -122,7 +122,7 @@ function shown(text: string | undefined): Html {
   return text === undefined || text === '' ? html`<span class="none">empty</span>` : code(text);
 }
 
-/** The problem above a form that asks for a confirmation. `labels`: as for `problemSummary`. */
+/** Shows the problem above a form that asks for a confirmation. `labels`: as for `problemSummary`. */
 export function confirmationProblem(noun: string, problem: Problem | undefined, labels?: Labels): Html {
   if (!isConflict(problem)) return problemSummary(problem, labels);
   return alert(

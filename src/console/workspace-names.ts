@@ -1,5 +1,5 @@
-// The names of workspaces, for the header of every page. A label, which decides nothing: it may be some seconds old, so
-// that pages cost the database no further query.
+// Names of workspaces, for the header of every page. They are labels that decide nothing, and may be some
+// seconds old, so that pages need no further query.
 
 import type { Caller } from '../domain/api-token.ts';
 import { readOwnApiToken } from '../operations/api-token/api-token.ts';

@@ -79,7 +79,7 @@ const lifetimes = [
   [String(365 * DAY_SECONDS), 'in a year'],
 ] as const;
 
-/** The form has the text, encrypted: sending it twice, such as by reloading the response, creates one API token. */
+/** Part of the form: the new text, encrypted, so that sending the form twice creates one API token. */
 const sealed = new Sealed<string>('new-api-token');
 
 function openText({ keyRing }: Context, form: Form): Secret {

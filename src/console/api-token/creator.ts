@@ -3,7 +3,7 @@ import { listEvents } from '../../operations/event/list.ts';
 import { breakable, type Html, html } from '../html.ts';
 import { type PageCall, unlessBusy } from '../page.ts';
 
-/** The creator of the API token, from its first event, which is kept as long as all events. */
+/** Returns the creator of the API token, from its first event, which is kept only as long as all events. */
 export async function creatorText({ context, caller }: PageCall, { apiTokenId }: ApiToken): Promise<Html> {
   const target = { type: 'api_token', id: String(apiTokenId) } as const;
   const page = await unlessBusy(listEvents(context, caller, { order: 'oldest', limit: 1, target }));

@@ -8,7 +8,7 @@ import { nextPage, pageQuery, pageUrl } from '../pagination.ts';
 import { creatorText } from './creator.ts';
 import { API_TOKENS, apiTokenLink, expiryText, statusBadge } from './show.ts';
 
-/** Query parameter of the list of revoked ones. */
+/** Query parameter that selects the revoked API tokens. */
 const REVOKED = 'revoked';
 
 export const listOfApiTokens: Page = {

@@ -35,7 +35,7 @@ ${(await isLastAdmin(call, apiToken)) ? LAST_ADMIN : ''}
 const OF_SESSION = html`<div class="problem" role="note"><p>You are signed in with this API token. Revoking it signs you out.</p></div>`;
 const LAST_ADMIN = html`<div class="problem" role="note"><p>No other active API token of this environment has the permission admin. Only the command line can create one afterwards.</p></div>`;
 
-/** Returns false if there are more API tokens than fit on a page, because then it is not known. */
+/** Returns false if the API tokens do not fit on one page, because then it is unknown. */
 async function isLastAdmin({ context, caller }: PageCall, { apiTokenId }: ApiToken): Promise<boolean> {
   const page = { limit: limits.pageApiTokens };
   const { apiTokens, nextCursor } = await listApiTokens(context, caller, page);

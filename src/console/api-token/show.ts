@@ -84,7 +84,7 @@ export function statusBadge(call: PageCall, apiToken: ApiToken): Html {
   return isOfSession(call, apiToken) ? html`${status} ${badge('neutral', 'of this session')}` : status;
 }
 
-/** Long enough to replace it where it is used. */
+/** How long before its expiry an API token is reported: long enough to replace it where it is used. */
 const WARNING_MS = 14 * DAY_MS;
 
 export function expiresSoon(apiToken: ApiToken, now: number): boolean {
@@ -92,7 +92,7 @@ export function expiresSoon(apiToken: ApiToken, now: number): boolean {
   return expiresAt !== null && expiresAt < now + WARNING_MS && apiTokenStatus(apiToken, now) === 'active';
 }
 
-/** The expiry, with a warning in the last two weeks. */
+/** Returns the expiry, with a warning in the last two weeks. */
 export function expiryText({ context }: PageCall, apiToken: ApiToken): Html {
   const { expiresAt } = apiToken;
   const now = context.clock();
@@ -106,7 +106,7 @@ function actions({ apiTokenId }: ApiToken): Html {
 ${buttonTo(pathTo(API_TOKENS, apiTokenId, 'revoke'), 'Revoke', 'danger')}`;
 }
 
-/** The page that shows the text of an API token, in the response to the action that issued it. */
+/** Returns the page that shows the text of an API token, in the response to the action that issued it. */
 export function issuedTokenView({ apiToken, token }: IssuedApiToken, done: string, more?: Html): View {
   return issuedView(`API token ${apiTokenName(apiToken)}`, done, {
     label: 'Text of the API token',

@@ -77,7 +77,7 @@ ${textField({
   more: used,
   countUse: async (document, call) => {
     const count = usersIn(await countedFigures(call), document);
-    // Also if they are old: a count now would find fewer among many user groups, as it is limited in time.
+    // Uses old figures too: a count now has a time limit, and finds fewer among many user groups.
     if (count > 0) return { count, isBounded: false };
     return countDataSourceUse(call.context, call.caller, document);
   },
@@ -141,7 +141,7 @@ export function schemaLink(schemaId: string): Html {
   return idLink(pathTo('catalogue', 'schemas', schemaId), schemaId);
 }
 
-/** How many user groups use it, also as a default. */
+/** Shows how many user groups use the data source, by their mapping or as a default. */
 async function used(document: Document, call: PageCall): Promise<Html> {
   const figures = await countedFigures(call);
   const count = usersIn(figures, document);

@@ -7,7 +7,7 @@ import { ADMINS, environmentConfig, type Page, type PageCall, READERS } from '..
 import { dataSourcePages } from './data-source.ts';
 import { schemaPages } from './schema.ts';
 
-/** The start of both lists, and the rules about user groups. */
+/** Shows the start of both lists, and the rules for user groups. */
 export const catalogueOverview: Page = {
   method: 'GET',
   path: '/catalogue',

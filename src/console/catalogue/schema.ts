@@ -12,7 +12,7 @@ import { DATA_SOURCES, type DataSourceRow, dataSourceName, dataSourceTable } fro
 
 export const SCHEMAS = ['catalogue', 'schemas'] as const;
 
-/** The data sources that the page of a schema shows. */
+/** Maximum number of data sources on the page of a schema. */
 const SHOWN = 50;
 
 export const schemaPages = new DocumentPages({

@@ -24,7 +24,7 @@ function withoutFiles(): Problem {
   );
 }
 
-/** For an empty console; empty for a caller who may not create demo data. */
+/** Offers demo data in an empty console; empty for a caller who may not create any. */
 export function demoOffer({ caller, session, demoDirectory }: PageCall): Html {
   if (!isPermitted(caller, ADMINS) || demoDirectory === null) return NO_HTML;
   return html`<section aria-labelledby="demo"><h2 id="demo">New here?</h2>

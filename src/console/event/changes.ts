@@ -17,7 +17,7 @@ export interface Change {
 
 const SHORT_CHARACTERS = 120;
 
-/** `changes` is in the form of events, see `memberChanges`. */
+/** `changes` has the format of events; see `memberChanges`. */
 export function changeList(changes: JsonText): Change[] {
   return [...(parseTree(changes) as JsonObject).members].flatMap(([field, tree]) => {
     const change = tree as JsonObject;
@@ -48,7 +48,7 @@ export function changesTable(
   );
 }
 
-/** The content of a table cell. `isNew`: every field was absent before. `renderLinks` follows each change. */
+/** Renders changes in a table cell. `isNew`: all fields were absent before. `renderLinks` follows each change. */
 export function changesText(
   changes: readonly Change[],
   isNew: boolean,
@@ -66,7 +66,7 @@ function transitionText({ from, to, isTruncated }: Change, isNew: boolean): Html
   return html`${isNew ? '' : html`${valueText(from)} → `}${valueText(to)}`;
 }
 
-/** Whether it is the change of the field itself. The change of a member is always an object with members. */
+/** Whether this is the change of a whole field, rather than an object with the changes of its members. */
 function isPair({ members }: JsonObject): boolean {
   return [...members.values()].some((value) => !(value instanceof JsonObject) || value.members.size === 0);
 }

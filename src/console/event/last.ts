@@ -5,7 +5,7 @@ import { type Html, none } from '../html.ts';
 import { type PageCall, unlessBusy } from '../page.ts';
 import { eventTable } from './table.ts';
 
-/** The last events about one thing, see `eventTable`. Lists are slowed down under load: the page is shown without them then. */
+/** Shows the last events about one target. Under load, when lists are slowed down, says so instead. */
 export async function lastEvents(
   { context, caller }: PageCall,
   target: EventTarget,

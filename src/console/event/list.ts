@@ -21,18 +21,18 @@ import { nextPage, pageQuery } from '../pagination.ts';
 import { noEvents } from './last.ts';
 import { actorLabels, eventTable } from './table.ts';
 
-/** Rows of a page: they are higher and larger than those of other lists. */
+/** Rows per page, fewer than in other lists because they are higher and larger. */
 const EVENTS = 25;
-/** API tokens that are suggested, of those that are not revoked and of those that are. Others can be typed. */
+/** Maximum number of API tokens suggested from the revoked ones, and from the others. Any can be typed. */
 const MAX_SUGGESTIONS = 100;
 const NUMBER = /^[1-9]\d{0,14}$/;
 
-/** The conditions as typed, in the URL of the page. Anything that is not valid is no condition. */
+/** Conditions as typed, in the URL of the page. Invalid ones are ignored. */
 interface Filter {
   type: EventType | undefined;
   target_type: EventTarget['type'] | undefined;
   target_id: string;
-  /** A number of an API token, or a part of a label. */
+  /** Number of an API token, or a part of its label. */
   actor: string;
   field: string;
   request_id: string;
@@ -54,8 +54,8 @@ ${await filteredEvents(call)}`,
 };
 
 /**
- * The form of the filter, the page of the list at the cursor in the URL, and a link to the next. `subject` is the user group
- * of the page, if it has one.
+ * Shows the filter, the page of events at the cursor in the URL, and a link to the next page. `subject` is
+ * the user group that the page is about, if any.
  */
 export async function filteredEvents(call: PageCall, subject?: EventTarget): Promise<Html> {
   const { context, caller, query, request } = call;
@@ -72,7 +72,7 @@ ${page.events.length === 0 ? emptyPage(context, page, filter) : eventTable(calle
 ${nextPage(path, page.nextCursor, Object.fromEntries(query), 'Older events')}`;
 }
 
-/** Labels of the newest API tokens, for a person who may list them. */
+/** Returns labels of the newest API tokens, for a person who may list them. */
 async function apiTokenLabels({ context, caller }: PageCall): Promise<string[]> {
   if (!isPermitted(caller, ADMINS)) return [];
   const pages = await Promise.all(
@@ -100,7 +100,7 @@ function readFilter(query: URLSearchParams): Filter {
   const text = (name: string) => (query.get(name) ?? '').slice(0, limits.textCodePoints * 2);
   const type = eventTypes.find((each) => each === query.get('type'));
   const target_id = text('target_id').trim();
-  // An id is that of one type of target, which the form then shows.
+  // An id belongs to one type of target, which the form then shows.
   const ofId = target_id === '' ? undefined : targetTypeOf(type ?? 'user_group.created');
   return {
     type,
@@ -132,10 +132,10 @@ function conditionsOf(filter: Filter, subject?: EventTarget): Pick<EventQuery, '
   };
 }
 
-/** `subject` is the type of what all events of the page are about; undefined if they are about different things. */
+/** `subject` is the type of target if all events of the page are about one target. */
 function filterForm(path: string, filter: Filter, actors: readonly string[], subject?: TargetType): Html {
   const { type, target_type, target_id, actor, field, request_id, since, until } = filter;
-  // Links have the number.
+  // Links contain only the number.
   const who = actors.find((label) => label.endsWith(`(${actor})`)) ?? actor;
   const types = eventTypes.filter((each) => subject === undefined || targetTypeOf(each) === subject);
   const target = html`${choiceField({

@@ -1,4 +1,4 @@
-// Pages of the list of events, filtered.
+// Paths of filtered lists of events.
 
 import type { EventTarget } from '../../domain/event/event.ts';
 import { pathTo } from '../html.ts';

@@ -31,14 +31,14 @@ const VIA = {
   service: 'service',
 } as const satisfies Record<Actor['via'], string>;
 
-/** The labels of those who made the changes, each once. */
+/** Returns the labels of the actors, each once. */
 export function actorLabels({ events }: EventsPage): string[] {
   return [...new Set(events.map(({ actor }) => actorLabel(actor)))];
 }
 
 /**
- * With a column that links to what each event is about, unless all are about one user group, also under its earlier ids:
- * `userGroupId`.
+ * Shows events, with a column that links to what each is about, unless all are about the user group
+ * `userGroupId`, even under its earlier ids.
  */
 export function eventTable(caller: Caller, { events }: EventsPage, userGroupId?: string): Html {
   const isOfOne = userGroupId !== undefined;
@@ -79,7 +79,7 @@ function about(caller: Caller, { type, target }: StoredEvent): Html {
   return idCell(isGone ? null : path, target.id);
 }
 
-/** null if there is no page that this person may see. */
+/** Returns null if there is no page that this person may see. */
 export function pathOfTarget(caller: Caller, { type, id }: EventTarget): string | null {
   const forAdmin = (path: string) => (isPermitted(caller, ADMINS) ? path : null);
   switch (type) {

@@ -90,7 +90,7 @@ ${document.secret === null ? '' : html`<p>Its secret is deleted too. To create t
 
 const KEYS_OF_SERVICE = html`none: tokens are signed with the signing keys of this service`;
 
-/** Only admins may open its page. */
+/** Links to the integration only for admins, who may open its page. */
 export function integrationLink(caller: Caller, id: string): Html {
   return isPermitted(caller, ADMINS) ? idLink(pathTo(...INTEGRATIONS, id), id) : identifier(id);
 }
@@ -129,7 +129,7 @@ function restrictedBadge(isUnrestricted: boolean): Html {
     : html`${badge('good', 'yes')} By values of the user group.`;
 }
 
-/** The first type if it is none. */
+/** Returns the first type if the text is not one. */
 function typeIn(text: string): IntegrationType {
   return integrationTypes.find((type) => type === text) ?? integrationTypes[0];
 }
@@ -180,7 +180,7 @@ ${checkField({
 })}`;
 }
 
-/** Whether integrations of the type with these settings have a secret; those that are not JSON may have one. */
+/** Whether an integration of this type with these settings has a secret. Invalid JSON counts as empty. */
 function needsSecret(type: IntegrationType, settings: string): boolean {
   return integrationSignature({ type, settings: Object(jsonValue(settings)) }) === 'secret';
 }

@@ -12,12 +12,12 @@ import { environmentConfig, type PageCall, unlessBusy } from '../page.ts';
 import { WEBHOOKS } from '../webhook-endpoint/delivery.ts';
 import { isDisabledByService, NO_DELIVERIES, NO_EVENTS } from '../webhook-endpoint/health.ts';
 
-/** A new API token may not be deployed yet. */
+/** Age at which an unused API token is reported: a newer one may not be deployed yet. */
 const UNUSED_MS = DAY_MS;
-/** Maximum items of each kind; the list has all. */
+/** Maximum number of API tokens of each kind; the list has all. */
 const NAMED = 10;
 
-/** The section is left out under load, as lists are. */
+/** Returns nothing under load, when lists are slowed down. */
 export async function attention(call: PageCall): Promise<Html> {
   const found = await unlessBusy(Promise.all([failingEndpoints(call), activeApiTokens(call)]));
   if (found === null) return NO_HTML;

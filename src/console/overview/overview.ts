@@ -1,4 +1,4 @@
-// The start of the console: figures about the environment, each with a link to what it counts.
+// Start page of the console: figures about the environment, each with a link to what it counts.
 
 import { isPermitted } from '../../domain/api-token.ts';
 import { CHART_DAYS, type CountedFigures, type DayCounts } from '../../domain/figures.ts';
@@ -48,7 +48,7 @@ function userGroups(figures: CountedFigures): Html {
   ]}</dl>`;
 }
 
-/** A count of user groups that break a rule stands out. */
+/** Highlights a count of user groups that break a rule. */
 function figure(name: string, count: number, condition: Readonly<Record<string, string>>): Html {
   const kind = count > 0 && 'invalid' in condition ? html` class="bad"` : '';
   return html`<div${kind}><dt>${name}</dt><dd>${link(pageUrl(LIST_PATH, condition), withSeparators(count), name)}</dd></div>`;
@@ -64,7 +64,7 @@ function charts(call: PageCall, { resolves, changes }: CountedFigures): Html {
 ${dayChart('changes', 'Changes', changes, today)}</div>`;
 }
 
-/** Days that were not counted completely are left out. */
+/** Leaves out days that were not counted completely. */
 function dayChart(id: string, column: string, { counts, since }: DayCounts, today: Day): Html {
   const title = `${column} per day`;
   const first = Math.max(since, today - CHART_DAYS + 1);

@@ -69,7 +69,7 @@ ${choiceField({ ...edited.form.field('mode'), label: 'Mode', choices: modeChoice
   },
 });
 
-/** A form for those who may change it. */
+/** Shows the form to those who may change the schema, and the schema to others. */
 const show: Page = {
   ...form,
   permissions: READERS,

@@ -10,7 +10,7 @@ import { lastEventsOfGroup } from './events.ts';
 import { hiddenFields, KEEP } from './form.ts';
 import { type GroupMerge, nameOfChange } from './merge.ts';
 
-/** Whatever the person decides is about the version that is stored now. */
+/** Whatever the person decides applies to the version that is stored now. */
 export async function conflictView(
   call: PageCall,
   stored: UserGroup,
@@ -46,7 +46,7 @@ function keepBox(change: Change): Html {
   return html`<label class="keep"><input type="checkbox" name="${KEEP}" value="${nameOfChange(change)}" aria-label="${label}"> Keep stored</label>`;
 }
 
-/** A second button of a form that has the fields. */
+/** Second button of a form, which sends its fields to the edit page instead. */
 export function editButton({ providedId }: UserGroup, text: string): Html {
   return html`<button type="submit" class="plain" formaction="${pathTo('user-groups', providedId)}/edit">${text}</button>`;
 }

@@ -17,7 +17,7 @@ import {
   typedGroup,
 } from './form.ts';
 
-/** `-` is in the place of an id, and no action on an id is called `new`. */
+/** `-` stands in place of an id, and no action on an id is called `new`. */
 const path = '/user-groups/-/new';
 export const CREATE_PATH = `/console${path}`;
 export const AGAIN_PATH = `${CREATE_PATH}/form`;
@@ -47,7 +47,7 @@ export const creation = formPages({
   },
 });
 
-/** The form with what was typed elsewhere; nothing is created. */
+/** Shows the form with what was typed in another one. Creates nothing. */
 export const creationAgain: Page = {
   method: 'POST',
   path: `${path}/form`,
@@ -62,7 +62,7 @@ export const creationAgain: Page = {
   },
 };
 
-/** The group that the form shows; invalid values stay as they were typed. */
+/** Returns the group that the form shows; invalid values stay as they were typed. */
 function typedIn({ query, form }: PageCall, id: string, config: EnvironmentConfig): TypedGroup {
   const typed = readGroup(form, config);
   try {
@@ -85,7 +85,7 @@ const EXISTS = new Problem(
   },
 );
 
-/** `problem` is that of the rejected form. */
+/** `problem` is why the form was rejected. */
 function createContent(
   { id, ...typed }: TypedGroup & { id: string },
   config: EnvironmentConfig,

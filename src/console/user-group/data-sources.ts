@@ -1,4 +1,5 @@
-// Data sources that the mapping of a user group leads to, and why: a dangling reference is an error, not a default.
+// Data sources that the mapping of a user group leads to, and why. A dangling reference is an error, never a
+// default.
 
 import { type DataSource, parseMapping, type UnresolvedReason } from '../../domain/catalogue.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';

@@ -6,7 +6,7 @@ import { withNotice } from '../notice.ts';
 import { preconditionIn } from '../version.ts';
 import { groupConfirmation } from './group.ts';
 
-/** Requires that the id is typed, so that a click does not delete the wrong group. */
+/** Requires the person to type the id, so that a click does not delete the wrong group. */
 export const deletion = groupConfirmation({
   action: 'delete',
   purpose: 'delete user groups',

@@ -1,4 +1,4 @@
-// The form that edits a group. Its button leads to the review; nothing is stored before.
+// Form that edits a group. Its button leads to the review; nothing is stored before that.
 
 import { type UserGroup, valuesLength, versionTag } from '../../domain/user-group/user-group.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
@@ -39,7 +39,7 @@ export const edit: Page = {
   },
 };
 
-/** The form of the stored group with these fields in it; `problem` is why they cannot be saved. */
+/** Shows the form of the stored group with these fields in it; `problem` is why they cannot be saved. */
 export async function openedView(
   call: PageCall,
   stored: UserGroup,
@@ -51,7 +51,7 @@ export async function openedView(
   return editView(call, typed, { version: versionTag(stored), base: textOfGroup(stored) }, problem);
 }
 
-/** The form again, after the review of what was typed. */
+/** Shows the form again, after the review. */
 export const editAgain: Page = {
   ...shared,
   method: 'POST',
@@ -65,7 +65,7 @@ export const editAgain: Page = {
   retry: retryEdit,
 };
 
-/** The form with what was typed. If the group is gone, what was typed. */
+/** Shows the form with what was typed or, if the group is gone, the page that keeps it. */
 export async function retryEdit(call: PageCall, problem: Problem): Promise<View> {
   const { request, form } = call;
   if (problem.code === 'user_group_not_found') return goneView(call, userGroupIdParameter(request));

@@ -26,7 +26,7 @@ ${await filteredEvents(call, { type: 'user_group', id })}`,
   },
 };
 
-/** Few on a page about something else. */
+/** Shows only a few events by default: most callers are pages about something else. */
 export function lastEventsOfGroup(call: PageCall, id: string, limit = 3): Promise<Html> {
   return lastEvents(call, { type: 'user_group', id }, limit, id);
 }

@@ -1,4 +1,4 @@
-// The current list as CSV, streamed: pages are read as fast as the browser takes them.
+// Streams the current list as CSV: reads its pages as fast as the browser takes them.
 
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
@@ -14,7 +14,7 @@ import { listConditions, readSearch } from './search-form.ts';
 export const EXPORT_PATH = '/console/user-groups/-/export';
 
 const PAGE = 200;
-/** Exports of a workspace at the same time, in one thread: each has a page in memory while the browser does not read. */
+/** Concurrent exports of a workspace per thread: each keeps a page in memory while it is not read. */
 const MAX_EXPORTS = 2;
 
 const COLUMNS = [
@@ -40,15 +40,15 @@ export const exportList: Page = {
   handle: async (call) => {
     const { workspaceId, environment } = call.caller;
     if ((running.get(workspaceId) ?? 0) >= MAX_EXPORTS) throw overloaded;
-    // A tab that is still open may be of the environment before a switch.
+    // A tab that is still open may belong to the environment before a switch.
     const fileName = `user-groups-${environment.toLowerCase()}.csv`;
     return { fileName, contentType: 'text/csv; charset=utf-8', content: csv(call) };
   },
 };
 
 /**
- * For spreadsheets, which would evaluate a cell that starts like a formula: such a cell gets an apostrophe. They recognize
- * UTF-8 by the byte order mark.
+ * Writes CSV for spreadsheets. They would evaluate a cell that starts like a formula, so such a cell gets an
+ * apostrophe, and they recognize UTF-8 by the byte order mark.
  */
 function csv(call: PageCall): Readable {
   const { workspaceId } = call.caller;
@@ -60,7 +60,7 @@ function csv(call: PageCall): Readable {
     record_delimiter: 'windows',
   });
   running.set(workspaceId, (running.get(workspaceId) ?? 0) + 1);
-  // A failure breaks the download off: the browser sees that it is not complete.
+  // A failure aborts the download, so the browser knows that it is incomplete.
   pipeline(Readable.from(records(call)), format, () => {
     const left = running.get(workspaceId)! - 1;
     if (left === 0) running.delete(workspaceId);
@@ -70,8 +70,8 @@ function csv(call: PageCall): Readable {
 }
 
 /**
- * Reads without the deadline of the request: a large list takes minutes. A browser can read as slowly as it likes, so every
- * page requires that the API token is still valid. Throws `Unauthenticated`.
+ * Reads without the deadline of the request: a large list takes minutes. A browser can read as slowly as it
+ * likes, so the API token is checked again for every page. Throws `Unauthenticated`.
  */
 async function* records({ context, caller, session, query }: PageCall): AsyncGenerator<(string | null)[]> {
   const unbounded = { ...context, store: context.store.until(Number.POSITIVE_INFINITY) };

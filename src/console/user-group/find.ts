@@ -1,4 +1,5 @@
-// Finding the user group of a token. The form is posted, so that no URL and no history contains the token.
+// Finds the user group of a token. The form is posted, so that neither a URL nor a history contains the
+// token.
 
 import { digestOfApiToken, findUserGroupToken } from '../../domain/token.ts';
 import { findTokenOwner } from '../../operations/user-group/find-token-owner.ts';
@@ -9,7 +10,7 @@ import { pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { READERS } from '../page.ts';
 
-/** `-` is in the place of an id, as in the path of the form for a new group. */
+/** `-` stands in place of an id, as in the path of the form for a new group. */
 const path = '/user-groups/-/find-by-token';
 export const FIND_PATH = `/console${path}`;
 
@@ -28,7 +29,7 @@ export const findByToken = formPages({
     }
     throw digestOfApiToken(pasted) === null ? NOT_FOUND : API_TOKEN;
   },
-  /** The form never shows again what was typed: a page contains no token that was not asked for. */
+  /** Never repeats what was typed: a page contains a token only if a person asks for it. */
   view: (_call, _form, problem) => ({
     title: 'Find by token',
     heading: 'Find a user group by its token',
@@ -46,7 +47,7 @@ export const findByToken = formPages({
   }),
 });
 
-/** The token within a text, such as an address, a header, or lines that a mail has wrapped. */
+/** Finds the token within a text, such as an address, a header, or lines that a mail has wrapped. */
 function tokenWithin(text: string): string {
   const embedToken = () => text.split(/[^\w.-]+/).find((part) => part.startsWith('eyJ'));
   return findUserGroupToken(text.replace(/\s+/g, '')) ?? embedToken() ?? text;

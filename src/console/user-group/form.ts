@@ -47,13 +47,14 @@ export function typedGroup(
   };
 }
 
-/** Fields of a form; throws like `readGroupFields`. */
+/** Fields of a submitted form. */
 export interface Submitted {
   fields: GroupFields;
   /** null if the form does not say what it was opened with. */
   base: GroupFields | null;
 }
 
+/** Throws like `readGroupFields`. */
 export function submittedFields(id: string, form: Form, config: EnvironmentConfig): Submitted {
   const base = groupOfText(form.text(BASE));
   const fields = readGroupFields(id, readGroup(form, config), config, base ?? NOTHING);
@@ -70,8 +71,8 @@ export function readGroup(form: Form, { propertySchema }: EnvironmentConfig): Ty
 }
 
 /**
- * The fields that the API reads from this, with the members of the properties in the order that `stored` has. Throws
- * `invalid_request` with all that is wrong.
+ * Returns the fields as the API reads them, with the members of mapping and properties in the order of
+ * `stored`. Throws `invalid_request` with all violations.
  */
 export function readGroupFields(
   id: string,
@@ -98,7 +99,7 @@ export function readGroupFields(
   return fields;
 }
 
-/** The fields in which the two differ. */
+/** Returns the fields that differ from the stored ones. */
 export function changedFields(stored: GroupFields, fields: GroupFields): UserGroupFields {
   return {
     ...(stored.name !== fields.name && { name: fields.name }),
@@ -107,7 +108,7 @@ export function changedFields(stored: GroupFields, fields: GroupFields): UserGro
   };
 }
 
-/** The differences, member by member. */
+/** Returns the differences, member by member. */
 export function differences(stored: UserGroup, fields: GroupFields): Change[] {
   const changes = userGroupChanges(stored, { ...stored, ...fields }).within(Number.POSITIVE_INFINITY);
   return changes === null ? [] : changeList(memberChanges(changes));
@@ -125,7 +126,7 @@ ${mappingFields(mapping, config, userGroupId, problem)}
 ${propertyFields(properties, problem)}`;
 }
 
-/** Shows the form again in the other way, at the path. After the main button of the form, which the Enter key presses. */
+/** Button that shows the form in the other mode. Must follow the main button, which the Enter key presses. */
 export function modeButton({ mapping, properties }: TypedGroup, path: string): Html {
   const isJson = mapping.inputs.length + properties.inputs.length === 0;
   const [as, text] = isJson ? ['form', 'Edit as a form'] : ['json', 'Edit as JSON'];
@@ -135,13 +136,13 @@ export function modeButton({ mapping, properties }: TypedGroup, path: string): H
 /** Name of the button, and of the parameter in an address. */
 const AS = 'as';
 
-/** The fields as texts that a form sends on. `base` has the stored values at the version of the form. */
+/** Hidden fields with the typed values. `base` has the stored values at the version of the form. */
 export function hiddenFields({ name, mapping, properties }: GroupFields, base: GroupFields): Html {
   return html`${hidden('name', name)}${hidden('mapping', mapping ?? '')}${hidden('properties', properties ?? '')}
 ${hidden(BASE, textOfGroup(base))}`;
 }
 
-/** Name of the field with what was stored when the form was opened: what differs from it was typed. */
+/** Name of the field with what was stored when the form was opened: whatever differs from it was typed. */
 export const BASE = 'base';
-/** Name of the fields in which the person keeps the stored value, after a conflict. */
+/** Name of the check boxes that keep the stored value of a field after a conflict. */
 export const KEEP = 'keep';

@@ -1,5 +1,6 @@
-// A group that was deleted or renamed while it was edited. What was typed is kept: it can become a new group, in a form of
-// its own, because creating one brings neither the token nor the history back; or it is edited under its new id.
+// Page of a group that was deleted or renamed while it was edited. What was typed is kept. A renamed group is
+// edited under its new id. A deleted one can only become a new group, in the form for that: a new group has
+// neither the token nor the history of the old one.
 
 import { findLastRename, newestEnd } from '../../operations/user-group/history.ts';
 import { actionForm, hidden } from '../fields.ts';
@@ -12,7 +13,7 @@ import { lastEventsOfGroup } from './events.ts';
 export async function goneView(call: PageCall, id: string): Promise<View> {
   const { context, caller, form } = call;
   const rename = await findLastRename(context.store, caller, newestEnd(id));
-  // Otherwise it was another group that had the id before.
+  // Otherwise another group had the id before.
   const isRenamed = rename?.direction === 'to' && versionIn(form).startsWith(`${rename.teamId}-`);
   return isRenamed ? renamedView(call, id, rename.otherId) : deletedView(call, id);
 }
@@ -44,7 +45,7 @@ ${typedForm(call, `${group}/edit`, html`<p>What you typed is kept.</p>`, 'Edit i
   };
 }
 
-/** Sends what was typed on to another form. */
+/** Passes what was typed on to another form. */
 function typedForm({ session, form }: PageCall, path: string, content: Html, button: string): Html {
   const typed = form.entries.filter(([name]) => name !== 'csrf');
   return actionForm(

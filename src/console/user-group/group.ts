@@ -69,11 +69,11 @@ interface Confirmation extends Pick<FormPages, 'purpose' | 'act'> {
   /** Further consequences. */
   consequences?(userGroup: UserGroup, call: PageCall): readonly Insertion[];
   fields?(form: Form): Html;
-  /** Label of the field in which an id is typed; absent without one. */
+  /** Label of the field for an id; absent if there is none. */
   idLabel?: string;
 }
 
-/** An action that breaks something, after a page that says what. */
+/** Pages of an action that breaks something: a confirmation that says what, then the action. */
 export function groupConfirmation({ action, title, ...content }: Confirmation): [Page, Page] {
   const { purpose, act, effect, idLabel, ...texts } = content;
   const labels = idLabel === undefined ? {} : { user_group_id: idLabel };
@@ -104,7 +104,7 @@ ${idLabel === undefined ? '' : textField({ ...form.field('user_group_id'), label
   });
 }
 
-/** Uses of the token of the group. `items` are further consequences. */
+/** Shows where the token of the group is used. `items` are further consequences. */
 async function consequences(
   call: PageCall,
   { lastSeenAt }: UserGroup,
@@ -117,7 +117,7 @@ ${items.map((item) => html`<li>${item}</li>`)}
 ${await integrations(call)}`;
 }
 
-/** Each can mint for any group of its environment. */
+/** Lists all integrations: each can mint for any group of its environment. */
 async function integrations({ context, caller }: PageCall): Promise<Html> {
   const config = await environmentConfig({ context, caller });
   const rows = [...config.ofKind('integration').keys()].map((id) => {

@@ -98,7 +98,7 @@ const TOKEN_IN_SEARCH = alert(
   'That was a token. It was not searched for: use “Find by token”, and rotate the token if the address of the page was recorded somewhere.',
 );
 
-/** The table is not visible without rows, which a search may still find. Properties take the place of the last column. */
+/** Hidden while it has no rows: a search may still find some. Properties replace the last column. */
 function results(userGroups: readonly UserGroup[], columns: readonly string[], isWriter: boolean): Html {
   return table(
     'User groups',
@@ -129,7 +129,7 @@ function results(userGroups: readonly UserGroup[], columns: readonly string[], i
 
 const idViolation = valueCheck(userGroupId);
 
-/** A user group that the text of the search is the id of, or was until it was renamed. */
+/** User group whose id is the text of the search, or was until a rename. */
 interface NamedGroup {
   id: string;
   formerId: string | null;
@@ -157,7 +157,7 @@ function leadText({ id, formerId }: NamedGroup, shownId = identifier(id)): Html 
 
 const SHOWN_CHARACTERS = 40;
 
-/** Texts without quotes, other values as JSON. */
+/** Shows texts without quotes, and other values as JSON. */
 function propertyCells({ properties }: UserGroup, columns: readonly string[]): Insertion[] {
   if (columns.length === 0) return [];
   const members = membersOf(properties);

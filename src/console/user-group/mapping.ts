@@ -1,6 +1,6 @@
-// The mapping as a form: for each schema of the catalogue a choice of its data sources, and one text of JSON for
-// everything else. A submitted form says itself which schema each of its inputs is for, because the catalogue may have
-// changed since the form was shown.
+// The mapping as a form: for each schema of the catalogue a choice of its data sources, and one text of JSON
+// for everything else. A submitted form names the schema of each of its inputs, because the catalogue may
+// have changed since the form was shown.
 
 import type { Catalogue, DataSource, Reference } from '../../domain/catalogue.ts';
 import { documentFields } from '../../domain/document.ts';
@@ -30,15 +30,15 @@ export interface TypedMapping {
   other: string;
 }
 
-/** More schemas are edited as JSON. */
+/** Maximum number of schemas with inputs. More are edited as JSON. */
 const MAX_SCHEMAS = 200;
-/** More data sources of a schema are searched, in an input with suggestions. */
+/** Maximum number of data sources in a choice. More are searched, in an input with suggestions. */
 const MAX_CHOICES = 50;
-/** More data sources in all are searched too: a page has a limited size. */
+/** Maximum number of data sources in all choices: a page has a limited size. More are searched too. */
 const MAX_ALL_CHOICES = 2_000;
 /** Beyond this number, schemas that have their default are folded away. */
 const MAX_UNFOLDED = 12;
-/** Suggestions on one page: the id or the name of every other data source can be typed. */
+/** Maximum number of suggestions on a page. The id or the name of every other data source can be typed. */
 const MAX_SUGGESTIONS = 400;
 
 export function typedMapping(
@@ -77,7 +77,7 @@ export function readMapping(form: Form): TypedMapping {
   return { inputs, other: form.text('mapping') };
 }
 
-/** The exact text, with the entries that `stored` has in their order; null if nothing was chosen. */
+/** Returns the exact text, with the entries that `stored` has in its order; null if nothing was chosen. */
 export function mappingText(
   { inputs, other }: TypedMapping,
   catalogue: Catalogue,
@@ -107,7 +107,7 @@ export function mappingText(
   return chosen.size === 0 ? text : membersTextInOrder(stored, chosen);
 }
 
-/** null for the default. */
+/** Returns null for the default. */
 function referenceText(
   { schemaId, stored, value, isSearched }: Input,
   catalogue: Catalogue,
@@ -116,7 +116,7 @@ function referenceText(
   if (!isSearched) return parseTypedJson(value, ['mapping', schemaId], violations);
   const typed = value.trim();
   if (typed === '') return null;
-  // Unchanged: the data source may be stored by its number.
+  // Unchanged: the stored reference may be the number of the data source.
   if (stored !== '' && typed === searchedText(catalogue, stored)) return stored as JsonText;
   const sources = catalogue.ofSchema(schemaId);
   const named = sources.filter((each) => each.providedId === typed || dataSourceName(each) === typed);
@@ -125,7 +125,7 @@ function referenceText(
   return JSON.stringify(source?.providedId ?? typed) as JsonText;
 }
 
-/** Text of the reference in an input that searches. */
+/** Returns the text that an input with suggestions shows for the reference. */
 function searchedText(catalogue: Catalogue, reference: string): string {
   if (reference === '') return '';
   const parsed = JSON.parse(reference) as Reference;
@@ -201,7 +201,7 @@ ${hidden(`${name}-searched`, '1')}`
 ${control}`;
 }
 
-/** The default first, then the data sources, and the stored reference if it is none of them. */
+/** Lists the default first, then the data sources, and the stored reference if it is none of them. */
 function choicesFor(
   { schemaId, value }: Input,
   offered: readonly DataSource[],
@@ -212,7 +212,7 @@ function choicesFor(
   const isReference = typeof reference === 'string' || typeof reference === 'number';
   const current = isReference ? catalogue.find(reference) : undefined;
   const choices = offered.map((each) => {
-    // A reference by number stays one.
+    // A reference by number stays a number.
     const text = each === current ? value : JSON.stringify(each.providedId);
     const name = dataSourceName(each);
     return [
@@ -239,7 +239,7 @@ function defaultText(catalogue: Catalogue, schemaId: string, userGroupId: string
     : `default: ${isolated(dataSourceName(found))}`;
 }
 
-/** Empty unless dashboards of the group would show an error for the schema. */
+/** Returns an empty text unless dashboards of the group would show an error for the schema. */
 function violationText(input: Input, catalogue: Catalogue, userGroupId: string | null): string {
   const { schemaId } = input;
   const reference = referenceText(input, catalogue, []);

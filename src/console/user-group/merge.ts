@@ -8,13 +8,13 @@ import { Problem } from '../../problem.ts';
 import type { Change } from '../event/changes.ts';
 import { type Difference, type Fields, type Merge, threeWayMerge } from '../merge.ts';
 
-/** The fields that the form has: all of them are sent. */
+/** Fields of the form, all of which are sent. */
 export type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties'>;
 
 export type GroupMerge = Merge<GroupFields, Change>;
 
 const OBJECTS = ['mapping', 'properties'] as const;
-/** Says that the object is not null: a value of its own, without its members. */
+/** Says that the object is not null, independently of its members. */
 const PRESENT = '{}';
 
 export function mergeGroup(base: GroupFields | null, mine: GroupFields, stored: GroupFields): GroupMerge {
@@ -34,7 +34,7 @@ export function mergeGroup(base: GroupFields | null, mine: GroupFields, stored: 
   };
 }
 
-/** The fields with the stored value of these, each named as in the form of a conflict. */
+/** Returns the fields with the stored values of `names`, which are written as in the form of a conflict. */
 export function withStored(fields: GroupFields, stored: GroupFields, names: readonly string[]): GroupFields {
   const [members, before] = [new Map(membersOfGroup(fields)), membersOfGroup(stored)];
   for (const name of names) {
@@ -49,7 +49,7 @@ export function nameOfChange({ path }: Change): string {
   return JSON.stringify(path);
 }
 
-/** The text of a hidden field. */
+/** Returns the text of a hidden field. */
 export function textOfGroup({ name, mapping, properties }: GroupFields): string {
   return objectText([
     ['name', JSON.stringify(name) as JsonText],

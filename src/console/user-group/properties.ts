@@ -1,7 +1,6 @@
-// Properties as a form: an input for each simple member of the property schema, and one text of JSON for everything else.
-//
-// A submitted form says itself which key and kind each of its inputs has, because the schema may have changed since the
-// form was shown. Values are texts of JSON throughout: numbers keep their digits.
+// Properties as a form: an input for each simple member of the property schema, and one text of JSON for
+// everything else. A submitted form names the key and kind of each of its inputs, because the schema may have
+// changed since the form was shown. Values are texts of JSON throughout: numbers keep their digits.
 
 import {
   decodeString,
@@ -27,7 +26,7 @@ interface Definition {
   kind: Exclude<Kind, 'json'>;
   label: string;
   hint: string;
-  /** Texts of JSON; of the kind `choice`. */
+  /** Texts of JSON, for the kind `choice`. */
   choices: readonly string[];
 }
 
@@ -43,11 +42,11 @@ export interface TypedProperties {
   inputs: readonly Input[];
   /** A text of JSON: the members without an input. */
   other: string;
-  /** Whether there is no schema, so that each row also says its name and type. */
+  /** Whether there is no schema, so that each input is a row with its name and type. */
   hasRows: boolean;
 }
 
-/** More members are edited as JSON. */
+/** Maximum number of rows. More members are edited as JSON. */
 const MAX_ROWS = 40;
 const BLANK_ROWS = 3;
 
@@ -55,7 +54,7 @@ const BLANK_ROWS = 3;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 const JSON_HINT = 'As JSON, because the stored value is empty, has another type, or has several lines.';
 
-/** `json`: without inputs, whatever the schema. */
+/** `json` means no inputs, whatever the schema. */
 export function typedProperties(
   schema: JsonText | 'json' | null,
   properties: JsonText | null,
@@ -73,7 +72,7 @@ export function typedProperties(
   return { inputs, other: otherText(properties, stored), hasRows: false };
 }
 
-/** A row for each member, and some for new ones. */
+/** Returns a row for each member, and some for new ones. */
 function typedRows(properties: JsonText | null): TypedProperties {
   const members = Array.from(membersOf(properties), ([key, value]) => [decodeString(key), value] as const);
   const isRows = members.length <= MAX_ROWS && members.every(([key]) => key !== '' && !CONTROL.test(key));
@@ -99,7 +98,7 @@ function rowInput(key: string, kind: Kind, value: string): Input {
   return { key, kind, value, label: key, hint: '', choices: [] };
 }
 
-/** An absent input is that of a member which the schema does not have, or not any more. */
+/** Reads the inputs that the form has. The schema may no longer contain some of them. */
 export function readProperties(form: Form, schema: JsonText | null): TypedProperties {
   const definitions = propertyDefinitions(schema);
   const inputs: Input[] = [];
@@ -113,8 +112,8 @@ export function readProperties(form: Form, schema: JsonText | null): TypedProper
 }
 
 /**
- * The exact text, with the members that `stored` has in their order; null if nothing was typed. Adds to `violations` what is
- * not JSON.
+ * Returns the exact text, with the members that `stored` has in its order; null if nothing was typed. Adds to
+ * `violations` what is not valid.
  */
 export function propertiesText(
   { inputs, other }: TypedProperties,
@@ -146,7 +145,7 @@ export function propertiesText(
   return typed.size === 0 ? text : membersTextInOrder(stored, typed);
 }
 
-/** `problem` is that of the rejected form. */
+/** `problem` is why the form was rejected. */
 export function propertyFields(
   { inputs, other, hasRows }: TypedProperties,
   problem: Problem | undefined,
@@ -218,7 +217,7 @@ function rowCells({ key, kind, value }: Input, index: number, problem: Problem |
   ];
 }
 
-/** The members of the schema that have one simple type, or that list their values. */
+/** Returns the members of the schema that have one simple type or list their values. */
 function propertyDefinitions(schema: JsonText | null): Map<string, Definition> {
   const definitions = new Map<string, Definition>();
   const tree = schema === null ? null : parseTree(schema);
@@ -253,7 +252,7 @@ function propertyDefinition(key: string, { members }: JsonObject): Definition | 
   }
 }
 
-/** Empty for anything but a string. */
+/** Returns an empty text for anything but a string. */
 function stringValue(tree: JsonTree | undefined): string {
   return typeof tree === 'string' && tree[0] === '"' ? decodeString(tree) : '';
 }
@@ -265,7 +264,7 @@ function propertyInput(key: string, definition: Definition, stored: JsonTree | u
   return { ...definition, key, kind: 'json', hint: JSON_HINT, value: editableJson(treeText(stored)) };
 }
 
-/** null if the control would not send it back unchanged. */
+/** Returns null if the control would not send the value back unchanged. */
 function shownValue({ kind, choices }: Definition, stored: JsonTree): string | null {
   if (typeof stored !== 'string') return null;
   switch (kind) {
@@ -288,7 +287,7 @@ function typedInput(key: string, kind: Kind, value: string, definition: Definiti
   return { key, kind: isShown ? kind : 'json', value, label, hint, choices };
 }
 
-/** The text of JSON; null if the member is absent or not valid. */
+/** Returns the text of JSON; null if the member is absent or not valid. */
 function inputJson({ key, kind, value }: Input, violations: Violation[]): string | null {
   if (value.trim() === '') return null;
   switch (kind) {
@@ -341,7 +340,7 @@ function control({ kind, choices }: Input, options: Parameters<typeof textField>
   }
 }
 
-/** Only strings lose their quotes, and only if nothing else reads the same. */
+/** Removes the quotes of a string, unless it would then read like another value. */
 function choiceText(value: string): string {
   const text = stringValue(value as JsonText);
   return text === '' || text.trim() !== text || ONLY_NUMBER.test(text) || /^(?:true|false|null)$/.test(text)

@@ -1,5 +1,5 @@
-// Review of what an event of a user group has changed, taken back: all of it, or one field. Nothing is stored before the
-// person saves it.
+// Shows a review that takes back what an event has changed in a user group: all of it, or one field. Nothing
+// is stored before the person saves it.
 
 import type { Caller } from '../../domain/api-token.ts';
 import { memberChanges } from '../../domain/event/changes.ts';
@@ -38,7 +38,7 @@ export const restore: Page = {
   },
 };
 
-/** The changes of the event in the query, or the one of them that it names. Throws `not_found` if there is none. */
+/** Returns the changes of the event in the query, or only the named one. Throws `not_found` if there is none. */
 async function changesIn({ context, caller, query }: PageCall, id: string): Promise<Change[]> {
   const event = await findEvent(context, caller, id, Number(query.get('position')));
   const all = event?.changes == null ? [] : changeList(memberChanges(event.changes));
@@ -53,7 +53,7 @@ async function changesIn({ context, caller, query }: PageCall, id: string): Prom
   );
 }
 
-/** An event of the group, also from before a rename. */
+/** Returns an event of the group, even from before a rename. */
 async function findEvent(
   { store }: Context,
   caller: Caller,
@@ -78,7 +78,7 @@ function takeBack(fields: GroupFields, { path: [field, member], from, to }: Chan
   return { ...fields, [name]: isNull ? null : membersText(members) };
 }
 
-/** An event has only what differs of two objects, at any depth. */
+/** Returns the value before the change. Of two objects, an event has only what differs, at any depth. */
 function earlierValue(
   current: JsonText | undefined,
   from: JsonText | undefined,

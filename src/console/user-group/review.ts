@@ -33,7 +33,7 @@ export const review: Page = {
   retry: retryEdit,
 };
 
-/** The stored group, and what was typed about it. Throws `user_group_not_found` and `invalid_request`. */
+/** Returns the stored group and the submitted fields. Throws `user_group_not_found` and `invalid_request`. */
 export async function readSubmission({ context, caller, request, form }: PageCall): Promise<Submission> {
   const id = userGroupIdParameter(request);
   const config = await environmentConfig({ context, caller });
@@ -47,14 +47,14 @@ export function isStale({ form }: PageCall, { stored }: Submission): boolean {
   return versionIn(form) !== versionTag(stored);
 }
 
-/** The typed fields and the changes of other people since: the person decides where both changed a field. */
+/** Merges the submitted fields with later changes by others: the person decides where both changed a field. */
 export async function mergeView(call: PageCall, { stored, fields, base }: Submission): Promise<View> {
   const merge = mergeGroup(base, fields, stored);
   if (merge.conflicts.length > 0) return conflictView(call, stored, merge);
   return reviewView(call, { stored, fields: merge.fields }, merge.others);
 }
 
-/** `others` is what others have changed since the form was opened, and stays. */
+/** `others` are changes that others have made since the form was opened. They stay. */
 export async function reviewView(
   { context, caller, session }: PageCall,
   { stored, fields }: Pick<Submission, 'stored' | 'fields'>,
@@ -81,7 +81,7 @@ ${actionForm(session, `${group}/save`, content)}`,
   };
 }
 
-/** Changes of other people since the form was opened. */
+/** Shows changes that others have made since the form was opened. */
 function othersText(others: readonly Change[]): Html {
   if (others.length === 0) return NO_HTML;
   return html`<p>Others have changed this user group since you opened the form. These changes stay:</p>
@@ -94,7 +94,7 @@ function changesOrOrder(stored: UserGroup, fields: GroupFields): Html {
   return changes.length === 0 ? html`<p>Only the order of members changes.</p>` : changesTable(changes);
 }
 
-/** Entries of the mapping that lead to no data source for this user group, if no policy checks it. */
+/** Returns the entries of the mapping that lead to no data source for this group, unless a policy checks them. */
 async function danglingEntries(
   call: Pick<PageCall, 'context' | 'caller'>,
   { providedId }: UserGroup,

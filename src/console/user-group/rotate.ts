@@ -53,7 +53,7 @@ ${choiceField({
 })}`,
 });
 
-/** The grace period in seconds. Throws `invalid_request` if neither it nor a reason was chosen. */
+/** Returns the grace period in seconds. Throws `invalid_request` if neither it nor a reason was chosen. */
 function gracePeriodIn(form: Form): number {
   const choices = GRACE_PERIODS.map(([seconds]) => seconds);
   const chosen = form.choice('grace_period_seconds', choices);

@@ -34,7 +34,7 @@ export const save: Page = {
   retry: retryEdit,
 };
 
-/** Nothing is saved before the person has seen what others have changed. */
+/** Saves nothing before the person has seen what others have changed. */
 async function staleView(call: PageCall, submission: Submission): Promise<View> {
   return { ...(await mergeView(call, submission)), status: 412 };
 }

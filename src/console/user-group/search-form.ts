@@ -11,7 +11,7 @@ export const LIST_PATH = pathTo('user-groups');
 /** Id of the element that tells screen readers how far the search has come. */
 export const STATUS = 'search-status';
 
-/** The conditions as typed, in the URL of the page: so that a list can be shared and the browser can go back. */
+/** Conditions as typed, in the URL of the page, so that a list can be shared and the browser can go back. */
 export type Search = Readonly<Record<(typeof NAMES)[number], string>>;
 const NAMES = [
   'search',
@@ -52,10 +52,10 @@ export function listConditions({
   };
 }
 
-/** Most properties that have a column of their own. */
+/** Maximum number of properties with a column of their own. */
 const MAX_COLUMNS = 5;
 
-/** Names of properties as typed with commas between them: those that the list shows, and those that are too many. */
+/** Splits the typed names of properties into those that the list shows and those that are too many. */
 export function propertyColumns({ columns }: Search): { shown: string[]; omitted: string[] } {
   const typed = columns.split(',').map((name) => name.trim());
   const names = [...new Set(typed)].filter((name) => name !== '');

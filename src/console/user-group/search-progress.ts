@@ -1,5 +1,5 @@
-// A search of many user groups goes on in steps, and each says how far it has come. With JavaScript the next step starts by
-// itself and adds its rows to the page; without, a link leads to it.
+// A search of many user groups proceeds in steps, and each shows how far it has come. With JavaScript the
+// next step starts by itself and adds its rows to the page; without, a link leads to it.
 
 import { DEFAULT_SCAN, type ScanBounds } from '../../operations/user-group/filtered-page.ts';
 import type { Page as ListPage, ListQuery } from '../../operations/user-group/list.ts';
@@ -38,10 +38,10 @@ interface Step {
   isScripted: boolean;
 }
 
-/** Cursor of a page, and those of the pages before it. */
+/** Cursors of a page and of the pages before it. */
 type Place = Readonly<Record<'cursor' | typeof TRAIL, string>>;
 
-/** A scripted step adds rows to the page, another one is a page of its own. */
+/** Reads the step from the URL. A scripted step adds rows to the page; any other is a page of its own. */
 export function stepIn({ query, request }: PageCall): Step {
   const isScripted = request.headers['hx-request'] === 'true';
   const shown = Math.min(countIn(query, 'shown'), PAGE_SIZE - 1);
@@ -59,7 +59,7 @@ function countIn(query: URLSearchParams, name: string): number {
   return /^\d{1,15}$/.test(text) ? Math.min(Number(text), MAX_COUNT) : 0;
 }
 
-/** The part of the list that the step reads. */
+/** Returns the part of the list that the step reads. */
 export function pageBounds(
   query: URLSearchParams,
   { shown, isContinued, isScripted }: Step,
@@ -82,7 +82,7 @@ export function progressAfter(step: Step, { userGroups, scanned, nextCursor }: L
   return { ...step, shown, searched: step.searched + scanned, nextCursor, isDone };
 }
 
-/** For screen readers: in a place of its own, so that they read it and not the list. */
+/** Text for screen readers, in an element of its own, so that they do not read the list. */
 export function statusText({ shown, found, isDone, nextCursor }: Progress): string {
   if (!isDone) return 'Searching…';
   if (nextCursor !== null) return `${shown} user groups on this page, and more follow`;
@@ -90,7 +90,7 @@ export function statusText({ shown, found, isDone, nextCursor }: Progress): stri
   return shown === 1 ? `1 ${more}user group` : `${shown} ${more}user groups`;
 }
 
-/** The next step or the next page, below the rows. `total`: about how many user groups there are; null if unknown. */
+/** Shows the next step or page below the rows. `total`: approximate number of user groups; null if unknown. */
 export function progressView(search: Search, progress: Progress, total: number | null): Html {
   const step = progress.isDone ? done(search, progress) : goingOn(search, progress, total);
   return html`<div id="search-progress">
@@ -107,7 +107,7 @@ function done(search: Search, progress: Progress): Html {
   return shown === 0 ? html`${none(noMoreText(found))}${pages}` : pages;
 }
 
-/** Whether the search has looked everywhere. Without its steps, such as from a link to a page, that is unknown. */
+/** Whether the whole search found nothing. Unknown without its earlier steps, such as after a link to a page. */
 function isNothing({ shown, found, place, isContinued }: Progress): boolean {
   const hasBegun = isContinued || place.cursor === '';
   return shown === 0 && found === 0 && place[TRAIL] === '' && hasBegun;
@@ -124,7 +124,7 @@ function noMoreText(found: number): string {
   return `${text}: ${found === 1 ? '1 was' : `${withSeparators(found)} were`} found on the pages before.`;
 }
 
-/** A step that fails, or is stopped, leaves the link. */
+/** Shows the link even if the next step starts by itself: it remains if that step fails or is stopped. */
 function goingOn(search: Search, progress: Progress, total: number | null): Html {
   const { shown, found, searched, place, nextCursor } = progress;
   const url = pageUrl(LIST_PATH, {

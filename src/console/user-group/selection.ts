@@ -1,4 +1,5 @@
-// Suspending or resuming the checked rows of a list: one page to review them, and one that says what was done with each.
+// Suspends or resumes the checked rows of a list: one page reviews them, and one shows what was done with
+// each.
 
 import type { Caller } from '../../domain/api-token.ts';
 import { invalidField } from '../../domain/request-body.ts';
@@ -20,7 +21,7 @@ import { LIST_PATH } from './search-form.ts';
 
 export const SELECTION_PATH = '/console/user-groups/-/selection';
 const APPLY_PATH = `${SELECTION_PATH}/apply`;
-/** Changes at the same time. */
+/** Maximum number of concurrent changes. */
 const CONCURRENCY = 10;
 
 const actions = {
@@ -65,7 +66,7 @@ export const reviewSelection: Page = {
   },
 };
 
-/** The groups as they are now; `problem` is why nothing was done with them. */
+/** Shows the groups as they are now; `problem` is why nothing was done with them. */
 async function reviewView(call: PageCall, problem?: Problem): Promise<View> {
   const { name, effect, isDangerous } = actions[actionIn(call.form)];
   const { store } = call.context;
@@ -111,7 +112,7 @@ const REASONS = new Map<ProblemCode, string>([
   ['user_group_not_found', 'It was deleted or renamed after you reviewed it.'],
 ]);
 
-/** Each is an event of its own; one that fails does not stop the others. */
+/** Changes one group, with an event of its own. A failure does not stop the others. */
 async function change(
   context: Context,
   caller: Caller,
@@ -162,7 +163,7 @@ function groupTable(groups: readonly UserGroup[]): Html {
   );
 }
 
-/** The path with the conditions and the place of the list that the rows are from. */
+/** Returns the path with the conditions and the position of the list that the rows are from. */
 function at(path: string, { query }: PageCall, more: Readonly<Record<string, string>> = {}): string {
   return pageUrl(path, { ...Object.fromEntries(query), ...more });
 }
@@ -174,7 +175,7 @@ function actionIn(form: Form): Action {
   return action;
 }
 
-/** Throws `invalid_request` without one, and for more than a page has. */
+/** Throws `invalid_request` if there is no id, or more than a page has. */
 function idsIn(form: Form): string[] {
   const ids = [...new Set(form.texts('id'))];
   if (ids.length === 0) throw invalidField('/id', 'is missing: check the user groups in the list first');

@@ -68,7 +68,7 @@ export const showToken: Page = {
   },
 };
 
-/** The page as it is now; `problem` is that of an action on it. */
+/** Shows the group as it is now; `problem` says why an action on it failed. */
 export async function showStored(call: PageCall, problem?: Problem): Promise<View> {
   const userGroup = await groupIn(call);
   return showView(call, { userGroup, token: null }, problem);

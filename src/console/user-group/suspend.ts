@@ -1,4 +1,4 @@
-// Suspending a group, with what it breaks, and resuming it.
+// Suspends a group, after a page that says what this breaks, and resumes it.
 
 import { resumeUserGroup, suspendUserGroup } from '../../operations/user-group/suspend.ts';
 import { type Page, WRITERS } from '../page.ts';

@@ -6,7 +6,7 @@ import { type PageCall, unlessBusy } from '../page.ts';
 
 const DAYS = 14;
 
-/** How often the tokens of a user group were used on its last days. Like lists, it is left out under load. */
+/** Shows the recent usage of a user group by day. Under load, when lists are slowed down, says so instead. */
 export async function lastUsage({ context, caller }: PageCall, userGroupId: string): Promise<Html> {
   const from = toDay(context.clock() - (DAYS - 1) * DAY_MS);
   const all = { to: undefined, groupBy: 'day', integration: null } as const;

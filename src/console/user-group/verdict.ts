@@ -8,7 +8,7 @@ import { violationsOfProperties } from '../../operations/user-group/violations.t
 import { badge, bdi, type Html, html, joined } from '../html.ts';
 import { environmentConfig, type PageCall } from '../page.ts';
 
-/** Things of a kind that the sentence names. */
+/** Maximum number of things of a kind that the sentence names. */
 const NAMED = 3;
 
 export async function verdict({ context, caller }: PageCall, userGroup: UserGroup): Promise<Html> {

@@ -112,7 +112,7 @@ ${dashboard === null ? told : html`<div class="beside">${dashboardSection(userGr
 
 const SUSPENDED = html`<div class="problem"><p>This user group is suspended: its token resolves to nothing, and nothing is minted for it. Below is what is stored.</p></div>`;
 
-/** The data sources as resolve returns them. */
+/** Shows the data sources as resolve returns them. */
 function dataSources(userGroup: UserGroup, config: EnvironmentConfig): Html {
   const { mapping } = userGroup;
   if (config.catalogue.isEmpty)
@@ -128,7 +128,7 @@ function dataSourceAttributes({ json }: DataSource): JsonText {
   return splitMembers(json).get('"attributes"')!;
 }
 
-/** The first level of the properties. */
+/** Shows the first level of the properties. */
 function variables({ properties }: UserGroup): Html {
   const members = membersOf(properties);
   if (members.size === 0) return none('No properties.');

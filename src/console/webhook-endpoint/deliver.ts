@@ -1,4 +1,4 @@
-// Actions that deliver an event to an endpoint: a test event, or one again.
+// Actions that deliver an event to an endpoint: a test event, or an earlier one again.
 
 import { documentIdParameter } from '../../http/request/path-parameter.ts';
 import { redeliver, testWebhookEndpoint } from '../../operations/webhook-endpoint/webhook-endpoint.ts';

@@ -68,7 +68,7 @@ export const deliveryPages = pagesOf(
   ({ request }) => documentIdParameter(request, 'event_id'),
 );
 
-/** The newest first. */
+/** Lists attempts, the newest first. */
 function attemptTable({ attemptLog, attempts, state }: Delivery): Html {
   const rows = parseAttempts(attemptLog)
     .toReversed()

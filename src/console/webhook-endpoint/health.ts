@@ -1,4 +1,4 @@
-// The health of a webhook endpoint, as its last deliveries tell it.
+// Health of a webhook endpoint, derived from its last deliveries.
 
 import type { Document } from '../../domain/document.ts';
 import { parseWebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
@@ -26,7 +26,7 @@ export async function healthText(
   return lastDeliveredAt === null ? badge('neutral', 'enabled, nothing delivered') : badge('good', 'healthy');
 }
 
-/** Whether the last change of the endpoint is that the service has disabled it. Under load it is not known. */
+/** Whether the last change of the endpoint is that the service disabled it. False under load: then unknown. */
 export async function isDisabledByService(
   { context, caller }: PageCall,
   document: Document,

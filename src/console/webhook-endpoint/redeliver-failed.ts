@@ -12,7 +12,7 @@ export const redeliverFailedForm = formPages({
   path: '/webhooks/:webhook_endpoint_id/redeliver-failed',
   permissions: ADMINS,
   purpose: 'redeliver webhooks',
-  /** Since the receiver fails, otherwise since yesterday. */
+  /** Begins when the receiver began to fail, otherwise a day ago. */
   initial: async (call) => {
     const { failingSince } = await readHealth(call.context, call.caller, pages.documentId(call));
     const since = failingSince ?? call.context.clock() - DAY_MS;
