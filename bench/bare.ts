@@ -1,5 +1,5 @@
-// The baseline: a plain server that reads and parses the same body as the service, if any, writes the same response, and
-// does nothing else. The ratios of the benchmark are relative to it.
+// Baseline: a plain server that reads and parses the same body as the service, if any, writes the same
+// response, and does nothing else. The ratios of the benchmark are relative to it.
 
 import { createServer } from 'node:http';
 

@@ -1,5 +1,5 @@
-// The console on a large database: the time and size of each page, the search for a rare name, the first paint in
-// Chromium, and the throughput of the API with and without ten people who click.
+// Measures the console on a large database: the time and size of each page, the search for a rare name, the
+// first paint in Chromium, and the throughput of the API with and without ten people who click.
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,7 +23,10 @@ const PEOPLE = 10;
 const PAUSE_MS = 1_000;
 const CLICKING_MS = 10_000;
 const CONNECTIONS = 32;
-/** Groups whose tokens are resolved: with a million, wrk and the counts of usage take more than the console. */
+/**
+ * Number of groups whose tokens are resolved: with a million, wrk and the counts of usage take more time than
+ * the console.
+ */
 const RESOLVED = 10_000;
 const PAINTS = 9;
 const MAX_PAGE_MS = 100;
@@ -34,7 +37,7 @@ const SEARCH_MS = 60_000;
 
 const LIST = '/console/user-groups';
 const GROUP = `${LIST}/customer-777`;
-/** The last group of the list, with a name of its own. */
+/** Last group of the list, whose name no other group has. */
 const RARE = { user_group_id: 'zz-last', name: 'Rare & Sons' };
 const RARE_SEARCH = `${LIST}?search=rare`;
 const engines = {
@@ -62,7 +65,7 @@ const pages = {
 
 interface ConsoleBenchOptions {
   folder: string;
-  /** The folder that keeps the database for the next run. */
+  /** Folder that keeps the database for the next run. */
   keep?: string;
   groups: number;
   seconds: number;
@@ -81,7 +84,8 @@ export async function measureConsole(options: ConsoleBenchOptions): Promise<void
   const server = options.database === 'sqlite' ? null : stack.use(await openBenchServer());
   for (const engine of engines[options.database]) {
     const copy = copyOf(file, join(folder, engine));
-    // How many resolves are the first of an hour differs from round to round, and costs more than the console.
+    // The number of resolves that are the first of an hour varies between rounds, and costs more than the
+    // console.
     markAllSeen(copy);
     const postgres = engine === 'PostgreSQL' ? server : null;
     const database = postgres === null ? copy : await copyToPostgres(copy, postgres, stack);
@@ -97,7 +101,7 @@ export async function measureConsole(options: ConsoleBenchOptions): Promise<void
   }
 }
 
-/** A catalogue, a webhook endpoint, and the group that is searched. */
+/** Adds a catalogue, a webhook endpoint, and the group that is searched for. */
 async function addSettings({ url }: ServerProcess, { apiToken }: SeededDatabase): Promise<void> {
   const put = async (path: string, body: object, method = 'PUT') => {
     const { status, text } = await send(url, { method, path, body: JSON.stringify(body), token: apiToken });
@@ -175,7 +179,7 @@ async function measurePages(engine: string, service: ServerProcess, cookie: stri
   printTable([`${engine}, page`, 'p50 ms', 'max ms', 'processor ms', 'KB, uncompressed', goal], rows);
 }
 
-/** A person without JavaScript, who clicks "Search on" until the name is found. */
+/** Measures the search of a person without JavaScript, who clicks "Search on" until the name is found. */
 async function measureSearch(
   engine: string,
   service: ServerProcess,
@@ -195,7 +199,7 @@ async function measureSearch(
   );
 }
 
-/** A browser that has the stylesheet and the scripts, on the list of user groups. */
+/** Measures the list of user groups in a browser that has cached the stylesheet and the scripts. */
 async function measureBrowser(
   engine: string,
   service: ServerProcess,
@@ -226,7 +230,10 @@ async function measureBrowser(
   );
 }
 
-/** Also of the process that clicks, which takes time from the API on the same processors. */
+/**
+ * Measures processor time, including that of the process that clicks, which competes with the API for the
+ * same processors.
+ */
 async function measureShare(
   engine: string,
   service: ServerProcess,
@@ -286,7 +293,10 @@ async function measureApi(engine: string, service: ServerProcess, options: ApiOp
   printTable([`${engine}, API`, 'alone/s', 'while people click/s', 'ratio'], rows);
 }
 
-/** Each opens the pages one after another, with a pause for reading. Lists may be refused while the API is saturated. */
+/**
+ * Lets people open the pages one after another, with a pause for reading. Lists may be refused while the API
+ * is saturated.
+ */
 async function whilePeopleClick<Result>(
   service: ServerProcess,
   cookie: string,

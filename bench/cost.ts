@@ -1,5 +1,5 @@
-// Processor time and instructions per request of two servers, in alternating rounds: on a busy machine they vary less
-// than requests per second, which are printed too.
+// Compares processor time and instructions per request of two servers in alternating rounds: on a busy
+// machine, they vary less than requests per second, which are printed too.
 
 import { printTable } from '../src/commands/output.ts';
 import { instructionsDuring } from './instructions.ts';
@@ -18,7 +18,7 @@ interface Measured {
   name: string;
   service: Pick<ServerProcess, 'url' | 'processId'>;
   database: SeededDatabase;
-  /** What is measured in place of the named operation. */
+  /** Operation to measure instead of the named one. */
   operation?: string;
 }
 
@@ -26,19 +26,19 @@ export interface CostOptions {
   connections?: number;
   rounds: number;
   seconds: number;
-  /** The minimum ratio of the requests per second of each operation. */
+  /** Minimum ratio of the requests per second of each operation. */
   minRates?: Readonly<Record<string, number>>;
   report: (text: string) => void;
 }
 
-/** Of a request. */
+/** Cost of a request. */
 interface Cost {
   requestsPerSecond: number;
   micros: number;
   instructions: number;
 }
 
-/** Prints a row for each operation; the ratios are those of the second to the first. */
+/** Prints a row for each operation, with the ratios of the second server to the first. */
 export async function compareCosts(
   pair: readonly [Measured, Measured],
   operations: readonly string[],
@@ -48,7 +48,7 @@ export async function compareCosts(
   for (const operation of operations) {
     const costs: (readonly [Cost, Cost])[] = [];
     for (let round = 0; round < WARM_UP_ROUNDS + rounds; round++) {
-      // The order alternates too.
+      // Alternates the order too.
       const isReversed = round % 2 === 1;
       const ordered = isReversed ? pair.toReversed() : pair;
       const turn = { operation, connections, seconds, round, rounds: WARM_UP_ROUNDS + rounds };
@@ -76,7 +76,7 @@ function judged(ratio: number, min: number | undefined): string[] {
   return min === undefined ? [] : [`>= ${min}`, verdict(ratio >= min)];
 }
 
-/** The medians, and the median of the ratios of the rounds. */
+/** Returns the medians, and the median of the ratios of the rounds. */
 function figuresOf(costs: readonly (readonly [Cost, Cost])[], figure: keyof Cost): string[] {
   const [first, second, ratio] = [
     costs.map((cost) => cost[0][figure]),

@@ -1,5 +1,5 @@
-// What events cost: creates, updates and lookups with and without them, in alternating rounds; and a page of one group's
-// events among few and among many events.
+// Measures the cost of events: creates, updates and lookups with and without them, in alternating rounds; and
+// a page of one group's events among few and among many events.
 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -13,7 +13,7 @@ import { copyOf, type SeededDatabase, seed } from './seed.ts';
 import type { ServerProcess } from './server-process.ts';
 import { startService } from './service.ts';
 
-/** The minimum ratio of the requests per second with events to those without. */
+/** Minimum ratio of requests per second with events to those without. */
 const MIN_RATES = {
   get: 0.97,
   resolve: 0.97,
@@ -21,14 +21,14 @@ const MIN_RATES = {
   'create-random-id': 0.85,
   update: 0.85,
   patch: 0.85,
-  // At the end: the tokens of the groups are known only before.
+  // Rotations come last, because they replace the tokens that the other operations need.
   rotate: 0.85,
 };
 const REQUESTS = 500;
 const PAGE = 50;
-/** A history page among many events may take this much longer than among few. */
+/** Maximum ratio of the time of a history page among many events to that among few. */
 const MAX_GROWTH = 1.3;
-/** Events of one group among the generated ones. */
+/** Number of generated events of one group. */
 const OF_ONE_GROUP = 1_000;
 
 interface EventsOptions {
@@ -36,7 +36,7 @@ interface EventsOptions {
   seconds: number;
   rounds: number;
   groups: number;
-  /** Generated events. */
+  /** Numbers of generated events. */
   sizes: readonly [small: number, large: number];
   report: (text: string) => void;
 }
@@ -106,7 +106,7 @@ async function comparePages(
   }
 }
 
-/** Events of as many groups, and of one group, spread evenly. */
+/** Generates events of as many groups, and events of one group spread evenly among them. */
 async function generate({ databaseUrl }: SeededDatabase, count: number): Promise<void> {
   const columns =
     'bucket, workspace_id, environment, target_type, target_id, event_id, type, occurred_at, actor, version, changes, position';

@@ -1,5 +1,5 @@
-// The latency of a page of a filtered list in a large SQLite database: a filter that no group meets reads as many groups
-// as a page may, and one that every group meets reads no more than it returns.
+// Measures the latency of a page of a filtered list in a large SQLite database: a filter that no group meets
+// reads as many groups as a page may, and one that every group meets reads no more than it returns.
 
 import { join } from 'node:path';
 import { printTable } from '../src/commands/output.ts';

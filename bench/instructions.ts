@@ -1,12 +1,12 @@
-// Instructions that a process executes in user mode, counted by perf: unlike processor time, they hardly depend on what
-// else the machine is doing.
+// Counts the instructions that a process executes in user mode, with perf: unlike processor time, they hardly
+// depend on what else the machine is doing.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 
 const hasPerf = spawnSync('perf', ['stat', '-e', 'instructions:u', 'true']).status === 0;
 
-/** The instructions of all threads of the process during the work; NaN without perf. */
+/** Returns the instructions of all threads of the process during the work; NaN without perf. */
 export async function instructionsDuring(processId: number, work: () => Promise<unknown>): Promise<number> {
   if (!hasPerf) {
     await work();

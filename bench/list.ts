@@ -9,7 +9,7 @@ const LONGEST_PAGE = 1_000;
 const PAGE = 50;
 const REQUESTS = 500;
 
-/** Prints the latency of both pages, for a single client. */
+/** Prints the latency of both pages for a single client. */
 export async function comparePages(
   name: string,
   { url }: ServerProcess,

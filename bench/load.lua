@@ -36,8 +36,8 @@ function values.random()
   return string.format("%08x%08x", math.random(0, 0xffffffff), math.random(0, 0xffffffff))
 end
 
--- One string of all tokens, which have the same length: with a table of a million, each garbage collection of Lua blocks
--- the client for 50 ms.
+-- Loads all tokens as one string, since they have the same length: with a table of a million, each garbage
+-- collection of Lua would block the client for 50 ms.
 local function loadTokens(path)
   local file = io.open(path)
   anyToken.text = file:read("*a") .. "\n"
@@ -46,7 +46,7 @@ local function loadTokens(path)
   anyToken.count = #anyToken.text / (anyToken.length + 1)
 end
 
--- A table, since rotations change it.
+-- Loads the tokens as a table, since rotations change it.
 local function queueTokens(path)
   for line in io.lines(path) do
     last = last + 1
@@ -59,8 +59,8 @@ local function queueToken(_, _, body)
   tokens[last] = body:match('"token":"([^"]+)"')
 end
 
--- pieces: the fixed texts, with a gap between them for each value. slots: for each kind of value, its generator and the
--- positions of its gaps in the pieces.
+-- Splits a template into `pieces` (the fixed texts, with a gap between them for each value) and `slots` (for
+-- each kind of value, its generator and the positions of its gaps in the pieces).
 local function split(template)
   local pieces, slots, slotOf = {}, {}, {}
   local position = 1

@@ -200,7 +200,7 @@ function groupsOption(fallback: number): Option {
   return new Option('--groups <groups>', 'user groups in the database').argParser(positive).default(fallback);
 }
 
-/** A folder for databases, which is removed when the process exits. Throws `WrkMissing`. */
+/** Creates a folder for databases, which is removed when the process exits. Throws `WrkMissing`. */
 function prepare(): string {
   requireWrk();
   return prepareFolder();

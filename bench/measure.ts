@@ -1,5 +1,5 @@
-// The measurement of `npm run bench`: each operation on the service and on the bare server in alternating rounds, so that
-// a ratio compares figures of the same run under the same conditions.
+// Measures `npm run bench`: each operation on the service and on the bare server in alternating rounds, so
+// that a ratio compares figures of the same run under the same conditions.
 
 import { join } from 'node:path';
 import { send } from '../test/support/http.ts';
@@ -32,13 +32,13 @@ export interface OperationFigures {
   operation: Operation;
   service: Round;
   bare: Round;
-  /** With one transaction per request; only for creates. */
+  /** Figures with one transaction per request; only for creates. */
   transactionEach: Round | null;
 }
 
 export interface Figures {
   operations: OperationFigures[];
-  /** Of the service after all load. */
+  /** Resident memory of the service after all load. */
   residentMegabytes: number;
   start: StartTimes;
 }
@@ -112,7 +112,7 @@ async function startBare(
   });
 }
 
-/** The response of the service to a request of the operation. */
+/** Returns the response of the service to a request of the operation. */
 async function sampleResponse(
   { method, path, body, mediaType, header }: Operation,
   { url }: ServerProcess,

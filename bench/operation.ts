@@ -1,27 +1,28 @@
-// The measured operations, with their requests and targets.
+// Operations to measure, with their requests and targets.
 
 export interface Operation {
   name: string;
   method: 'GET' | 'PUT' | 'PATCH' | 'POST';
-  /** A template like the body. */
+  /** Template, as for the body. */
   path: string;
   /**
-   * A template; empty if there is no body. `{group}` is replaced by the number of a random existing group; `{token}` by
-   * the token of a random group; `{current_token}` by a token that no rotation has replaced yet; `{new}` by a number
-   * greater than that of the previous request; `{random}` by 16 digits unique to the request.
+   * Template; empty if there is no body. `{group}` is replaced by the number of a random existing group;
+   * `{token}` by the token of a random group; `{current_token}` by a token that no rotation has replaced yet;
+   * `{new}` by a number greater than that of the previous request; `{random}` by 16 digits unique to the
+   * request.
    */
   body: string;
   /** Media type of the body; application/json if absent. */
   mediaType?: string;
-  /** Another header, a template: `Name: value`. */
+  /** Template of another header: `Name: value`. */
   header?: string;
-  /** The minimum ratio to the requests per second of the bare server; absent if there is none. */
+  /** Minimum ratio to the requests per second of the bare server; absent if there is none. */
   target?: number;
 }
 
-/** The other calls that identify a viewer may reach this share of resolve. */
+/** Minimum share of the throughput of resolve that the other calls which identify a viewer must reach. */
 const VERIFICATION_SHARE = 0.9;
-/** The calls under /v1 may reach this share of the targets of the original ones. */
+/** Minimum share of the targets of the original calls that the calls under /v1 must reach. */
 const V1_SHARE = 0.9;
 
 export const operations: readonly Operation[] = [
@@ -101,14 +102,14 @@ export const operations: readonly Operation[] = [
   },
 ];
 
-/** The minimum ratio of batched creates to creates with one transaction each. */
+/** Minimum ratio of batched creates to creates with one transaction each. */
 export const TRANSACTION_EACH_TARGET = 8;
 
 export function operationOf(name: string): Operation {
   return operations.find((operation) => operation.name === name)!;
 }
 
-/** The body that creates a group; also used for the seeded groups. */
+/** Returns the body that creates a group; also used for the seeded groups. */
 export function userGroup(number: string): string {
   return (
     `{"name":"Customer ${number}","user_group_id":"customer-${number}",` +

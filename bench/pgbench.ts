@@ -1,4 +1,4 @@
-// Load from pgbench, PostgreSQL's benchmark: the throughput of the database for single rows.
+// Generates load with pgbench, PostgreSQL's benchmark: the throughput of the database for single rows.
 
 import { execFile, spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
@@ -13,7 +13,7 @@ export class PgbenchMissing extends Error {
 
 interface PgbenchLoad {
   databaseUrl: string;
-  /** A file of `bench/pgbench/`, without its extension. */
+  /** Name of a file in `bench/pgbench/`, without extension. */
   script: string;
   groups: number;
   seconds: number;
@@ -21,7 +21,7 @@ interface PgbenchLoad {
   threads: number;
 }
 
-/** Every client has one transaction in flight; statements are prepared. */
+/** Runs a load in which every client has one transaction in flight; statements are prepared. */
 export async function pgbench({
   databaseUrl,
   script,
@@ -57,7 +57,9 @@ export async function pgbench({
   return { requestsPerSecond: Number(perSecond[1]), p50Ms: Number.NaN, p99Ms: Number.NaN };
 }
 
-/** The program from PATH, or from Debian's folders, which are not in it. Throws `PgbenchMissing`. */
+/**
+ * Returns the program from PATH, or from Debian's folders, which are not in PATH. Throws `PgbenchMissing`.
+ */
 export function requirePgbench(): string {
   const programs = ['pgbench', ...globSync('/usr/lib/postgresql/*/bin/pgbench').sort().reverse()];
   const program = programs.find((candidate) => spawnSync(candidate, ['--version']).status === 0);

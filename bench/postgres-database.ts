@@ -1,5 +1,5 @@
-// A seeded database on PostgreSQL: created as a SQLite file, and copied with the `copy` command. Starts a server unless
-// BENCH_POSTGRES_URL is set.
+// Provides a seeded database on PostgreSQL: creates it as a SQLite file, and copies it with the `copy`
+// command. Starts a server unless BENCH_POSTGRES_URL is set.
 
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -14,11 +14,11 @@ import { rootPath } from './server-process.ts';
 
 export interface BenchServer extends AsyncDisposable {
   url: URL;
-  /** The id of the postmaster; null for an external server. */
+  /** Process id of the postmaster; null for an external server. */
   processId: number | null;
 }
 
-/** PostgreSQL with its default settings except max_connections, with durable commits. */
+/** Starts PostgreSQL with its default settings, except max_connections, and with durable commits. */
 export async function openBenchServer(): Promise<BenchServer> {
   const given = process.env.BENCH_POSTGRES_URL;
   if (given) return { url: new URL(given), processId: null, [Symbol.asyncDispose]: async () => {} };
@@ -27,7 +27,7 @@ export async function openBenchServer(): Promise<BenchServer> {
   return { url: new URL(url), processId: Number(processId), [Symbol.asyncDispose]: stop };
 }
 
-/** Copies the database to the server until the stack is disposed. */
+/** Copies the database to the server, where it stays until the stack is disposed. */
 export async function copyToPostgres(
   file: SeededDatabase,
   { url: server }: BenchServer,

@@ -16,7 +16,7 @@ import { type Contender, inAlternation } from './turns.ts';
 import { loadAll, type Round } from './wrk.ts';
 
 const PGBENCH_CLIENTS = 32;
-/** The default of pgbench, and one thread per core: more threads do not help. */
+/** Threads of pgbench: its default, and one per core; more do not help. */
 const PGBENCH_THREADS = [1, availableParallelism()];
 const PROCESSES = 2;
 const LOOKUP_TARGET = 0.75;
@@ -29,7 +29,7 @@ export interface PostgresOptions {
   seconds: number;
   rounds: number;
   groups: number;
-  /** Connections to the service and to Express, measured one after the other. */
+  /** Numbers of connections to the service and to Express, measured one after the other. */
   connections: readonly number[];
   report: (text: string) => void;
 }
@@ -41,7 +41,7 @@ interface Measured extends Round {
 }
 
 interface Competitor extends Contender<Measured> {
-  /** For the service: Express with the same number of callers. */
+  /** Express with the same number of callers, for the service. */
   express?: Competitor;
 }
 
@@ -81,7 +81,7 @@ function startExpress({ databaseUrl, apiToken }: SeededDatabase): Promise<Server
   });
 }
 
-/** pgbench first, with its default and with one thread per core. */
+/** Returns the competitors, pgbench first, with its default and with one thread per core. */
 function lookups(stage: Stage): Competitor[] {
   const [get, resolve] = [operationOf('get'), operationOf('resolve')];
   return [
@@ -97,13 +97,13 @@ function lookups(stage: Stage): Competitor[] {
   ];
 }
 
-/** Like `lookups`. */
+/** Returns the competitors, as `lookups` does. */
 function creates(stage: Stage): Competitor[] {
   const create = operationOf('create-random-id');
   return [
     ...pgbenchOf('insert', stage),
     ...stage.connections.flatMap((connections) => {
-      // The POST of Express only inserts.
+      // POST on the Express server only inserts.
       const express = expressOf(operationOf('v1-create'), connections, stage);
       const services = [1, PROCESSES].map((processes) =>
         serviceOf('create', create, { processes, connections, express }, stage),
@@ -204,7 +204,7 @@ function cellsOf(figures: Measured, ratios: readonly string[]): string[] {
   ];
 }
 
-/** The cost of batching for a single client, which does not benefit from it. */
+/** Reports the cost of batching for a single client, which does not benefit from it. */
 async function reportLoneClient(
   { database, services, express }: Stage,
   unbatched: ServerProcess,

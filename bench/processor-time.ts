@@ -1,18 +1,18 @@
-// CPU time of processes, which is more reliable than requests per second on a busy machine. Read from Linux's /proc; not
-// available on other systems.
+// Reads the CPU time of processes, which is more reliable than requests per second on a busy machine, from
+// Linux's /proc; not available on other systems.
 
 import { readFileSync } from 'node:fs';
 
-/** USER_HZ is 100 on every architecture that Node supports. */
+/** Length of a tick: USER_HZ is 100 on every architecture that Node supports. */
 const MICROSECONDS_PER_TICK = 10_000;
 
-/** CPU time of the process with all its threads in microseconds; NaN if unknown. */
+/** Returns the CPU time of the process with all its threads in microseconds; NaN if unknown. */
 export function processorTime(processId: number): number {
   const fields = statOf(processId);
   return (Number(fields[11]) + Number(fields[12])) * MICROSECONDS_PER_TICK;
 }
 
-/** CPU time of all child processes, including those that have exited. */
+/** Returns the CPU time of all child processes, including those that have exited. */
 export function processorTimeOfChildren(processId: number): number {
   const fields = statOf(processId);
   const exited = (Number(fields[13]) + Number(fields[14])) * MICROSECONDS_PER_TICK;
@@ -28,7 +28,7 @@ function childrenOf(processId: number): number[] {
   }
 }
 
-/** The fields after the program name, which may contain any character. */
+/** Returns the fields after the program name, which may contain any character. */
 function statOf(processId: number): string[] {
   try {
     const text = readFileSync(`/proc/${processId}/stat`, 'utf8');

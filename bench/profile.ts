@@ -15,7 +15,7 @@ const SHOWN = 40;
 const IDLE = '(idle)';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** The relevant part of the .cpuprofile format. Times are in microseconds. */
+/** Relevant part of the .cpuprofile format. Times are in microseconds. */
 interface Profile {
   nodes: {
     id: number;
@@ -68,7 +68,7 @@ function printTimes(profile: Profile): void {
   printTable(['self %', 'with callees %', 'function'], rows);
 }
 
-/** Microseconds in each function itself, and including its callees. */
+/** Returns microseconds in each function by itself, and including its callees. */
 function timesOf({ nodes, samples, timeDeltas }: Profile): Record<'self' | 'total', Map<string, number>> {
   const callers = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
   const locations = new Map(nodes.map(({ id, callFrame }) => [id, locationOf(callFrame)]));

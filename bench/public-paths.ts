@@ -1,5 +1,6 @@
-// Cost of callers without an API token: for each public path the processor time and the bytes of a response, and
-// the latency of a tenant that resolves tokens while others request the path on 16 connections as fast as they can.
+// Measures the cost of callers without an API token: for each public path, the processor time and the bytes
+// of a response, and the latency of a tenant that resolves tokens while others request the path on 16
+// connections as fast as they can.
 
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -17,7 +18,7 @@ import { ServerProcess } from './server-process.ts';
 
 const CONNECTIONS = 16;
 const PROBE_EVERY_MS = 2;
-/** wrk reports what it sent as one line of JSON. */
+/** Makes wrk report what it sent as one line of JSON. */
 const SUMMARY = `done = function(summary)
   io.write(string.format('{"requests":%d,"bytes":%d}\\n', summary.requests, summary.bytes))
 end`;
@@ -28,7 +29,7 @@ interface Options {
   report: (text: string) => void;
 }
 
-/** Raw requests by name; null: nothing is sent. */
+/** Returns raw requests by name; null sends nothing. */
 async function requestsOf(url: string, admin: string): Promise<Record<string, string | null>> {
   const page = (await send(url, { path: '/docs' })).text;
   const [bundle = ''] = /\/docs\/assets\/[^"]+bundle\.js/.exec(page) ?? [];
@@ -103,7 +104,7 @@ function start({ env }: TestDatabase, more: Record<string, string>): Promise<Ser
 }
 
 interface Figures {
-  /** Processor time, which includes that of the tenant's requests. */
+  /** Processor time, including that of the tenant's requests. */
   microseconds: string;
   bytes: string;
   latencies: number[];
@@ -122,7 +123,7 @@ async function measureEach(
   return figures;
 }
 
-/** A group and its API token, in an environment with 3 MB of data sources and a key set. */
+/** Creates a group and its API token, in an environment with 3 MB of data sources and a key set. */
 async function prepare(database: TestDatabase, url: string): Promise<{ admin: string; token: string }> {
   await using issuer = await DatabaseTokenIssuer.open(database);
   const admin = (await issuer.create('default', 'Customer', 'admin')).token;
@@ -180,7 +181,7 @@ async function wrk(
   return JSON.parse(stdout.trim().split('\n').at(-1)!);
 }
 
-/** Resolves one token after the other on one connection, with pauses. */
+/** Resolves one token at a time on one connection, with pauses. */
 class Probe {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
   readonly #url: string;

@@ -55,7 +55,7 @@ function rowsOf({ operation, service, bare, transactionEach }: OperationFigures)
   return rows;
 }
 
-/** All figures, with the machine and the settings. */
+/** Returns all figures, with the machine and the settings. */
 export function figuresAsJson(
   figures: Figures,
   { seconds, rounds, groups }: Pick<MeasureOptions, 'seconds' | 'rounds' | 'groups'>,

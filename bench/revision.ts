@@ -1,4 +1,5 @@
-// Another revision of the service against this one. Each seeds its own database: their schemas may differ.
+// Compares another revision of the service with this one. Each seeds its own database, because their schemas
+// may differ.
 
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,7 +9,7 @@ import { type SeededDatabase, seed } from './seed.ts';
 import { startService } from './service.ts';
 
 interface RevisionOptions extends CostOptions {
-  /** A checkout of the other revision, with its dependencies. */
+  /** Path of a checkout of the other revision, with its dependencies installed. */
   other: string;
   folder: string;
   groups: number;

@@ -1,5 +1,6 @@
-// Scaling of SQLite, PostgreSQL and several processes: GETs and creates on a small and on a large database, with one and
-// with several processes, in alternating rounds; and the first and the last page of a list of the large database.
+// Measures how SQLite, PostgreSQL and several processes scale: GETs and creates on a small and on a large
+// database, with one and with several processes, in alternating rounds; and the first and the last page of a
+// list of the large database.
 
 import { join } from 'node:path';
 import { printTable } from '../src/commands/output.ts';
@@ -15,18 +16,21 @@ import { loadAll, type Round } from './wrk.ts';
 
 const CONNECTIONS = 32;
 const MAX_PROCESSES = 3;
-/** The maximum ratio of the 99th percentile on the large database to that on the small one. */
+/** Maximum ratio of the 99th percentile on the large database to that on the small one. */
 const P99_TARGET = 1.3;
 
 interface ScalingOptions {
   folder: string;
   seconds: number;
   rounds: number;
-  /** User groups in the small database and in the large one. */
+  /** Numbers of user groups in the small and in the large database. */
   sizes: readonly [small: number, large: number];
   database: 'sqlite' | 'postgres' | 'both';
   only: readonly string[];
-  /** No resolve writes: every user group was seen within the hour, and without events no use is counted. */
+  /**
+   * Whether resolves write nothing: every user group was seen within the hour, and without events no use is
+   * counted.
+   */
   readOnly: boolean;
   report: (text: string) => void;
 }
@@ -68,7 +72,7 @@ export async function measureScaling(options: ScalingOptions): Promise<void> {
   }
 }
 
-/** Setups of the same database with one process, with two, and so on. */
+/** Starts setups of the same database with one process, with two, and so on. */
 async function serve(
   engine: Setup['engine'],
   database: SeededDatabase,

@@ -14,7 +14,7 @@ import { type Context, createContext } from '../src/operations/context.ts';
 import { getOrCreateUserGroup } from '../src/operations/user-group/get-or-create.ts';
 import { type Operation, userGroup } from './operation.ts';
 
-/** Several batches of the store. */
+/** Number of creates in flight, enough for several batches of the store. */
 const CONCURRENCY = 2_048;
 export const WORKSPACE = 'bench';
 const SQLITE = 'sqlite:';
@@ -23,12 +23,12 @@ const HOUR_MS = 3_600_000;
 export interface SeededDatabase {
   /** Contains the database, its key file, and the token files of the load. */
   folder: string;
-  /** The value of DATABASE_URL. */
+  /** Value of DATABASE_URL. */
   databaseUrl: string;
-  /** An admin token of the workspace that the groups are in. */
+  /** Admin token of the workspace of the groups. */
   apiToken: string;
   groups: number;
-  /** The token of each group. */
+  /** Token of each group. */
   tokens: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export async function seed(folder: string, groups: number): Promise<SeededDataba
   });
 }
 
-/** The database that an earlier run has left in the folder; otherwise creates it. */
+/** Returns the database that an earlier run left in the folder, or creates it. */
 export async function seedOnce(folder: string, groups: number): Promise<SeededDatabase> {
   const file = join(folder, `seeded-${groups}.json`);
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as SeededDatabase;
@@ -88,13 +88,19 @@ async function createGroups(context: Context, caller: Caller, groups: number): P
   return tokens;
 }
 
-/** Records that every group was seen, as of an hour ahead: then no resolve is the first of an hour, which writes. */
+/**
+ * Records that every group was seen an hour in the future, so that no resolve is the first of an hour, which
+ * writes.
+ */
 export function markAllSeen({ databaseUrl }: SeededDatabase): void {
   using file = new DatabaseSync(databaseUrl.slice(SQLITE.length));
   file.prepare('update user_groups set last_seen_at = ?').run(Date.now() + HOUR_MS);
 }
 
-/** The tokens for a round of rotations, none of which an earlier round has used; the last one is for the sample. */
+/**
+ * Returns the tokens for a round of rotations, none of which an earlier round has used; the last one is for
+ * the sample.
+ */
 export function tokensForRound(
   { body }: Operation,
   { tokens }: SeededDatabase,

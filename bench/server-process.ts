@@ -12,12 +12,12 @@ const START_TIMEOUT_MS = 20_000;
 const END_TIMEOUT_MS = 30_000;
 
 interface ServerCommand {
-  /** A path relative to the project root, and its arguments. */
+  /** Path relative to the project root, and arguments. */
   script: readonly string[];
   env?: Record<string, string>;
-  /** Flags of Node. */
+  /** Node flags. */
   nodeFlags?: readonly string[];
-  /** A command that runs Node, such as strace. */
+  /** Command that runs Node, such as strace. */
   under?: readonly string[];
 }
 
@@ -60,7 +60,7 @@ export class ServerProcess implements AsyncDisposable {
     process.once('exit', this.#kill);
   }
 
-  /** The output of the process: warnings and errors of the service. */
+  /** Output of the process: warnings and errors of the service. */
   get output(): string {
     return this.#output;
   }

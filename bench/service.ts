@@ -1,4 +1,4 @@
-// The measured servers: the service as in production, and variants of it.
+// Starts the measured servers: the service as in production, and variants of it.
 
 import { join } from 'node:path';
 import { nodeFlagsOf } from '../test/support/node-flags.ts';
@@ -7,7 +7,7 @@ import { rootPath, ServerProcess } from './server-process.ts';
 
 type ServedDatabase = Pick<SeededDatabase, 'folder' | 'databaseUrl'>;
 
-/** `user-group-service serve`, with one serving thread unless `env` says otherwise. */
+/** Starts `user-group-service serve`, with one serving thread unless `env` says otherwise. */
 export function startService(
   { folder, databaseUrl }: ServedDatabase,
   nodeFlags: readonly string[] = [],
@@ -15,7 +15,8 @@ export function startService(
 ): Promise<ServerProcess> {
   return ServerProcess.start({
     script: ['bin/user-group-service.js', 'serve'],
-    // Next to the database, so that the benchmark leaves nothing behind and the first start has no cache.
+    // The compile cache is next to the database, so that the benchmark leaves nothing behind and the first
+    // start has no cache.
     env: {
       ...settingsOf({ folder, databaseUrl }),
       NODE_COMPILE_CACHE: join(folder, 'compile-cache'),
@@ -26,13 +27,16 @@ export function startService(
   });
 }
 
-/** PostgreSQL uses the key ring of the SQLite file it was copied from; SQLite finds it by default. */
+/** PostgreSQL uses the key ring of the SQLite file from which it was copied; SQLite finds it by default. */
 function settingsOf({ folder, databaseUrl }: ServedDatabase): Record<string, string> {
   const isFile = databaseUrl.startsWith('sqlite:');
   return { DATABASE_URL: databaseUrl, ...(!isFile && { UGS_TOKEN_KEYS_FILE: join(folder, 'token-keys') }) };
 }
 
-/** See `bench/variant.ts` for the flags. `under` is a command that runs Node, such as strace. */
+/**
+ * Starts a variant; see `bench/variant.ts` for the flags. `under` is a command that runs Node, such as
+ * strace.
+ */
 export function startVariant(
   database: ServedDatabase,
   flags: readonly string[],

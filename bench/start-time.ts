@@ -6,9 +6,9 @@ import { startService } from './service.ts';
 const STARTS = 5;
 
 export interface StartTimes {
-  /** The first start: no database, no key file, and no compile cache. */
+  /** Duration of the first start: no database, no key file, and no compile cache. */
   firstMs: number;
-  /** Starts on the seeded database, with the compile cache of the previous start. */
+  /** Durations of starts on the seeded database, with the compile cache of the previous start. */
   laterMs: number[];
 }
 

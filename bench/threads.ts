@@ -1,5 +1,5 @@
-// A process with several serving threads against one with a single thread: processor time and rate of requests, memory and
-// start.
+// Compares a process with several serving threads with one that has a single thread: processor time and rate
+// of requests, memory and start time.
 
 import { join } from 'node:path';
 import { printTable } from '../src/commands/output.ts';
@@ -25,7 +25,7 @@ export async function measureThreads(options: ThreadsOptions): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const server = database === 'postgres' ? stack.use(await openBenchServer()) : null;
   report(`creating ${groups} user groups for each`);
-  // A SQLite file is served by one process.
+  // Each server has its own database, because only one process can serve a SQLite file.
   const open = async (name: string): Promise<SeededDatabase> => {
     const file = await seed(join(folder, name), groups);
     return server === null ? file : copyToPostgres(file, server, stack);

@@ -1,4 +1,4 @@
-// Alternating rounds, so that ratios compare figures of the same run under the same conditions.
+// Runs alternating rounds, so that ratios compare figures of the same run under the same conditions.
 
 import { median } from './median.ts';
 import type { Round } from './wrk.ts';
@@ -11,17 +11,20 @@ export interface Contender<Figures> {
 }
 
 interface AlternationOptions {
-  /** Rounds of each contender; their median counts. */
+  /** Number of rounds of each contender; their median counts. */
   rounds: number;
   seconds: number;
   report: (text: string) => void;
 }
 
 interface Comparison {
-  /** Medians of the requests per second. */
+  /** Medians of requests per second. */
   before: number;
   after: number;
-  /** The median of the ratios of the rounds, which drift of the machine affects less than the ratio of the medians. */
+  /**
+   * Median of the ratios of the rounds, which is less affected by drift of the machine than the ratio of the
+   * medians.
+   */
   ratio: number;
 }
 
@@ -43,7 +46,7 @@ export async function compareRates(
   return { before: median(before!), after: median(after!), ratio: median(ratios) };
 }
 
-/** The rounds of each contender, in order. */
+/** Returns the rounds of each contender, in order. */
 async function roundsOf<Figures extends Round>(
   contenders: readonly Contender<Figures>[],
   { rounds, seconds, report }: AlternationOptions,
@@ -62,7 +65,7 @@ async function roundsOf<Figures extends Round>(
   return measured;
 }
 
-/** The median of each figure over the rounds in which it is known; NaN if it is never known. */
+/** Returns the median of each figure over the rounds in which it is known; NaN if it is never known. */
 export function medianRound<Figures extends object>(rounds: readonly Figures[]): Figures {
   const names = Object.keys(rounds[0]!) as (keyof Figures)[];
   const figures = names.map((name) => {

@@ -1,5 +1,5 @@
-// The service, composed as in `src/app.ts`, but with variants that the product does not offer: to measure the benefit of
-// batches.
+// Composes the service as `src/app.ts` does, but with variants that the product does not offer, to measure
+// the benefit of batches.
 //
 //   node bench/variant.ts [--transaction-each] [--no-batches]
 
@@ -26,7 +26,7 @@ const { values } = parseArgs({
 const config = readConfig(process.env);
 const adapter = await openAdapter();
 const batches = { maxBatch: 256, maxInFlight: 1, maxLingerMs: 0, maxQueued: config.queueLimit };
-// Many transactions in flight, so that the writer never waits for the next one.
+// Many transactions are in flight, so that the writer never waits for the next one.
 const singles = { maxBatch: 1, maxInFlight: 64, maxLingerMs: 0, maxQueued: config.queueLimit };
 const store = values['no-batches']
   ? unbatched(adapter)
@@ -55,7 +55,10 @@ async function openAdapter(): Promise<Store> {
   });
 }
 
-/** Sends every query and command immediately and separately: what a single client would get without batches. */
+/**
+ * Sends every query and command immediately and separately, which shows what a single client would get
+ * without batches.
+ */
 function unbatched(store: Store): BatchingStore {
   return {
     until: () => unbatched(store),

@@ -1,4 +1,4 @@
-// A receiver of webhooks that counts them: GET /count.
+// Receives and counts webhooks; GET /count returns the number.
 
 import { createServer } from 'node:http';
 

@@ -1,5 +1,5 @@
-// Measures how many webhooks per second one process delivers to one local receiver, while callers create the user groups
-// that they are about.
+// Measures how many webhooks per second one process delivers to one local receiver, while callers create the
+// user groups that the webhooks are about.
 
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const TARGET = 1_000;
 interface WebhookBenchOptions {
   folder: string;
   events: number;
-  /** A new SQLite file if absent. */
+  /** URL of the database; a new SQLite file if absent. */
   databaseUrl?: string;
   report: (text: string) => void;
 }

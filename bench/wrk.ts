@@ -1,4 +1,4 @@
-// Load from wrk: one thread and several connections, each with one request in flight.
+// Generates load with wrk: one thread and several connections, each with one request in flight.
 
 import { execFile, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -9,9 +9,9 @@ import type { Operation } from './operation.ts';
 import type { SeededDatabase } from './seed.ts';
 
 const SCRIPT = fileURLToPath(new URL('./load.lua', import.meta.url));
-/** wrk counts slower responses as errors. Slow syncs must not count as errors. */
+/** Timeout of a response. wrk counts slower responses as errors, but slow syncs are not errors. */
 const TIMEOUT = '30s';
-/** Far more than one round can use. */
+/** Far more numbers than one round can use. */
 const NEW_NUMBERS_PER_ROUND = 10_000_000;
 
 /** wrk is not installed. */
@@ -30,13 +30,13 @@ export interface Load {
   database: SeededDatabase;
   seconds: number;
   connections: number;
-  /** The tokens for `{current_token}`; `{token}` is any token of the database. */
+  /** Tokens for `{current_token}`; `{token}` is any token of the database. */
   tokens?: readonly string[];
 }
 
 export interface Round {
   requestsPerSecond: number;
-  /** 0 if there was no response at all. */
+  /** 0 if there was no response. */
   p50Ms: number;
   p99Ms: number;
 }
@@ -52,7 +52,7 @@ interface Summary {
 
 let rounds = 0;
 
-/** Throws `RoundFailed` if any response is not 2xx. */
+/** Runs a round. Throws `RoundFailed` if any response is not 2xx. */
 export async function load({
   url,
   operation,
@@ -91,7 +91,7 @@ export async function load({
   };
 }
 
-/** Loads all servers concurrently, each with its share of the connections. Throws `RoundFailed`. */
+/** Loads all servers at the same time, each with its share of the connections. Throws `RoundFailed`. */
 export async function loadAll(
   servers: readonly { url: string }[],
   { connections, ...rest }: Omit<Load, 'url'>,

@@ -1,6 +1,6 @@
-// A minimal implementation with Express and pg, with one query per request. It compares the API token with a setting and
-// returns the stored ciphertext as the token, so it neither queries API tokens nor decrypts anything. It uses the table
-// of the service.
+// Minimal implementation with Express and pg, with one query per request, on the table of the service. It
+// compares the API token with a setting and returns the stored ciphertext as the token, so it neither queries
+// API tokens nor decrypts anything.
 
 import express, { type Request, type Response } from 'express';
 import pg from 'pg';
