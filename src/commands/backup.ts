@@ -37,7 +37,7 @@ async function runBackup(file: string, options: DatabaseOptions): Promise<void> 
   printResult(options, { file, user_groups: userGroups }, text);
 }
 
-/** The service reports the time of the backup as a metric. */
+/** Records the time of the backup, which the service reports as a metric. */
 async function record(path: string): Promise<void> {
   const { recordBackup } = await loadSqlite();
   try {

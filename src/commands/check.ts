@@ -8,7 +8,7 @@ import { progressBar } from './progress.ts';
 import { singleLine } from './terminal-text.ts';
 import { atPlace, environmentOption, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
 
-/** User groups. */
+/** Number of user groups between garbage collections. */
 const COLLECT_EVERY = 50_000;
 
 type CheckOptions = DatabaseOptions & WorkspaceOptions;

@@ -5,7 +5,7 @@ import { EnvironmentConfigs } from '../operations/document/environment-config.ts
 import type { EventContext } from '../operations/event/event.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 
-/** For commands that change something: their changes are events too. */
+/** Returns the context of commands that change something: their changes are events too. */
 export function commandContext(store: BatchingStore, { eventRetentionDays }: Config): EventContext {
   return {
     store,
@@ -16,7 +16,7 @@ export function commandContext(store: BatchingStore, { eventRetentionDays }: Con
   };
 }
 
-/** The same for operations that encrypt or decrypt. With `dryRun`, nothing is written: the active key is not registered. */
+/** Also has the keys, to encrypt and decrypt. `dryRun` writes nothing: the active key is not registered. */
 export async function contextWithKeys(
   store: BatchingStore,
   config: Config,

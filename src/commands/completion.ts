@@ -1,5 +1,5 @@
-// Completion scripts, derived from the command line. They are complete in themselves: a script that asked the program for
-// each word would wait for the start of Node.
+// Completion scripts, derived from the command line. They are self-contained: a script that asked the program
+// for each word would wait for Node to start.
 
 import { Argument, Command } from 'commander';
 
@@ -34,7 +34,7 @@ export function completionCommand(): Command {
     });
 }
 
-/** Every command, and every option that has a value; without a choice of values, the shell completes names of files. */
+/** Lists all commands, and options with a value. Without choices of values, the shell completes file names. */
 function listPlaces(command: Command, path = ''): Place[] {
   const below = (name: string) => (path === '' ? name : `${path} ${name}`);
   const options = command.options.filter(({ hidden }) => !hidden);
@@ -66,7 +66,7 @@ function quotedWords({ words }: Place): string {
   return quoted(words.map(({ text }) => text).join(' '));
 }
 
-/** Branches of a `case` of bash and zsh that set the variable, for the values of options or for commands. */
+/** Writes branches of a `case` in bash and zsh that set the variable, for values of options or for commands. */
 function branches(places: readonly Place[], kind: 'options' | 'commands', variable: string): string {
   return places
     .filter(({ path }) => path.includes('--') === (kind === 'options'))
@@ -100,7 +100,7 @@ ${branches(places, 'commands', 'words')}
 complete -o default -F _user_group_service ${NAME}`;
 }
 
-/** Works as the file `_user-group-service` in $fpath, too, which zsh runs as a function at the first completion. */
+/** Also works as the file `_user-group-service` in $fpath, which zsh runs at the first completion. */
 function zshScript(places: readonly Place[]): string {
   return `#compdef ${NAME}
 _user_group_service() {

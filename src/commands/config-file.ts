@@ -1,5 +1,5 @@
-// The file of a configuration, as YAML or JSON. Numbers keep every digit, and secrets come from the environment or from
-// files of their own.
+// Reads and writes files of configurations, as YAML or JSON. Numbers keep every digit, and secrets come from
+// the environment or from files of their own.
 
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
@@ -33,17 +33,17 @@ import { type JsonText, ONLY_NUMBER } from '../domain/json/strict-json.ts';
 import { ExactNumber } from '../domain/json-schema/exact-number.ts';
 import { DataError, explainReadError } from './exit-code.ts';
 
-/** Reasons for the errors whose messages quote the file: it may be a secret. */
+/** Replaces messages that quote the file, because the quoted text may be a secret. */
 const QUOTING_ERRORS: Partial<Record<ErrorCode, string>> = {
   BAD_DIRECTIVE: 'Unknown directive',
   BAD_DQ_ESCAPE: 'Invalid escape sequence',
   TAG_RESOLVE_FAILED: 'Unresolved tag',
   UNEXPECTED_TOKEN: 'Unexpected text',
 };
-/** Larger than the documents of an environment may be together. */
+/** More than all documents of an environment together may have. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_LEVELS = 64;
-/** Size of a node beside its text. */
+/** Size of a node in addition to its text. */
 const NODE_BYTES = 8;
 
 /** Reads `-` from standard input. Throws `NotFound`, `UsageError` and `DataError`. */
@@ -59,7 +59,7 @@ export function readConfigFile(path: string): JsonText {
   return withSecrets(yamlToJson(bytes.toString()), path === '-' ? '.' : dirname(path));
 }
 
-/** The same document as JSON. JSON is YAML, so both are read alike. Throws `DataError`. */
+/** Converts YAML to JSON. JSON is YAML, so both are read alike. Throws `DataError`. */
 export function yamlToJson(text: string): JsonText {
   const lineCounter = new LineCounter();
   const documents = parseAllDocuments(text, {
@@ -90,7 +90,7 @@ class Converter {
   readonly #document: Document.Parsed;
   readonly #lines: LineCounter;
   readonly #resolved = new Map<Alias.Parsed, ParsedNode>();
-  /** Aliases can make a small file large. */
+  /** Counted because aliases can make a small file large. */
   #bytes = 0;
 
   constructor(document: Document.Parsed, lines: LineCounter) {
@@ -112,7 +112,7 @@ class Converter {
     return text as JsonText;
   }
 
-  /** Resolving searches the whole document. */
+  /** Resolves each alias once, because that searches the whole document. */
   #resolve(alias: Alias.Parsed): ParsedNode {
     const resolved = this.#resolved.get(alias) ?? (alias.resolve(this.#document) as ParsedNode | undefined);
     if (resolved === undefined) throw notYaml('Unresolved alias', this.#lines, alias.range[0]);
@@ -144,7 +144,7 @@ function scalarText(value: unknown, source: string): string {
   throw new DataError(`${source} is not a number of JSON`);
 }
 
-/** The configuration with the secrets that it refers to. Throws `DataError`. */
+/** Inserts the secrets that the configuration refers to. Throws `DataError`. */
 function withSecrets(config: JsonText, folder: string): JsonText {
   if (config[0] !== '{') throw new DataError('the file must be an object with the member version');
   const withSecret = (id: string, integration: JsonText) =>
@@ -154,7 +154,7 @@ function withSecrets(config: JsonText, folder: string): JsonText {
   );
 }
 
-/** Anything but an object stays as it is. */
+/** Returns anything but an object unchanged. */
 function mapMembers(text: JsonText, change: (name: string, value: JsonText) => JsonText): JsonText {
   if (text[0] !== '{') return text;
   return objectText(namedMembers(text).map(([name, value]) => [name, change(name, value)] as const));
@@ -190,7 +190,7 @@ const exactNumberTag: ScalarTag = {
   stringify: ({ value }) => (value as ExactNumber).text,
 };
 
-/** YAML with the members in the same order. */
+/** Writes YAML with the members in the same order. */
 export function toYaml(text: JsonText): string {
   const options = {
     customTags: [exactNumberTag] as ScalarTag[],

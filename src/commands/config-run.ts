@@ -51,7 +51,7 @@ export function applyConfig(file: string, options: ApplyOptions): Promise<void> 
   });
 }
 
-/** Reports them. */
+/** Plans the changes and reports them. */
 async function plannedChanges(
   target: ConfigTarget,
   config: JsonText,
@@ -73,7 +73,7 @@ function printPlan({ changes, kept }: ConfigPlan, prune: boolean): void {
   for (const { section, id } of kept) console.error(`  ${pathInConfig(section, id).join('/')}`);
 }
 
-/** A patch as git prints it, of the entry in YAML. */
+/** Returns the patch that git would print, of the entry in YAML. */
 function changeDiff({ section, id, before, after, replacesSecret }: ConfigChange): string {
   const path = pathInConfig(section, id).join('/');
   const [from, to] = [

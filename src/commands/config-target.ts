@@ -74,7 +74,7 @@ function databaseTarget({ store, config: settings, caller: operator }: Place): C
   };
 }
 
-/** An error of the file, as one that exits with the code for invalid data. */
+/** Turns an error about the file into one that exits with the code for invalid data. */
 function asFileError(code: string, error: Error): Error {
   if (!CODES_ABOUT_FILE.includes(code)) return error;
   const remedy = code === 'body_too_large' ? ` ${SEND_LESS}` : '';

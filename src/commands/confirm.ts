@@ -9,7 +9,7 @@ export async function confirmByTyping(expected: string, question: string): Promi
   if ((await readLine()) !== expected) throw new UsageError('not confirmed; nothing was changed');
 }
 
-/** Empty at the end of the input. The terminal stays in its normal mode, so that Ctrl-C ends the process. */
+/** Returns an empty text at the end of the input. Leaves the terminal in its normal mode, so Ctrl-C works. */
 async function readLine(): Promise<string> {
   for await (const line of createInterface({ input: process.stdin })) return line;
   return '';

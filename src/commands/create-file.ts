@@ -13,7 +13,7 @@ export function outputArgument(): Argument {
 
 type Chunks = Iterable<string> | AsyncIterable<string | Buffer>;
 
-/** Writes to a file, as `createFile` does, or without one to standard output. */
+/** Writes to the file as `createFile` does, or to standard output without one. */
 export async function writeOutput(file: string | undefined, chunks: Chunks): Promise<void> {
   if (file !== undefined) return createFile(file, chunks);
   await pipeline(chunks, process.stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {

@@ -1,5 +1,5 @@
-// A customer table as CSV, read as the lines of an import: a column for each field, `mapping.40` and `properties.plan` for
-// members, which are texts. An empty cell is an absent member.
+// Reads a customer table in CSV as the lines of an import. Each field has a column; members have columns such
+// as `mapping.40` and `properties.plan`, whose values are texts. An empty cell is an absent member.
 
 import { pipeline } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
@@ -9,7 +9,7 @@ import { DataError } from './exit-code.ts';
 import { type BatchLimits, type Line, lineBatches } from './ndjson.ts';
 
 const TEXTS = ['user_group_id', 'name', 'token'];
-/** JSON as it is in the cell. */
+/** Fields whose cells are JSON. */
 const JSON_FIELDS = ['mapping', 'properties', 'suspended'];
 const MEMBER = /^(mapping|properties)\.(.+)$/s;
 
@@ -20,7 +20,7 @@ export function csvBatches(input: AsyncIterable<Buffer>, limits: BatchLimits): A
 
 async function* records(input: AsyncIterable<Buffer>, { lineBytes }: BatchLimits): AsyncGenerator<Line> {
   const parser = parse({ bom: true, info: true, max_record_size: lineBytes, skip_empty_lines: true });
-  // An error of the input ends the parser with it.
+  // If the input fails, the parser ends with the same error.
   pipeline(validText(input), parser).catch(() => {});
   let columns: readonly string[] | null = null;
   // The parser counts a CRLF in a cell as two lines.
@@ -34,12 +34,12 @@ async function* records(input: AsyncIterable<Buffer>, { lineBytes }: BatchLimits
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    // Without the cell that may follow: it may be a token.
+    // Leaves out the cell that may follow: it may be a token.
     throw new DataError(`the file is not valid CSV: ${error.message.split(', value is')[0]}`);
   }
 }
 
-/** Throws `DataError` for bytes that the parser would silently replace. It recognizes UTF-16 by the byte order mark. */
+/** Throws `DataError` for bytes that the parser would silently replace. A byte order mark indicates UTF-16. */
 async function* validText(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let decoder: TextDecoder | undefined;
   try {
@@ -77,7 +77,7 @@ function checkedColumns(names: readonly string[]): readonly string[] {
   return names;
 }
 
-/** The line of an import, whose own rules find its violations. */
+/** Writes a record as a line of an import, whose rules then find violations. */
 function recordJson(columns: readonly string[], record: readonly string[]): JsonText {
   const fields = new Map<string, JsonText>();
   const objects = { mapping: new Map<string, JsonText>(), properties: new Map<string, JsonText>() };
@@ -93,7 +93,7 @@ function recordJson(columns: readonly string[], record: readonly string[]): Json
   return objectText(fields);
 }
 
-/** Otherwise the text of a customer could continue as further fields; as a text, it is refused. */
+/** Whether the cell is JSON. A part of an object could continue as further fields; as a text, it is refused. */
 function isJson(cell: string): boolean {
   try {
     JSON.parse(cell);

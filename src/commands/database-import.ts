@@ -1,4 +1,4 @@
-// An import into a database.
+// Imports into a database.
 
 import type { Config } from '../config.ts';
 import { type CommandDatabase, MAX_BATCH } from '../database.ts';

@@ -21,7 +21,7 @@ export function jsonOption(): Option {
   return new Option('--json', 'print JSON for scripts');
 }
 
-/** For commands that use only the database, and print a result. */
+/** Adds the options of commands that use only the database and print a result. */
 export function addDatabaseOptions(command: Command): Command {
   return command.addOption(databaseOption()).addOption(jsonOption());
 }
@@ -52,7 +52,7 @@ export async function withExistingDatabase<Result>(
   return withDatabase(options, work);
 }
 
-/** For commands that must know all data of the database. Throws `SchemaTooNew` if a newer version has migrated it. */
+/** Throws `SchemaTooNew` after migrations by a newer version, for commands that must know all data. */
 export function refuseNewerVersion({ newerVersion }: CommandDatabase): void {
   if (newerVersion !== null) {
     throw new SchemaTooNew(
@@ -69,7 +69,7 @@ export function requireDatabase(databaseUrl: DatabaseUrl): void {
   );
 }
 
-/** False if the directory is not accessible: opening the file then says so. */
+/** Returns false if the directory is not accessible: opening the file then says so. */
 export function isMissing(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) === undefined;

@@ -20,7 +20,7 @@ export function parseGracePeriod(text: string): number {
   return text === '0' ? 0 : parseDuration(text, '30d');
 }
 
-/** NaN if it is not one. */
+/** Returns NaN if the text is not a duration. */
 function durationMs(text: string): number {
   const [, digits = '', unit = ''] = /^(\d{1,9})([mhdwy])$/.exec(text) ?? [];
   return Number(digits) * UNITS_MS[unit as keyof typeof UNITS_MS];

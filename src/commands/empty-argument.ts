@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { allSettings } from '../config.ts';
 
-/** An empty path, name or id comes from an unset variable of a script. Settings decide whether they may be empty. */
+/** Refuses empty paths, names and ids, which come from unset variables. Some settings may be empty. */
 export function refuseEmpty(command: Command): void {
   const argument = command.registeredArguments.find((_, index) => command.args[index] === '');
   if (argument !== undefined) command.error(`error: argument '${argument.name()}' must not be empty`);

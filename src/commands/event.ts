@@ -6,7 +6,7 @@ import { addDatabaseOptions, type DatabaseOptions, withExistingDatabase } from '
 import { parseDuration } from './duration.ts';
 import { counted, printResult } from './output.ts';
 
-/** Between batches: callers of the service hardly notice. */
+/** Pause between batches, so that callers of the service hardly notice. */
 const PAUSE_MS = 5;
 
 type PurgeOptions = DatabaseOptions & { olderThan?: number; yes?: boolean };

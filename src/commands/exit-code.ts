@@ -51,12 +51,12 @@ export class NotFound extends Error {
   override readonly name = 'NotFound';
 }
 
-/** An input of a command, or what it found, is not as it must be; the message says what. */
+/** An input of a command, or something that it found, is invalid; the message says what. */
 export class DataError extends Error {
   override readonly name = 'DataError';
 }
 
-/** A plan of a configuration has changes, and has printed them. */
+/** `config plan` has found changes and printed them. */
 export class ChangesPlanned extends Error {
   override readonly name = 'ChangesPlanned';
 }
@@ -140,7 +140,7 @@ export function isListenError(error: unknown): boolean {
   return syscall === 'listen' || syscall === 'getaddrinfo';
 }
 
-/** Whether no file descriptor was left. Threads and the loader of modules say so only in the message. */
+/** Whether there was no file descriptor left. Threads and the module loader say so only in the message. */
 export function isOutOfFiles(error: unknown): boolean {
   return error instanceof Error && /EMFILE|ENFILE|too many open files/.test(error.message);
 }

@@ -304,7 +304,7 @@ async function unknownUserGroup(
   );
 }
 
-/** Everything stored, in the format of export; `mapping` and `properties` exactly as stored. */
+/** Writes everything stored, in the format of export; `mapping` and `properties` exactly as stored. */
 function groupJson(userGroup: UserGroup, options: WorkspaceOptions, token: Secret | null): JsonText {
   const { mapping, properties } = userGroup;
   const { user_group_id, name, ...others } = fieldsBesideJson(userGroup, options, token);
@@ -346,7 +346,7 @@ function fieldsBesideJson(
   };
 }
 
-/** null if the token that the last rotation replaced is no longer valid. */
+/** Returns when the replaced token stops resolving; null if it no longer resolves. */
 function retiringUntil({ previousTokenExpiresAt }: UserGroup): number | null {
   return previousTokenExpiresAt !== null && previousTokenExpiresAt > Date.now()
     ? previousTokenExpiresAt

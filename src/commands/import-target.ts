@@ -18,7 +18,7 @@ export interface ImportTarget {
   /** Reports what would happen to each line, taken separately. */
   preview(): Promise<StartBatch>;
   start(): Promise<StartBatch>;
-  /** The ids of all user groups, in pages. */
+  /** Returns the ids of all user groups, in pages. */
   ids(): AsyncIterable<readonly string[]>;
   /** Returns whether the user group existed. */
   remove(id: string): Promise<boolean>;

@@ -127,7 +127,7 @@ async function withImportTarget(
 ): Promise<void> {
   const { createWorkspace, dryRun, update = false } = options;
   const place = selectTarget(options, { '--create-workspace': createWorkspace });
-  // Its threads would keep the process running.
+  // Disposed because its threads would keep the process running.
   await using propertyValidator = PropertyValidator.forCommand();
   const settings = { propertyValidator, replaces: update };
   if ('url' in place) {
@@ -148,7 +148,7 @@ async function listDeletions(
   options: ImportOptions,
 ): Promise<DeletionPlan> {
   const listed: ListedIds = new Map();
-  // Without --dry-run, the import reports each line.
+  // Without --dry-run, the import itself reports each line.
   const report = new Report({ ...options, dryRun: true }, options.dryRun === true);
   await readLines(source, report, target, await target.preview(), listed);
   const plan = await planDeletions(target, listed);
@@ -157,10 +157,13 @@ async function listDeletions(
   return plan;
 }
 
-/** The numbers of lines, by the id of their user group. */
+/** Line numbers by the id of the user group. */
 type ListedIds = Map<string, number>;
 
-/** Adds the ids of the lines that are not refused to `listed`, and refuses a line whose id it has. */
+/**
+ * Imports the lines, or previews them. Adds the ids of lines that are not refused to `listed`, and refuses a
+ * line whose id is already there.
+ */
 async function readLines(
   source: Source,
   report: Report,
@@ -210,20 +213,20 @@ function explainInterruption(error: unknown, lastLine: number): never {
 
 interface Input {
   chunks: AsyncIterable<Buffer>;
-  /** Closes an input that is not read: Node ends the process when it collects the garbage of an open file. */
+  /** Closes an input that is not read: Node ends the process if it collects an open file as garbage. */
   close(): void;
   /** null if it is unknown, as for standard input. */
   size: number | null;
 }
 
-/** The input. If it is read again and is not a file, it is copied to a temporary one. */
+/** Input of an import. If it is read twice and is not a file, it is copied to a temporary one. */
 class Source implements Disposable {
   readonly #path: string;
   readonly #format: Format;
   readonly #copy: number | null;
   #opened: Input | null;
 
-  /** Fails before a database is opened, which may create it. */
+  /** Called before the database is opened, so that a failure does not create one. */
   static async open(file: string, format: Format, isReadAgain: boolean): Promise<Source> {
     const input = await openInput(file);
     if (input.size !== null || !isReadAgain) return new Source(file, format, input, null);
@@ -258,7 +261,7 @@ class Source implements Disposable {
   }
 }
 
-/** Returns the descriptor of a file without a name: lines may have tokens, and nothing is left of it if the process is killed. */
+/** Returns the descriptor of an unlinked copy: lines may have tokens, and a killed process leaves nothing. */
 async function copyInput(chunks: AsyncIterable<Buffer>): Promise<number> {
   const path = temporaryPath(join(tmpdir(), 'user-group-service-import'));
   try {
@@ -308,7 +311,7 @@ class Report {
   readonly #counts = { created: 0, updated: 0, unchanged: 0, refused: 0 };
   /** Number of the last line that was reported, or 0. */
   lastLine = 0;
-  /** User groups that were deleted, or would be. */
+  /** Number of user groups that were deleted, or would be. */
   deleted: number | null = null;
 
   /** With `listsAll`, --json lists the lines that are not refused too. */

@@ -18,7 +18,7 @@ export function printResult({ json = false }: { json?: boolean }, value: Printab
 
 type Pages<Item> = AsyncIterable<readonly Item[]> | Iterable<readonly Item[]>;
 
-/** Columns of a table by their headings: the member of the JSON that a column shows, or its text. */
+/** Columns of a table by heading: each shows a member of the JSON, or a text made from it. */
 type Columns<Fields> = Readonly<Record<string, keyof Fields | ((fields: Fields) => string)>>;
 
 /** Prints a list page by page: JSON with all fields, or a table. `toJson` is for fields that are JSON themselves. */
@@ -75,7 +75,7 @@ async function printTablePages<Item>(
   if (unprinted.length > 0) printAligned(unprinted, widths);
 }
 
-/** Increases `widths` to fit the lines. */
+/** Prints lines in columns. Increases `widths` to fit them. */
 function printAligned(lines: readonly (readonly string[])[], widths: number[]): void {
   const texts = lines.map((line) => line.map(singleLine));
   for (const line of texts) {

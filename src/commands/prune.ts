@@ -1,4 +1,4 @@
-// The part of an import that deletes: user groups that the list of customers no longer has.
+// Part of an import that deletes user groups which the list of customers no longer has.
 
 import { InvalidArgumentError } from 'commander';
 import { mapInChunks } from '../operations/pages.ts';
@@ -6,12 +6,12 @@ import { DataError } from './exit-code.ts';
 import type { ImportTarget } from './import-target.ts';
 import { progressBar } from './progress.ts';
 
-/** Maximum of deleted user groups: a number, or a share of those that exist. */
+/** Maximum number of deletions: a number, or a share of the user groups that exist. */
 export type MaxDeletions = { count: number } | { percent: number };
 
 export const DEFAULT_MAX_DELETIONS: MaxDeletions = { percent: 5 };
 
-/** Throws for anything but a whole number, or a number of per cent up to 100. */
+/** Throws for anything but an integer, or a percentage up to 100. */
 export function parseMaxDeletions(text: string): MaxDeletions {
   const [, number, sign] = /^(\d{1,9}(?:\.\d{1,3})?)(%?)$/.exec(text) ?? [];
   if (sign === '%' && Number(number) <= 100) return { percent: Number(number) };
@@ -41,8 +41,8 @@ export async function planDeletions(
 }
 
 /**
- * Throws `DataError` if the plan deletes more than that: the list may be incomplete. In a small environment a number
- * may allow all deletions, so an empty list, which a failed query leaves, requires 100%.
+ * Throws `DataError` if the plan deletes more than `max`: the list may be incomplete. In a small environment
+ * a number may allow all deletions, so an empty list, such as a failed query leaves, requires 100%.
  */
 export function refuseMassDeletion({ listed, existing, ids }: DeletionPlan, max: MaxDeletions): void {
   const allowsAll = 'percent' in max && max.percent === 100;
@@ -59,7 +59,7 @@ export function refuseMassDeletion({ listed, existing, ids }: DeletionPlan, max:
   );
 }
 
-/** Keeps a group that the file lists by now: it may have been replaced after the plan. Returns how many existed. */
+/** Deletes groups unless the file, which may have changed, lists them by now. Returns how many existed. */
 export async function deletePlanned(
   target: ImportTarget,
   plan: DeletionPlan,

@@ -7,14 +7,17 @@ import type { Config } from '../config.ts';
 import { limitHeaps } from '../system/small-heap.ts';
 import { ServingThreads } from '../threads/serving-threads.ts';
 
-/** A terminal sends SIGHUP when it is closed. Without one, it asks a program to read or open its files again. */
+/**
+ * A terminal sends SIGHUP when it closes. Without a terminal, SIGHUP asks a program to read or open its files
+ * again.
+ */
 const isInTerminal = [0, 1, 2].some((file) => isatty(file));
 const SIGNALS: readonly NodeJS.Signals[] = [
   'SIGTERM',
   'SIGINT',
   ...(isInTerminal ? ['SIGHUP' as const] : []),
 ];
-/** SIGHUP ends a process by default, and SIGUSR1 opens Node's inspector, which can read the keys. */
+/** Ignored: by default, SIGHUP ends a process, and SIGUSR1 opens an inspector that can read the keys. */
 const IGNORED: readonly NodeJS.Signals[] = ['SIGUSR1', ...(isInTerminal ? [] : ['SIGHUP' as const])];
 /** A repeated signal within this time is a duplicate: npm forwards signals that the terminal also sends to the process. */
 const DUPLICATE_SIGNAL_MS = 1_000;
@@ -36,7 +39,7 @@ export async function serveUntilSignal(
     log.fatal({ err: error }, 'uncaught exception (a bug): the process exits');
     if (app === null || app.threads === 1) process.exit(1);
     process.off('uncaughtException', onBug);
-    // The other threads still answer their requests.
+    // Lets the other threads answer their requests first.
     void app.abandon().finally(() => process.exit(1));
   };
   process.on('uncaughtException', onBug);

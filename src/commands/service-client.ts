@@ -17,7 +17,7 @@ export const MAX_MEMBERS = 2_000_000;
 const MAX_RETRIES = 5;
 const MAX_PAUSE_SECONDS = 30;
 const HEADER_TEXT = /^[\x21-\x7e]+$/;
-/** The request was not executed: too many at a time, or a restart. */
+/** Statuses of requests that were not executed: too many at a time, or a restart. */
 const NOT_EXECUTED = [429, 503];
 const UNKNOWN_TOKEN = `the API token in ${API_TOKEN_VARIABLE} is unknown, expired or revoked; "user-group-service api-token create" creates one`;
 
@@ -49,7 +49,7 @@ export class ServiceClient {
       throw new UsageError(
         `--url requires an API token with the permission ${permission} in ${API_TOKEN_VARIABLE}`,
       );
-    // The error of `fetch` would contain it.
+    // The error of `fetch` would contain the token.
     if (!HEADER_TEXT.test(token))
       throw new UsageError(`${API_TOKEN_VARIABLE} must be one API token, without white space`);
     parseServiceUrl(url);
@@ -57,7 +57,7 @@ export class ServiceClient {
     this.#token = token;
   }
 
-  /** The body of a success. Throws `ServiceRefused`. */
+  /** Returns the body of a success. Throws `ServiceRefused`. */
   async read(path: string): Promise<ServiceObject> {
     return this.bodyOf(await this.call('GET', path));
   }
@@ -68,7 +68,7 @@ export class ServiceClient {
     return body;
   }
 
-  /** The objects under this name in each page of a list. Throws `ServiceRefused`. */
+  /** Yields the objects under this name in each page of a list. Throws `ServiceRefused`. */
   async *pages(
     path: string,
     name: string,
@@ -87,14 +87,14 @@ export class ServiceClient {
     for (let retry = 0; ; retry++) {
       const response = await this.#send(method, path, request);
       if (!NOT_EXECUTED.includes(response.status) || retry === MAX_RETRIES) return this.#read(response);
-      // A service that has too much to do may close the connection before the end of its response.
+      // An overloaded service may close the connection before the end of its response.
       await response.body?.cancel().catch(() => {});
       await sleep(pauseMs(response, retry));
     }
   }
 
   refusal({ code, detail }: ServiceProblem): ServiceRefused {
-    // The detail tells callers of the API which header to send.
+    // Replaces the detail, which tells callers of the API which header to send.
     const reason = code === 'unauthenticated' ? UNKNOWN_TOKEN : detail;
     return new ServiceRefused(`${this.#url}: ${reason}`);
   }
@@ -137,7 +137,7 @@ export class ServiceClient {
   }
 }
 
-/** The value of `--url`. Throws `UsageError`. */
+/** Parses the value of `--url`. Throws `UsageError`. */
 export function parseServiceUrl(text: string): URL {
   try {
     return parseHttpUrl(text);

@@ -1,4 +1,4 @@
-// An import through the API of a running service: each line is a read, and the calls that make the difference.
+// Imports through the API of a running service: each line takes a read, and the calls for what differs.
 
 import { jsonText, NULL, objectText } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
@@ -12,7 +12,7 @@ import { ServiceClient, type ServiceResponse } from './service-client.ts';
 import { readRules } from './service-rules.ts';
 
 const WITHOUT_DEADLINE = { inTime: <Result>(result: Promise<Result>) => result };
-/** Rules are checked in this process for no other environment. */
+/** Placeholder: this process checks the rules of only one environment. */
 const TENANT = { workspaceId: 0, environment: 'Customer' } as const;
 /** Each attempt fails only if the user group was created or deleted in between. */
 const MAX_ATTEMPTS = 5;
@@ -132,7 +132,7 @@ function userGroupPath(id: string): string {
   return `/v1/user-groups/${encodeURIComponent(id)}`;
 }
 
-/** The fields that the line has; `mapping` and `properties` with exact digits. */
+/** Writes the fields that the line has; `mapping` and `properties` with exact digits. */
 function textOfBody({ userGroupId, name, mapping, properties }: ImportedUserGroupBody): JsonText {
   return objectText([
     ['user_group_id', jsonText(userGroupId)],

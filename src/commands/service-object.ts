@@ -30,7 +30,7 @@ export class ServiceObject {
     return this.#members.get(name) ?? refuse(name);
   }
 
-  /** Returns null if the member is missing, too. */
+  /** Returns null also if the member is missing. */
   textOrNull(name: string): JsonText | null {
     const text = this.#members.get(name) ?? NULL;
     return text === NULL ? null : text;
@@ -41,7 +41,7 @@ export class ServiceObject {
     return typeof value === 'string' ? value : refuse(name);
   }
 
-  /** Returns null if the member is missing, too. */
+  /** Returns null also if the member is missing. */
   stringOrNull(name: string): string | null {
     return this.textOrNull(name) === null ? null : this.string(name);
   }

@@ -1,4 +1,5 @@
-// Rules for mappings and properties that a running service has: an import plans with them before it changes anything.
+// Reads the rules for mappings and properties of a running service: an import plans with them before it
+// changes anything.
 
 import { Catalogue, type CatalogueDocument } from '../domain/catalogue.ts';
 import { mappingMode } from '../domain/mapping-policy.ts';

@@ -68,7 +68,7 @@ interface QuickStartToken {
   isNew: boolean;
 }
 
-/** Creates it in the environment of the API token that signs in to the console. Returns the path of the page that shows it. */
+/** Creates the demo in the environment of the admin API token. Returns the path of the page that shows it. */
 async function createDemoData({ context, demoDirectory }: App, { token }: QuickStartToken): Promise<string> {
   const found = await findActiveApiToken(context, digestOfApiToken(token.reveal()));
   // Imported on demand, like the HTTP server.
@@ -124,7 +124,7 @@ async function ensureToken(
   return { token, file, isNew: true };
 }
 
-/** The workspace of the stored API tokens, which may be revoked; without them the only one, which may have been renamed. */
+/** Returns the workspace of the stored API tokens, even revoked ones; without them the only one, or `default`. */
 async function findQuickStartWorkspace({ store, clock }: Context, texts: readonly string[]): Promise<number> {
   for (const digest of texts.map(digestOfApiToken)) {
     const found = digest && (await store.read({ kind: 'findApiToken', digest }));
@@ -140,7 +140,7 @@ async function isValid(context: Context, text: string, permission: Permission): 
   return (await findActiveApiToken(context, digest))?.permission === permission;
 }
 
-/** A notice that a database set for the other commands is ignored. */
+/** Says that a database, which is set for other commands, is ignored. */
 function ignoredSettingNotice(data: string): string {
   const name = ['DATABASE_URL', 'DATABASE_URL_FILE'].find((each) => process.env[each]);
   return name ? `${name} is set but ignored: start keeps all data in ${data}/. Use serve for ${name}.\n` : '';

@@ -27,8 +27,8 @@ export function addTargetOptions(command: Command, workspace: string, environmen
 }
 
 /**
- * The URL of the service, or the place in the database. Throws `UsageError` for both or neither; `others` are the further
- * options of a database.
+ * Returns the URL of the service, or the place in the database. Throws `UsageError` for both or neither;
+ * `others` are further options that require a database.
  */
 export function selectTarget(
   { url, workspace, environment, databaseUrl }: TargetOptions,

@@ -1,5 +1,5 @@
-// Text that a terminal only shows. Stored JSON can contain control characters, also in the names of members, and a caller
-// could use them to change what the terminal of an operator shows, or what it does.
+// Makes text safe for a terminal. Stored JSON can contain control characters, even in the names of members,
+// and a caller could use them to change what the terminal of an operator shows or does.
 
 const CONTROL = /[^\P{Cc}\t\n]/gu;
 
@@ -8,7 +8,7 @@ export function escapeControls(text: string): string {
   return text.replace(CONTROL, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** The same on one line. */
+/** Escapes line breaks too. */
 export function singleLine(text: string): string {
   return escapeControls(text).replaceAll('\n', '\\n');
 }

@@ -138,7 +138,7 @@ function usageRecord(entry: UsageEntry): UsageRecord {
 async function* csvLines(records: AsyncIterable<UsageRecord>): AsyncGenerator<Buffer> {
   const { stringify } = await import('csv-stringify');
   const csv = stringify({ header: true, columns: COLUMNS, escape_formulas: true });
-  // An error of the records ends the lines with it.
+  // If the records fail, the lines end with the same error.
   pipeline(records, csv).catch(() => {});
   yield* csv;
 }

@@ -16,7 +16,7 @@ import { NotFound, UsageError } from './exit-code.ts';
 import { printJson, printList } from './output.ts';
 import { existingWorkspace, parseName } from './workspace-option.ts';
 
-/** A receiver that is down may have millions. */
+/** Counted up to a limit: a receiver that is down may have millions. */
 const MAX_COUNTED = 10_000;
 
 interface PlaceOptions {
@@ -110,7 +110,7 @@ function describe({ key, workspace }: FoundEndpoint): string {
   return `webhook endpoint ${key.endpointId} of workspace ${workspace}, ${key.environment}`;
 }
 
-/** Throws `NotFound`, and `UsageError` if it is not clear which one is meant. */
+/** Throws `NotFound`, and `UsageError` if the id is ambiguous. */
 async function findEndpoints(
   store: BatchingStore,
   id: string,
@@ -154,7 +154,7 @@ function withPlace(command: Command): Command {
   return addDatabaseOptions(command);
 }
 
-/** The endpoints at the place of the options, a page for each environment that has some; or only those with one id. */
+/** Yields the endpoints that the options select, or only those with one id, a page per environment. */
 async function* endpointPages(
   store: BatchingStore,
   options: PlaceOptions & { pending?: boolean },

@@ -32,7 +32,7 @@ export function environmentOption(meaning: string): Option {
   return new Option('--environment <environment>', meaning).choices(environments).default('Customer');
 }
 
-/** For commands about `noun`, which is in one workspace and environment. */
+/** Adds the options of commands about `noun`, which is in one workspace and environment. */
 export function addPlaceOptions(command: Command, noun: string): Command {
   command
     .addOption(workspaceOption(`workspace of ${noun}`))
@@ -73,7 +73,7 @@ export function atPlace(
   });
 }
 
-/** The operator of the workspace and environment. Throws `NotFound`. */
+/** Returns the operator of the workspace and environment. Throws `NotFound`. */
 export async function operatorAt(
   store: BatchingStore,
   { workspace, environment }: WorkspaceOptions,
@@ -81,7 +81,7 @@ export async function operatorAt(
   return operator((await existingWorkspace(store, workspace)).workspaceId, environment);
 }
 
-/** For commands that create workspaces: all but the first need --create-workspace. Throws `NotFound`. */
+/** Throws `NotFound` if the workspace may not be created: all but the first require --create-workspace. */
 export async function refuseUnknownWorkspace(
   store: BatchingStore,
   { workspace: name, createWorkspace = false }: NewWorkspaceOptions,

@@ -1,4 +1,4 @@
-// The result of a check: what was found, and if that is not as it should be, what to do.
+// Result of a check: what was found and, if that is a problem, what to do.
 
 import { SchemaTooNew } from '../../store/migration.ts';
 import { StoreUnavailable } from '../../store/port.ts';
@@ -31,7 +31,7 @@ export function failed(message: string, remedy: string): CheckResult {
 
 export const SEE_REASONS = 'see the reasons under "Log messages" in docs/troubleshoot.md';
 
-/** Runs one check. An error fails it; `remedy` is not for an error of the database itself. */
+/** Runs one check. An error fails it; `remedy` does not apply to errors of the database itself. */
 export async function attempt(
   name: string,
   remedy: string,

@@ -1,5 +1,6 @@
-// Settings in a file as systemd reads it for EnvironmentFile=. Not a file of a shell: nothing is expanded, and a "#" in a
-// value is part of it. The option is not called --env-file, which Node reads itself, also behind the name of the program.
+// Reads settings from a file as systemd does for EnvironmentFile=. It is not a shell script: nothing is
+// expanded, and a "#" in a value is part of it. The option is not called --env-file, because Node itself
+// reads that, even after the name of the program.
 
 import { readFileSync } from 'node:fs';
 import { explainFileError, UsageError } from '../exit-code.ts';

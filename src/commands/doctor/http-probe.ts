@@ -65,7 +65,7 @@ export class HttpProbe {
   }
 }
 
-/** Read while the connection is open. */
+/** Must run while the connection is open. */
 function certificateExpiry({ socket }: http.ClientRequest): number | null {
   const certificate = (socket as Partial<TLSSocket> | null)?.getPeerCertificate?.();
   return certificate?.valid_to ? Date.parse(certificate.valid_to) : null;

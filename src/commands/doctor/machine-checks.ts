@@ -1,5 +1,5 @@
-// Checks the machine that doctor runs on: file permissions, disk space and limits. They are those of the service only if
-// doctor runs as the same user, in the same container or unit.
+// Checks the machine that doctor runs on: file permissions, disk space and limits. The results apply to the
+// service only if doctor runs as the same user, in the same container or unit.
 
 import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -15,7 +15,7 @@ const DISK_WARNING_BYTES = 1_000 * MEGABYTE;
 const OTHER_FILES = 100;
 const MIN_FILES = 1_024;
 
-/** `pid`: of the service; null if it is not known. */
+/** `pid` is the process of the service; null if unknown. */
 export async function checkMachine(config: Config, pid: number | null): Promise<Check[]> {
   return [
     { name: 'secret files', ...checkSecretFiles(config) },
@@ -34,7 +34,7 @@ function checkSecretFiles(config: Config): CheckResult {
   return failed(message, `run chmod 600 ${exposed.join(' ')}, and replace secrets that may be known`);
 }
 
-/** Who can read these files, of which none is exposed. */
+/** Says who can read these files, none of which is exposed. */
 function readersOf(files: readonly string[]): string {
   const foreign = files.filter((file) => !isPrivate(file)).join(', ');
   if (foreign === '') return `only the owner can read ${files.join(', ')}`;

@@ -1,5 +1,5 @@
-// Calls the service through the proxy in front of it, and checks that requests and responses pass unchanged. Without an
-// API token, what arrived is observed by which error the service returns.
+// Calls the service through the proxy in front of it, and checks that requests and responses pass unchanged.
+// Without an API token, the error that the service returns shows what has arrived.
 
 import { limits } from '../../domain/field.ts';
 import { DAY_MS } from '../../domain/instant.ts';
@@ -10,7 +10,7 @@ import { HttpProbe, type ProbeRequest, type ProbeResponse } from './http-probe.t
 const CERTIFICATE_WARNING_DAYS = 14;
 const CERTIFICATE_FAILURE_DAYS = 3;
 const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
-/** Arrived, but carries no valid API token. */
+/** Error codes of a request that arrived, but has no valid API token. */
 const UNAUTHENTICATED = ['unauthenticated', 'rate_limited'];
 const GROUPS = '/v1/user-groups';
 const NO_GROUP = 'doctor: no such user group';
@@ -116,7 +116,7 @@ async function checkCaching(probe: HttpProbe): Promise<CheckResult> {
   return failed('Cache-Control: no-store was removed or replaced', remedy);
 }
 
-/** The service rejects invalid UTF-8 before authentication: if it does not, the path was encoded again. */
+/** The service rejects invalid UTF-8 before authentication, unless the path was encoded a second time. */
 async function checkEncodedPaths(probe: HttpProbe): Promise<CheckResult> {
   const remedy =
     'forward the path unchanged (nginx: proxy_pass without a path; Apache: AllowEncodedSlashes NoDecode and nocanon)';
