@@ -1,5 +1,5 @@
-// Creates the demo in one environment, by the operations behind the API. What exists is left as it is, so a repeated
-// call completes an earlier one and overwrites no other data.
+// Creates the demo in one environment, through the operations behind the API. Keeps what exists, so a
+// repeated call completes an earlier one and overwrites no other data.
 
 import type { Caller } from '../domain/api-token.ts';
 import { integrationBody } from '../domain/embed-token/mint.ts';
@@ -44,7 +44,7 @@ const integration = {
  */
 export async function createDemo(context: Context, caller: Caller, directory: string): Promise<void> {
   createSampleFiles(directory);
-  // Each document changes the configuration.
+  // Reads the configuration anew, because each document changes it.
   const reader = { ...caller, configVersion: null };
   await Promise.all([
     // Generating its keys takes longer than everything else.
@@ -86,7 +86,7 @@ function groupBody({ userGroupId, name, sample, properties }: DemoCustomer) {
   return { userGroupId, name, mapping, properties: jsonText(properties) };
 }
 
-/** A precondition that is not met: it exists. */
+/** Ignores a precondition that is not met: the document exists. */
 async function unlessExists(created: Promise<unknown>): Promise<void> {
   try {
     await created;

@@ -21,7 +21,7 @@ export interface DashboardError {
   error: string;
 }
 
-/** null for a user group that is not one of the demo. `directory` is that of the sample files, if there is one. */
+/** Returns null for a user group outside the demo. `directory` has the sample files; null if there are none. */
 export function sampleDashboard(
   directory: string | null,
   userGroup: UserGroup,

@@ -26,7 +26,7 @@ export class SampleUnreadable extends Error {
   override readonly name = 'SampleUnreadable';
 }
 
-/** Next to the database, where only its process writes; null on PostgreSQL, whose processes share no files. */
+/** Returns a path beside the database, where only its process writes; null for PostgreSQL: no shared files. */
 export function demoDirectoryPath(url: DatabaseUrl): string | null {
   return url.engine === 'sqlite' ? join(dirname(url.path), 'demo') : null;
 }
