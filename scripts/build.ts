@@ -1,5 +1,5 @@
-// `npm run build`: builds `dist`, the compiled code in the package, or the given folder. Deletes it first, so that no
-// renamed or deleted file remains.
+// `npm run build`: builds the compiled code into `dist`, as in the package, or into the given folder. Deletes
+// the folder first, so that no renamed or deleted file remains.
 
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -13,11 +13,11 @@ const SWAGGER_UI = 'node_modules/swagger-ui-dist';
 const [folder = 'dist'] = process.argv.slice(2);
 rmSync(folder, { recursive: true, force: true });
 await bundle();
-// The bundler copies only code: the SQL of the migrations and the assets of pages are missing.
+// The bundler copies only code, but not the SQL of the migrations and the assets of pages.
 for (const path of globSync(['src/store/**/migrations', 'src/{http/docs,console}/*.{css,js,svg}'])) {
   cpSync(path, join(folder, relative('src', path)), { recursive: true });
 }
-// With its licences.
+// Copies Swagger UI with its licences.
 for (const name of [
   'swagger-ui.css',
   'swagger-ui-bundle.js',
@@ -31,8 +31,8 @@ const { SOURCE_DATE_EPOCH: epoch } = process.env;
 writeFileSync(join(folder, MAN_PAGE), manPage(epoch === undefined ? undefined : Number(epoch)));
 
 /**
- * Bundled, because loading a file takes Node a third of a millisecond, and each serving thread loads 500 of them. The
- * dependencies stay outside, where npm can update them.
+ * Bundles the code, because Node takes a third of a millisecond to load a file, and each serving thread loads
+ * 500 of them. The dependencies stay outside, where npm can update them.
  */
 async function bundle(): Promise<void> {
   await build({
@@ -47,7 +47,7 @@ async function bundle(): Promise<void> {
     target: 'node24',
     logLevel: 'warning',
   });
-  // Paths from the code to other files are right for a chunk: it is one folder deep, as src/system/ is.
+  // Paths from code to other files are right only in a chunk, which is one folder deep, as src/system/ is.
   for (const name of ENTRIES) {
     const path = join(folder, `${name}.js`);
     if (readFileSync(path, 'utf8').includes('import.meta'))

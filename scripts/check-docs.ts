@@ -23,14 +23,16 @@ function missingErrors(page: string): string[] {
     .map(([code, { status }]) => `${page}: the table of errors lacks ${code} in the row of ${status}`);
 }
 
-/** A package of this project, but not as part of a path or of the name of a file. */
+/** Matches a package of this project, but not as part of a path or file name. */
 const NAME = '(?<![\\w./-])user-group-service(?:-client)?(?![\\w/-])';
 const REGISTRY_INSTALLATIONS = [
   `\\b(?:npm|pnpm|yarn|bun|deno)\\b[^;&|\`]* (?:install|i|add|dlx|exec|create)\\b[^;&|\`]*${NAME}`,
   `\\b(?:npx|bunx)\\b(?! --no-install )[^;&|\`]*${NAME}`,
 ].map((pattern) => new RegExp(pattern));
 
-/** Reports lines that install this project's packages from a registry, where their names may belong to others. */
+/**
+ * Reports lines that install this project's packages from a registry, where their names may belong to others.
+ */
 function registryInstallations(): string[] {
   const texts = [
     '**/*.{md,service,yaml,yml,conf,cfg}',
@@ -74,7 +76,7 @@ function targetExists(path: string, heading: string | undefined): boolean {
   return existsSync(path) && (heading === undefined || headingsOf(path).includes(heading));
 }
 
-/** The fragments that GitHub generates for the headings. */
+/** Returns the fragments that GitHub generates for the headings. */
 function headingsOf(page: string): string[] {
   return [...readFileSync(page, 'utf8').matchAll(/^#+ (.*)$/gm)].map(
     ([, text]) =>
@@ -94,7 +96,10 @@ function unlistedFolders(): string[] {
     .map((path) => `ARCHITECTURE.md: the listing of the sources lacks ${path}/`);
 }
 
-/** The folders in the listing: two spaces of indentation for a folder of src/, four for a folder in that one. */
+/**
+ * Returns the folders in the listing: a folder of src/ is indented by two spaces, a folder in that one by
+ * four.
+ */
 function listedFolders(): Set<string> {
   const [, listing = ''] = /^src\/\n([\s\S]*?)^```/m.exec(readFileSync('ARCHITECTURE.md', 'utf8')) ?? [];
   const folders = new Set<string>();
@@ -116,13 +121,13 @@ function unlistedPages(): string[] {
     .map((path) => `${LLMS} lacks ${path}; add it to PAGES in scripts/reference.ts`);
 }
 
-/** The generated files. */
+/** Returns the generated files with their texts. */
 function generated(): Record<string, string> {
   const description = openApi(surface);
   return {
     [REFERENCE]: reference(),
     [LLMS]: llmsIndex(),
-    // One value per line, for readable diffs.
+    // Writes one value per line, for readable diffs.
     [OPENAPI]: `${JSON.stringify(description, null, 2)}\n`,
     ...clientTypes(description.components!.schemas as Record<string, Schema>),
   };

@@ -56,7 +56,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
       'src/problem.ts',
     ],
   ],
-  // The only file that knows the adapters.
+  // Only this file knows the adapters.
   [
     'src/database.ts',
     ['src/store/sqlite/', 'src/store/postgres/', 'src/store/', 'src/config.ts', 'src/domain/'],

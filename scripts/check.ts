@@ -1,5 +1,6 @@
-// `npm run check`, which CI also runs before the tests: types, lint and format, import directions,
-// documentation and OpenAPI document against the code, what earlier versions promised, and the client package.
+// `npm run check`, which CI also runs before the tests. Checks types, lint and format, import directions, the
+// documentation and the OpenAPI document against the code, what earlier versions promised, and the client
+// package.
 
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
@@ -27,7 +28,7 @@ for (const [name, run] of steps) {
   if (!run()) process.exitCode = 1;
 }
 
-/** A failure names only the file. */
+/** Reports test files that share a name, because a failure names only the file. */
 function findSharedNames(): string[] {
   const files = globSync('{test,reliability}/**/*.test.ts').map((path) => ({ path, name: basename(path) }));
   return [...Map.groupBy(files, ({ name }) => name)]

@@ -1,5 +1,5 @@
-// Types of the client, generated from the API description and from the schemas of the settings of integrations.
-// openapi-typescript needs the API of TypeScript 5, which TypeScript 7 does not have.
+// Generates types of the client from the API description and from the schemas of the settings of
+// integrations. openapi-typescript needs the API of TypeScript 5, which TypeScript 7 does not have.
 
 import { spawnSync } from 'node:child_process';
 import { embedTokenTypes } from '../src/domain/embed-token/mint.ts';
@@ -8,7 +8,7 @@ import type { Schema } from '../src/http/schema.ts';
 const SETTINGS = 'client/src/integration-settings.ts';
 const SCHEMAS = 'client/src/schemas.ts';
 
-/** The schemas of the description that the client reads or sends. */
+/** Schemas of the description that the client reads or sends. */
 const NAMES = [
   'NewApiToken',
   'TokenRotation',
@@ -41,7 +41,7 @@ const NAMES = [
   'FailedWebhooksRedelivered',
 ] as const;
 
-/** The generated files, by their paths. */
+/** Returns the generated files by path. */
 export function clientTypes(schemas: Readonly<Record<string, Schema>>): Record<string, string> {
   return { [SETTINGS]: settingsTypes(), [SCHEMAS]: schemaTypes(schemas) };
 }
@@ -49,7 +49,7 @@ export function clientTypes(schemas: Readonly<Record<string, Schema>>): Record<s
 function schemaTypes(schemas: Readonly<Record<string, Schema>>): string {
   const members = NAMES.map((name) => {
     const schema = withoutReferences(schemas[name]!, schemas);
-    // Callers own what they receive.
+    // Arrays in responses are not readonly, because callers own what they receive.
     const array = 'success' in (schema.properties ?? {}) ? '' : 'readonly ';
     return `  ${name}: ${typeText(schema, array)};`;
   });
@@ -123,7 +123,8 @@ function objectText({ properties, required = [], ...schema }: Schema, array: 're
     return `${comment}${name}${isRequired ? '' : '?'}: ${typeText(member, array)}${isRequired ? '' : ' | undefined'};`;
   });
   if (!isOne) return `{\n${members.join('\n')}\n}`;
-  // TypeScript accepts an object with members of several types of a union; in a response, `in` tells them apart.
+  // TypeScript accepts an object with members of several types of a union; in a response, `in` distinguishes
+  // them.
   const others = (name: string) => (array === '' ? [] : names.filter((each) => each !== name));
   return members
     .map(

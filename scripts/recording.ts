@@ -1,6 +1,6 @@
-// Records docs/images/first-minute.svg, the animation of README.md: a real `npm start` in a pseudo terminal of script(1),
-// and calls of README.md with curl. Run it with `npm run recording` after a change of their output. The database is thrown
-// away, and the tokens in the picture are cut.
+// Records docs/images/first-minute.svg, the animation of README.md: a real `npm start` in a pseudo terminal
+// of script(1), and calls of README.md with curl. Run it with `npm run recording` after their output has
+// changed. Deletes the database, and shortens the tokens in the picture.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ const COLUMNS = 122;
 const LINE_PX = 18;
 const CHARACTER_PX = 7.8;
 const PADDING_PX = 16;
-/** Calls of README.md, by the beginning of their commands. */
+/** Calls of README.md, by the start of their commands. */
 const CALLS = ['curl -X GET http://127.0.0.1:8080/api/user', 'curl -X PUT http://127.0.0.1:8080/api/user'];
 
 interface Line {
@@ -46,7 +46,7 @@ function commandLines(command: string): Line[] {
 }
 
 function outputLines(text: string): Line[] {
-  // The terminal ends lines with both characters, and npm colours nothing here.
+  // The terminal ends lines with both characters, and npm prints no colours here.
   const lines = text.trim().split(/\r*\n/);
   return lines.map((line) => ({ text: cutTokens(line), kind: 'output' }));
 }
@@ -96,7 +96,7 @@ async function record(folder: string): Promise<Line[]> {
   }
 }
 
-/** The texts are those of the run, at an even pace. Without the animation, every line is visible. */
+/** Draws the texts of the run at an even pace. Without animation, every line is visible. */
 function picture(lines: readonly Line[]): string {
   const width = Math.ceil(COLUMNS * CHARACTER_PX) + 2 * PADDING_PX;
   const height = lines.length * LINE_PX + 2 * PADDING_PX;

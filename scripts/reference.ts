@@ -1,4 +1,4 @@
-// docs/reference.md and docs/llms.txt, generated from the code and from the pages.
+// Generates docs/reference.md and docs/llms.txt from the code and the pages.
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -13,7 +13,7 @@ import { program } from '../src/main.ts';
 import { Metrics } from '../src/metrics/metrics.ts';
 import type { ProblemCode } from '../src/problem.ts';
 
-/** Pages with their topics, in the order in which a reader needs them. */
+/** Pages with their topics, in the order in which readers need them. */
 const PAGES: readonly (readonly [path: string, topic: string])[] = [
   ['README.md', 'what the service is, how to start it, and the three calls'],
   ['docs/api.md', 'every endpoint, with requests, responses and rules'],
@@ -54,10 +54,10 @@ interface MetricDescription {
   help: string;
 }
 
-/** What a service on either database measures. */
+/** Metrics that a service measures on either database. */
 export const metricDescriptions = await describeMetrics();
 
-/** All commands. */
+/** Command line with all commands. */
 export const commandLine = await program();
 
 export function reference(): string {
@@ -137,7 +137,7 @@ export interface Leaf {
   command: Command;
 }
 
-/** The commands without subcommands. */
+/** Returns the commands that have no subcommands. */
 export function leaves(command: Command, path = ''): Leaf[] {
   return command.commands
     .filter((each) => each.name() !== 'help')
@@ -147,7 +147,7 @@ export function leaves(command: Command, path = ''): Leaf[] {
     });
 }
 
-/** The options with their descriptions, which the help shows with choices and defaults. */
+/** Returns the options with their descriptions, to which the help adds choices and defaults. */
 export function optionItems({ options }: Command): [flags: string, description: string][] {
   const help = new Help();
   const visible = options.filter(({ hidden }) => !hidden);
@@ -161,7 +161,7 @@ function commandSection({ path, command }: Leaf): string {
   });
   const about = sentence(command.summary() || command.description());
   const heading = `### \`${path}${args.join('')}\`\n\n${about}.`;
-  // Those of `serve` are the settings.
+  // The options of `serve` are the settings.
   if (path === 'serve') return `${heading} Its options are the [settings](#settings).`;
   const options = optionItems(command).map(([flags, text]) => `- \`${flags}\`: ${text}`);
   return options.length === 0 ? heading : `${heading}\n\n${options.join('\n')}`;
@@ -200,7 +200,7 @@ function sentence(text: string): string {
   return `${text[0]!.toUpperCase()}${text.slice(1)}`.replace(/\.$/, '');
 }
 
-/** The index for readers that are programs; see llmstxt.org. */
+/** Returns the index for programs that read the documentation; see llmstxt.org. */
 export function llmsIndex(): string {
   const lines = PAGES.map(([path, topic]) => {
     const [, title = path] = /^# (.*)$/m.exec(readFileSync(path, 'utf8')) ?? [];

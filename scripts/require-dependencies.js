@@ -1,5 +1,5 @@
-// Runs before scripts that need the development dependencies. Plain JavaScript: without the dependencies, npm uses the
-// Node of the machine, which may not support type stripping.
+// Runs before scripts that need the development dependencies. It is plain JavaScript because, without the
+// dependencies, npm uses the Node of the machine, which may not support type stripping.
 
 import { existsSync } from 'node:fs';
 

@@ -1,5 +1,5 @@
-// Takes docs/images/view-as.png, the picture of README.md: the page "View as" of a new demo, in Chromium (CHROMIUM names
-// another executable). Run it with `npm run screenshot` after a change of the page.
+// Takes docs/images/view-as.png, the picture of README.md: the page "View as" of a new demo, in Chromium, or
+// in the executable that CHROMIUM names. Run it with `npm run screenshot` after the page has changed.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

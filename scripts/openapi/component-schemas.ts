@@ -1,5 +1,6 @@
-// JSON Schemas in the form that code generators understand: a nested schema with a title is a component of its own, which
-// gets a name in the generated code, and a value of several types is a choice between schemas of one type.
+// Converts JSON Schemas to a form that code generators understand: a nested schema with a title becomes a
+// component, which gets a name in the generated code, and a value of several types becomes a choice between
+// schemas of one type.
 
 import type { OpenAPIV3 } from 'openapi-types';
 import type { NamedSchema, Schema } from '../../src/http/schema.ts';
@@ -20,12 +21,12 @@ export function componentSchemas(schemas: readonly (NamedSchema | undefined)[]):
 
 function addComponent({ name, schema }: NamedSchema, components: Components): void {
   if (name in components) return;
-  // Reserves the place before the components that it contains.
+  // Reserves the place of the component before the components that it contains.
   components[name] = {};
   components[name] = schemaObject(withReferences(schema, components));
 }
 
-/** Replaces what is nested in a schema. */
+/** Replaces nested schemas by references. */
 function withReferences(schema: Schema, components: Components): Schema {
   const published: Schema = splitTypes(schema);
   const nested = (each: Schema) => reference(each, components);
@@ -49,7 +50,10 @@ function reference(schema: Schema, components: Components): Schema {
   return { $ref: `#/components/schemas/${title}` };
 }
 
-/** A choice has a discriminator if every alternative has a name and a text of its own in the same member. */
+/**
+ * Returns a choice. It has a discriminator if every alternative has a name, and a distinct text in the same
+ * member.
+ */
 function choice(alternatives: readonly Schema[], components: Components): Schema {
   const oneOf = alternatives.map((each) => reference(each, components));
   const [first] = alternatives;
@@ -64,18 +68,21 @@ function choice(alternatives: readonly Schema[], components: Components): Schema
   return { oneOf, discriminator: { propertyName, mapping: Object.fromEntries(mapping) } };
 }
 
-/** Keywords that only apply to values of one type. */
+/** Keywords that apply only to values of one type. */
 const keywords = {
   string: ['minLength', 'maxLength'],
   integer: ['minimum', 'maximum'],
 } as const satisfies Record<string, readonly (keyof Schema)[]>;
 
-/** A type and null is one type, which every generator knows. */
+/**
+ * Splits a schema with several types. A type together with null counts as one type, which every generator
+ * knows.
+ */
 function splitTypes(schema: Schema): Schema {
   const types = [schema.type ?? []].flat();
   if (types.filter((type) => type !== 'null').length < 2) return schema;
   const { type: _, ...common } = schema;
-  // No generator has a type for an object or a boolean.
+  // Generators have no type for a choice between an object and a boolean.
   if (types.includes('object')) return common;
   const own = Object.values(keywords).flat() as string[];
   const shared = Object.fromEntries(Object.entries(common).filter(([name]) => !own.includes(name)));

@@ -1,4 +1,5 @@
-// The API description: OpenAPI 3.1, derived from the endpoints and from the schemas that validate requests.
+// Builds the API description: OpenAPI 3.1, derived from the endpoints and from the schemas that validate
+// requests.
 
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { tags } from '../../src/http/description.ts';

@@ -66,7 +66,7 @@ export const problemSchema: NamedSchema = {
   ),
 };
 
-/** The same with the member that OAuth clients read. */
+/** Schema of the same problem with the member that OAuth clients read. */
 export const oauthProblemSchema: NamedSchema = {
   name: 'OAuthProblem',
   schema: {
@@ -79,13 +79,13 @@ export const oauthProblemSchema: NamedSchema = {
   },
 };
 
-/** The headers of every response, and the named ones. */
+/** Returns references to the headers of every response and to the named ones. */
 export function headerReferences(names: readonly ResponseHeader[]): Record<string, { $ref: string }> {
   const all: ResponseHeader[] = ['X-Request-Id', 'Cache-Control', ...names];
   return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** References to the error responses of the operation, by status. */
+/** Returns references to the error responses of the operation, by status. */
 export function errorReferences(operation: Operation): Record<string, OpenAPIV3_1.ReferenceObject> {
   const codesOfStatus = Map.groupBy(possibleProblemCodes(operation), (code) => problems[code].status);
   const isOAuth = operation.endpoint?.protocol === 'oauth';
@@ -96,7 +96,7 @@ export function errorReferences(operation: Operation): Record<string, OpenAPIV3_
   return Object.fromEntries(references);
 }
 
-/** The error responses that the paths reference, by name. */
+/** Returns the error responses that the paths reference, by name. */
 export function errorResponses(paths: object): Record<string, OpenAPIV3_1.ResponseObject> {
   const references = JSON.stringify(paths).matchAll(new RegExp(`"${SHARED}([^"]+)"`, 'g'));
   const names = new Set(Array.from(references, ([, name]) => name!));
@@ -145,7 +145,7 @@ function errorResponse(codes: readonly ProblemCode[], content: Content): OpenAPI
   };
 }
 
-/** Each problem as it is sent, by code. */
+/** Returns each problem as it is sent, by code. */
 export function problemExamples(): Record<string, OpenAPIV3_1.ExampleObject> {
   const examples = Object.entries(occurrences).map(([code, { example }]) => [code, problemExample(example)]);
   return Object.fromEntries(examples);

@@ -1,4 +1,4 @@
-// When each error code can occur, and an example that the service throws.
+// States when each error code can occur, with an example that the service throws.
 
 import { type Caller, operator } from '../../src/domain/api-token.ts';
 import { limits } from '../../src/domain/field.ts';
@@ -28,7 +28,7 @@ import {
 import { Problem, type ProblemCode } from '../../src/problem.ts';
 import { StoreUnavailable } from '../../src/store/port.ts';
 
-/** When a code can occur; `named`: only if the description of the endpoint lists it. */
+/** Occasion on which a code can occur; `named`: only if the description of the endpoint lists it. */
 type Occurrence =
   | 'every request'
   | 'origin'

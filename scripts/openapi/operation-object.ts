@@ -1,4 +1,4 @@
-// Operations as OpenAPI objects.
+// Converts operations to OpenAPI objects.
 
 import type { OpenAPIV3_1 } from 'openapi-types';
 import type { ResponseDescription } from '../../src/http/description.ts';
@@ -114,7 +114,7 @@ function queryParameter(name: string, { description, ...schema }: Schema): Param
     required: false,
     description: String(description),
     schema: schemaObject(schema),
-    // Elements separated by commas.
+    // Separates elements by commas.
     ...(schema.type === 'array' && { style: 'form', explode: false }),
   };
 }

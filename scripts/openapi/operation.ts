@@ -52,7 +52,7 @@ function pathTemplate(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}');
 }
 
-/** The error codes that the operation can return, in the order of the table of codes. */
+/** Returns the error codes that the operation can return, in the order of the table of codes. */
 export function possibleProblemCodes(operation: Operation): ProblemCode[] {
   const named = operation.description.problems ?? [];
   return (Object.keys(problems) as ProblemCode[]).filter(

@@ -1,4 +1,4 @@
-// The headers of responses.
+// Describes the headers of responses.
 
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { MAX_AGE_SECONDS } from '../../src/domain/signing-key/key-set.ts';

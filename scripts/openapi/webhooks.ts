@@ -1,4 +1,4 @@
-// The requests that the service sends to webhook endpoints: one for each type of event.
+// Describes the requests that the service sends to webhook endpoints: one for each type of event.
 
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { type EventType, eventTypes } from '../../src/domain/event/event.ts';
@@ -34,7 +34,7 @@ const parameters: readonly Parameter[] = [
 ];
 
 export function webhooks(): Record<string, OpenAPIV3_1.PathItemObject> {
-  // Entries, because the type of a path item accepts no operations of OpenAPI 3.1.
+  // Built from entries, because the type of a path item does not accept operations of OpenAPI 3.1.
   return Object.fromEntries(eventTypes.map((type) => [type, Object.fromEntries([['post', webhook(type)]])]));
 }
 

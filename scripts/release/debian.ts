@@ -1,5 +1,6 @@
-// The Debian package of the executable. `deploy/debian/` has the scripts that dpkg runs; the unit is the one for all
-// distributions. dpkg-deb alone builds it: there is nothing to compile, and no source package.
+// Builds the Debian package of the executable. `deploy/debian/` contains the scripts that dpkg runs; the unit
+// is the one for all distributions. dpkg-deb alone is enough: there is nothing to compile, and no source
+// package.
 
 import { chmodSync, copyFileSync, globSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,13 +13,13 @@ import { run } from './run.ts';
 
 const NAME = 'user-group-service';
 const DOC = `usr/share/doc/${NAME}`;
-/** The folder in which each shell looks for the completion script of a command. */
+/** Folders in which shells look for the completion script of a command. */
 const COMPLETIONS = {
   bash: `usr/share/bash-completion/completions/${NAME}`,
   fish: `usr/share/fish/vendor_completions.d/${NAME}.fish`,
   zsh: `usr/share/zsh/vendor-completions/_${NAME}`,
 };
-/** The libraries that Node is linked with, and what creates the user. */
+/** Libraries with which Node is linked, and programs that create the user. */
 const DEPENDS = [
   'libatomic1',
   'libc6 (>= 2.28)',
@@ -37,7 +38,7 @@ export const debianPackages: Builder = {
       await fill(root, architecture, release);
       const name = `${NAME}_${release.version}_${ARCHITECTURES[architecture]}.deb`;
       const output = join(release.output, name);
-      // The executable takes a minute to compress with xz.
+      // Compresses with gzip: xz would take a minute for the executable.
       const args = ['--build', '--root-owner-group', '-Zgzip', '-z6', root, output];
       run('dpkg-deb', args, { env: { SOURCE_DATE_EPOCH: String(release.epoch) } });
       run('lintian', ['--profile', 'debian', '--fail-on', 'error,warning', '--allow-root', output]);
@@ -72,7 +73,7 @@ function copyTo(from: string, to: string): void {
   copyFileSync(from, to);
 }
 
-/** Whatever the umask of the checkout. */
+/** Sets the mode, whatever the umask of the checkout. */
 function setMode(root: string, entry: string): void {
   const path = join(root, entry);
   const isRun = statSync(path).isDirectory() || entry.startsWith('usr/bin/') || /^DEBIAN\/p/.test(entry);
@@ -103,7 +104,7 @@ Description: tokens that tell dashboards which customer is viewing
 `;
 }
 
-/** In the format of Debian; CHANGELOG.md has the changes. */
+/** Returns a changelog in Debian's format; CHANGELOG.md lists the changes. */
 function changelog({ version, epoch }: Release): string {
   const date = new Date(epoch * 1_000).toUTCString().replace('GMT', '+0000');
   return `${NAME} (${version}) stable; urgency=medium

@@ -1,22 +1,22 @@
-// The packages that the artefacts contain, with their licences.
+// Lists the packages that the artefacts contain, with their licences.
 
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { readJson } from './file.ts';
 import { ReleaseRefused } from './run.ts';
 
-/** Licences that allow to distribute the artefacts under the conditions of this project. */
+/** Licences that permit distributing the artefacts under the conditions of this project. */
 const ALLOWED = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT'];
-/** Wrong names, as in a manifest: name of SPDX. */
+/** SPDX names by the wrong names that manifests use. */
 const CORRECTED: Readonly<Record<string, string>> = { 'BSD-0-Clause': '0BSD' };
-/** Copied into the packages, although only a development dependency. */
+/** Development dependencies that are copied into the packages. */
 const VENDORED = ['swagger-ui-dist'];
 
 interface Dependency {
   name: string;
   version: string;
   license: string;
-  /** Digest of its package, as in package-lock.json. */
+  /** Digest of the package, as in package-lock.json. */
   integrity: string | undefined;
   folder: string;
 }
@@ -30,7 +30,7 @@ interface LockEntry {
   link?: boolean;
 }
 
-/** Everything that is installed with the service or copied into it. */
+/** Returns every package that is installed with the service or copied into it. */
 export function dependencies(): Dependency[] {
   const { packages } = readJson<{ packages: Record<string, LockEntry> }>('package-lock.json');
   return Object.entries(packages)
@@ -46,7 +46,7 @@ export function dependencies(): Dependency[] {
     });
 }
 
-/** Throws `ReleaseRefused` if one has a licence that is not on the list. */
+/** Throws `ReleaseRefused` if a package has a licence that is not on the list. */
 export function refuseLicenses(all: readonly Dependency[]): void {
   const refused = all.filter(({ license }) => !isAllowed(license));
   if (refused.length === 0) return;
@@ -54,7 +54,7 @@ export function refuseLicenses(all: readonly Dependency[]): void {
   throw new ReleaseRefused(`licences that scripts/release/dependency.ts does not allow: ${names.join(', ')}`);
 }
 
-/** One of those that an SPDX expression offers is enough. */
+/** Whether at least one alternative of an SPDX expression is allowed. */
 function isAllowed(license: string): boolean {
   return license
     .replace(/^\((.*)\)$/, '$1')
@@ -62,7 +62,7 @@ function isAllowed(license: string): boolean {
     .some((each) => ALLOWED.includes(each));
 }
 
-/** The licence texts that must accompany the executable, which contains all of them, with that of Node. */
+/** Returns the licence texts that must accompany the executable: those of all packages, and of Node. */
 export function licenseTexts(nodeLicense: string): string {
   const own = dependencies().map(({ name, version, license, folder }) => {
     const files = globSync('{LICEN[CS]E,LICEN[CS]E.*,licen[cs]e,licen[cs]e.*,NOTICE,COPYING}', {

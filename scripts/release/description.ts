@@ -1,4 +1,4 @@
-// Descriptions for other programs: the API, events, configuration files, dashboards and alerts.
+// Writes descriptions for other programs: of the API, events, configuration files, dashboards and alerts.
 
 import { copyFileSync } from 'node:fs';
 import { configFileSchema } from '../../src/domain/config.ts';
@@ -23,7 +23,7 @@ export const descriptions: Builder = {
   },
 };
 
-/** The schema of an event, as in a page of events and in the body of a webhook. */
+/** Schema of an event, as in a page of events and in the body of a webhook. */
 export const eventFileSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   ...eventSchema,

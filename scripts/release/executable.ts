@@ -1,4 +1,4 @@
-// The single executable: Node with one bundled script and the files that the program reads, as assets.
+// Builds the single executable: Node with one bundled script, and the files that the program reads as assets.
 
 import { existsSync, globSync, linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -20,7 +20,7 @@ const DEPENDENCY_FILES = [
   'swagger-ui-dist/swagger-ui-bundle.js',
   'swagger-ui-dist/swagger-ui.css',
 ];
-/** As in the first line of bin/user-group-service.js. */
+/** Same flags as in the first line of bin/user-group-service.js. */
 const NODE_FLAGS = ['--max-semi-space-size=16'];
 
 export const executables: Builder = {
@@ -43,7 +43,7 @@ export const executables: Builder = {
   },
 };
 
-/** The executable of a release, built once, and the licences of everything in it. */
+/** Returns the executable of a release, which is built only once, and the licences of everything in it. */
 export async function executableFor(
   architecture: Architecture,
   release: Release,
@@ -60,21 +60,24 @@ export async function executableFor(
 }
 
 interface Executable {
-  /** The binary of Node, for the architecture of the executable and in the version of the running one. */
+  /** Binary of Node for the architecture of the executable, in the version that is running. */
   node: string;
-  /** A folder for intermediate files. */
+  /** Folder for intermediate files. */
   work: string;
   output: string;
 }
 
-/** Without a code cache, which would be valid for one architecture only: the bundle loads in a tenth of a second. */
+/**
+ * Builds the executable without a code cache, which would be valid for only one architecture: the bundle
+ * loads in a tenth of a second.
+ */
 export async function buildExecutable({ node, work, output }: Executable): Promise<void> {
   await bundle(join(work, CODE));
   const assets = { [THREAD_CODE]: CODE, ...programFiles() };
   writeFileSync(
     join(work, 'sea.json'),
     JSON.stringify({
-      // Relative, because the executable contains it.
+      // The path is relative because the executable contains it.
       main: CODE,
       executable: node,
       output,
@@ -87,8 +90,8 @@ export async function buildExecutable({ node, work, output }: Executable): Promi
 }
 
 /**
- * CommonJS, because the code of a thread that is not a file cannot be an ES module. Names are kept, so that a stack
- * trace says something.
+ * Bundles as CommonJS, because the code of a thread that is not a file cannot be an ES module. Keeps names,
+ * so that stack traces are readable.
  */
 async function bundle(output: string): Promise<void> {
   await build({
@@ -109,7 +112,7 @@ async function bundle(output: string): Promise<void> {
   });
 }
 
-/** By the names that `src/system/program-file.ts` reads them under. */
+/** Returns the paths of files by the names under which `src/system/program-file.ts` reads them. */
 function programFiles(): Record<string, string> {
   const files = globSync('src/**/*.*', { cwd: ROOT }).filter((path) => !path.endsWith('.ts'));
   const names = new Map(files.map((path) => [relative('src', path), path]));

@@ -1,4 +1,4 @@
-// Files of a release, with bytes that depend only on their content and the time of the commit.
+// Writes files of a release, whose bytes depend only on their content and the time of the commit.
 
 import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ export function readJson<Content>(path: string): Content {
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
-/** Creates the folder if it does not exist. */
+/** Writes a file, and creates its folder if necessary. */
 export function writeTo(path: string, content: string | Buffer): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, content);
@@ -25,21 +25,21 @@ export function sha256(content: Buffer): string {
 }
 
 interface Archive {
-  /** The archive has the content of this folder. */
+  /** Folder whose content the archive gets. */
   folder: string;
-  /** Seconds. */
+  /** Time of the files in seconds. */
   epoch: number;
   special?: SpecialFolder;
 }
 
-/** An empty folder with another owner, who has the same number as a group, or other permissions. */
+/** An empty folder with other permissions or another owner; the group has the same number. */
 export interface SpecialFolder {
   path: string;
   user: number;
   mode: string;
 }
 
-/** A tar archive: sorted, readable for all, and owned by root, except a special folder. */
+/** Writes a tar archive: sorted, readable for all, and owned by root, except a special folder. */
 export function tar(output: string, { folder, epoch, special }: Archive): void {
   const common = [
     '--directory',

@@ -1,4 +1,4 @@
-// `npm run release`: builds what is published into `release/`. docs/release.md says how to use it.
+// `npm run release`: builds what is published into `release/`. See docs/release.md.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -84,7 +84,7 @@ function refuseMissingPeers(chosen: readonly Builder[], further: readonly Peer[]
   throw new ReleaseRefused(`${peer} is missing: ${remedy}${kind && `, or pass --skip ${kind}`}`);
 }
 
-/** Deletes what the folder contains. */
+/** Deletes the content of the output folder and builds into it. */
 async function build(chosen: readonly Builder[], of: Omit<Release, 'work'>): Promise<void> {
   rmSync(of.output, { recursive: true, force: true });
   mkdirSync(of.output, { recursive: true });
@@ -118,7 +118,7 @@ async function verifyBytes(chosen: readonly Builder[], of: Omit<Release, 'work' 
   }
 }
 
-/** Throws `ReleaseRefused` unless each of them serves. */
+/** Throws `ReleaseRefused` unless each artefact serves. */
 function tryArtefacts(): void {
   const { status } = spawnSync('npm', ['run', '--silent', 'rig:release'], { stdio: 'inherit' });
   if (status !== 0) throw new ReleaseRefused('an artefact does not serve; see above');

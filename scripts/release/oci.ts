@@ -1,5 +1,5 @@
-// The OCI image of the executable, as an archive with one image per architecture: no daemon builds it, because two
-// layers and three JSON documents are all that it is. The layout is that of the Dockerfile.
+// Builds the OCI image of the executable, as an archive with one image per architecture. No daemon is needed,
+// because an image is only two layers and three JSON documents. The layout is that of the Dockerfile.
 
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,9 +9,9 @@ import { gzip, type SpecialFolder, sha256, tar, writeTo } from './file.ts';
 import { ARCHITECTURES, type Architecture, architectures, type Builder, type Release } from './release.ts';
 import { run } from './run.ts';
 
-/** Debian of the official images of Node. */
+/** Debian release of the official Node images. */
 const SUITE = 'bookworm';
-/** The libraries that Node is linked with. */
+/** Libraries with which Node is linked. */
 const PACKAGES = ['libatomic1', 'libc6', 'libgcc-s1', 'libstdc++6'];
 /** Files that nothing in the image reads, or that describe the machine that builds it. */
 const UNUSED = [
@@ -25,7 +25,7 @@ const UNUSED = [
   'usr/share/lintian',
   'var',
 ];
-/** Of the Dockerfile: the user `node` of the official images. */
+/** User `node` of the official images, as in the Dockerfile. */
 const USER = 1000;
 const HOME = 'var/lib/user-group-service';
 const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
@@ -46,7 +46,7 @@ export const ociImage: Builder = {
     const layout = join(release.work, 'oci');
     const manifests: object[] = [];
     for (const architecture of architectures) manifests.push(await image(layout, architecture, release));
-    // An index of the architectures within that of the layout: tools take the one that they need.
+    // The index of the layout contains an index of the architectures, from which tools choose.
     const images = add(layout, INDEX, JSON.stringify({ schemaVersion: 2, mediaType: INDEX, manifests }));
     const annotations = { 'org.opencontainers.image.ref.name': release.version };
     const index = { schemaVersion: 2, mediaType: INDEX, manifests: [{ ...images, annotations }] };
@@ -114,8 +114,9 @@ function digest(bytes: Buffer): string {
 }
 
 /**
- * The files of some Debian packages, with the users of the image. No script of them runs, whatever the architecture.
- * mmdebstrap writes an archive, because files in a folder would belong to other users if it does not run as root.
+ * Returns a layer with the files of some Debian packages and the users of the image. None of their scripts
+ * run, whatever the architecture. mmdebstrap writes an archive, because files in a folder would belong to
+ * other users unless it runs as root.
  */
 function systemLayer(architecture: Architecture, { work, epoch }: Release): string {
   const folder = join(work, 'system', architecture);

@@ -1,28 +1,28 @@
-// What the builders of artefacts get, and what they are.
+// Input of the builders of artefacts, and their interface.
 
 import type { Peer } from './run.ts';
 
 export interface Release {
   version: string;
-  /** Full hash. */
+  /** Full commit hash. */
   commit: string;
-  /** Time of the commit in seconds: the time of everything in the artefacts. */
+  /** Time of the commit in seconds, which everything in the artefacts has. */
   epoch: number;
-  /** Folder of the artefacts. */
+  /** Folder for the artefacts. */
   output: string;
-  /** Folder of intermediate files. */
+  /** Folder for intermediate files. */
   work: string;
 }
 
 export interface Builder {
-  /** Word on the command line. */
+  /** Name of the builder on the command line. */
   kind: string;
   what: string;
   peers: readonly Peer[];
   build(release: Release): Promise<void> | void;
 }
 
-/** Debian's names of the architectures, and those of the OCI. */
+/** Architecture names of Debian, which are also those of OCI. */
 export const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' } as const;
 export type Architecture = keyof typeof ARCHITECTURES;
 export const architectures = Object.keys(ARCHITECTURES) as Architecture[];

@@ -1,15 +1,15 @@
-// Programs that the release runs. A program that is missing or fails ends the release with one line.
+// Runs the programs of the release. A program that is missing or fails ends the release with one line.
 
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The release cannot be made. The message is one line that says what to do. */
+/** The release cannot be made; the message is one line that says what to do. */
 export class ReleaseRefused extends Error {
   override readonly name = 'ReleaseRefused';
 }
 
-/** Programs that Node and npm do not bring, by the Debian package that has them. */
+/** Debian packages of programs that Node and npm do not bring. */
 export const DEBIAN_PACKAGES = {
   crun: 'crun',
   'dpkg-deb': 'dpkg',

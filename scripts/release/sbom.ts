@@ -1,4 +1,4 @@
-// The software bill of materials: CycloneDX by `npm sbom`, with what it does not know.
+// Writes the software bill of materials: CycloneDX by `npm sbom`, completed with what npm does not know.
 
 import { dependencies, refuseLicenses } from './dependency.ts';
 import { readJson, sha256, writeJson } from './file.ts';
@@ -42,7 +42,7 @@ export const sbom: Builder = {
     bom.dependencies = bom.dependencies
       .filter(({ ref }) => refs.has(ref))
       .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((each) => refs.has(each)) }));
-    // The name of the folder, the time and a random number by default.
+    // Replaces the defaults: the name of the folder, the current time and a random number.
     bom.metadata.component.name = 'user-group-service';
     bom.metadata.timestamp = new Date(epoch * 1_000).toISOString();
     bom.serialNumber = serialNumber(bom.components);
@@ -50,7 +50,7 @@ export const sbom: Builder = {
   },
 };
 
-/** In the executable, the Debian package and the image; the npm package needs one. */
+/** Returns the Node in the executable, the Debian package and the image, which the npm package requires. */
 function nodeComponent(version: string): Component & Record<string, unknown> {
   return {
     'bom-ref': `node@${version}`,
@@ -62,7 +62,7 @@ function nodeComponent(version: string): Component & Record<string, unknown> {
   };
 }
 
-/** A UUID of version 8, whose bits are free, from the digest of the components. */
+/** Returns a UUID of version 8, whose bits are free, from the digest of the components. */
 function serialNumber(components: readonly Component[]): string {
   const digest = sha256(Buffer.from(JSON.stringify(components)));
   const uuid = `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;

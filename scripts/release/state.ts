@@ -1,4 +1,4 @@
-// What must be true of the checkout before a release.
+// Checks the state of the checkout before a release.
 
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
@@ -12,7 +12,9 @@ interface Versioned {
 const CHART = 'deploy/helm/user-group-service/Chart.yaml';
 const CHANGELOGS = ['CHANGELOG.md', 'client/CHANGELOG.md'];
 
-/** The version, which everything that is published shares. Throws `ReleaseRefused` if a file has another one. */
+/**
+ * Returns the version that everything published shares. Throws `ReleaseRefused` if a file has another one.
+ */
 export function releasedVersion(): string {
   const { version } = readJson<Versioned>('package.json');
   const { packages } = readJson<{ packages: Record<string, Versioned> }>('package-lock.json');

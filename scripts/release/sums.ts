@@ -1,4 +1,4 @@
-// The digests of the artefacts, and their signature.
+// Writes the digests of the artefacts, and their signature.
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ export function writeSums(folder: string, minisignKey: string | undefined): stri
   return [...names, SUMS, `${SUMS}.minisig`];
 }
 
-/** On the terminal, because minisign asks for the password of the key. */
+/** Signs in the terminal, because minisign asks for the password of the key. */
 function sign(path: string, key: string): void {
   const comment = ['-t', 'SHA256SUMS of the User Group Service'];
   const { status } = spawnSync('minisign', ['-S', '-s', key, '-m', path, ...comment], { stdio: 'inherit' });

@@ -1,6 +1,6 @@
-// `npm run rig:release`: starts each artefact in `release/` for this architecture where there is nothing else, and sends
-// the first request of the README. As root, with the programs that the trials name. An argument, such as `OCI`, selects the
-// trials whose names contain it.
+// `npm run rig:release`: starts each artefact in `release/` for this architecture in an environment without
+// anything else, and sends the first request of the README. Runs as root, with the programs that the trials
+// name. An argument, such as `OCI`, selects the trials whose names contain it.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -10,11 +10,11 @@ import { send } from '../../test/support/http.ts';
 import { Folder, Program } from '../../test/support/process.ts';
 
 const RELEASE = resolve('release');
-/** A commit whose `npm start` made a data directory that this version must be able to use. */
+/** Commit whose `npm start` made a data directory that this version must be able to use. */
 const EARLIER = 'a54e7b1';
 const DEBIAN_SUITE = 'bookworm';
 const LIMIT_MS = 120_000;
-/** Runs a bundle. crun refuses a machine that has both versions of control groups, so it sees only one. */
+/** Runs a bundle. crun refuses a machine with both versions of control groups, so it gets to see only one. */
 const RUN_IMAGE =
   'mount -t cgroup2 none /sys/fs/cgroup && exec crun --cgroup-manager=disabled run --bundle "$0" "$1"';
 
@@ -35,7 +35,7 @@ for (const [name, run] of Object.entries(trials).filter(([name]) => name.include
   console.log(`ok  ${name} (${((performance.now() - startedAt) / 1_000).toFixed(0)} s)`);
 }
 
-/** The artefact whose name ends so. */
+/** Returns the artefact whose name ends with `end`. */
 function artefact(end: string): string {
   const [name] = globSync(`*${end}`, { cwd: RELEASE });
   if (name === undefined) throw new Error(`release/ has no *${end}: run "npm run release" first`);
@@ -58,7 +58,7 @@ function unpackExecutable(folder: Folder, architecture: string): string {
   return folder.join('user-group-service');
 }
 
-/** Runs `start` with the command in front of it until it has answered; the data is in `data` of the folder. */
+/** Runs `start`, preceded by the command, until it has answered; the data is in `data` of the folder. */
 async function start(folder: Folder, command: string, args: readonly string[], isNew = true): Promise<void> {
   await using program = new Program(folder, args, { command, env: { PORT: '0', UGS_THREADS: '2' } });
   await program.says(/Press Ctrl-C to stop/);
@@ -90,7 +90,9 @@ async function tryNpmPackage(folder: Folder): Promise<void> {
   ]);
 }
 
-/** In a root directory that has nothing but the executable and the libraries that it is linked with. */
+/**
+ * Runs the executable in a root directory that contains only it and the libraries with which it is linked.
+ */
 async function tryExecutable(folder: Folder): Promise<void> {
   const path = unpackExecutable(folder, 'x64');
   const root = folder.join('root');
@@ -118,7 +120,7 @@ async function tryUpgrade(folder: Folder): Promise<void> {
   await start(folder, path, ['start'], false);
 }
 
-/** Returns the bundle, whose folder `rootfs` has the files of the image. */
+/** Returns the bundle, whose folder `rootfs` contains the files of the image. */
 function unpackImage(folder: Folder, architecture: string): string {
   const layout = folder.join('oci');
   mkdirSync(layout, { recursive: true });
@@ -130,7 +132,7 @@ function unpackImage(folder: Folder, architecture: string): string {
   return bundle;
 }
 
-/** crun with what umoci derives from the image: user, environment, working directory. */
+/** Runs crun with what umoci derives from the image: user, environment, working directory. */
 async function tryImage(folder: Folder): Promise<void> {
   const bundle = unpackImage(folder, 'amd64');
   const path = join(bundle, 'config.json');
@@ -146,7 +148,7 @@ async function tryImage(folder: Folder): Promise<void> {
   config.process.capabilities = {};
   config.process.args = ['/usr/bin/user-group-service', 'start'];
   config.process.env.push('PORT=0', 'HOST=127.0.0.1');
-  // The loopback interface of this machine.
+  // Keeps the loopback interface of this machine.
   config.linux.namespaces = config.linux.namespaces.filter(
     ({ type }: { type: string }) => type !== 'network',
   );
@@ -171,7 +173,7 @@ async function tryDebianPackage(folder: Folder): Promise<void> {
   const apt = (...args: string[]) =>
     inRoot('env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '--quiet=2', '--yes', ...args);
   cpSync(artefact('_amd64.deb'), join(root, 'package.deb'));
-  // mmdebstrap has deleted the lists, in which apt finds what the package depends on.
+  // mmdebstrap has deleted the lists in which apt finds the dependencies of the package.
   apt('update');
   apt('install', '/package.deb');
   const config = join(root, 'etc/user-group-service');
@@ -213,7 +215,7 @@ function modes(root: string): Record<string, string> {
   };
 }
 
-/** The same package with a later version. */
+/** Builds the same package with a later version. */
 function nextPackage(folder: Folder, root: string): void {
   const content = folder.join('content');
   shell('dpkg-deb', '--raw-extract', join(root, 'package.deb'), content);
@@ -222,14 +224,14 @@ function nextPackage(folder: Folder, root: string): void {
   shell('dpkg-deb', '--build', '--root-owner-group', '-Zgzip', '-z1', content, join(root, 'next.deb'));
 }
 
-/** As the unit does: the user of the package, in its data directory, with the files in /etc. */
+/** Serves as the unit does: as the user of the package, in its data directory, with the files in /etc. */
 async function serveInstalled(folder: Folder, root: string, isNew: boolean): Promise<void> {
   const files =
     'DATABASE_URL_FILE=/etc/user-group-service/database-url UGS_TOKEN_KEYS_FILE=/etc/user-group-service/token-keys';
   const command = (line: string) =>
     `cd /var/lib/user-group-service && exec env -i PATH=/usr/bin ${files} PORT=0 user-group-service ${line}`;
   const user = ['--reuid=user-group-service', '--regid=user-group-service', '--init-groups'];
-  // Becomes the program, which gets the signal; runuser would be its parent.
+  // setpriv becomes the program and so gets the signal; runuser would be its parent.
   const asUser = (line: string) =>
     ['chroot', root, 'setpriv', ...user, '--', 'sh', '-c', command(line)] as const;
   const [chroot, ...create] = asUser('api-token create --workspace default --json');
