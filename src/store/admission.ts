@@ -1,18 +1,18 @@
 // Admission control: estimates how long new work would wait for the database, and paces lists so that lookups
-// stay fast beside them. What the caller is told is decided by the HTTP layer.
+// stay fast beside them. The HTTP layer decides what the caller is told.
 
 import type { Batcher, Cooldown, QueuePart } from './batcher.ts';
 
 /** Access to the store that a request needs; `either`: it reads, and may then have to write. */
 export type Access = 'read' | 'list' | 'write' | 'either';
 
-/** New work is rejected if it would wait longer: a longer queue raises latency but not throughput. */
+/** Maximum wait of new work. A longer queue raises latency but not throughput. */
 const MAX_WAIT_MS = 100;
 /** A page costs as much as hundreds of lookups, and no viewer waits for a list. */
 const MAX_LIST_WAIT_MS = 500;
-/** Maximum wait behind batches that are cut. Their requests are few and large, and would miss their deadline. */
+/** Maximum wait behind cut batches: their requests are few and large, and would miss their deadline. */
 const MAX_CUT_WAIT_MS = 500;
-/** For requests that were admitted, have read, and turn out to need a write. */
+/** Maximum wait of an admitted request that has read and then turns out to need a write. */
 const MAX_WRITE_WAIT_MS = 500;
 /** Reads are fast while they take less than this in total. */
 const FAST_READ_MS = 20;
@@ -29,7 +29,7 @@ type AnyBatcher = Pick<
   | 'averageCutItemMs'
   | 'tenantQueue'
 >;
-/** The tenant of a request, a workspace id; asked only while requests wait. */
+/** Returns the tenant of a request, a workspace id; called only while requests wait. */
 type TenantOf = () => number;
 
 export class Admission {
@@ -46,8 +46,9 @@ export class Admission {
   }
 
   /**
-   * Whether a new request may enter. Asked before any work is done for it; an admitted request is not rejected later
-   * because others arrive, so no work is wasted. A tenant is not rejected because of the requests of another.
+   * Whether a new request may enter. Called before any work is done for it: an admitted request is not
+   * rejected later because others arrive, so no work is wasted. A tenant is not rejected because of the
+   * requests of another.
    */
   admits(access: Access, findTenant: TenantOf): boolean {
     if (access !== 'list') this.#cooldown.otherWorkArrived();
@@ -64,7 +65,7 @@ export class Admission {
   }
 }
 
-/** Whether one more item of the tenant would wait longer than this. */
+/** Whether one more item of the tenant would wait longer than `maxWaitMs`. */
 function exceeds(batcher: AnyBatcher, maxWaitMs: number, findTenant: TenantOf): boolean {
   if (isFull(batcher, findTenant)) return true;
   // The common case, a queue that fits into one batch, needs no clock.
@@ -73,8 +74,9 @@ function exceeds(batcher: AnyBatcher, maxWaitMs: number, findTenant: TenantOf): 
 }
 
 /**
- * Whether the queue has no place for one more item of the tenant. A tenant alone may fill it up to the limit. Beyond that
- * it has as many places again for the others, and each may have as many items as are free (see `FairShare`).
+ * Whether the queue has no room for one more item of the tenant. One tenant can fill it to `maxQueued`.
+ * Beyond that there is as much room again for the others, each of which may have as many items as are free
+ * (see `FairShare`).
  */
 function isFull(batcher: AnyBatcher, findTenant: TenantOf): boolean {
   const { maxQueued } = batcher.limits;
@@ -82,7 +84,7 @@ function isFull(batcher: AnyBatcher, findTenant: TenantOf): boolean {
   return queued >= maxQueued && batcher.queuedOfTenant(findTenant()) >= 2 * maxQueued - queued;
 }
 
-/** Whether one more item behind this part of the queue would wait longer. Items that fit into a batch are not a queue. */
+/** Whether one more item behind this part of the queue would wait too long, for full or for cut batches. */
 function isLate(batcher: AnyBatcher, part: QueuePart, maxWaitMs: number): boolean {
   const isLong = part.queued > batcher.limits.maxBatch;
   return (isLong && waitMs(batcher, part) > maxWaitMs) || cutWaitMs(batcher, part) > MAX_CUT_WAIT_MS;
@@ -101,11 +103,11 @@ function cutWaitMs({ limits }: AnyBatcher, { queued, averageCutItemMs }: QueuePa
   return (queued * averageCutItemMs) / limits.maxInFlight;
 }
 
-/** While there is other work, lists pause this many times as long as they kept the event loop busy: a tenth of it. */
+/** While there is other work, lists pause this many times as long as they kept the event loop busy. */
 const PAUSE_FACTOR = 9;
-/** A process that was suspended in the middle of a list would otherwise pause for as long. */
+/** Maximum pause: a process suspended in the middle of a list would otherwise pause nine times as long. */
 const MAX_PAUSE_MS = 500;
-/** Other work counts for this long after it arrived. */
+/** Other work counts for this long after it arrives. */
 const OTHER_WORK_WINDOW_MS = 1_000;
 
 /** Limits lists to a tenth of the event loop while other requests arrive. */

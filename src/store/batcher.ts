@@ -17,7 +17,7 @@ export interface BatchLimits {
    * a second batch is only worthwhile when the first one takes longer than this.
    */
   maxLingerMs: number;
-  /** Items that may wait for a batch before new work is rejected. */
+  /** Items that may wait for a batch; beyond this, new work is rejected. */
   maxQueued: number;
   /** Whether all items of a batch must be of the same kind. */
   isOfOneKind?: boolean;
@@ -25,9 +25,9 @@ export interface BatchLimits {
 
 /** Pauses between batches that must not starve other work (admission.ts). */
 export interface Cooldown {
-  /** How long until the next batch may start. */
+  /** Milliseconds until the next batch may start. */
   readonly remainingMs: number;
-  /** Called when a batch starts. The returned function is called when it is done, and calls `resume` afterwards. */
+  /** Called when a batch starts. The returned function is called when it ends, and later calls `resume`. */
   start(): (resume: () => void) => void;
 }
 
@@ -37,8 +37,8 @@ export interface QueuePart {
   /** How long the first item has waited; 0 if there is none. */
   oldestWaitMs: number;
   /**
-   * Exponentially weighted average of the duration per item of the batches that were cut, 0 for the others; 0 again once
-   * nothing waits.
+   * Duration per item of batches that were cut: an exponentially weighted average in which other batches
+   * count as 0. Reset to 0 when the queue is empty.
    */
   averageCutItemMs: number;
 }
@@ -51,11 +51,11 @@ interface BatcherOptions<Item, Result> {
   /** Queue length of each thread of the process. */
   queueLengths?: ThreadSum | undefined;
   cooldown?: Cooldown;
-  /** Returns how much JSON an item carries, if it may be much. */
+  /** Returns the characters of JSON in an item; absent if no item has many. */
   countCharacters?: (item: Item) => number;
-  /** Returns how much JSON a result has. Those of a tenant tell how large its next ones will be. */
+  /** Returns the characters of JSON in a result. A tenant's results predict the size of its next ones. */
   countInResult?: (item: Item, result: Result) => number;
-  /** Names what an item changes: items with the same name never run in two batches at once. */
+  /** Names what an item changes: items with the same name never run in two batches at the same time. */
   changedBy?: (item: Item) => string | undefined;
   observer?: BatchObserver | undefined;
   /** Called with the cause when a batch is split; its items, repeated one at a time, may all succeed. */
@@ -88,7 +88,7 @@ interface Run {
   startedAt: number;
   coolDown: ReturnType<Cooldown['start']> | undefined;
   changed: readonly string[];
-  /** Whether it has fewer items than waited, because they or their results are large. */
+  /** Whether the batch took fewer items than were waiting, because the items or their results are large. */
   isCut: boolean;
 }
 
@@ -96,16 +96,19 @@ interface Run {
 const SWEEP_INTERVAL_MS = 100;
 /** Weight of the newest batch in the average. */
 const NEWEST_WEIGHT = 1 / 4;
-/** JSON in one batch: more would keep the event loop and the database busy for too long. */
+/** Characters of JSON in one batch: more would keep the event loop and the database busy for too long. */
 const MAX_BATCH_CHARACTERS = 1_048_576;
-/** While several tenants are active: an item waits for the batch before its own, and shares its own with those of others. */
+/**
+ * The same while several tenants are active: an item waits for the batch before its own, and for the other
+ * items of its own.
+ */
 const MAX_SHARED_BATCH_CHARACTERS = 131_072;
 /**
  * Weight of the newest result in the average of its tenant. With less, the first batches with large results are too
  * large; with more, a tenant could alternate between a few small results and many large ones.
  */
 const NEWEST_RESULT_WEIGHT = 1 / 64;
-/** 256 results of this size are not too large for a batch. */
+/** Average that needs no tracking: 256 results of this size are not too large for a batch. */
 const SMALL_RESULT_CHARACTERS = 512;
 
 export class Batcher<Item extends { kind: unknown }, Result> implements QueuePart {
@@ -115,30 +118,28 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
   readonly #cooldown: Cooldown | undefined;
   readonly #countCharacters: ((item: Item) => number) | undefined;
   readonly #countInResult: ((item: Item, result: Result) => number) | undefined;
-  /** Average of what `countInResult` returned, by tenant; absent if it is small. */
+  /** Average size of a tenant's results as `countInResult` returns it; absent if it is small. */
   readonly #resultCharacters = new Map<number, number>();
-  /** undefined if there is only one batch at a time. */
+  /** undefined if only one batch runs at a time. */
   readonly #changedBy: ((item: Item) => string | undefined) | undefined;
   readonly #observer: BatchObserver | undefined;
   readonly #onSplit: ((error: unknown) => void) | undefined;
   readonly #queueLengths: ThreadSum | undefined;
   #queue: Entry<Item, Result>[] = [];
   #inFlight = 0;
-  /** Names of what the batches in flight change. */
+  /** Names of what the batches in flight are changing. */
   readonly #changing = new Set<string>();
   #averageRunMs = 0;
   #averageCutItemMs = 0;
   #scheduledFlush: NodeJS.Immediate | NodeJS.Timeout | null = null;
   #isYielding = false;
-  /** Whether all items wait for a batch in flight that changes the same things. */
+  /** Whether every waiting item changes something that a batch in flight is changing. */
   #isBlocked = false;
   /** Whether the last batch was cut. */
   #isCut = false;
   #sweeper: NodeJS.Timeout | null = null;
 
-  /**
-   * `run` may return results for only the first items; the others are in the next batch, a turn of the event loop later.
-   */
+  /** `run` may return results for only the first items; the others join the next batch, a turn later. */
   constructor(
     run: (items: Item[]) => Promise<Result[]> | Result[],
     limits: BatchLimits,
@@ -169,12 +170,12 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     return this.#queue.length;
   }
 
-  /** Also of the other threads of the process, whose limit is `maxQueued`. */
+  /** Queue length in all threads of the process, which `maxQueued` limits. */
   get queuedInProcess(): number {
     return this.#queueLengths?.total ?? this.#queue.length;
   }
 
-  /** How many items of the tenant, a workspace id, wait in all threads if each has as many as this one. */
+  /** Estimated items of a tenant (a workspace id) in all threads: as if each had as many as this one. */
   queuedOfTenant(tenant: number): number {
     let own = 0;
     for (const entry of this.#queue) if (entry.tenant === tenant) own++;
@@ -195,7 +196,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     return this.#averageCutItemMs;
   }
 
-  /** The part of the queue that one more item of the tenant, a workspace id, would wait for, as tenants take turns. */
+  /** Part of the queue that one more item of the tenant would wait for, given that tenants take turns. */
   tenantQueue(tenant: number): QueuePart {
     const counts = new Map<number, number>();
     for (const entry of this.#queue) counts.set(entry.tenant, (counts.get(entry.tenant) ?? 0) + 1);
@@ -203,7 +204,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     let queued = 0;
     for (const count of counts.values()) queued += Math.min(count, own + 1);
     const first = this.#queue.find((entry) => entry.tenant === tenant);
-    // A tenant with fewer items than the others is not why batches are cut.
+    // A tenant with fewer items than average does not cause batches to be cut.
     const isSmall = own * counts.size < this.#queue.length;
     return {
       queued,
@@ -268,7 +269,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     this.#schedule();
   }
 
-  /** The oldest items of the tenants in turn that may run; if a batch is of one kind, those of the first one's kind. */
+  /** Takes the next items that may run, tenants in turn; with `isOfOneKind`, all of the first one's kind. */
   #dequeue(): { taken: Entry<Item, Result>[]; isCut: boolean } {
     const { maxBatch, isOfOneKind } = this.limits;
     if (this.#isCut || !this.#isOneBatch()) this.#queue = inTurns(this.#queue);
@@ -294,7 +295,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     return { taken, isCut: characters >= maxCharacters && rest.length > 0 };
   }
 
-  /** Whether all items that wait fit into a batch. */
+  /** Whether all waiting items fit into one batch. */
   #isOneBatch(): boolean {
     if (this.#queue.length > this.limits.maxBatch) return false;
     let characters = 0;
@@ -321,7 +322,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     for (const name of run.changed) this.#changing.add(name);
     try {
       const running = this.#run(batch.map(({ item }) => item));
-      // Without `await` for an adapter that answers synchronously: saves a trip through the microtask queue.
+      // No `await` for an adapter that answers synchronously: saves a trip through the microtask queue.
       const results = running instanceof Promise ? await running : running;
       const unanswered = batch.splice(results.length);
       this.#learnCharacters(batch, results);
@@ -368,7 +369,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     } else if (isPartial) {
       this.#yield();
     } else if (this.#queue.length > 0) {
-      // The next batch is in flight while the responses of this one are written.
+      // The next batch runs while the responses of this one are written.
       this.#flush();
     }
   }
@@ -401,7 +402,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
   }
 }
 
-/** The entries that may still start; the others are rejected. */
+/** Rejects entries that are too late to start; returns the others. */
 function rejectExpired<Item, Result>(entries: Entry<Item, Result>[]): Entry<Item, Result>[] {
   const now = performance.now();
   return entries.filter(({ startBy, reject }) => {

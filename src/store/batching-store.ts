@@ -28,7 +28,7 @@ import type {
 } from './port.ts';
 import { countInCommandResult, countInQueryResult } from './result-size.ts';
 
-/** They read many rows: each is a batch of its own, so that no lookup waits for more than one of them. */
+/** Queries that read many rows. Each is its own batch, so that no lookup waits for more than one of them. */
 const LISTS: ReadonlySet<QueryKind> = new Set<QueryKind>([
   'listUserGroups',
   'listUserGroupSummaries',
@@ -49,7 +49,7 @@ const LISTS: ReadonlySet<QueryKind> = new Set<QueryKind>([
   'scanUsage',
 ]);
 
-/** A lookup of one group, which can be sent before it is known whether it is needed. */
+/** Lookup of one group that may be sent before it is known to be needed. */
 export type PrefetchQuery = Query<'findUserGroup' | 'findUserGroupByToken' | 'resolveToken'>;
 
 function isSameQuery(prefetched: PrefetchQuery, query: Query): boolean {
@@ -66,13 +66,13 @@ function isSameQuery(prefetched: PrefetchQuery, query: Query): boolean {
   );
 }
 
-/** Storing a webhook delivery takes as long as storing so much JSON. */
+/** Characters of JSON that take as long to store as one webhook delivery. */
 const DELIVERY_CHARACTERS = 2_048;
 
-/** The same for the round trips of a command that is executed by itself: the whole batch waits for them. */
+/** The same for the round trips of a command that runs by itself: the whole batch waits for them. */
 const SINGLE_CHARACTERS = 65_536;
 
-/** JSON that a command carries. An event for a hundred webhook endpoints is a hundred deliveries. */
+/** Characters of JSON in a command, counting a delivery of its event to each webhook endpoint. */
 function countCharacters(command: Command): number {
   if ('changes' in command) return countInChanges(command.changes);
   const inValues = 'properties' in command ? valuesLength(command) : 0;
@@ -94,13 +94,13 @@ function countInDeliveries({ event }: Recorded): number {
   return (event?.endpoints.length ?? 0) * DELIVERY_CHARACTERS;
 }
 
-/** Two transactions that change one group wait for each other, and one of them may have to start again. */
+/** Group that a command changes: two transactions that change one group collide, and one may be retried. */
 function changedBy(command: Command): string | undefined {
   const isChange = command.kind === 'updateUserGroup' || command.kind === 'deleteUserGroup';
   return isChange ? keyToString(command.key) : undefined;
 }
 
-/** Each has its own batches. */
+/** Queues of the store. Each has its own batches. */
 export type Queue = 'read' | 'list' | 'write';
 export type BatchObservers = Record<Queue, BatchObserver>;
 /** Queue length of each thread of a process; absent in a process with one serving thread. */
@@ -172,15 +172,16 @@ export class BatchingStore {
   }
 
   /**
-   * The same store for one request: what has not started by then (`performance.now()`) never does, and throws
-   * `StoreUnavailable`. The adapter limits how long a started command may run: one that ran on after its caller was
-   * told that it failed could undo a change that was acknowledged since.
+   * Returns this store with a deadline for one request: what has not started by `startBy`
+   * (`performance.now()`) never does, and throws `StoreUnavailable`. The adapter limits how long a started
+   * command may run: one that ran on after its caller was told that it failed could undo a change
+   * acknowledged since.
    */
   until(startBy: number, tenant = this.#tenant): BatchingStore {
     return new BatchingStore(this.#batchers, startBy, tenant);
   }
 
-  /** The same store for requests of one tenant, a workspace id. */
+  /** Returns this store for the requests of one tenant, a workspace id. */
   of(tenant: number): BatchingStore {
     return this.until(this.#startBy, tenant);
   }
@@ -189,7 +190,7 @@ export class BatchingStore {
     this.#batchers.onWrite = listener;
   }
 
-  /** The promise, limited by the deadline of this request. Drops what was prefetched, which is old by then. */
+  /** Limits the promise to the deadline of this request. Drops the prefetched result: it is stale by then. */
   inTime<Result>(promise: Promise<Result>, timeoutError: () => Error = timedOutInQueue): Promise<Result> {
     this.#prefetched = null;
     return this.#startBy === Number.POSITIVE_INFINITY
@@ -197,7 +198,7 @@ export class BatchingStore {
       : withDeadline(this.#startBy, promise, timeoutError);
   }
 
-  /** How many queries or commands wait in each queue. */
+  /** Returns the number of queries or commands that wait in each queue. */
   get queueLengths(): Record<Queue, number> {
     const { reads, lists, writes } = this.#batchers;
     return { read: reads.queued, list: lists.queued, write: writes.queued };
@@ -221,7 +222,7 @@ export class BatchingStore {
     this.#prefetched = { query, result };
   }
 
-  /** The key of a group; of the prefetched lookup if it is the same, because computing a key takes a hash. */
+  /** Returns the key of a group; reuses that of the prefetched lookup, to save computing a hash. */
   userGroupKey(tenant: Tenant, providedId: string): UserGroupKey {
     const query = this.#prefetched?.query;
     const { workspaceId, environment } = tenant;

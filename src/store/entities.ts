@@ -1,4 +1,4 @@
-// The entities that both databases store: one description each of their columns, types and conversions.
+// Entities that both databases store, each described once: columns, types and conversions.
 
 import type { ApiToken } from '../domain/api-token.ts';
 import type { Document, DocumentKey } from '../domain/document.ts';
@@ -30,7 +30,7 @@ export const WORKSPACE = new Entity<Workspace>((column) => ({
   createdAt: column.bigint('created_at'),
 }));
 
-/** Rows that belong to a workspace besides user groups. */
+/** Tables with rows of a workspace, besides user groups. */
 export const WORKSPACE_TABLES = [
   'api_tokens',
   'documents',
@@ -69,7 +69,7 @@ export const USER_GROUP = new RowShape<UserGroup>({
   ...USER_GROUP_BESIDE_KEY.fields,
 });
 
-/** In the order in which all user groups are read. */
+/** Position in the order in which all user groups are read. */
 export const USER_GROUP_POSITION = new RowShape<Omit<UserGroupKey, 'bucket'>>({
   workspaceId: USER_GROUP.fields.workspaceId,
   environment: USER_GROUP.fields.environment,
@@ -93,7 +93,7 @@ export function toUserGroupWithKey(key: UserGroupKey, row: readonly unknown[], i
   return { ...USER_GROUP_BESIDE_KEY.read(row, index), bucket, workspaceId, environment, providedId };
 }
 
-/** The columns of a token in every schema. */
+/** Columns of a token that every schema version has. */
 export const STORED_TOKEN = new Entity<StoredToken>((column) => ({
   workspaceId: column.bigint('workspace_id'),
   environment: column.text('environment'),
@@ -127,7 +127,7 @@ export function createdUserGroup(command: NewUserGroup): UserGroup {
   };
 }
 
-/** Size of the JSON of a user group, which is known without reading the texts. */
+/** SQL for the size of a user group's JSON, which a database knows without reading the texts. */
 export const USER_GROUP_BYTES = 'coalesce(octet_length(mapping), 0) + coalesce(octet_length(properties), 0)';
 
 export const USER_GROUP_SUMMARY = new Entity<Omit<UserGroupSummary, 'mapping' | 'properties'>>((column) => ({
@@ -207,7 +207,7 @@ export const RENAME = new Entity<Rename>((column) => ({
   teamId: column.bigint('team_id'),
 }));
 
-/** In the order in which all renames are read. */
+/** Position in the order in which all renames are read. */
 export const RENAME_POSITION = new RowShape<
   Pick<Rename, 'workspaceId' | 'environment' | 'position' | 'eventId' | 'direction'>
 >({
@@ -249,7 +249,7 @@ export const WEBHOOK_ENDPOINT_KEY = new Entity<WebhookEndpointKey>((column) => (
   endpointId: column.text('endpoint_id'),
 }));
 
-/** The same columns, for the place of an endpoint in the order of all. */
+/** Position of a webhook endpoint in the order of all; the same columns. */
 export const ENDPOINT_POSITION = new RowShape<EndpointPosition>({
   workspaceId,
   environment: text('environment'),
@@ -264,7 +264,7 @@ export const DELIVERY_KEY = new Entity<DeliveryKey>((column) => ({
   eventId: column.text('event_id'),
 }));
 
-/** In the order in which all deliveries are read. */
+/** Position in the order in which all deliveries are read. */
 export const DELIVERY_POSITION = new RowShape<Omit<DeliveryKey, 'bucket'>>({
   ...WEBHOOK_ENDPOINT_KEY.fields,
   eventId: DELIVERY_KEY.fields.eventId,
@@ -313,7 +313,7 @@ export const USAGE_COUNT = new Entity<UsageCount>((column) => ({
 }));
 
 const { day, kind, integration } = USAGE_COUNT.fields;
-/** In the order in which all counts are read. */
+/** Position in the order in which all counts are read. */
 export const USAGE_POSITION = new RowShape<UsagePosition>({
   workspaceId,
   environment,

@@ -1,5 +1,5 @@
-// Which of the events that were read are on a page: at most `limit` of the type, and none after one with which their
-// changes come to `maxBytes`.
+// Selects the events of a page: at most `limit` of the type, up to the one at which the changes reach
+// `maxBytes` in total.
 
 import {
   EVERY_POSITION,
@@ -15,7 +15,7 @@ export interface EventCandidate extends EventPosition {
   bytes: number;
 }
 
-/** `candidates` are the next events of any type, of which one more than `scanLimit` was requested. */
+/** `candidates` are the next events of any type; one more than `scanLimit` was requested. */
 export function selectPage(
   candidates: Iterable<EventCandidate>,
   { type, limit, scanLimit, maxBytes }: EventSearch,
@@ -35,7 +35,7 @@ export function selectPage(
   return { positions, last, isEnd: true };
 }
 
-/** The positions of a search that continues after `after`. */
+/** Returns the range of positions that is left for a search that continues after `after`. */
 export function searchRange({ order, range = EVERY_POSITION, after }: EventSearch): PositionRange {
   if (after === null) return range;
   return order === 'newest'

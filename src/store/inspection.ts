@@ -1,5 +1,5 @@
-// Reads of the commands that check a database. An inspection changes nothing, not even the schema: it reads only
-// what every schema has.
+// Reads a database for the commands that check it. An inspection changes nothing, not even the schema, and
+// reads only what every schema version has.
 
 import type { StoredToken } from '../domain/key-ring.ts';
 import { STORED_TOKEN } from './entities.ts';
@@ -24,21 +24,24 @@ export abstract class Inspection {
     this.#readAll = readAll;
   }
 
-  /** For people, such as `PostgreSQL 18.4`. */
+  /** Human-readable, such as `PostgreSQL 18.4`. */
   abstract version(): Promise<string>;
 
-  /** Whatever prevents the service from using the database, or endangers its data. */
+  /** Conditions that prevent the service from using the database or endanger its data. */
   abstract findings(): Promise<Finding[]>;
 
-  /** How far the clock of the database is ahead of ours; null if both have the same clock. */
+  /** Milliseconds by which the database's clock is ahead of this machine's; null if they share one. */
   abstract clockAheadMs(): Promise<number | null>;
 
-  /** The indexes of the newest schema that a database without pending migrations lacks, because its restore failed. */
+  /** Indexes of the newest schema that a fully migrated database lacks because its restore failed. */
   abstract missingIndexes(): Promise<string[]>;
 
   protected abstract hasTable(name: string): Promise<boolean>;
 
-  /** Whether the database has tables of this service; otherwise only `version`, `pendingMigrations` and `newerVersion` may be called. */
+  /**
+   * Whether the database has tables of this service. If not, only `version`, `pendingMigrations` and
+   * `newerVersion` may be called.
+   */
   async isInitialized(): Promise<boolean> {
     for (const table of TABLES) if (!(await this.hasTable(table))) return false;
     return true;
@@ -49,7 +52,7 @@ export abstract class Inspection {
     return this.#migrations.pending(await this.#schemaNumber()).map(({ name }) => name);
   }
 
-  /** Says that a newer version has migrated the database; null if none has. */
+  /** Returns a message that a newer version has migrated the database; null if none has. */
   async newerVersion(): Promise<string | null> {
     return this.#migrations.newerVersion(await this.#schemaNumber());
   }
@@ -60,13 +63,13 @@ export abstract class Inspection {
     return rows.map(([id]) => id as string);
   }
 
-  /** The number of stored tokens by the id of their key. */
+  /** Counts the stored tokens by the id of their key. */
   async countTokens(): Promise<Map<string, number>> {
     const rows = await this.#readAll('select token_key_id, count(*) from user_groups group by token_key_id');
     return new Map(rows as [string, number][]);
   }
 
-  /** Some of the tokens that are encrypted with the key. */
+  /** Returns up to `limit` tokens that are encrypted with the key. */
   async sampleTokens(keyId: string, limit: number): Promise<StoredToken[]> {
     const sql = `select ${STORED_TOKEN.names} from user_groups where token_key_id = $1 limit $2`;
     return STORED_TOKEN.readAll(await this.#readAll(sql, [keyId, limit]));
@@ -81,7 +84,7 @@ export abstract class Inspection {
 
 export interface Finding {
   subject: 'database' | 'server' | 'privileges' | 'durability';
-  /** Whether the service cannot work with it. */
+  /** Whether the service cannot work with the database. */
   isFatal: boolean;
   message: string;
   remedy: string;

@@ -1,15 +1,15 @@
-// Migrations are numbered SQL files, forward only. An adapter runs each in a transaction that first inserts its
-// number: of processes that start at the same time, one migrates and the others find it done.
+// Migrations are numbered SQL files, forward only. An adapter runs each in a transaction that first inserts
+// its number: if several processes start at the same time, one migrates and the others find it done.
 //
-// A migration is additive, so the version before it serves the new schema too: processes of both versions can share the
-// database during an upgrade, and an upgrade can be undone by starting the earlier version.
+// A migration is additive, so the version before it serves the new schema too: processes of both versions can
+// share the database during an upgrade, and an upgrade can be undone by starting the earlier version.
 
 import { programFilesIn, readProgramFile } from '../system/program-file.ts';
 import { StoreUnavailable } from './port.ts';
 
 export interface Migration {
   number: number;
-  /** The name of its file. */
+  /** File name. */
   name: string;
   sql: string;
 }
@@ -21,7 +21,7 @@ export interface MigrationObserver {
 
 export const UNOBSERVED: MigrationObserver = { started: () => {}, applied: () => {} };
 
-/** How many schemas beyond its own a version serves. */
+/** Number of later schemas that a version serves besides its own. */
 const SERVED_BEYOND = 1;
 
 /** The database has a schema that this version cannot serve. */
@@ -29,7 +29,7 @@ export class SchemaTooNew extends StoreUnavailable {
   override readonly name = 'SchemaTooNew';
 }
 
-/** The migrations of a version, which are the files in a folder. The number of a schema is that of its last migration. */
+/** Migrations of this version: the SQL files in a folder. A schema has the number of its last migration. */
 export class Migrations {
   readonly #folder: string;
   readonly #files: string[];
@@ -42,7 +42,7 @@ export class Migrations {
       .sort();
   }
 
-  /** Those that a database with the schema `number` lacks. Throws `SchemaTooNew`. */
+  /** Returns the migrations that a database with the schema `number` lacks. Throws `SchemaTooNew`. */
   pending(number: number): Migration[] {
     this.refuseTooNew(number);
     return this.#files
@@ -54,7 +54,7 @@ export class Migrations {
       .slice(number);
   }
 
-  /** Throws `SchemaTooNew`. */
+  /** Throws `SchemaTooNew` if this version cannot serve the schema `number`. */
   refuseTooNew(number: number): void {
     const newest = this.#files.length + SERVED_BEYOND;
     if (number <= newest) return;
@@ -63,7 +63,7 @@ export class Migrations {
     );
   }
 
-  /** Says that a newer version has migrated the database to the schema `number`; null if none has. */
+  /** Returns a message that a newer version has migrated to the schema `number`; null if none has. */
   newerVersion(number: number): string | null {
     const known = this.#files.length;
     if (number <= known) return null;

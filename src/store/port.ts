@@ -33,22 +33,22 @@ import type {
 
 export interface Store {
   /**
-   * Each query sees everything that was committed before the call. Answers at least the first query, and fewer than all
-   * where their rows would keep the event loop for too long. Throws `StoreUnavailable`.
+   * Each query sees everything that was committed before the call. Answers at least the first query, but not
+   * all if their rows would block the event loop for too long. Throws `StoreUnavailable`.
    */
   read(queries: readonly Query[]): Promise<QueryResult[]> | QueryResult[];
   /**
-   * Executes at least the first command, and fewer than all where they would keep the others waiting for too long. Each is
-   * atomic, and durable when the promise resolves. A batch that rejects with anything but `StoreUnavailable` has changed
-   * nothing. Throws `StoreUnavailable`.
+   * Executes at least the first command, but not all if they would keep the others waiting for too long. Each
+   * is atomic, and durable when the promise resolves. A batch that rejects with anything but
+   * `StoreUnavailable` has changed nothing. Throws `StoreUnavailable`.
    */
   write(commands: readonly Command[]): Promise<CommandResult[]>;
-  /** Whether each command of the kind takes round trips of its own, also in a batch; absent if none does. */
+  /** Whether each command of the kind needs round trips of its own, even in a batch; absent if none does. */
   executesSingly?(kind: CommandKind): boolean;
   close(): Promise<void>;
 }
 
-/** A store whose database was migrated when it was opened. */
+/** Store whose database was migrated when it was opened. */
 export interface MigratedStore extends Store {
   /** The number of the schema. */
   schema: number;
@@ -58,7 +58,7 @@ export interface MigratedStore extends Store {
 export class StoreUnavailable extends Error {
   override readonly name: string = 'StoreUnavailable';
 
-  /** Whether it may resolve itself without an operator, for example a database that starts later than the service. */
+  /** Whether it may resolve itself without an operator, as when the database starts after the service. */
   get isTransient(): boolean {
     return false;
   }
@@ -75,7 +75,7 @@ export interface StoreObserver {
   available(): void;
 }
 
-/** Each query as a function: what it takes, and its result. */
+/** Each query as a function from its parameters to its result. */
 interface Queries {
   /** null if there is none. */
   findApiToken(query: { digest: TokenDigest }): FoundApiToken | null;
@@ -84,16 +84,16 @@ interface Queries {
   findUserGroup(query: { key: UserGroupKey }): UserGroup | null;
   /** The group whose current or last replaced token has this digest; null if there is none. */
   findUserGroupByToken(query: { address: TokenAddress }): UserGroup | null;
-  /** The same if it is a group of the tenant, is not suspended, and the token is valid at this instant; otherwise null. */
+  /** The same, but null unless the group is the tenant's, not suspended, and the token valid at `now`. */
   resolveToken(query: { address: TokenAddress; tenant: Tenant; now: number }): UserGroup | null;
-  /** The two lookups by the marked digest of a token that encodes no bucket, or another one than that of its group. */
+  /** The same two lookups by the marked digest of a token that does not encode the bucket of its group. */
   findUserGroupByImportedToken(query: { digest: TokenDigest }): UserGroup | null;
   resolveImportedToken(query: { digest: TokenDigest; tenant: Tenant; now: number }): UserGroup | null;
   /** The bucket of the group that has the imported token; null if there is none. */
   findImportedToken(query: { digest: TokenDigest }): Bucket | null;
-  /** In the order of their ids; of the installation, or of one workspace and environment. */
+  /** API tokens of one workspace and environment, or of the installation, in the order of their ids. */
   listApiTokens(query: { tenant: Tenant | null; after: number; limit: number }): ApiTokenRow[];
-  /** Those that are revoked, or those that are not, before this id; the newest first. */
+  /** Either the revoked API tokens or the others, with ids below `before`, newest first. */
   listNewestApiTokens(query: {
     tenant: Tenant;
     before: number;
@@ -101,24 +101,27 @@ interface Queries {
     limit: number;
   }): ApiToken[];
   findWorkspace(query: { name: string }): Workspace | null;
-  /** Workspaces in the order of their names after `after`, from the first if it is null. */
+  /** Workspaces in the order of their names, after `after`; from the first if it is null. */
   listWorkspaces(query: { after: string | null; limit: number }): Workspace[];
   /** The ids of the keys that stored tokens may be encrypted with. */
   listTokenKeyIds(query: object): string[];
   /** All groups in key order, after `after`; from the first if it is null. */
   scanUserGroups(query: { after: UserGroupKey | null; limit: number }): UserGroup[];
-  /** A page of one list, from a position in its order; `isEnd` if no more follow in this order. */
+  /** A page of one list, starting at a position in its order; `isEnd` if no more follow. */
   listUserGroups(query: UserGroupSearch): { userGroups: UserGroup[]; isEnd: boolean };
-  /** The same with only what a filter needs; mappings and properties that are not read are null. */
+  /** The same with only the fields that a filter needs; those that are not read are null. */
   listUserGroupSummaries(query: UserGroupSearch & ReadFields): {
     summaries: UserGroupSummary[];
     isEnd: boolean;
   };
-  /** Groups that may have a text in their id or name: databases fold the case of ASCII characters only. */
+  /**
+   * Groups that may have a text in their id or name. Includes all groups with non-ASCII characters, whose
+   * case databases do not fold.
+   */
   searchUserGroups(query: UserGroupTextSearch): UserGroupCandidates;
   /** The group of each key; null if there is none. */
   findUserGroups(query: { keys: readonly UserGroupKey[] }): (UserGroup | null)[];
-  /** The installation, or one workspace and environment. */
+  /** Counts the groups of one workspace and environment, or of the installation if `tenant` is null. */
   countUserGroups(query: { tenant: Tenant | null }): number;
   /** The documents of one environment, with the version that every change of one increments. */
   findConfig(query: { tenant: Tenant }): Config;
@@ -158,7 +161,7 @@ interface Queries {
   scanUsage(query: { after: UsagePosition | null; limit: number }): UsageCount[];
   /** The first environment after `after` that has usage; null if there is none. */
   findNextTenantWithUsage(query: { after: Tenant | null }): TenantWithUsage | null;
-  /** Figures that were counted of the environment; null if none were. */
+  /** Stored figures of the environment; null if there are none. */
   findFigures(query: { tenant: Tenant }): StoredFigures | null;
   /** The first environment after `after` that has events; null if there is none. */
   findNextTenant(query: { after: Tenant | null }): TenantWithEvents | null;
@@ -166,11 +169,12 @@ interface Queries {
   ping(query: object): number;
 }
 
-/** The same for commands. */
+/** Each command as a function from its parameters to its result. */
 interface Commands {
   /**
-   * Creates the group if its key is free; otherwise returns the existing one. `unsettled` if neither worked, because the
-   * group was deleted at that moment or the database has lost the lease of its id: no id of the lease may be used again.
+   * Creates the group if its key is free; otherwise returns the existing one. `unsettled` if neither worked,
+   * because the group was deleted at that moment or the database has lost the lease of its id: no id of the
+   * lease may be used again.
    */
   createUserGroup(command: NewUserGroup): { created: boolean; userGroup: UserGroup } | 'unsettled';
   /** The same with an existing token; `token_taken` if it is another group's current or last replaced token. */
@@ -178,18 +182,18 @@ interface Commands {
     command: ImportedUserGroup,
   ): { created: boolean; userGroup: UserGroup } | 'token_taken' | 'workspace_not_found' | 'unsettled';
   updateUserGroup(command: UserGroupUpdate): UserGroup | 'not_found' | 'version_mismatch';
-  /** `stale` if its stored token is not `expected` any more. */
+  /** `stale` if its stored token is no longer `expected`. */
   deleteUserGroup(command: UserGroupDeletion): 'deleted' | 'not_found' | 'version_mismatch' | 'stale';
   /**
-   * Gives the group the key `to`. `stale` if its stored token is not `expected` any more, or the configuration has changed
-   * that the command changes with it.
+   * Gives the group the key `to`. `stale` if its stored token is no longer `expected`, or if the
+   * configuration that the command also changes has changed.
    */
   renameUserGroup(
     command: UserGroupRename,
   ): UserGroup | 'not_found' | 'version_mismatch' | 'id_taken' | 'stale';
-  /** Replaces the token if it is still the current one and the precondition is met; otherwise null. */
+  /** Replaces the token if it is still current and the precondition is met; otherwise returns null. */
   rotateToken(command: TokenRotation): UserGroup | null;
-  /** Stores the same token under another key if its ciphertext is still `expected`; returns whether it was. */
+  /** Replaces the ciphertext by one with another key if it is still `expected`; returns whether it was. */
   resealToken(command: { key: UserGroupKey; expected: SealedToken; sealedToken: SealedToken }): boolean;
   /** Reserves `count` consecutive ids. */
   leaseIds(command: { sequence: IdSequence; count: number }): LeasedIds;
@@ -205,9 +209,9 @@ interface Commands {
     to: string;
   }): 'renamed' | 'not_found' | 'name_taken';
   /**
-   * Deletes the workspace and its API tokens if it has no user groups, every API token ended before `endedBefore`, and
-   * its events and its usage were deleted.
-   * Nothing can be created in it concurrently: API tokens and imports lock the workspace.
+   * Deletes the workspace and its API tokens if it has no user groups, every API token ended before
+   * `endedBefore`, and its events and usage have been deleted. Nothing can be created in it concurrently: API
+   * tokens and imports lock the workspace.
    */
   deleteWorkspace(command: {
     workspaceId: number;
@@ -220,9 +224,9 @@ interface Commands {
   createApiToken(
     command: ApiToken & { limit?: number } & Recorded,
   ): 'created' | 'workspace_not_found' | 'digest_taken' | 'limit_reached';
-  /** Returns whether the token exists; revoking a revoked one keeps the first time, and is no event. */
+  /** Returns whether the token exists. Revoking a revoked token keeps the first time and records no event. */
   revokeApiToken(command: { apiTokenId: number; now: number } & Recorded): boolean;
-  /** Replaces the text if it is still the current one and the token is not revoked; returns whether it was. */
+  /** Replaces the text if it is current and the token is not revoked; returns whether it did. */
   rotateApiToken(command: ApiTokenRotation): boolean;
   /** Creates or replaces the document, unless it exceeds a limit of its kind. */
   putDocument(
@@ -237,7 +241,7 @@ interface Commands {
     version: number;
     changes: readonly DocumentChange[];
   }): number | 'version_mismatch';
-  /** Stores the same secret under another key if its ciphertext is still `expected`; returns whether it was. */
+  /** Replaces the ciphertext by one with another key if it is still `expected`; returns whether it was. */
   resealDocument(command: { key: DocumentKey; expected: SealedToken; secret: SealedToken }): boolean;
   /** Stores documents of another database unchanged; skips those whose key exists. */
   copyDocuments(command: { documents: readonly Document[] }): null;
@@ -245,7 +249,7 @@ interface Commands {
   copyEvents(command: { events: readonly StoredEvent[] }): null;
   /** Stores deliveries of copied events; skips those whose key exists. */
   copyDeliveries(command: { deliveries: readonly Delivery[] }): null;
-  /** When tokens were last used. Does not change the version of a group. */
+  /** Stores when tokens were last used. Does not change the version of a group. */
   markSeen(command: { userGroups: readonly SeenUserGroup[]; at: number }): null;
   markApiTokensUsed(command: { apiTokenIds: readonly number[]; at: number }): null;
   /** Adds each count to the stored one. Not repeatable. */
@@ -254,7 +258,10 @@ interface Commands {
   copyUsage(command: { counts: readonly UsageCount[] }): null;
   /** Deletes up to `limit` counts of days before this one; returns their number. */
   deleteOldUsage(command: { tenant: Tenant; before: Day; limit: number }): number;
-  /** Stores when another process may count, and what was counted, if the former is still `expected`; returns whether it was. */
+  /**
+   * Stores until when a process counts, and the result, if the time is still `expected`; returns whether it
+   * was.
+   */
   putFigures(command: {
     tenant: Tenant;
     expected: number | null;
@@ -263,7 +270,7 @@ interface Commands {
   }): boolean;
   /** Records an event that changes nothing. */
   recordEvent(command: { event: NewEvent }): null;
-  /** Takes up to `limit` deliveries that are due in the range, the first due first: until `until` no other process does. */
+  /** Claims up to `limit` deliveries due in the range, earliest first, exclusively until `until`. */
   claimDeliveries(command: {
     endpoint: WebhookEndpointKey;
     due: DueRange;
@@ -271,34 +278,34 @@ interface Commands {
     limit: number;
   }): ClaimedDeliveries;
   finishAttempts(command: { attempts: readonly FinishedAttempt[] }): null;
-  /** Makes a delivery pending again, with all its attempts; returns whether it exists. */
+  /** Makes a delivery pending again and allows it every attempt anew; returns whether it exists. */
   retryDelivery(command: { endpoint: WebhookEndpointKey; eventId: string; now: number }): boolean;
-  /** Makes up to `limit` failed deliveries pending again, with all their attempts: those of the first events after the id. */
+  /** Does the same for up to `limit` failed deliveries of events after `after`, in the order of their ids. */
   retryFailedDeliveries(command: {
     endpoint: WebhookEndpointKey;
     after: string;
     now: number;
     limit: number;
   }): RetriedDeliveries;
-  /** Gives up up to `limit` pending deliveries; returns their number. */
+  /** Fails up to `limit` pending deliveries; returns their number. */
   cancelDeliveries(command: DeliveriesOfEndpoint & { error: string }): number;
   /** Deletes up to `limit` deliveries to the endpoint; returns their number. */
   deleteDeliveries(command: DeliveriesOfEndpoint): number;
-  /** Keeps the time of an earlier failure; null: the endpoint has succeeded. Returns the stored time. */
+  /** Stores the first failure since the last success; null for a success. Returns the stored time. */
   setFailingSince(command: { endpoint: WebhookEndpointKey; since: number | null }): number | null;
   /** Stores renames of another database unchanged; skips those whose key exists. */
   copyRenames(command: { renames: readonly Rename[] }): null;
   /**
-   * Deletes those of the `limit` oldest events that occurred before this instant, and earlier renames; returns their number.
-   * With `now`, also up to `limit` of those that a clock that was ahead has recorded before one of these: they occurred later
-   * than now. Looks for it among the `AHEAD_EVENTS` oldest ones.
+   * Deletes those of the `limit` oldest events that occurred before `before`, and earlier renames; returns
+   * the number of events. With `now`, looks through the `AHEAD_EVENTS` oldest ones instead, and also deletes
+   * those before an old event that are dated later than `now`: a clock that was ahead recorded them.
    */
   deleteOldEvents(command: { tenant: Tenant; before: number; limit: number; now?: number }): number;
-  /** Deletes up to `limit` finished deliveries that were created before this instant; returns their number. */
+  /** Deletes up to `limit` finished deliveries that were created before `before`; returns their number. */
   deleteOldDeliveries(command: { tenant: Tenant; before: number; limit: number }): number;
   /**
-   * Removes the changes from up to `limit` of the next `scanLimit` events of the target in the range. Returns the position
-   * of the last event that has none now; null if the range has no event.
+   * Removes the changes from up to `limit` of the next `scanLimit` events of the target in the range. Returns
+   * the position of the last event that has none now; null if the range has no event.
    */
   eraseChanges(
     command: Tenant & {
@@ -309,14 +316,16 @@ interface Commands {
       scanLimit: number;
     },
   ): number | null;
-  /** Overwrites what deleted rows have left in files of the database, where that needs a command; false if a reader prevents it. */
+  /**
+   * Overwrites the remains of deleted rows in files, if that needs a command; false if a reader prevents it.
+   */
   scrub(command: object): boolean;
   /** Stores groups of another database unchanged; skips those whose key exists. */
   copyUserGroups(command: { userGroups: readonly UserGroup[] }): null;
   addTokenKeyId(command: { keyId: string; now: number }): null;
   /** Removes the ids of keys that no stored token uses. */
   removeTokenKeyIds(command: { keep: string }): null;
-  /** After many rows were added without leasing ids, for a database whose plans depend on statistics. */
+  /** Updates statistics on which plans depend; needed after many rows were added without leasing ids. */
   gatherStatistics(command: object): null;
   /** Fails if the database does not accept writes; `disk_full` if it accepts only small ones. */
   pingWrite(command: object): null | 'disk_full';
@@ -333,7 +342,7 @@ export type CommandResult<Kind extends keyof Commands = keyof Commands> = Return
 export type QueryKind = keyof Queries;
 export type CommandKind = keyof Commands;
 
-/** A change that is recorded in its transaction; undefined: no event is kept. */
+/** Change that records its event in the same transaction; undefined: no event is kept. */
 export interface Recorded {
   event?: NewEvent | undefined;
 }
@@ -353,7 +362,7 @@ export interface NewFigures {
 }
 
 export interface StoredFigures {
-  /** Until then a process may be counting. */
+  /** A process may be counting until then. */
   countingUntil: number;
   /** null if nothing was counted yet. */
   countedAt: number | null;
@@ -373,8 +382,8 @@ export interface FileStorage {
 export interface Config {
   version: number;
   /**
-   * The documents of one snapshot, which has this version or a newer one, in the order of their keys. Can be read once:
-   * as many as a turn should read, at a time.
+   * Documents of one snapshot of this version or a newer one, in the order of their keys. Can be iterated
+   * only once. Each page has as many as one turn of the event loop should read.
    */
   pages: Iterable<readonly Document[]>;
 }
@@ -382,16 +391,16 @@ export interface Config {
 /** Documents in a page of a configuration: reading and indexing them takes about a millisecond. */
 export const CONFIG_PAGE = 500;
 
-/** Gives at most `limit` events, and none after one with which their changes come to `maxBytes`. */
+/** Search for at most `limit` events, up to the one at which the changes reach `maxBytes` in total. */
 export interface EventSearch extends Omit<EventList, 'filter'> {
-  /** Only of a target. */
+  /** Only for a target. */
   range?: PositionRange;
   after: EventPosition | null;
   limit: number;
   /** Reads at most this many events of any type. */
   scanLimit: number;
   maxBytes: number;
-  /** Whether the feed goes to its end while transactions are running: only if none of them records events. */
+  /** Whether the feed passes running transactions: safe only if none of them records events. */
   readsToEnd?: boolean;
 }
 
@@ -408,22 +417,22 @@ export interface PendingEndpoint {
   dueAt: number;
 }
 
-/** More than a clock that is ahead records before it is corrected. */
+/** More events than a clock that is ahead records before it is corrected. */
 export const AHEAD_EVENTS = 10_000;
 
-/** How many of the newest deliveries of an endpoint tell its health. */
+/** Number of an endpoint's newest deliveries that determine its health. */
 export const NEWEST_DELIVERIES = 100;
 
 interface DeliveriesOfEndpoint {
   endpoint: WebhookEndpointKey;
-  /** Nothing is changed if the document of the endpoint has another one by now; null: if there is one. */
+  /** Expected tag of the endpoint's document, null for none; otherwise the command changes nothing. */
   tag: VersionTag | null;
   limit: number;
 }
 
 interface RetriedDeliveries {
   retried: number;
-  /** Whether more may have failed. */
+  /** Whether more deliveries may have failed. */
   hasMore: boolean;
 }
 
@@ -445,7 +454,7 @@ export interface ClaimedDeliveries {
   failingSince: number | null;
 }
 
-/** `before` is the stored document; null for a new one. `after` is null for one that is deleted. */
+/** `before` is the stored document; null for a new one. `after` is null for a deleted one. */
 export interface DocumentChange extends Recorded {
   before: Document | null;
   after: Document | null;
@@ -473,7 +482,7 @@ export type IdSequence = 'team_id' | 'workspace_id' | 'api_token_id' | 'data_sou
 
 export interface LeasedIds {
   first: number;
-  /** The name of the lease, which the database knows unless it was restored to an earlier state. */
+  /** Name of the lease. The database knows it unless it was restored to an earlier state. */
   lease: string;
 }
 
@@ -499,7 +508,7 @@ export interface NewUserGroup
 }
 
 export interface ImportedUserGroup extends NewUserGroup {
-  /** The marked digest of its token: of two imports of one token the first wins. null for a new token. */
+  /** Marked digest of the imported token: of two imports of one token, the first wins. null: a new token. */
   claim: TokenDigest | null;
   /** Address that the text of an issued token encodes; null for a text of another form. */
   issued: TokenAddress | null;
@@ -521,11 +530,11 @@ export interface UserGroupRename extends Recorded {
   key: UserGroupKey;
   to: UserGroupKey;
   precondition?: Precondition | undefined;
-  /** The stored token, which is replaced by the same one with another digest, encrypted for the new key. */
+  /** Stored token. The same token replaces it, with the digest and the ciphertext for the key `to`. */
   expected: SealedToken;
   tokenDigest: TokenDigest;
   sealedToken: SealedToken;
-  /** Documents that name the id, and change with it. */
+  /** Changes of documents that name the id. */
   config: Omit<Command<'changeConfig'>, 'kind'> | null;
   now: number;
 }
@@ -533,14 +542,14 @@ export interface UserGroupRename extends Recorded {
 /** Removes the changes from the earlier events of the group. */
 export interface UserGroupDeletion extends Recorded {
   key: UserGroupKey;
-  /** Position up to which no event with this id has changes, or is of another group. */
+  /** Position up to which events with this id have no changes or belong to another group. */
   erasedTo: number;
-  /** The token when `erasedTo` was determined: every rename encrypts it again. */
+  /** Stored token when `erasedTo` was determined; every rename encrypts it again. */
   expected: SealedToken;
   precondition?: Precondition | undefined;
 }
 
-/** Gives at most `limit` groups, and none after one with which the mappings and properties come to `maxBytes`. */
+/** Search for at most `limit` groups, up to the one at which their JSON reaches `maxBytes` in total. */
 export interface UserGroupSearch {
   list: UserGroupList;
   from: Position;
@@ -548,28 +557,28 @@ export interface UserGroupSearch {
   maxBytes: number;
 }
 
-/** A group that is deleted and created again has another `teamId`. */
+/** Group whose token was used. `teamId` distinguishes it from a later group with the same key. */
 export interface SeenUserGroup {
   key: UserGroupKey;
   teamId: number;
 }
 
-/** Looks through `scanLimit` groups in the order of their names, and gives at most `limit` of them. */
+/** Searches `scanLimit` groups in the order of their names for at most `limit` candidates. */
 interface UserGroupTextSearch {
   tenant: Tenant;
   from: NamePosition;
-  /** In lower case, of ASCII characters only; null gives only groups that have others. */
+  /** Lower-case ASCII text. null: only groups with other characters are candidates. */
   text: string | null;
   scanLimit: number;
   limit: number;
 }
 
 interface UserGroupCandidates {
-  /** Without mapping and properties. */
+  /** Summaries without mapping and properties. */
   summaries: UserGroupSummary[];
-  /** Groups that were looked through. */
+  /** Number of groups that were searched. */
   scanned: number;
-  /** The last one of them; null at the end of the list. */
+  /** Last group that was searched; null at the end of the list. */
   last: NamePosition | null;
 }
 
@@ -582,11 +591,11 @@ export interface UserGroupSummary extends Filterable {
 
 export interface TokenRotation extends Recorded {
   bucket: Bucket;
-  /** The token is encrypted for this id: a rename in between fails the rotation. */
+  /** Id for which the token is encrypted: a rename in between fails the rotation. */
   providedId: string;
   teamId: number;
   currentDigest: TokenDigest;
-  /** The digest of the token that the previous rotation replaced; it is removed. */
+  /** Digest of the token that the previous rotation replaced; the command removes it. */
   forgottenDigest: TokenDigest | null;
   tokenDigest: TokenDigest;
   sealedToken: SealedToken;

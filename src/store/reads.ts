@@ -1,5 +1,5 @@
-// Reads that are the same statement on both databases. Queries that need one of their own on one of them, for its
-// planner, for its shards or for a batch of many, are in the adapters.
+// Reads that are the same statement on both databases. Queries that need their own statement on one of them,
+// because of its planner, its shards or large batches, are in the adapters.
 
 import type { DocumentKey, DocumentTotal } from '../domain/document.ts';
 import type { WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
@@ -34,7 +34,7 @@ import {
 import type { Cell, Entity, Row, RowShape } from './row-shape.ts';
 import { type Statement, statement } from './statement.ts';
 
-/** A statement with its parameters, and what its rows mean. */
+/** A statement with its parameters, and the meaning of its rows. */
 export interface Read<Result> {
   statement: Statement;
   values: readonly Cell[];
@@ -221,7 +221,7 @@ export function apiTokenExists(apiTokenId: number): Read<boolean> {
   return exists(API_TOKEN_EXISTS, [apiTokenId]);
 }
 
-/** Reasons not to delete a workspace, in the order in which it is checked. */
+/** Checks that prevent a workspace from being deleted, in order. */
 export function obstaclesTo({ workspaceId, endedBefore }: Omit<Command<'deleteWorkspace'>, 'kind'>) {
   return [
     ['has_user_groups', exists(USER_GROUP_OF_WORKSPACE, [workspaceId])],
@@ -243,7 +243,7 @@ export function documentTotal({ workspaceId, environment, kind }: DocumentKey): 
   };
 }
 
-/** Their number, at most `atMost`. */
+/** Number of pending deliveries, at most `atMost`. */
 export function pendingDeliveries(endpoint: WebhookEndpointKey, atMost: number): Read<number> {
   return one(COUNT_PENDING_OF, [...ENDPOINT_POSITION.cells(endpoint), atMost]);
 }
@@ -266,7 +266,7 @@ function toListedApiToken(row: Row): ApiTokenRow {
   return { ...API_TOKEN.read(row), workspaceName: row.at(-1) as string };
 }
 
-/** The first row; null without one. */
+/** Returns the first row; null if there is none. */
 function first<Value extends object>(
   entity: Entity<Value>,
   statement: Statement,
@@ -283,7 +283,7 @@ function all<Value extends object>(
   return { statement, values, toResult: (rows) => entity.readAll(rows) };
 }
 
-/** The only column of the only row. */
+/** Returns the only column of the only row. */
 function one<Value extends Cell>(statement: Statement, values: readonly Cell[] = []): Read<Value> {
   return { statement, values, toResult: ([row]) => row![0] as Value };
 }
@@ -293,7 +293,7 @@ function exists(statement: Statement, values: readonly Cell[]): Read<boolean> {
   return { statement, values, toResult: (rows) => rows.length > 0 };
 }
 
-/** Reads a whole table, one page after the other, in the order of an index that has the columns of the position. */
+/** Reads a whole table page by page, in the order of an index with the columns of the position. */
 function scan<Position extends object, Value extends object>(
   table: string,
   rows: Pick<Entity<Value>, 'names' | 'readAll'>,

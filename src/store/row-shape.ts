@@ -1,5 +1,5 @@
-// How values are stored: each column is named once, with its type and its conversions. Statements take lists of columns
-// and parameters from a shape; everything else in them is written as SQL.
+// Describes how values are stored: each column is named once, with its type and its conversions. Statements
+// take lists of columns and parameters from a shape; the rest of a statement is written as SQL.
 
 /** Types of PostgreSQL; columns of SQLite have the same names, and take numbers and texts alike. */
 type ColumnType = 'integer' | 'bigint' | 'boolean' | 'text';
@@ -39,7 +39,7 @@ export function text<Value extends string | null | undefined>(name: string): Fie
   return column(name, 'text');
 }
 
-/** The columns of an object, whose fields are written in the order in which they are given. */
+/** Columns of an object, in the order in which its fields are given. */
 export class RowShape<Value extends object> implements Field<Value> {
   readonly columns: readonly Column[];
   readonly fields: Fields<Value>;
@@ -63,14 +63,14 @@ export class RowShape<Value extends object> implements Field<Value> {
     for (const [name, field] of this.#fields) field.write(value[name], cells);
   }
 
-  /** The values of a row, in the order of the columns. */
+  /** Returns the values of a row, in the order of the columns. */
   cells(value: Value): Cell[] {
     const cells: Cell[] = [];
     this.write(value, cells);
     return cells;
   }
 
-  /** The same for a position in the order of the columns; before every row if it is null. */
+  /** Returns the values of a position in the order of the columns; null: the position before every row. */
   cellsAfter(position: Value | null): Cell[] {
     return position === null
       ? this.columns.map(({ type }) => (type === 'text' ? '' : 0))
@@ -78,8 +78,8 @@ export class RowShape<Value extends object> implements Field<Value> {
   }
 
   /**
-   * Clauses for a page of the rows after a position, in the order of the columns. Its parameters are `cellsAfter` and the
-   * limit.
+   * Returns the clauses for a page of the rows after a position, in the order of the columns. Their
+   * parameters are `cellsAfter` and the limit.
    */
   pageAfter(): string {
     const position = this.columns.map((_, index) => `$${index + 1}`).join(', ');
@@ -113,7 +113,7 @@ export class Entity<Value extends object> extends RowShape<Value> {
     this.#describe = describe;
   }
 
-  /** Reads the columns that start at the index of the row. */
+  /** Reads the columns of a row from `index` on. */
   read(row: Row, index = 0): Value {
     return this.#describe(CURSOR.at(row, index));
   }

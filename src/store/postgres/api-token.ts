@@ -46,7 +46,7 @@ export const MARK_USED = statement('mark_api_tokens_used')`
   update api_tokens set last_used_at = $1
   where api_token_id = any ($2::bigint[]) and (last_used_at is null or last_used_at < $1)`;
 
-/** A batch has few different API tokens: each one is looked up once. */
+/** Looks up each distinct API token once: a batch has few. */
 export const findApiTokens: QueryBatchExecutor<'findApiToken'> = async (session, queries) => {
   const digests = [...new Set(queries.map(({ digest }) => digest))];
   const found = new Map<TokenDigest, FoundApiToken>();
@@ -86,8 +86,8 @@ export const createApiToken: CommandExecutor<'createApiToken'> = async (session,
 };
 
 /**
- * Without the token itself, which an earlier attempt may have created. Locks the workspace until the end of the
- * transaction, so that concurrent creations do not exceed a limit together.
+ * Counts the active API tokens besides this one, which an earlier attempt may have created. Locks the
+ * workspace until the end of the transaction, so that concurrent creations do not exceed a limit together.
  */
 async function countActive(
   session: Session,

@@ -44,25 +44,26 @@ import { deleteWorkspace, ensureWorkspace, renameWorkspace } from './workspace.t
 
 interface Executor<Kind extends CommandKind> {
   execute: CommandBatchExecutor<Kind>;
-  /** The part of each command, from 0. */
+  /** Returns the part of each command, counted from 0. */
   splitParts: (commands: readonly Command<Kind>[]) => number[];
   /**
-   * The environment whose row each command locks until the commit. The parts are in its order, otherwise in that of the
-   * commands: batches that lock the same rows in different orders deadlock.
+   * Environment whose row each command locks until the commit. Parts run in the order of their environments,
+   * otherwise in that of the commands: batches that lock the same rows in different orders deadlock.
    */
   locksEnvironment?: (command: Command<Kind>) => Tenant;
   /**
-   * Run first if there are several parts, or after a conflict. A command of a later part would lock a group out of order:
-   * one that changes nothing locks nothing, and a rename locks two.
+   * Locks the groups of all commands first, if there are several parts or after a conflict. Otherwise a later
+   * part could lock a group out of order: a command that changes nothing locks nothing, and a rename locks
+   * two groups.
    */
   lock?: (session: Session, commands: readonly Command<Kind>[]) => Promise<void>;
   /** Whether the commands take several statements, which must be atomic. */
   isTransaction?: (commands: readonly Command<Kind>[]) => boolean;
-  /** Whether they take several pipelines if the tables are distributed, and outside a transaction none is atomic. */
+  /** Whether they need a transaction if the tables are distributed: they then take several pipelines. */
   isTransactionIfDistributed?: true;
   /**
-   * Whether it is harmless to apply it twice, or after its caller was told that it failed. If not, it runs in an
-   * explicit transaction: should the server read it long after we gave up, no commit follows.
+   * Whether it is harmless to apply it twice, or after its caller was told that it failed. If not, it runs in
+   * an explicit transaction: if the server reads it long after we gave up, no commit follows.
    */
   isRepeatable: boolean;
 }
@@ -231,7 +232,7 @@ function oneOfEach<Item>(items: readonly Item[], listNames: (item: Item) => stri
   });
 }
 
-/** For rare commands: one at a time. They are repeatable unless the table above says otherwise. */
+/** Executes rare commands one at a time. They are repeatable unless the table above says otherwise. */
 function singly<Kind extends CommandKind>(execute: CommandExecutor<Kind>): Executor<Kind> {
   return {
     execute: async (session, [command], transaction) => [await execute(session, command!, transaction)],

@@ -1,5 +1,5 @@
-// Documents. Every command locks the row of the environment, so changes of one environment are serialized. What changes
-// documents increments the version of its configuration.
+// Documents. Every command locks the row of the environment, so changes of one environment are serialized. A
+// change of documents increments the version of the configuration.
 
 import {
   type Document,

@@ -1,4 +1,5 @@
-// Functions that execute the queries and commands of the port: the port says what each of them takes and returns.
+// Types of the functions that execute the queries and commands of the port, which defines their parameters
+// and results.
 
 import type { Changes } from '../../domain/event/changes.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';

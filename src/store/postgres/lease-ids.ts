@@ -12,8 +12,9 @@ export const LEASE = statement('lease_ids')`
 export const NAME = statement('name_lease')`insert into id_leases (lease) values ($1)`;
 
 /**
- * Leases of one sequence are one block, dealt out in their order. Each attempt has a name of its own, which exists
- * exactly as long as its blocks do: both statements travel in one pipeline, so they are one transaction.
+ * Leases one block for each sequence and divides it among the commands in their order. Each attempt has its
+ * own lease name, which exists exactly as long as its blocks do: both statements travel in one pipeline, so
+ * they are one transaction.
  */
 export const leaseIds: CommandBatchExecutor<'leaseIds'> = async (session, commands) => {
   const counts = new Map<IdSequence, number>();

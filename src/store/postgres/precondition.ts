@@ -23,7 +23,7 @@ export const PRECONDITION: Field<Precondition | undefined> = {
   },
 };
 
-/** An existing row always meets `If-Match: *` and never `If-None-Match: *`, which requires one of no versions. */
+/** An existing row always meets `If-Match: *`, and never `If-None-Match: *`, which allows no version. */
 function requiredVersions({ ifMatch, ifNoneMatch }: Precondition = {}): string | null {
   if (ifNoneMatch === '*') return '';
   return ifMatch === '*' ? null : (ifMatch?.join(',') ?? null);

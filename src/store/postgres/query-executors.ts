@@ -1,5 +1,4 @@
-// Executes batches of queries. All queries of one kind are one statement; rare kinds have one for each query. All travel
-// together.
+// Executes batches of queries. All queries of one kind are one statement; rare kinds take one for each query.
 
 import type { Query, QueryKind, QueryResult } from '../port.ts';
 import { type ReadKind, readKinds, readOf } from '../reads.ts';
@@ -20,7 +19,7 @@ import { searchUserGroups } from './user-group/search.ts';
 import { findByKey, findByToken, resolveTokens } from './user-group/user-group.ts';
 import { findEndpointHealth, findPendingEndpoint } from './webhook-endpoint/delivery.ts';
 
-/** For the queries that both databases read with the same statement. */
+/** Executes queries that take the same statement on both databases. */
 const executeReads = singly<ReadKind>((session, query) => session.read(readOf(query)));
 
 const executors: { [Kind in QueryKind]: QueryBatchExecutor<Kind> } = {
@@ -53,7 +52,7 @@ const executors: { [Kind in QueryKind]: QueryBatchExecutor<Kind> } = {
   findNextTenantWithUsage: singly(findNextTenantWithUsage),
 };
 
-/** All kinds in one pipeline, on one connection. Throws `StoreUnavailable`. */
+/** Runs all kinds in one pipeline, on one connection. Throws `StoreUnavailable`. */
 export async function runQueries(pool: ConnectionPool, queries: readonly Query[]): Promise<QueryResult[]> {
   const results: QueryResult[] = new Array(queries.length);
   const kinds = [...groupIndexes(queries.map(({ kind }) => kind))];

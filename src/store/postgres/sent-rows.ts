@@ -1,4 +1,4 @@
-// Rows as parameters of a statement: one array for each column, which the statement reads as the table `sent`.
+// Passes rows as parameters: one array per column, which the statement reads as the table `sent`.
 
 import type { Cell, Field, RowShape } from '../row-shape.ts';
 
@@ -36,7 +36,7 @@ export function toArrays<Value extends object>(shape: RowShape<Value>, values: r
   return shape.columns.map((_, column) => rows.map((row) => row[column]!));
 }
 
-/** A field that a command may leave unchanged: undefined, which the column `flag` tells from null. */
+/** Field that a command may leave unchanged: undefined, which the column `flag` distinguishes from null. */
 export function optional<Value>(flag: string, field: Field<Value>): Field<Value | undefined> {
   return {
     columns: [{ name: flag, type: 'boolean' }, ...field.columns],

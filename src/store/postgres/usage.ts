@@ -55,7 +55,7 @@ export const deleteOldUsage: CommandExecutor<'deleteOldUsage'> = async (
   return old.length;
 };
 
-/** Each key once, which ADD requires, and in the order of keys, so that two processes do not deadlock. */
+/** Adds up the counts of each key, as ADD requires. Sorts by key, so that processes do not deadlock. */
 function sumByKey(counts: readonly UsageCount[]): UsageCount[] {
   const sums = new Map<string, UsageCount>();
   for (const each of counts) {

@@ -61,7 +61,7 @@ function retryIfTaken(error: unknown): never {
   throw conflict(error);
 }
 
-/** Runs in a transaction. Separate statements, so that each check sees what was committed before the lock was acquired. */
+/** Runs in a transaction. Separate statements, so that each check sees what was committed before the lock. */
 export const deleteWorkspace: CommandExecutor<'deleteWorkspace'> = async (session, command) => {
   const { workspaceId } = command;
   const found = await lockWorkspaces(session, [workspaceId]);

@@ -79,24 +79,27 @@ const executors: { [Kind in CommandKind]: CommandExecutor<Kind> } = {
   copyDeliveries,
   addTokenKeyId,
   removeTokenKeyIds,
-  // After the transaction.
+  // Done after the transaction: see `emptiesLog`.
   scrub: () => false,
   // Without statistics SQLite chooses the index that has all columns of the key.
   gatherStatistics: () => null,
   pingWrite,
 };
 
-/** Whether the log is emptied after the command, so that the file has nothing deleted. */
+/** Whether the log is emptied after the command, so that nothing deleted remains in it. */
 export function emptiesLog({ kind }: Command): boolean {
   return kind === 'scrub';
 }
 
-/** Processor time of the commands of a batch, for which the next one waits. */
+/** Maximum processor time of the commands of a batch, for which the next batch waits. */
 const MAX_MS = 10;
-/** A batch whose commands take less on average may take longer: more transactions would cost more than they save. */
+/** A batch whose commands take less on average may exceed it: more transactions would cost more. */
 const SMALL_COMMAND_MS = 0.2;
 
-/** Each batch ends early after `MAX_MS` or `MAX_CHARACTERS`, but not for small commands; all are one transaction. */
+/**
+ * Runs all batches in one transaction. Each ends early at `MAX_CHARACTERS`, or at `MAX_MS` unless its
+ * commands are small.
+ */
 export function runCommands(
   connection: Connection,
   batches: readonly (readonly Command[])[],
@@ -121,7 +124,7 @@ function runUntilLong(connection: Connection, commands: readonly Command[]): Com
     results.push(result);
     characters += countInCommandResult(command, result);
     const limitMs = Math.max(MAX_MS, results.length * SMALL_COMMAND_MS);
-    // The clock is cheaper.
+    // The clock comes first because it is cheaper.
     const isLong = performance.now() - startedAt >= limitMs && cpuMs() - cpuBefore >= limitMs;
     if (isLong || characters >= MAX_CHARACTERS) break;
   }

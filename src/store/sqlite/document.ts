@@ -43,8 +43,8 @@ export const findConfig: QueryExecutor<'findConfig'> = (connection, { tenant }) 
 };
 
 /**
- * Reads with one statement on a connection of its own: other queries read the newest state between two pages. The first
- * page opens the connection, because a batch that fails reads none.
+ * Reads with one statement on a connection of its own, so that other queries read the newest state between
+ * two pages. Only the first page opens the connection: a batch that fails reads none.
  */
 function* readPages(connection: Connection, tenant: readonly Cell[]): Iterable<Document[]> {
   const snapshot = connection.openAnother();

@@ -1,4 +1,5 @@
-// Functions that execute the queries and commands of the port: the port says what each of them takes and returns.
+// Types of the functions that execute the queries and commands of the port, which defines their parameters
+// and results.
 
 import type { Command, CommandKind, CommandResult, Query, QueryKind, QueryResult } from '../port.ts';
 import type { Connection } from './file/connection.ts';
@@ -13,5 +14,5 @@ export type CommandExecutor<Kind extends CommandKind> = (
   command: Command<Kind>,
 ) => CommandResult<Kind>;
 
-/** JSON in the results of one batch. SQLite and Node decode this much of a script that is not Latin in 6 ms. */
+/** Characters of JSON in the results of one batch. SQLite and Node decode as much non-Latin text in 6 ms. */
 export const MAX_CHARACTERS = 262_144;

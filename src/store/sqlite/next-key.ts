@@ -1,10 +1,10 @@
-// The first row of the next key in an index that has many rows of each key. Of `(a, b) > (?, ?)` SQLite reads all rows of
-// the key itself first: a million events, and in the thread that serves callers.
+// Finds the first row of the next key in an index with many rows for each key. For `(a, b) > (?, ?)`, SQLite
+// reads all rows of the key itself first: a million events, in the thread that serves callers.
 
 import type { Cell, RowShape } from '../row-shape.ts';
 import type { Connection, Row } from './file/connection.ts';
 
-/** `select` returns the statement for a condition on the columns of the key, which also sorts by them. */
+/** `select` returns a statement with a condition on the columns of the key, sorted by these columns. */
 export function nextKey(
   { columns }: Pick<RowShape<never>, 'columns'>,
   select: (condition: string) => string,

@@ -5,7 +5,7 @@ export function placeholders({ columns }: Pick<Field<never>, 'columns'>): string
   return columns.map(() => '?').join(', ');
 }
 
-/** A statement whose parameters may be numbered as on PostgreSQL, `$1`, as SQLite numbers them, `?1`. */
+/** Converts parameters that are numbered as on PostgreSQL, `$1`, to those of SQLite, `?1`. */
 export function withNumberedParameters(sql: string): string {
   return sql.replaceAll('$', '?');
 }

@@ -25,7 +25,7 @@ import {
 } from './user-group/user-group.ts';
 import { findEndpointHealth, findPendingEndpoint } from './webhook-endpoint/delivery.ts';
 
-/** For the queries that both databases read with the same statement. */
+/** Executes queries that take the same statement on both databases. */
 const executeRead: QueryExecutor<ReadKind> = (connection, query) => connection.read(readOf(query));
 
 const executors: { [Kind in QueryKind]: QueryExecutor<Kind> } = {

@@ -1,4 +1,4 @@
-// The SQLite adapter: reads on the thread that asks, writes on a worker thread.
+// The SQLite adapter: reads on the calling thread, writes on a worker thread.
 
 import { type EventQuotaOptions, NO_EVENT_QUOTA } from '../../domain/event/quota.ts';
 import { type MigrationObserver, UNOBSERVED } from '../migration.ts';
@@ -17,7 +17,7 @@ interface ServingOptions extends Partial<Pick<WriterObserver, 'onFailedSync'>> {
 }
 
 interface ServingStore extends MigratedStore {
-  /** For the writes of a store of `openThreadStore`. */
+  /** Connects a store of `openThreadStore` for its writes. */
   connectWriter: () => WriterConnection;
 }
 
@@ -58,7 +58,7 @@ export function openServingStore(
   };
 }
 
-/** Opens the file that another thread of this process is serving, for reads; writes go to the writer of that thread. */
+/** Opens a file that another thread of this process serves. Its writer executes the writes. */
 export function openThreadStore(path: string, connectWriter: ConnectWriter): Store {
   const connection = new Connection(path);
   const writer = new RemoteWriter(connectWriter);

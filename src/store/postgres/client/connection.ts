@@ -1,20 +1,21 @@
 // A connection that can be aborted, and that knows whether its server is a standby.
 //
-// An orderly end sends a message. A network that drops packets now may deliver it later, with the statement before it:
-// an update would then be applied long after its caller was told that it failed, over a newer acknowledged one.
+// An orderly close sends a message. A network that drops packets now may deliver it later, with the statement
+// before it: an update would then be applied long after its caller was told that it failed, over a newer
+// acknowledged one.
 
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { resetSocket } from '../../../system/reset-socket.ts';
 import type { Hosts } from './hosts.ts';
 
-/** Replaces `connectionString` by the hosts. */
+/** Has `hosts` instead of `connectionString`. */
 export interface ConnectionConfig extends pg.ClientConfig {
   hosts: Hosts;
 }
 
 export class Connection extends pg.Client {
-  /** With the host that it is connected to. */
+  /** URL with the host of this connection. */
   readonly url: string;
   readonly #socket: Socket;
   readonly #openedAt = performance.now();
@@ -40,9 +41,7 @@ export class Connection extends pg.Client {
     return performance.now() - this.#openedAt;
   }
 
-  /**
-   * A standby may lag behind: it would resolve rotated tokens and return stale groups. Throws if the server is one.
-   */
+  /** Throws if the server is a standby. It may lag behind: resolve rotated tokens and return stale groups. */
   async refuseStandby(): Promise<void> {
     if (!this.#isStandby) return;
     // PgBouncer repeats what was true when it first connected, so ask the server itself.

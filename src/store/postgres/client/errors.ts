@@ -65,7 +65,7 @@ export class NoFreeConnection extends Error {
   override readonly name = 'NoFreeConnection';
 }
 
-/** No server answers at the address, or the name has none. */
+/** No server answers at the address, or the name does not resolve. */
 const NOT_REACHED = new Set([
   'ECONNREFUSED',
   'ENOENT',
@@ -87,12 +87,12 @@ const CHANGED_TABLE = 'RevalidateCachedQuery';
 const NO_LOGIN = 'SASL: ';
 /** Message of `pg` if the URL asks for TLS. */
 const NO_TLS = 'The server does not support SSL connections';
-/** Codes of Node for a certificate that this side does not accept, and for an alert with which the server refuses. */
+/** Node's codes for a certificate that this side rejects, and for a TLS alert that rejects this side. */
 const REFUSED_TLS = /CERT|LEAF_SIGNATURE|^ERR_SSL_.*_ALERT_/;
 const TOO_MANY_CONNECTIONS = '53300';
-/** The server starts, shuts down or recovers. */
+/** The server is starting, shutting down or recovering. */
 const STARTING_UP = '57P03';
-/** Severities, unless the server's messages are not in English. */
+/** Severities; translated if the server's messages are not in English. */
 const FATAL = ['FATAL', 'PANIC'];
 /** In any language: operator intervention, or idle-in-transaction and transaction timeouts. */
 const ENDS_SESSION = /^(?:57P..|25P0[34])$/;
@@ -104,7 +104,7 @@ const LOSING_NODE = ['MarkRemoteTransactionFailed', 'CheckRemoteTransactionsHeal
 const NO_CODE = 'XX000';
 /** Lock timeout and statement timeout; the classes insufficient resources and system error. */
 const PASSING = /^(?:55P03|57014|53...|58...)$/;
-/** Violations of a check or not-null constraint: their detail has all values of the row. */
+/** Violations of a check or not-null constraint: their detail contains the values of the row. */
 const REFUSED_ROW = /^235(?:02|14)$/;
 /** Messages of `pg` and pg-pool for their own timeouts. */
 const CONNECT_TIMEOUT = 'timeout expired';
@@ -129,12 +129,12 @@ export function statementError(error: unknown, outlasted: boolean): unknown {
   // The session may end after a commit; an error that leaves the session open has rolled the statement back.
   if (FATAL.includes(severity) || ENDS_SESSION.test(code))
     return new TransientError(error, 'unknown', 'all lost');
-  // Except what another node was asked to do.
+  // Work that another node of Citus was asked to do may have been applied.
   const hasLostNode = code === NO_CODE && LOSING_NODE.includes(routine);
   if (LOST_OTHER.test(code) || hasLostNode) return new TransientError(error, 'unknown', 'good');
   if (CONFLICTS.includes(code)) return conflict(error);
   if (OTHER_SESSION.test(code)) return new TransientError(error, 'refused', 'lost');
-  // The error is logged.
+  // The error is logged, and its detail would reveal the row.
   if (REFUSED_ROW.test(code)) error.detail = undefined;
   const isTransient = PASSING.test(code) || NEEDS_OPERATOR.test(code);
   return isTransient ? new TransientError(error, 'refused', 'good') : error;
@@ -151,7 +151,7 @@ export function isAboutHost(error: unknown): boolean {
   return !connectError(error).isBusy;
 }
 
-/** The error of a transaction that was not committed: nothing was applied, whatever the error. */
+/** Returns the error of a transaction that was not committed: nothing was applied, whatever the error. */
 export function errorBeforeCommit(error: unknown): unknown {
   if (!(error instanceof TransientError) || error.outcome !== 'unknown') return error;
   return new TransientError(error.cause, 'refused', error.connection);

@@ -1,5 +1,5 @@
-// The servers of a DATABASE_URL with several hosts: one of them is the primary, and a connection is opened to the one
-// that was found to be it last.
+// The servers of a DATABASE_URL with several hosts, one of which is the primary. A connection is opened to
+// the host that was last found to be the primary.
 
 import { isAboutHost } from './errors.ts';
 
@@ -16,14 +16,14 @@ export class Hosts {
     return this.#urls[this.#current]!;
   }
 
-  /** The host of this URL is unreachable or not the primary. Concurrent failures of one host count once. */
+  /** Moves on from a host that is unreachable or not the primary. Concurrent failures of it count once. */
   skip(url: string): void {
     if (url === this.url) this.#current = (this.#current + 1) % this.#urls.length;
   }
 
   /**
-   * Tries each host once, from the one that was the primary last. Throws the error of the last host, or the first error
-   * that has another cause than its host.
+   * Tries each host once, starting with the last known primary. Throws the error of the last host, or the
+   * first error that is not about its host.
    */
   async tryEach<Result>(connect: () => Promise<Result>): Promise<Result> {
     for (let others = this.#urls.length - 1; ; others--) {

@@ -14,7 +14,6 @@ export interface PostgresOptions {
   urls: readonly Secret[];
   poolSize: number;
   connectTimeoutMs: number;
-  /** Timeout of a statement. */
   statementTimeoutMs: number;
   /** Whether session settings are sent with a new connection, which some poolers reject. */
   sessionSettings: boolean;
@@ -61,8 +60,8 @@ const OF_EVERY_SERVER = [
   'enable_seqscan=off',
   'enable_hashjoin=off',
   'enable_mergejoin=off',
-  // Before PostgreSQL 18, a sequential scan that is unavoidable nevertheless costs so much that the statement is compiled
-  // each time, for a third of a second.
+  // Before PostgreSQL 18, an unavoidable sequential scan has such a high cost that the statement is compiled
+  // each time, which takes a third of a second.
   'jit=off',
 ];
 
@@ -74,14 +73,14 @@ function plannerSettings(isCitus: boolean): string[] {
 const LONE_PERCENT = /%(?![0-9a-f]{2})/gi;
 
 /**
- * The operator's options come first, so that ours win. `pg` would let the URL's options replace all others, and would
- * encode an incorrectly encoded URL twice.
+ * Appends our options to the operator's, so that ours win. `pg` would let the URL's options replace all
+ * others, and would encode an incorrectly encoded URL twice.
  */
 function withOptions(databaseUrl: string, options: readonly string[]): string {
   const url = new URL(databaseUrl.replace(LONE_PERCENT, '%25'));
   const own = url.searchParams.getAll('options').join(' ') || (process.env.PGOPTIONS ?? '');
   url.searchParams.set('options', [own, ...options].join(' ').trim());
-  // Every connection refuses a standby.
+  // Redundant: every connection refuses a standby.
   url.searchParams.delete('target_session_attrs');
   return url.href;
 }

@@ -4,20 +4,20 @@
 import type pg from 'pg';
 import type { Connection, ConnectionConfig } from './connection.ts';
 
-/** Changes how many connections the pool may open from now on. `pg-pool` reads the option at each `connect`. */
+/** Sets the maximum size of the pool. `pg-pool` reads the option at each `connect`. */
 export function setMaxConnections(pool: pg.Pool, max: number): void {
   pool.options.max = max;
 }
 
 /**
- * The statements that are prepared in the session: text by name. `pg` adds each one when the server confirms it, and
- * expects submittables to look here before they parse.
+ * Statements that are prepared in the session, text by name. `pg` adds each one when the server confirms it,
+ * and expects submittables to look here before they parse.
  */
 export function preparedStatements(connection: pg.Connection): Readonly<Record<string, string>> {
   return (connection as pg.Connection & { parsedStatements: Record<string, string> }).parsedStatements;
 }
 
-/** The constructor that the pool calls with settings; its types know only one without. */
+/** Casts a class of connections for the pool, whose types know no constructor with settings. */
 export function poolClientClass(
   client: new (config: ConnectionConfig) => Connection,
 ): new () => pg.ClientBase {

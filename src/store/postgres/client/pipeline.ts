@@ -1,6 +1,6 @@
-// Pipelining: several statements in one write and one round trip, with a single Sync. The pipelining of `pg` sends a
-// Sync for each statement and has the columns described each time; for the two lookups of a GET ours takes half of
-// the client's CPU time.
+// Pipelining: several statements in one write and one round trip, with a single Sync. The pipelining of `pg`
+// sends a Sync for each statement and asks for a description of the columns each time; for the two lookups of
+// a GET, ours takes half of the client's CPU time.
 
 import type pg from 'pg';
 import { preparedStatements } from './pg-internals.ts';
@@ -24,7 +24,7 @@ interface DataRow {
 /** OIDs of int4 and int8; our int8 values are below 2^53. Every other column is read as text. */
 export const NUMBER_TYPES: readonly number[] = [23, 20];
 const NEEDS_ESCAPE = /["\\]/;
-/** Everything else is escaped in JSON as it is in arrays, in a third of the time. */
+/** JSON escapes everything else as arrays do, in a third of the time. */
 const DIFFERS_IN_JSON = /[\p{Cc}\p{Cs}]/u;
 /** Indexes of numeric columns by statement text, which never change. */
 const numberColumns = new Map<string, readonly number[]>();

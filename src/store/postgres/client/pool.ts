@@ -26,14 +26,14 @@ type Client = Connection & Pick<pg.PoolClient, 'release'>;
 type Work<Result> = (session: Session) => Promise<Result>;
 
 const IDLE_TIMEOUT_MS = 30_000;
-/** After a failover, connections to the old server do not linger. */
+/** Maximum age of a connection: after a failover, connections to the old server do not linger. */
 const MAX_LIFETIME_SECONDS = 300;
-/** After "too many connections", how long no further connection is opened. */
+/** Pause in which no connection is opened after "too many connections". */
 const CONNECTION_LIMIT_PAUSE_MS = 1_000;
-/** A read-only error on a connection younger than this says that reconnecting the others would not help. */
+/** If a connection younger than this reports a read-only server, reconnecting the others would not help. */
 const FRESH_CONNECTION_MS = 1_000;
 
-/** After a conflict further ones are likely: changes lock first for this long. */
+/** How long changes lock first after a conflict, when further conflicts are likely. */
 const CONTENDED_MS = 1_000;
 
 const BEGIN_STATEMENT: SentStatement = { name: undefined, text: BEGIN, values: [] };
@@ -52,7 +52,7 @@ export class ConnectionPool {
   readonly #pool: pg.Pool;
   /** Whether the tables are distributed over several servers (Citus). */
   readonly isDistributed: boolean;
-  /** How long `run` may take, retries included. */
+  /** Time limit of `run`, including retries. */
   readonly #totalTimeoutMs: number;
   readonly #open = new Set<Connection>();
   readonly #eventQuota: EventQuota;
@@ -99,7 +99,7 @@ export class ConnectionPool {
     return this.#tryOnConnections((client, attempt) => work(this.#session(client, attempt)), true);
   }
 
-  /** Runs in one transaction. It is retried if nothing was applied, or if `isRepeatable`. */
+  /** Runs `work` in one transaction; retries it if nothing was applied, or if `isRepeatable`. */
   transaction<Result>(work: Work<Result>, isRepeatable: boolean): Promise<Result> {
     return this.#tryOnConnections((client, attempt) => this.#transact(client, attempt, work), isRepeatable);
   }
@@ -212,7 +212,7 @@ export class ConnectionPool {
         () => new NoFreeConnection('timed out waiting for a free connection'),
       );
     } catch (error) {
-      // It may still connect; then it goes back to the pool.
+      // If it connects after all, it goes back to the pool.
       connecting.then((client) => client.release()).catch(() => {});
       throw error;
     }
@@ -232,7 +232,7 @@ export class ConnectionPool {
     return result;
   }
 
-  /** Keeps a connection that survived the failure. */
+  /** Rolls back if the work fails and the connection survives, so that the connection can be reused. */
   async #orRollBack<Result>(client: Client, attempt: Attempt, work: Promise<Result>): Promise<Result> {
     try {
       return await work;
@@ -299,7 +299,7 @@ export class ConnectionPool {
     try {
       return await send(timeoutMs);
     } catch (error) {
-      // It was created where the response was read; the caller's stack is more useful.
+      // The error was created where the response was read; the caller's stack is more useful.
       if (error instanceof Error) Error.captureStackTrace(error);
       throw statementError(error, timeoutMs > this.#options.statementTimeoutMs);
     }

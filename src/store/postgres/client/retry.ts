@@ -29,7 +29,7 @@ export interface Attempt {
 
 interface RetryOptions {
   isRepeatable: boolean;
-  /** For all attempts together. */
+  /** Time limit of all attempts together. */
   totalTimeoutMs: number;
 }
 

@@ -1,4 +1,4 @@
-// The queries of one unit of work on one connection. Those made together travel in one pipeline: one round trip.
+// Runs one unit of work on one connection. Queries made together travel in one pipeline: one round trip.
 
 import type { EventQuota } from '../../../domain/event/quota.ts';
 import type { Read } from '../../reads.ts';
@@ -17,7 +17,7 @@ interface PendingQuery extends PendingStatement {
 type SessionState = Pick<Session, 'isRepetition' | 'isAfterConflict' | 'isDistributed' | 'eventQuota'>;
 
 export class Session {
-  /** Whether an earlier attempt may have done the same, and its response was lost. */
+  /** Whether an earlier attempt may have done the same work and lost the response. */
   readonly isRepetition: boolean;
   /** Whether an earlier attempt collided with a concurrent change. */
   readonly isAfterConflict: boolean;
@@ -26,7 +26,7 @@ export class Session {
   readonly eventQuota: EventQuota;
   readonly #send: (statements: readonly PendingStatement[]) => Promise<unknown[][][]>;
   #pending: PendingQuery[] = [];
-  /** How many calls of `pipelined` are collecting queries. */
+  /** Number of calls of `pipelined` that are collecting queries. */
   #collecting = 0;
   #isInFlight = false;
   #failure: { error: unknown } | null = null;
@@ -43,7 +43,7 @@ export class Session {
     this.eventQuota = eventQuota;
   }
 
-  /** The rows, each an array of its columns. Throws `TransientError`. */
+  /** Returns the rows, each an array of its columns. Throws `TransientError`. */
   query(statement: Statement, values: readonly unknown[] = []): Promise<unknown[][]> {
     // After a failure the connection is back in the pool: a query would interleave with those of its next user.
     if (this.#failure !== null) return Promise.reject(this.#failure.error);
@@ -72,8 +72,8 @@ export class Session {
   }
 
   /**
-   * The queries that `work` makes before its first `await` travel with the commit, which fails if one of them does.
-   * Only in a transaction, as its last step.
+   * Sends the queries that `work` makes before its first `await` with the commit, which fails if one of them
+   * does. Must be the last step of a transaction.
    */
   atCommit(work: () => Promise<unknown>): void {
     this.#collecting++;

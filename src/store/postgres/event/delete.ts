@@ -26,7 +26,7 @@ export const DELETE = statement('delete_events')`
   delete from events as stored
   using ${sentRows(EVENT_KEY)} where ${isSent(EVENT_KEY)}`;
 
-// A rename connects earlier events with its own.
+// A rename only links earlier events to its own: it is deleted when they are.
 export const DELETE_RENAMES = statement('delete_user_group_renames')`
   delete from user_group_renames where workspace_id = $1 and environment = $2 and position <= $3`;
 
@@ -74,7 +74,7 @@ export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = async (
     .slice(0, limit);
   if (old.length === 0) return 0;
   const last = Math.max(...old.map(({ position }) => position));
-  // Positions are not in the order of the clocks.
+  // A kept event may precede a deleted one: positions are not in the order of the clocks.
   const kept = found.find((event) => !old.includes(event));
   await session.pipelined(() =>
     Promise.all([

@@ -1,4 +1,4 @@
-// Pages of events. A page begins with the sizes of its candidates, and ends before it becomes too large.
+// Pages of events. The sizes of the candidates are read first: they decide where a page ends.
 
 import { START } from '../../../domain/event/cursor.ts';
 import {
@@ -17,7 +17,7 @@ import type { QueryExecutor } from '../executor.ts';
 import { HORIZON as HORIZON_ON_CITUS } from '../schema/citus.ts';
 import { BASE, POSITIONS } from './record.ts';
 
-/** The positions of all transactions before this one are known. */
+/** The oldest transaction that is still running: no earlier one will record another event. */
 export const HORIZON = statement('event_horizon')`
   select pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
 
@@ -33,8 +33,9 @@ interface Listing {
   list: Statement;
 }
 
-// Selected by range, because events of other pages may have the same position, and by positions: of the range alone PostgreSQL
-// expects a ninth of all events, and among many it starts parallel workers, which takes 10 milliseconds.
+// Selected by range, because events of other pages may have the same position, and by positions: for the
+// range alone, PostgreSQL expects a ninth of all events, and if there are many it starts parallel workers,
+// which takes 10 milliseconds.
 export const FEED_NEWEST: Listing = {
   scan: statement('scan_events_newest')`
     ${CANDIDATE} ${OF_TENANT} and (position, event_id) < ($3, $4) order by position desc, event_id desc limit $5`,
@@ -52,8 +53,9 @@ export const FEED_OLDEST: Listing = {
     and position = any ($7::bigint[]) and ${OF_TYPE} order by position, event_id`,
 };
 
-// Without a horizon: the events of a target are committed in the order of their positions. By positions and not by their
-// range, for which PostgreSQL may choose the index of the feed and read the events of all targets.
+// Needs no horizon: the events of a target are committed in the order of their positions. Selected by
+// positions, not by their range, for which PostgreSQL may choose the index of the feed and read the events of
+// all targets.
 export const TARGET_NEWEST: Listing = {
   scan: statement('scan_target_events_newest')`
     ${CANDIDATE} ${OF_TARGET} and position > $6 and position <= $7 order by position desc limit $8`,
@@ -80,7 +82,7 @@ export const listEvents: QueryExecutor<'listEvents'> = async (session, search) =
     const start = search.after ?? (order === 'newest' ? LAST : START);
     const { scan, list } = order === 'newest' ? FEED_NEWEST : FEED_OLDEST;
     const from = [...TENANT.cells(tenant), start.position, start.eventId];
-    // In a statement of its own: on Citus, workers have other transaction ids.
+    // Separate statement: on Citus, workers have other transaction ids.
     const end = async () => (readsToEnd ? LAST.position : await horizon(session));
     const bounds = order === 'newest' ? from : [...from, await end()];
     return page(session, search, { sql: scan, values: bounds }, (last, positions) =>
@@ -97,7 +99,7 @@ export const listEvents: QueryExecutor<'listEvents'> = async (session, search) =
 
 const LAST: EventPosition = { position: Number.MAX_SAFE_INTEGER, eventId: '~' };
 
-/** No event before this position will be committed any more. */
+/** Returns the position before which no further event will be committed. */
 async function horizon(session: Session): Promise<number> {
   // In this order, and not in one statement: a higher base is only set while no process writes.
   const [[transaction], [base]] = await session.pipelined(() =>

@@ -1,4 +1,4 @@
-// Events, and the webhook deliveries that they cause.
+// Records events, and the webhook deliveries that they cause.
 //
 // The position of an event starts with the id of its transaction plus a base. A feed stops before the oldest transaction
 // that is still running: an event that commits later has a later position.
@@ -19,17 +19,17 @@ import type { Session } from '../client/session.ts';
 import type { Recording } from '../executor.ts';
 import { isSent, numberedRows, sentRows, toArrays } from '../sent-rows.ts';
 
-/** Positions of one transaction id. */
+/** Number of positions for each transaction id. */
 export const POSITIONS = 1_024;
 
-/** In a subquery, which is evaluated once and not for each event. */
+/** A subquery, because it is evaluated once and not for each event. */
 const POSITION = `(select (base + pg_current_xact_id()::text::bigint) * ${POSITIONS} from event_positions)`;
 
-/** If no transaction with a later id has ended, every event that the statement can see has an earlier position. */
+/** Whether no transaction with a later id has ended: then every visible event has an earlier position. */
 const IS_LATEST = '(select pg_snapshot_xmax(pg_current_snapshot()) <= pg_current_xact_id())';
 
-// Only later positions are looked up: for a table without statistics PostgreSQL chooses the index of the feed, and would
-// read the events of all targets.
+// Looks up later positions only: for a table without statistics PostgreSQL chooses the index of the feed, and
+// would read the events of all targets.
 function nextPosition(table: string): string {
   return `case when ${IS_LATEST} then ${POSITION} else greatest(${POSITION}, 1 + (
       select max(later.position) from events as later
@@ -42,7 +42,7 @@ function nextPosition(table: string): string {
         and renamed.position >= ${POSITION})) end`;
 }
 
-// Sent are positions among the events of the statement.
+// The sent positions are relative: positions among the events of the statement.
 export const INSERT = statement('insert_events')`
   insert into events (${EVENT.names})
   select ${RECORDED_EVENT.names}, ${nextPosition('sent')} + sent.position
@@ -62,8 +62,9 @@ const TOKEN_EVENT = new RowShape({
 const CREATED_FIELDS = `case when $7 = 'user_group.created' then coalesce(sent.changes, '{"from":null,"to":{"name":' || to_json(name)
         || coalesce(',"mapping":' || mapping, '') || coalesce(',"properties":' || properties, '') || '}}') end`;
 
-// For changes that a statement of the same pipeline may or may not make. If it did, the group has the token, and this
-// transaction has written its row: another attempt of the same change, earlier or later, has recorded its own event.
+// Records changes that a statement of the same pipeline may or may not have made. If it did, the group has
+// the token, and this transaction has written its row: another attempt at the same change, earlier or later,
+// has recorded its own event.
 export const INSERT_FOR_TOKENS = statement('insert_events_for_tokens')`
   insert into events (${EVENT.names})
   select ${RECORDED_EVENT.names}, ${nextPosition('changed')}
@@ -95,8 +96,8 @@ export const INSERT_DELIVERIES = statement('insert_deliveries')`
   join events using (${EVENT_TARGET.names})
   where events.event_id = sent.event_id and events.position >= ${POSITION}`;
 
-// The following six are for Citus, whose workers have transaction ids of their own: only a statement without a
-// distributed table has those of the coordinator.
+// The following statements are for Citus, and for renames. Workers of Citus have transaction ids of their
+// own: only a statement without a distributed table has those of the coordinator.
 
 export const CURRENT_TRANSACTION = statement('current_transaction')`
   select pg_current_xact_id()::text::bigint`;
@@ -148,13 +149,16 @@ export const INSERT_DELIVERIES_AT = statement('insert_deliveries_at')`
 
 type WithEvent<Change> = Change & { event: NewEvent };
 
-/** A change that a statement of the same pipeline makes or not, after which the group has this token. */
+/** Change that a statement of the same pipeline may make; if it does, the group has this token. */
 interface TokenChange extends Recorded {
   tokenDigest: TokenDigest;
   changes?: Changes;
 }
 
-/** Has all recordings of a target in the transaction, in order. Sends its statements before it awaits. */
+/**
+ * `changes` must have every recording of a target in the transaction, in order. Sends its statements before
+ * it awaits.
+ */
 export async function record(session: Session, changes: readonly Recording[]): Promise<void> {
   const recordings = withEvents(changes);
   if (recordings.length === 0) return;
@@ -165,7 +169,7 @@ export async function record(session: Session, changes: readonly Recording[]): P
   ]);
 }
 
-/** How many recordings before each one have its target, or another one of the same id. */
+/** Counts, for each recording, the earlier ones with the same target id. */
 function countEarlier(recordings: readonly WithEvent<Recording>[]): number[] {
   const counts = new Map<string, number>();
   return recordings.map(({ event }) => {
@@ -176,7 +180,7 @@ function countEarlier(recordings: readonly WithEvent<Recording>[]): number[] {
   });
 }
 
-/** The same as the last step of a transaction, for all its recordings: in the round trip of the commit. */
+/** Records all changes of a transaction as its last step, in the round trip of the commit. */
 export async function recordAtCommit(session: Session, recordings: readonly Recording[]): Promise<void> {
   if (recordings.length === 0) return;
   if (session.isDistributed) await record(session, recordings);
@@ -184,8 +188,8 @@ export async function recordAtCommit(session: Session, recordings: readonly Reco
 }
 
 /**
- * Records the event of each change that is made: the group has the token exactly if it was. All events have the same
- * type. Sends its statements before it awaits. Not for Citus.
+ * Records the event of each change that was made, which is so if and only if the group has the token. All
+ * events must have the same type. Sends its statements before it awaits. Not for Citus.
  */
 export async function recordForTokens(session: Session, tokenChanges: readonly TokenChange[]): Promise<void> {
   const recordings = withEvents(tokenChanges);
@@ -206,7 +210,7 @@ export async function recordForTokens(session: Session, tokenChanges: readonly T
   ]);
 }
 
-/** null if the statement stores all changes. */
+/** Returns the changes as the event quota reduces them; null if the statement stores all of them. */
 function reducedForm({ eventQuota }: Session, event: NewEvent, changes?: Changes): JsonText | null {
   if (changes === undefined) return null;
   const stored = eventQuota.storedForm(event, changes);
@@ -218,7 +222,7 @@ async function recordDeliveries(session: Session, recordings: readonly { event: 
   if (deliveries.length > 0) await session.query(INSERT_DELIVERIES, toArrays(NEW_DELIVERY, deliveries));
 }
 
-/** The position of an event that follows all earlier ones of these user groups, whose rows must be locked. */
+/** Returns a position after all events of these user groups, whose rows must be locked. */
 export async function nextPositionOfAll(session: Session, keys: readonly UserGroupKey[]): Promise<number> {
   const [transaction, base, ...last] = await session.pipelined(() =>
     Promise.all([
@@ -256,12 +260,12 @@ async function nextPositions(
   return positions.map((position, index) => position + earlier[index]!);
 }
 
-/** The first position of the transaction; from the rows of `CURRENT_TRANSACTION` and `BASE`. */
+/** Returns the first position of the transaction, from the rows of `CURRENT_TRANSACTION` and `BASE`. */
 function firstPosition(transaction: unknown[][], base: unknown[][]): number {
   return ((base[0]![0] as number) + (transaction[0]![0] as number)) * POSITIONS;
 }
 
-/** Each recording at its position. Sends its statements before it awaits. */
+/** Records each change at its position. Sends its statements before it awaits. */
 export async function recordAt(
   session: Session,
   recordings: readonly WithEvent<Recording>[],

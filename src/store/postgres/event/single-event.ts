@@ -28,8 +28,8 @@ function eventName({ workspaceId, environment, target, position }: EventKey): st
 }
 
 /**
- * Locks what the events are about, as every change of it does: the events of a target are committed in the order of their
- * positions. In the order of a rename: the groups, then the environments.
+ * Locks the targets of the events, as every change of them does, so that the events of a target are committed
+ * in the order of their positions. Locks in the order of a rename: groups first, then environments.
  */
 export async function lockTargets(
   session: Session,

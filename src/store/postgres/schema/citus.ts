@@ -34,7 +34,7 @@ export async function distributeTables(session: SchemaSession): Promise<void> {
   for (const [table, sql] of Object.entries(DISTRIBUTE)) {
     if (await isDistributed(session, table)) continue;
     await change(BEGIN_WITHOUT_LIMITS);
-    // One of the processes that start at the same time distributes; the others wait here and find it done.
+    // If several processes start at the same time, one distributes; the others wait here and find it done.
     await change('lock table schema_migrations in exclusive mode');
     if (!(await isDistributed(session, table))) await change(sql);
     await change('commit');
@@ -58,9 +58,9 @@ export async function hasCitus({ ask }: SchemaSession): Promise<boolean> {
 }
 
 /**
- * Adds a condition on the buckets ($1), from which Citus prunes shards: through the join with the parameters it cannot,
- * and queries all shards (18 ms per lookup instead of 0.8). Not for plain PostgreSQL, which would read all rows of a
- * bucket.
+ * Adds a condition on the buckets ($1), by which Citus prunes shards. Through the join with the parameters it
+ * cannot, and would query all shards (18 ms per lookup instead of 0.8). Not for plain PostgreSQL, which would
+ * read all rows of a bucket.
  */
 export function nameShards(sql: string): string {
   return sql

@@ -7,7 +7,7 @@ import { indexNames } from './indexes.ts';
 import { checkServer, migrations, ServerUnfit } from './migrate.ts';
 import { type SchemaSession, withSchemaSession } from './session.ts';
 
-/** The version from which on gathering statistics requires a privilege of its own. */
+/** First version in which gathering statistics requires a privilege of its own. */
 const MAINTAIN_SINCE = 17;
 
 /** The tables in the schema of the service and what the user may do to each, as PostgreSQL prints booleans. */
@@ -21,7 +21,7 @@ const PRIVILEGES = `select relname, privilege, has_table_privilege(oid, privileg
 const INDEXES = `select relname from pg_class join pg_index on indexrelid = pg_class.oid
   where indisvalid
     and relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migrations'))`;
-/** Whether the table that `migrate` creates first is another, or one of the next exists without it. */
+/** Whether another application's `schema_migrations` exists, or tables with our names without it. */
 const IS_OF_OTHER = `select case when to_regclass('schema_migrations') is null
   then exists (select 1 from unnest($1::text[]) as name
     where to_regclass(format('%I.%I', current_schema(), name)) is not null)

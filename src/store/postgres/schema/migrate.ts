@@ -1,5 +1,5 @@
-// Migrations on PostgreSQL. Of processes that start at the same time one runs each migration; the others wait for the
-// row lock of its number.
+// Migrations on PostgreSQL. If several processes start at the same time, one runs each migration; the others
+// wait for the row lock of its number.
 
 import { type Migration, type MigrationObserver, Migrations, UNOBSERVED } from '../../migration.ts';
 import { BEGIN_WITHOUT_LIMITS } from '../client/isolation.ts';

@@ -4,7 +4,7 @@
 import { POSITIONS } from '../event/record.ts';
 import type { SchemaSession } from './session.ts';
 
-/** Identifier of the cluster, if the role may not read it. */
+/** Cluster identifier if the role may not read it. */
 const UNKNOWN = '';
 
 export async function updatePositionBase(session: SchemaSession): Promise<void> {
@@ -22,9 +22,9 @@ export async function updatePositionBase(session: SchemaSession): Promise<void> 
   const [storedIdentifier, base, deletedTo] = stored as [string, number, number];
   if (storedIdentifier === identifier && identifier !== UNKNOWN) return;
   const last = Math.floor(Math.max(deletedTo, await lastPosition(session)) / POSITIONS);
-  // Without an identifier: whether positions would start again is all that can be known.
+  // Without an identifier, all that can be known is whether positions would start again.
   if (identifier === UNKNOWN && last < base + (await nextTransaction(session))) return;
-  // The condition on the old base: another process may have raised it.
+  // Checks the old base: another process may have raised it.
   await change(
     'update event_positions set base = $1, system_identifier = $2 where system_identifier = $3 and base = $4',
     [Math.max(base, last + 1), identifier, storedIdentifier, base],
@@ -38,7 +38,7 @@ async function clusterIdentifier({ ask }: SchemaSession): Promise<string> {
   return cluster![0] as string;
 }
 
-/** 0 if there are no events. By environment, because positions have no index of their own. */
+/** Returns 0 if there are no events. Searches by environment: positions have no index of their own. */
 async function lastPosition({ ask }: SchemaSession): Promise<number> {
   let last = 0;
   let tenant: unknown[] = [0, ''];

@@ -92,7 +92,7 @@ async function deleteOrExplain(
   return explainUnapplied(session, commands, results, whyLeft);
 }
 
-/** null if the stored group does not explain it. */
+/** Returns why the group was not deleted; null if the stored group does not explain it. */
 function whyLeft({ precondition, expected }: UserGroupDeletion, stored: UserGroup | null): Result | null {
   if (stored === null) return 'not_found';
   if (!isMet(precondition, stored)) return 'version_mismatch';

@@ -20,10 +20,10 @@ const digest = USER_GROUP.fields.tokenDigest;
 const SENT = new RowShape<Pick<Lookup, 'digest'>>({ digest });
 const RESOLVED = new RowShape<Omit<Resolution, 'kind'>>({ digest, tenant: TENANT, now: bigint('now') });
 
-/** A bucket that is as good as any: the lookup of a digest that no group has takes the same steps. */
+/** Bucket for the lookup of a digest that no group has, which then takes the same steps as any other. */
 const ANY_BUCKET = 0 as Bucket;
 
-/** The groups whose token is in this column. */
+/** Selects the groups with a sent token in this column. */
 function groupsBy(shape: typeof SENT | typeof RESOLVED, column: string): string {
   return `select ${USER_GROUP.namesIn('user_groups')}, sent.ordinal
     from ${numberedRows(shape)}
@@ -61,8 +61,8 @@ export async function resolveImportedTokens(
 }
 
 /**
- * For Citus, which would read every shard for the join: in two statements, and again if a token has another bucket by then.
- * `before` are the buckets in which no group has the tokens.
+ * Variant for Citus, which would read every shard for the join: takes two statements, and repeats them if a
+ * token has moved to another bucket in between. `before`: buckets in which no group has the tokens.
  */
 async function findInBuckets<Sent extends Lookup | Resolution>(
   session: Session,

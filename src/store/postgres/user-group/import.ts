@@ -17,7 +17,7 @@ export const importUserGroups: CommandBatchExecutor<'importUserGroup'> = async (
   const claims = commands.flatMap(({ claim, key }) =>
     claim === null ? [] : [{ digest: claim, bucket: key.bucket }],
   );
-  // They travel together, the lock first: a workspace is not deleted while groups are being imported into it.
+  // Both travel together, the lock first: no workspace is deleted while groups are imported into it.
   const [workspaceIds, claimed] = await Promise.all([
     lockWorkspaces(
       session,

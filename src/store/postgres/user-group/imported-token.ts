@@ -30,7 +30,7 @@ export const ADD = statement('add_imported_tokens')`
   on conflict (token_digest) do nothing
   returning token_digest`;
 
-// After a rename: of a token that named the bucket of its group until then, the row is new.
+// Runs in a rename. A token that encoded the bucket of its group until then has no row yet.
 export const MOVE = statement('move_imported_tokens')`
   insert into imported_tokens (${IMPORTED_TOKEN.names})
   select token_digest, bucket from ${sentRows(IMPORTED_TOKEN)}
@@ -48,7 +48,7 @@ export async function findImportedTokens(
   return queries.map(({ digest }) => buckets.get(digest) ?? null);
 }
 
-/** Returns the digests that were added. Sorted, so that two processes do not deadlock. */
+/** Returns the digests that were added. Adds them in order, so that two processes do not deadlock. */
 export async function addImportedTokens(
   session: Session,
   tokens: readonly ImportedToken[],

@@ -24,17 +24,17 @@ export const listUserGroups: QueryExecutor<'listUserGroups'> = async (session, s
   const groups = search.from.order === 'id' ? LIST_FROM_ID : LIST_FROM_NAME;
   const fitting = await countFitting(session, search);
   const rows = await session.query(groups, [...searchBounds(search), fitting]);
-  // Not judged by the sizes: groups may have been created or deleted since.
+  // Not derived from the sizes: groups may have been created or deleted since.
   return { userGroups: toUserGroups(rows), isEnd: rows.length < fitting };
 };
 
-/** The parameters of a list but the limit. */
+/** Returns the parameters of a list, without the limit. */
 export function searchBounds({ list, from }: UserGroupSearch): unknown[] {
   const all = [...TENANT.cells(list), prefixUpperBound(list.search)];
   return from.order === 'id' ? [...all, from.providedId] : [...all, from.name, from.providedId];
 }
 
-/** How many groups it takes to reach `maxBytes`; the limit if that many do not. */
+/** Counts the groups that it takes to reach `maxBytes`; returns the limit if that many do not. */
 export async function countFitting(session: Session, search: UserGroupSearch): Promise<number> {
   const statement = search.from.order === 'id' ? SIZES_FROM_ID : SIZES_FROM_NAME;
   const sizes = await session.query(statement, [...searchBounds(search), search.limit]);

@@ -14,7 +14,7 @@ export const MARK = statement('mark_user_groups_seen')`
   where ${isSent(SEEN)}
     and (stored.last_seen_at is null or stored.last_seen_at < $6)`;
 
-/** In the key order that every process uses. */
+/** Updates in the key order that every process uses. */
 export const markSeen: CommandExecutor<'markSeen'> = async (session, { userGroups, at }) => {
   await session.query(MARK, [...toArrays(SEEN, userGroups.toSorted(byKey)), at]);
   return null;

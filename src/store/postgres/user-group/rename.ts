@@ -47,7 +47,7 @@ export const renameUserGroup: CommandExecutor<'renameUserGroup'> = async (sessio
   const { key, to, config } = command;
   const [, [stored, holder]] = await session.pipelined(() =>
     Promise.all([
-      // No change of either is running from here on.
+      // From here on, no change of either group is running.
       lockRenamed(session, [command]),
       findByKey(session, [{ key }, { key: to }]),
     ]),
@@ -65,7 +65,7 @@ export const renameUserGroup: CommandExecutor<'renameUserGroup'> = async (sessio
 };
 
 async function replace(session: Session, stored: UserGroup, renamed: UserGroup): Promise<void> {
-  // In the order of a rotation: the group, then its tokens.
+  // The order of a rotation: the group, then its tokens.
   const [, , placed] = await session.pipelined(() =>
     Promise.all([
       session.query(TAKE, USER_GROUP_KEY.cells(stored)),
@@ -76,7 +76,7 @@ async function replace(session: Session, stored: UserGroup, renamed: UserGroup):
   if (placed.length === 0) throw conflict(new Error('concurrent creation of a user group'));
 }
 
-/** One event, with the new id, and links to it from both ids. */
+/** Records one event, under the new id, and links to it from both ids. */
 async function recordRename(
   session: Session,
   { key, to, event }: UserGroupRename,

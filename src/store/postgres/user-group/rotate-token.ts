@@ -1,5 +1,5 @@
-// Token rotation and re-encryption, each a compare-and-set: of two concurrent ones, one wins and the other learns that
-// it lost.
+// Token rotation and re-encryption, each a compare-and-set: if two run concurrently, one wins and the other
+// learns that it lost.
 
 import { isImported, type TokenDigest } from '../../../domain/token.ts';
 import { toUserGroups, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';

@@ -1,5 +1,5 @@
-// Groups that may have a text in their id or name, found in the index of names, which has both: faster than reading the
-// groups.
+// Finds groups that may have a text in their id or name, in the index of names, which has both: faster than
+// reading the groups.
 
 import { LAST_NAME } from '../../../domain/user-group/cursor.ts';
 import { TENANT, toUserGroupSummary, USER_GROUP_SUMMARY } from '../../entities.ts';
@@ -14,8 +14,8 @@ export const FIND_END = statement('find_end_of_user_group_search')`
   select name, provided_id ${RANGE} order by name, provided_id limit 1 offset $5`;
 export const COUNT = statement('count_searched_user_groups')`select count(*) ${RANGE} ${UP_TO}`;
 /**
- * Only columns of the index, which PostgreSQL then reads alone. Both have the collation "C", so `lower` changes ASCII
- * characters only.
+ * Reads only columns of the index, so that PostgreSQL needs no table rows. Both have the collation "C", so
+ * `lower` changes ASCII characters only.
  */
 export const SEARCH = statement('search_user_groups')`
   select name, provided_id ${RANGE} ${UP_TO}

@@ -49,8 +49,8 @@ export const UPDATE = statement('update_user_groups')`
 type Result = CommandResult<'updateUserGroup'>;
 
 /**
- * Keys must be distinct. `locked` has the groups that this transaction has changed, by key: of many updates with the
- * same If-Match the first one decides the others, without a query.
+ * Keys must be distinct. `locked` has the groups that this transaction has changed, by key: if many updates
+ * have the same If-Match, the first one decides the others without a query.
  */
 export async function updateUserGroups(
   session: Session,
@@ -69,8 +69,8 @@ export async function updateUserGroups(
 }
 
 /**
- * Returns the commands whose group changed between the two statements: an event must have what its change replaced. The
- * next attempt locks them first.
+ * Returns the commands whose group changed between the two statements: their events would lack what the
+ * change replaced. The next attempt locks them first.
  */
 async function update(
   session: Session,
@@ -96,7 +96,7 @@ async function update(
   });
 }
 
-/** null if the stored group does not explain it. */
+/** Returns why the group was not updated; null if the stored group does not explain it. */
 function whyUntouched(command: UserGroupUpdate, stored: UserGroup | null): Result | null {
   if (stored === null) return 'not_found';
   if (!isMet(command.precondition, stored)) return 'version_mismatch';

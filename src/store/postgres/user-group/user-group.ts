@@ -40,8 +40,8 @@ export const FIND_BY_PREVIOUS_TOKEN = statement('find_user_groups_by_previous_to
   from ${numberedRows(PREVIOUS_TOKEN)}
   join user_groups using (bucket, previous_token_digest)`;
 
-// Only the digest is looked up in an index: "is not distinct from" uses none. The row of a token that does not resolve is
-// not returned, so its size does not tell it from an unknown token.
+// Looks up only the digest in an index: "is not distinct from" uses none. The row of a token that does not
+// resolve is not returned, so its size does not distinguish it from an unknown token.
 export const OF_SENT_TENANT = `suspended_at is null
       and (user_groups.workspace_id, user_groups.environment) is not distinct from (sent.workspace_id, sent.environment)`;
 
@@ -104,8 +104,8 @@ export async function applyOrConflict<Command extends { key: UserGroupKey }>(
 }
 
 /**
- * Stores in `results` why a statement did not apply commands, judging by the group that is stored now. Returns those
- * without an explanation, whose group was created or changed between the two statements.
+ * Stores in `results` why a statement did not apply commands, judging by the group that is stored now.
+ * Returns the unexplained commands, whose group was created or changed between the two statements.
  */
 export async function explainUnapplied<Command extends { key: UserGroupKey }, Result>(
   session: Session,
@@ -169,7 +169,7 @@ export function byKey({ key: a }: { key: UserGroupKey }, { key: b }: { key: User
   return a.bucket - b.bucket || byTenant(a, b) || compare(a.providedId, b.providedId);
 }
 
-/** Also for the rows of environments, which the changes of documents lock. */
+/** Same order for the rows of environments, which changes of documents lock. */
 export function byTenant(a: Tenant, b: Tenant): number {
   return a.workspaceId - b.workspaceId || compare(a.environment, b.environment);
 }

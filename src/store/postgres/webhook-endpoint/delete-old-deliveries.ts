@@ -6,7 +6,7 @@ import type { CommandExecutor } from '../executor.ts';
 import { toArrays } from '../sent-rows.ts';
 import { DELETE } from './delivery.ts';
 
-// The ids of events sort by time: with the endpoint, the index leads to the oldest deliveries.
+// Event ids sort by time, so the index leads to the oldest deliveries of an endpoint.
 export const NEXT_ENDPOINT = statement('find_next_endpoint_of_deliveries')`
   select endpoint_id from deliveries where workspace_id = $1 and environment = $2 and endpoint_id > $3
   order by endpoint_id limit 1`;

@@ -1,4 +1,4 @@
-// Webhook deliveries. They are created together with their event (event.ts).
+// Webhook deliveries. They are created together with their event (event/record.ts).
 
 import { documentTag } from '../../../domain/document.ts';
 import type { VersionTag } from '../../../domain/user-group/user-group.ts';
@@ -30,7 +30,7 @@ export const NEXT_PENDING = statement('find_next_pending_endpoint')`
 export const FIND_FAILED = statement('find_failed_deliveries')`
   ${SELECT} and state = 'failed' and event_id > $4 order by event_id limit $5`;
 
-// Every process claims in this order.
+// Order in which every process claims.
 export const FIND_DUE = statement('find_due_deliveries')`
   ${SELECT} and next_attempt_at between $4 and $5 order by next_attempt_at, event_id limit $6`;
 
@@ -108,7 +108,7 @@ export const findEndpointHealth: QueryExecutor<'findEndpointHealth'> = async (
   failingSince: await session.read(failingSince(endpoint)),
 });
 
-/** Another process may claim the same deliveries: a claim changes only those that are still due at the same time. */
+/** Claims only deliveries that are still due at the time that was read: other processes claim too. */
 export const claimDeliveries: CommandExecutor<'claimDeliveries'> = async (
   session,
   { endpoint, due: { from, to }, until, limit },
@@ -173,7 +173,7 @@ export const deleteDeliveries: CommandExecutor<'deleteDeliveries'> = async (
   return found.length;
 };
 
-/** Until the end of the transaction, the endpoint is not changed, and so no event is recorded for a new version of it. */
+/** Locks the endpoint until the end of the transaction: no event is recorded for a new version of it. */
 async function tagOf(session: Session, endpoint: WebhookEndpointKey): Promise<VersionTag | null> {
   const key = endpointDocumentKey(endpoint);
   await lockEnvironment(session, key);

@@ -16,7 +16,7 @@ const DELETE_OLD_AND_AHEAD = `delete from events where position in (
     select position from (${OLDEST}) where (occurred_at < ?3 or occurred_at > ?4)
       and position <= (select max(position) from (${OLDEST}) where occurred_at < ?3)
     order by position limit ?5)`;
-/** A rename connects earlier events with its own. */
+/** A rename only links earlier events to its own: it is deleted when they are. */
 const DELETE_RENAMES = `delete from user_group_renames where workspace_id = ? and environment = ? and position < (
     select coalesce(min(position), ${Number.MAX_SAFE_INTEGER}) from events where workspace_id = ? and environment = ?)`;
 const NEXT_OF_TARGET = `from events where ${OF_TARGET} and position > ? and position <= ?
@@ -53,7 +53,7 @@ export const eraseChanges: CommandExecutor<'eraseChanges'> = (
   return last;
 };
 
-/** Those after the position. */
+/** Erases the changes of the events after a position. */
 export function eraseLastChanges(
   connection: Connection,
   { workspaceId, environment }: Tenant,

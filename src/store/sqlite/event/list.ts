@@ -29,7 +29,7 @@ function isUpTo(event: StoredEvent, last: EventPosition | null, { order }: Event
   return order === 'newest' ? event.position >= last.position : event.position <= last.position;
 }
 
-/** Collects the events of the type. */
+/** Yields all events, and adds those of the type to `events`. */
 function* candidates(rows: Iterable<readonly unknown[]>, { type }: EventSearch, events: StoredEvent[]) {
   for (const row of rows) {
     const event = EVENT.read(row);

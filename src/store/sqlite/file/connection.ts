@@ -13,7 +13,7 @@ import { acceptsData, guard, isFailedSync, reportsFreeSpace, rewrite } from './f
 /** 3.51.3 fixed a bug in the write-ahead log that could corrupt a database. */
 const OLDEST_SQLITE = [3, 51, 3];
 const BUSY_TIMEOUT_MS = 5_000;
-/** Writes wait for as long. */
+/** Wait for other connections when the log is truncated; writes wait for as long. */
 const SHORT_BUSY_TIMEOUT_MS = 100;
 /**
  * 40 MB, so that a page changed by many creates is written back once. SQLite's default of 1 000 pages makes creates a
@@ -21,8 +21,8 @@ const SHORT_BUSY_TIMEOUT_MS = 100;
  */
 export const CHECKPOINT_PAGES = 10_000;
 /**
- * 192 MiB: more than the log has while the service checkpoints it (see `Checkpointer`). A longer one is truncated when it
- * is used again, which takes a commit 40 ms.
+ * 192 MiB: more than the log has while the service checkpoints it (see `Checkpointer`). A longer log is
+ * truncated when it is reused, which takes a commit 40 ms.
  */
 const MAX_LOG_BYTES = 201_326_592;
 
@@ -31,13 +31,13 @@ export type Row = unknown[];
 
 /** Pages of the write-ahead log. */
 interface LogPages {
-  /** In the log since it was restarted. */
+  /** Pages written to the log since it was restarted. */
   written: number;
-  /** Those of them that have been copied into the database. */
+  /** Number of these that have been copied into the database. */
   copied: number;
 }
 
-/** How a process checkpoints the log that it serves: not with a commit, but beside the commits. */
+/** Checkpoints of a process that serves the file: they run beside the commits, not in one. */
 export interface CheckpointOptions {
   /** Called if a checkpoint could not sync the log or the database: see `Checkpointer`. */
   onFailedSync: (error: Error) => void;
@@ -84,7 +84,7 @@ export class Connection {
     this.#expect('synchronous', 'full', 2);
     this.#expect('busy_timeout', BUSY_TIMEOUT_MS, BUSY_TIMEOUT_MS);
     this.#expect('trusted_schema', 'off', 0);
-    // Deleted values are overwritten with zeros. The log has them until `truncateLog`.
+    // Deleted values are overwritten with zeros. The log keeps them until `truncateLog`.
     this.#expect('secure_delete', 'on', 1);
     this.#expect('journal_size_limit', MAX_LOG_BYTES, MAX_LOG_BYTES);
     const checkpointPages = this.#checkpoints === null ? CHECKPOINT_PAGES : 0;
@@ -160,8 +160,8 @@ export class Connection {
   }
 
   /**
-   * Copies what no reader needs of the log into the database, unless another connection does. Syncs the database only if
-   * that was all of the log.
+   * Copies the part of the log that no reader needs into the database, unless another connection does. Syncs
+   * the database only if that was all of the log.
    */
   checkpoint(): void {
     this.#checkpoint('passive');
@@ -177,7 +177,7 @@ export class Connection {
     }
   }
 
-  /** Returns whether no other connection prevented it. */
+  /** Returns false if another connection prevented it. */
   #checkpoint(mode: 'passive' | 'truncate'): boolean {
     try {
       return this.#pragma(`pragma wal_checkpoint(${mode})`) === 0;
@@ -215,7 +215,7 @@ export class Connection {
     }, this.#file);
   }
 
-  /** Another connection to the file, for reads that take several turns of the event loop. Throws `StoreUnavailable`. */
+  /** Opens another connection, for reads in several turns of the event loop. Throws `StoreUnavailable`. */
   openAnother(): Connection {
     return new Connection(this.#file);
   }

@@ -66,7 +66,9 @@ export function makeFile(path: string): string {
   });
 }
 
-/** The path without symbolic links of a file that does not exist yet; creates its directory. Throws `StoreUnavailable`. */
+/**
+ * Returns the path, without symbolic links, of a new file; creates its directory. Throws `StoreUnavailable`.
+ */
 export function futurePath(path: string): string {
   const directory = dirname(resolve(path));
   return guard(() => {
@@ -86,11 +88,14 @@ export function requireRegularFile(path: string): void {
   );
 }
 
-/** Each hard link would have its own lock and log (https://sqlite.org/howtocorrupt.html, 2.4). Throws `StoreUnavailable`. */
+/**
+ * Throws `StoreUnavailable`: each hard link would have its own lock and log
+ * (https://sqlite.org/howtocorrupt.html, 2.4).
+ */
 export function refuseHardLink(path: string): void {
   const { nlink, dev, ino } = statSync(path);
   if (nlink <= 1) return;
-  // Usually beside it, such as the name that a backup leaves if it is killed at its last step.
+  // The other name is usually beside it, as after a backup that was killed at its last step.
   const other = readdirSync(dirname(path))
     .map((name) => join(dirname(path), name))
     .find((name) => {
@@ -134,7 +139,7 @@ function syncDirectory(path: string): void {
   closeSync(directory);
 }
 
-/** Device and inode: tells the file from a later one of the same name. */
+/** Returns device and inode, which distinguish the file from a later one of the same name. */
 export function fileIdentity(path: string): string {
   const { dev, ino } = guard(() => statSync(path, { bigint: true }));
   return `${dev}/${ino}`;

@@ -52,7 +52,7 @@ function takeLock(path: string, realPath: string): { close(): void } {
   return { close: () => lock.close() };
 }
 
-/** A restore that ended meanwhile may have removed the file: then another process can lock a new one of its name. */
+/** A restore may just have removed the file: another process could then lock a new one of its name. */
 function refuseRemoved(lockFile: string, identity: string, path: string): void {
   if (!existsSync(lockFile) || fileIdentity(lockFile) !== identity) throw alreadyServed(path);
 }

@@ -5,7 +5,7 @@ import { realpath, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { FileStorage } from '../../port.ts';
 
-/** Its modification time is that of the last backup, so other programs record their backups with `touch`. */
+/** The file's modification time is that of the last backup, so other programs record backups with `touch`. */
 function backupRecordPath(file: string): string {
   return `${file}.last-backup`;
 }

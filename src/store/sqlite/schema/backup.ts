@@ -14,7 +14,7 @@ import { deliverSignals } from '../../../system/on-exit.ts';
 import { StoreUnavailable } from '../../port.ts';
 import { asStoreError, guard, requireRegularFile, sqliteErrorCode } from '../file/file.ts';
 
-/** 4 MB: short enough for a progress bar that moves. */
+/** 4 MB: small enough for a progress bar that moves. */
 const PAGES_A_STEP = 1_024;
 const BUSY_TIMEOUT_MS = 5_000;
 /** `SQLITE_ERROR`, the generic code for errors in a statement. */

@@ -68,7 +68,7 @@ export class SqliteInspection extends Inspection {
     return null;
   }
 
-  /** A file is restored as a whole. */
+  /** None can be missing: a file is restored as a whole. */
   async missingIndexes(): Promise<string[]> {
     return [];
   }

@@ -6,7 +6,7 @@ export const migrations = new Migrations('store/sqlite/schema/migrations/');
 const IS_OF_OTHER = `select exists (select 1 from sqlite_schema)
   and not exists (select 1 from pragma_table_info('schema_migrations') where name = 'number')`;
 
-/** Migrates the database to the newest schema of this version; returns the number of its schema. Throws `SchemaTooNew`. */
+/** Migrates to the newest schema of this version; returns the number of the schema. Throws `SchemaTooNew`. */
 export function migrate(connection: Connection, observer = UNOBSERVED): number {
   connection.execute(`create table if not exists schema_migrations (
     number integer not null primary key, name text not null, applied_at integer not null) strict`);

@@ -33,8 +33,8 @@ interface Restore {
 }
 
 /**
- * Throws `FileExists` if `to` or a file that belongs to it exists, `AlreadyServed`, `BackupInvalid`, `SchemaTooNew` or
- * `StoreUnavailable`; then nothing was restored.
+ * Throws `FileExists` if `to` or a file that belongs to it exists, `AlreadyServed`, `BackupInvalid`,
+ * `SchemaTooNew` or `StoreUnavailable`; nothing was restored then.
  */
 export async function restoreFile({ from, to, verify, onProgress }: Restore): Promise<void> {
   guard(() => requireRegularFile(from));
@@ -66,7 +66,7 @@ function refuseUnmergedLog(from: string): void {
 
 function refuseExisting(path: string): void {
   for (const file of ['', ...COMPANIONS].map((suffix) => path + suffix)) {
-    // Also a symbolic link to a file that does not exist.
+    // Detects even a symbolic link to a file that does not exist.
     if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) {
       throw new FileExists(file, {
         remedy: `move every file whose name starts with ${path} to another directory first`,

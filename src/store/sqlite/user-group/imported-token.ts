@@ -22,7 +22,7 @@ export function addImportedToken(connection: Connection, bucket: Bucket, digest:
   if (digest !== null && isImported(digest)) connection.run(ADD, [digest, bucket]);
 }
 
-/** After a rename. Does nothing for a token that names the bucket of its group. */
+/** Runs in a rename. Does nothing for a token that encodes the bucket of its group. */
 export function moveImportedToken(connection: Connection, bucket: Bucket, digest: TokenDigest | null): void {
   if (digest !== null && isImported(digest)) connection.run(MOVE, [digest, bucket]);
 }

@@ -15,7 +15,7 @@ const PLACE = `insert into user_groups (${USER_GROUP.names})
   values (${placeholders(USER_GROUP)})`;
 const ADD = `insert into user_group_renames (${RENAME.names})
   values (${placeholders(RENAME)})`;
-// The copy of an event has the position of the source or a higher one, and the new id. An event that was deleted has none.
+// The copy of an event has its old position or a higher one, and the new id. A deleted event has no copy.
 const COPY = `insert into user_group_renames (${RENAME.names})
   values (?1, ?2, ?3, ?4, coalesce(
     (select position from events

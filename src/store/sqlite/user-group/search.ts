@@ -1,5 +1,5 @@
-// Groups that may have a text in their id or name, found in the index of names, which has both: ten times faster than
-// reading the groups.
+// Finds groups that may have a text in their id or name, in the index of names, which has both: ten times
+// faster than reading the groups.
 
 import { LAST_NAME } from '../../../domain/user-group/cursor.ts';
 import { toUserGroupSummary, USER_GROUP_SUMMARY } from '../../entities.ts';

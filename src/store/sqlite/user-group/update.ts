@@ -8,7 +8,7 @@ import { findByKey, OF_KEY } from './user-group.ts';
 
 const SET = 'mapping = ?, properties = ?, suspended_at = ?, version = version + 1, updated_at = ?';
 const UPDATE = `update user_groups set ${SET} where ${OF_KEY}`;
-// SQLite writes the index of a column that it sets even if the value is the same: half as many pages again.
+// Sets the name only if it changes: SQLite would write its index in any case, half as many pages again.
 const UPDATE_WITH_NAME = `update user_groups set name = ?, ${SET} where ${OF_KEY}`;
 
 export const updateUserGroup: CommandExecutor<'updateUserGroup'> = (connection, command) => {

@@ -21,8 +21,8 @@ const BY_KEY = `select ${USER_GROUP_BESIDE_KEY.names} from user_groups
   where ${OF_KEY}`;
 const BY_TOKEN = `select ${USER_GROUP.names} from user_groups where bucket = ? and token_digest = ?`;
 const BY_PREVIOUS_TOKEN = `select ${USER_GROUP.names} from user_groups where bucket = ? and previous_token_digest = ?`;
-// The unary plus keeps the index of the primary key out. The row of a token that does not resolve is not read, so its size
-// does not tell it from an unknown token.
+// The unary plus prevents the use of the primary key's index. The row of a token that does not resolve is not
+// read, so its size does not distinguish it from an unknown token.
 const IS_ACTIVE = 'suspended_at is null and +workspace_id = ? and +environment = ?';
 const RESOLVE = `${BY_TOKEN} and ${IS_ACTIVE}`;
 const RESOLVE_PREVIOUS = `${BY_PREVIOUS_TOKEN} and ${IS_ACTIVE} and previous_token_expires_at > ?`;
@@ -42,16 +42,16 @@ export const resolveToken: QueryExecutor<'resolveToken'> = (connection, { addres
   return toUserGroup(connection.get(RESOLVE, values) ?? connection.get(RESOLVE_PREVIOUS, [...values, now]));
 };
 
-/** In the transaction of the query: the bucket cannot change in between. */
+/** Runs both lookups in the transaction of the query: the bucket cannot change in between. */
 export function findByImportedToken(connection: Connection, digest: TokenDigest): UserGroup | null {
   const bucket = findImportedToken(connection, digest);
   return bucket === null ? null : findByToken(connection, { bucket, digest });
 }
 
-/** A bucket that is as good as any: the lookup of a digest that no group has. */
+/** Bucket for the lookup of a digest that no group has. */
 const ANY_BUCKET = 0 as Bucket;
 
-/** The same steps for every token, so that their time does not tell a suspended group from a deleted one. */
+/** Takes the same steps for every token: time does not distinguish a suspended group from a deleted one. */
 export const resolveImportedToken: QueryExecutor<'resolveImportedToken'> = (
   connection,
   { digest, tenant, now },

@@ -2,7 +2,7 @@ import { DELIVERY } from '../../entities.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { placeholders } from '../placeholders.ts';
 
-// The copy of an event has the position of the source or a higher one. An event that was deleted has none.
+// The copy of an event has the source's position or a higher one. A deleted event has no copy.
 const COPY = `insert into deliveries (${DELIVERY.names})
   values (${placeholders({ columns: DELIVERY.columns.slice(0, -1) })}, coalesce(
     (select position from events

@@ -1,4 +1,4 @@
-// Webhook deliveries. They are created together with their event (event.ts).
+// Webhook deliveries. They are created together with their event (event/record.ts).
 
 import { documentTag } from '../../../domain/document.ts';
 import type { VersionTag } from '../../../domain/user-group/user-group.ts';

@@ -12,7 +12,7 @@ export interface CheckpointerFile {
   working: SharedArrayBuffer;
 }
 
-/** To start a checkpoint, or to stop. */
+/** Starts a checkpoint, or stops the thread. */
 export type CheckpointerRequest = 'start' | 'stop';
 /** The checkpoint has ended. `failedSync`: the message of the error. */
 export interface CheckpointerReply {
@@ -20,12 +20,12 @@ export interface CheckpointerReply {
 }
 
 const MAX_PASSES = 4;
-/** So few that the writer copies and syncs them in a few milliseconds. */
+/** Number of pages that the writer copies and syncs in a few milliseconds. */
 const REST_PAGES = 200;
 
 const { file, working: workingMemory } = workerData as CheckpointerFile;
 const working = new Int32Array(workingMemory);
-/** Never closed: closing any descriptor of the file releases all locks of the process on it, those of SQLite included. */
+/** Never closed: closing a descriptor of the file releases all locks of the process on it, SQLite's too. */
 let descriptor: number | null = null;
 let connection: Connection | null = null;
 let failedSync: string | null = null;

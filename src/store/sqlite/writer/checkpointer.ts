@@ -1,6 +1,6 @@
-// Checkpoints of the log, in a thread beside the writer: it copies the log into the database and syncs it while the
-// writer commits, and the writer copies only what was appended meanwhile. A checkpoint of the writer alone would stop
-// it until 10 000 pages are copied and synced, 50 ms among a million groups.
+// Checkpoints of the log, in a thread beside the writer: it copies the log into the database and syncs it
+// while the writer commits, and the writer copies only what was appended meanwhile. A checkpoint by the
+// writer alone would block it until 10 000 pages are copied and synced: 50 ms with a million groups.
 //
 // SQLite counts pages as copied before they are synced, and Linux marks pages as clean that it could not write. So after
 // a failed sync, pages may be lost that no later checkpoint copies again. Only their copies in the log remain, and only
@@ -11,9 +11,9 @@ import { startThread } from '../../../system/start-thread.ts';
 import { CHECKPOINT_PAGES, type CheckpointOptions, type Connection } from '../file/connection.ts';
 import type { CheckpointerFile, CheckpointerReply, CheckpointerRequest } from './checkpointer-thread.ts';
 
-/** The writer copies as many in a few milliseconds. */
+/** Number of pages that the writer copies in a few milliseconds. */
 const MAX_WRITER_PAGES = 500;
-/** The writer waits for the thread at this length, 160 MB: the disk is slower than the callers. */
+/** Length at which the writer waits for the thread, 160 MB: the disk is slower than the callers. */
 const MAX_PAGES = 40_000;
 const MAX_WAIT_MS = 5_000;
 
@@ -33,7 +33,7 @@ export class Checkpointer implements CheckpointOptions {
     };
   }
 
-  /** To be called after each commit. Throws `StoreUnavailable`. */
+  /** Starts or finishes a checkpoint of a long log; called after each commit. Throws `StoreUnavailable`. */
   continue(connection: Connection): void {
     const { written, copied } = connection.logPages();
     if (written < CHECKPOINT_PAGES || this.#isStopped) return;

@@ -1,11 +1,11 @@
-// The writer thread as another thread than its owner sees it.
+// Client of the writer thread, for threads that do not own it.
 
 import type { MessagePort } from 'node:worker_threads';
 import { type Command, type CommandResult, StoreUnavailable } from '../../port.ts';
 import { PendingBatches } from './pending-batches.ts';
 import type { WriterConnection } from './writer.ts';
 
-/** Calls `Writer.connect` in its thread. Its error has lost its class. */
+/** Calls `Writer.connect` in the thread of the owner. Its error has lost its class. */
 export type ConnectWriter = () => Promise<WriterConnection>;
 
 interface Link {

@@ -1,5 +1,5 @@
-// The writer thread. A disk sync can take long, and must not block reads. The batches that several serving threads send at
-// about the same time are one transaction, and so share its disk sync.
+// The writer thread. A disk sync can take long, and must not block reads. Batches that several serving
+// threads send at about the same time are one transaction, with one disk sync.
 
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { Tenant } from '../../../domain/event/event.ts';
@@ -17,7 +17,7 @@ export type WriterRequest = string | { client: MessagePort } | null;
 export type WriterReply =
   | { results: (CommandResult | 'created')[] }
   | { error: string; unavailable: boolean };
-/** For the owner of the thread. */
+/** Message to the owner of the thread. */
 export type WriterNotice =
   /** The environment of each event that the quota has reduced. */
   | { reduced: Tenant[] }
@@ -38,7 +38,7 @@ interface Batch {
   commands: readonly Command[];
 }
 
-/** How long a batch waits for those of other busy clients: it takes them a tenth of a millisecond to send the next one. */
+/** How long a batch waits for those of other busy clients, which send theirs within 0.1 milliseconds. */
 const MAX_LINGER_MS = 0.5;
 /** A client that sent a batch within this time is busy. */
 const BUSY_MS = 10;
@@ -67,7 +67,7 @@ function listen(client: MessagePort): void {
   });
 }
 
-/** Null for a request that is not a batch, which is carried out. */
+/** Returns the batch; carries out any other request and returns null. */
 function receive(client: MessagePort, request: WriterRequest): Batch | null {
   if (typeof request === 'string') {
     clients.set(client, performance.now());
@@ -79,8 +79,8 @@ function receive(client: MessagePort, request: WriterRequest): Batch | null {
 }
 
 /**
- * The next batch of each of the other clients. Waits a moment for those of busy clients: otherwise, the batches of two of
- * them would alternate, each with a disk sync of its own.
+ * Collects the next batch of each other client. Waits a moment for busy clients: otherwise the batches of two
+ * clients would alternate, each with a disk sync of its own.
  */
 function collect(first: MessagePort): Batch[] {
   const batches: Batch[] = [];
@@ -117,7 +117,7 @@ function notify(notice: WriterNotice): void {
   owner.postMessage(JSON.stringify(notice));
 }
 
-/** After the replies, which do not wait for it. */
+/** Runs after the replies, which do not wait for it. */
 function checkpoint(): void {
   try {
     if (connection !== null) checkpointer.continue(connection);

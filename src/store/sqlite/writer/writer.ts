@@ -1,4 +1,4 @@
-// The writer thread as the thread that owns it sees it: starts it with the first batch, and again after it has failed.
+// Client of the writer thread, for its owner: starts it with the first batch, and again after it has failed.
 
 import { once } from 'node:events';
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
@@ -39,7 +39,7 @@ export class Writer {
     return await this.#pending.send(this.#running(), commands);
   }
 
-  /** For the batches of another thread. The port closes when the writer thread exits. */
+  /** Connects another thread to the writer. The port closes when the writer thread exits. */
   connect(): WriterConnection {
     const { port1, port2 } = new MessageChannel();
     this.#running().postMessage({ client: port1 } satisfies WriterRequest, [port1]);
@@ -86,7 +86,7 @@ export class Writer {
 /** Throws `StoreUnavailable` if the system cannot create a thread. */
 function newWorker(workerData: WriterFile): Worker {
   try {
-    // Creates do not reach it. With that of a serving thread, schemas of 64 KiB let the heap grow to 55 MB.
+    // Creates do not reach it. With a serving thread's limit, schemas of 64 KiB let the heap grow to 55 MB.
     const resourceLimits = { maxYoungGenerationSizeMb: 16 };
     return startThread('store/sqlite/writer/writer-thread', { workerData, resourceLimits });
   } catch (error) {
