@@ -1,4 +1,4 @@
--- Lists of user groups, which span all buckets: each shard gives the first groups of its own, in order.
+-- Lists of user groups, which span all buckets: each shard returns its first groups, in order.
 
 -- A search finds names that begin with a text: by their bytes, as ids.
 alter table user_groups alter column name type text collate "C";

@@ -43,7 +43,7 @@ create table event_positions (
   deleted_to bigint not null
 );
 
--- The changes of a target are in the order of their positions. "changes" has the changed fields before and after; see domain/event.ts.
+-- The changes of a target are in the order of their positions. "changes" has the changed fields before and after; see domain/event/changes.ts.
 create table events (
   bucket integer not null,
   workspace_id bigint not null,

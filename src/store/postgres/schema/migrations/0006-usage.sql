@@ -40,8 +40,8 @@ create table user_group_renames (
 );
 create index user_group_renames_position on user_group_renames (workspace_id, environment, position, event_id, direction);
 
--- The last attempts of a delivery, the oldest first: an array of JSON of at most 10 entries, null before the first one.
+-- JSON array of the last attempts of a delivery, at most 10, the oldest first; null before the first attempt.
 alter table deliveries add column attempt_log text;
 
--- Failed deliveries, which a caller redelivers, among any number of others.
+-- Finds failed deliveries, which a caller may redeliver, among any number of others.
 create index deliveries_failed on deliveries (workspace_id, environment, endpoint_id, event_id) where state = 'failed';

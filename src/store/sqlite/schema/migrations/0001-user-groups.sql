@@ -1,4 +1,4 @@
--- Instants are milliseconds since 1970. mapping and properties are JSON text, exactly as it goes out.
+-- Instants are milliseconds since 1970. mapping and properties are JSON text, exactly as responses contain it.
 
 create table workspaces (
   workspace_id integer not null primary key,
@@ -18,7 +18,7 @@ create table api_tokens (
   revoked_at integer
 ) strict;
 
--- The bucket leads both unique keys: a look-up by id and one by token each name one shard.
+-- The bucket leads both unique keys: a lookup by id and one by token each address one shard.
 create table user_groups (
   bucket integer not null,
   workspace_id integer not null,
@@ -42,7 +42,7 @@ create unique index user_groups_bucket_token_digest on user_groups (bucket, toke
 create index user_groups_bucket_previous_token_digest on user_groups (bucket, previous_token_digest)
   where previous_token_digest is not null;
 
--- The keys that stored tokens may be sealed under: a service that lacks one must not start.
+-- Keys that stored tokens may be encrypted with: a service that lacks one must not start.
 create table token_keys (
   key_id text not null primary key,
   created_at integer not null

@@ -1,5 +1,5 @@
--- Lists of user groups. A file is one shard, so that the bucket has nothing to lead in the primary key; without it
--- the key is in the order of lists, and groups that are created one after the other lie side by side.
+-- Lists of user groups. A file is one shard, so the primary key does not need the bucket. Without it, the key is in the
+-- order of lists, and groups that are created one after the other lie side by side.
 
 create table user_groups_in_order (
   bucket integer not null,
