@@ -45,12 +45,12 @@ export function previousTextUntil(token: ApiToken, now: number): number | null {
 
 const TEXT_TAG_LENGTH = 16;
 
-/** Identifies its text, like a version: not the digest, which finds the token. */
+/** Identifies the token's text, like a version. Not the digest, by which the token is found. */
 export function apiTokenTextTag({ digest }: Pick<ApiToken, 'digest'>): string {
   return digestToken(digest).slice(0, TEXT_TAG_LENGTH);
 }
 
-/** The fields of the event about its creation. The digest is not one of them. */
+/** Returns the fields of the event about its creation, without the digest. */
 export function apiTokenFields({ name, permission, expiresAt }: ApiToken): Record<string, JsonText> {
   const fields = { name, permission, expires_at: timestampOrNull(expiresAt) };
   return Object.fromEntries(
@@ -69,7 +69,7 @@ export interface Caller {
   readonly configVersion: number | null;
 }
 
-/** `admin` may do everything. */
+/** `admin` permits everything. */
 export function isPermitted({ permission }: Caller, permissions: readonly Permission[]): boolean {
   return permission === 'admin' || permissions.includes(permission);
 }

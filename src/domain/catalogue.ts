@@ -1,8 +1,10 @@
-// The catalogue: the schemas and data sources that mappings refer to. Built from the documents of one environment.
+// The catalogue: the schemas and data sources that mappings refer to. Built from the documents of one
+// environment.
 //
-// In a mapping a number is the id of a data source; a string is the caller's own id of one or, if none has it and it is
-// all digits, the id. A dangling reference is reported and never replaced by a default: a viewer must see an
-// error, not the data of another customer. For the same reason a reserved data source leads only its user group to data.
+// In a mapping, a number is the id of a data source; a string is the caller's own id of one or, if none has
+// it and it is all digits, the id. A dangling reference is reported and never replaced by a default: a viewer
+// must see an error, not the data of another customer. For the same reason, a reserved data source resolves
+// only for its user group.
 
 import type { Document, DocumentDefinition } from './document.ts';
 import * as field from './field.ts';
@@ -35,11 +37,11 @@ export interface DataSource {
   json: JsonText;
   /** The same as a member of an object, whose key is the schema id. */
   member: string;
-  /** The only user group that it is for; null if it is for all. */
+  /** The only user group that may use it; null if all may. */
   reservedFor: string | null;
 }
 
-/** Reasons why a reference leads to no data source: none exists, it is of another schema, or it is for another group. */
+/** Reasons why a reference does not resolve: no data source, or one of another schema or group. */
 export const unresolvedReasons = ['missing', 'other_schema', 'reserved'] as const;
 export type UnresolvedReason = (typeof unresolvedReasons)[number];
 
@@ -49,7 +51,7 @@ export interface Unresolved {
   reason: UnresolvedReason;
 }
 
-/** The part of a user group that decides to which data sources it leads. */
+/** The part of a user group that determines its data sources. */
 type Mapped = Pick<UserGroup, 'providedId' | 'mapping'>;
 
 /** The data source of each schema of a group. */
@@ -73,15 +75,15 @@ interface MappingViolation {
   detail: string;
 }
 
-/** Mappings in memory, for each environment: as many as it may have data sources. */
+/** Maximum number of mappings in memory, per environment: as many as it may have data sources. */
 const MAX_KEPT_MAPPINGS = dataSourceDefinition.limit.documents;
 const MAX_KEPT_CHARACTERS = 256;
-/** Entries of all mappings in memory, of about 100 bytes: each mapping has one for every schema with a default. */
+/** Maximum entries of all mappings in memory, about 100 bytes each: a mapping has one for each default. */
 const MAX_KEPT_ENTRIES = 10 * MAX_KEPT_MAPPINGS;
 
 const NUMBER = /^(?:0|[1-9]\d{0,15})$/;
 
-/** Built after every change of any document, so data sources are read only as far as the mappings of requests need. */
+/** Built after every change of any document, so it parses only the data sources that requests need. */
 export class Catalogue {
   readonly #schemaIds = new Set<string>();
   readonly #defaults: [schemaId: string, reference: Reference][] = [];
@@ -89,7 +91,7 @@ export class Catalogue {
   readonly #byProvidedId = new Map<string, CatalogueDocument>();
   #byId: ReadonlyMap<number, CatalogueDocument> | undefined;
   readonly #parsed = new Map<CatalogueDocument, DataSource>();
-  /** Keyed by mapping, as if nothing was reserved: depends on nothing else, because a catalogue never changes. */
+  /** Results by mapping, as if nothing were reserved. Nothing else matters: a catalogue never changes. */
   readonly #effective = new Map<JsonText | null, EffectiveMapping>();
   #keptEntries = 0;
   #bySchema: ReadonlyMap<string, readonly DataSource[]> | undefined;
@@ -101,7 +103,7 @@ export class Catalogue {
     }
   }
 
-  /** Whether the environment uses no catalogue: its mappings refer to data sources that others keep. */
+  /** Whether the environment has no catalogue: its mappings refer to data sources kept elsewhere. */
   get isEmpty(): boolean {
     return this.#schemaIds.size === 0 && this.#byProvidedId.size === 0;
   }
@@ -132,8 +134,8 @@ export class Catalogue {
   }
 
   /**
-   * How mappings refer to the data source with this id or number, and the schemas whose default it is. Of one that does not
-   * exist: the text itself, as a string or a number.
+   * Returns how mappings refer to the data source with this id or number, and the schemas whose default it
+   * is. Mappings refer to one that does not exist by the text itself, as a string or a number.
    */
   referencesTo(idOrNumber: string): { references: ReadonlySet<Reference>; schemaIds: readonly string[] } {
     const document = this.#findDocument(idOrNumber);
@@ -146,7 +148,7 @@ export class Catalogue {
     return { references, schemaIds: defaults.map(([schemaId]) => schemaId) };
   }
 
-  /** The numbers of the data sources that a mapping refers to, or that are defaults of schemas without an entry in it. */
+  /** Returns the numbers of the data sources that a mapping uses, also as defaults of unmapped schemas. */
   dataSourcesUsedBy(mapping: JsonText | null): Set<number> {
     const mapped = parseMapping(mapping);
     const used = new Set<number>();
@@ -170,7 +172,7 @@ export class Catalogue {
     return isForGroup ? unreserved : this.#resolve(mapping, providedId);
   }
 
-  /** The schemas of the catalogue to which the mapping and their defaults say nothing. */
+  /** Returns the schemas of the catalogue that have neither an entry in the mapping nor a default. */
   unmapped({ dataSources, unresolved }: EffectiveMapping): string[] {
     const reported = new Set(unresolved.map(({ schemaId }) => schemaId));
     return this.#withoutDefault.filter((id) => !dataSources.has(id) && !reported.has(id));
@@ -201,7 +203,7 @@ export class Catalogue {
     this.#effective.set(mapping, effective);
   }
 
-  /** For the user group with the id; with null, as if nothing was reserved. */
+  /** Resolves a mapping for the user group with the id; null: as if nothing were reserved. */
   #resolve(mapping: JsonText | null, userGroupId: string | null): EffectiveMapping {
     const dataSources = new Map<string, DataSource>();
     const unresolved: Unresolved[] = [];
@@ -235,8 +237,8 @@ export class Catalogue {
   }
 
   /**
-   * Violations by the entries of a mapping, and by schemas without an entry whose default is reserved for another group.
-   * A default that is dangling for every group is none: the mapping cannot help it.
+   * Violations of the entries of a mapping, and of schemas without an entry whose default is reserved for
+   * another group. A default that is dangling for every group is no violation: the mapping does not cause it.
    */
   violations({ providedId, mapping }: Mapped): MappingViolation[] {
     const mapped = parseMapping(mapping);
@@ -252,7 +254,7 @@ export class Catalogue {
     return [...ofEntries, ...ofDefaults];
   }
 
-  /** The entries of a mapping that refer to a data source, of any schema, that is reserved for another group. */
+  /** Returns the entries of a mapping whose data source, of any schema, is reserved for another group. */
   reservedEntries({ providedId, mapping }: Mapped): MappingViolation[] {
     return Object.entries(parseMapping(mapping)).flatMap(([schemaId, reference]) => {
       const reservedFor = this.find(reference)?.reservedFor ?? null;
@@ -376,7 +378,7 @@ export const dataSourceFields = {
   user_group_id: {
     ...field.userGroupId,
     type: ['string', 'null'],
-    // Otherwise null, which has no pattern to break, would not be valid.
+    // Applies to strings only: null breaks no pattern, so `not` would refuse it.
     not: { type: 'string', ...field.userGroupId.not },
     default: null,
     description:

@@ -1,4 +1,4 @@
-// The difference between the stored and a sent configuration, as the API and the command line write it.
+// The difference between the stored configuration and a sent one, as the API and the command line write it.
 
 import type { SectionName } from './config.ts';
 import { jsonText, NULL, objectText } from './json/json-tree.ts';
@@ -19,7 +19,7 @@ export interface ConfigChange {
   replacesSecret: boolean;
 }
 
-/** The place of an entry that is stored and was not sent. */
+/** Place of an entry that is stored but was not sent. */
 export type KeptEntry = Pick<ConfigChange, 'section' | 'id'>;
 
 export interface ConfigPlan {

@@ -1,4 +1,4 @@
-// The configuration of an environment as one document: sections of entries by id, and policies of which there is one.
+// The configuration of an environment as one document: sections with entries by id, and single policies.
 
 import { type Catalogue, dataSourceDefinition, type Reference, schemaDefinition } from './catalogue.ts';
 import { dataSourceBody, schemaBody } from './catalogue-body.ts';
@@ -36,7 +36,7 @@ interface ConfigSection {
   readonly description: string;
   /** Whether there is one entry instead of one for each id. */
   readonly isSingleton?: true;
-  /** The entry that stands for no document. */
+  /** Entry that stands for the absence of a document. */
   readonly absent?: JsonText;
 }
 
@@ -84,7 +84,7 @@ export function configSection(name: SectionName): ConfigSection {
 export interface ConfigBody {
   /** The entries of each section that was sent, by id. */
   sections: ReadonlyMap<SectionName, ReadonlyMap<string, JsonText>>;
-  /** The configuration must still have this version; null if it may have any. */
+  /** Version that the configuration must still have; null for any. */
   configVersion: number | null;
 }
 
@@ -95,7 +95,7 @@ const versionField = {
   description: 'The version of the format.',
 } as const;
 
-/** The JSON Schema of each section, whose entries have `schemaOfEntry`. */
+/** Returns the JSON Schema of each section; `schemaOfEntry` returns that of its entries. */
 function sectionFields(schemaOfEntry: (section: ConfigSection) => object): Record<string, object> {
   return Object.fromEntries(
     sectionNames.map((name) => {
@@ -181,8 +181,8 @@ function sectionEntries(name: SectionName, text: JsonText): ReadonlyMap<string, 
 }
 
 /**
- * The entry of a stored body: without what the service assigns, and without members that have their default. Numbers of
- * data sources differ between environments: a reference by number becomes one by id.
+ * Returns the entry of a stored body, without what the service assigns and without members that have their
+ * default. Numbers of data sources differ between environments: a reference by number becomes one by id.
  */
 export function configEntry(name: SectionName, body: JsonText, catalogue: Catalogue): JsonText {
   const stored = splitMembers(body);
@@ -211,8 +211,8 @@ export function pathInConfig(name: SectionName, id: string): string[] {
 }
 
 /**
- * Writes a configuration from its documents. A secret that is stored is referred to by the name of an environment
- * variable, which has to contain it when the configuration is applied.
+ * Writes a configuration from its documents. Refers to a stored secret by the name of an environment
+ * variable, which must contain it when the configuration is applied.
  */
 export class ConfigWriter {
   readonly #catalogue: Catalogue;

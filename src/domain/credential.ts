@@ -1,5 +1,6 @@
-// Credentials in the attributes of data sources, which everyone who may resolve can read. A guard against mistakes: members
-// that are named like credentials, and texts that contain one. All patterns take linear time.
+// Finds credentials in the attributes of data sources, which everyone who may resolve can read. Guards
+// against mistakes: members that are named like credentials, and texts that contain one. All patterns take
+// linear time.
 
 /** The place of a credential. `detail` does not contain it. */
 interface FoundCredential {
@@ -46,7 +47,7 @@ export function findCredential(
 
 function inKey(key: string | number, path: FoundCredential['path']): FoundCredential | null {
   if (typeof key === 'number') return null;
-  // Its own path would repeat it.
+  // The path of the key would repeat the credential.
   if (isCredential(key)) return inText(path);
   if (!NAME.test(snakeCase(key))) return null;
   return { path: [...path, key], detail: 'is named like a credential' };

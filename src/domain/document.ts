@@ -31,7 +31,7 @@ export const UNLIMITED: DocumentTotal = {
 export interface DocumentDefinition {
   /** Documents without endpoints of their own have no definition. */
   readonly kind: Exclude<DocumentKind, 'key_set'>;
-  /** For messages. */
+  /** Name of the kind in messages. */
   readonly noun: string;
   readonly limit: DocumentTotal;
 }
@@ -64,7 +64,7 @@ export function nextVersion(
   return { ...key, version, body, secret, createdAt: stored?.createdAt ?? now, updatedAt: now };
 }
 
-/** Identifies a version of a document: one that is deleted and created again has another instant of creation. */
+/** Identifies a version of a document; `createdAt` distinguishes one that was deleted and created again. */
 export function documentTag({ createdAt, version }: Pick<Document, 'createdAt' | 'version'>): VersionTag {
   return `${createdAt}-${version}` as VersionTag;
 }
@@ -74,7 +74,7 @@ export function documentFields({ body }: Pick<Document, 'body'>): Record<string,
   return Object.fromEntries(namedMembers(body));
 }
 
-/** The changes of an event: `before` is null for a new document; none for one that is deleted, whose `after` is null. */
+/** Returns the changes of an event: `before` is null for a new document, `after` for a deleted one. */
 export function documentChanges(before: Document | null, after: Document | null): Changes | null {
   return after && new Changes(before && documentFields(before), documentFields(after));
 }
@@ -84,8 +84,8 @@ export function documentBytes({ id, body }: Pick<Document, 'id' | 'body'>): numb
 }
 
 /**
- * The limit that storing the document in place of `stored` would exceed; null if none. A document that does not grow is
- * accepted even beyond the limit.
+ * Returns the limit that replacing `stored` by the document would exceed; null if none. A document that does
+ * not grow is accepted even beyond the limit.
  */
 export function exceededLimit(
   document: Pick<Document, 'id' | 'body'>,

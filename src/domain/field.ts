@@ -76,7 +76,7 @@ export const mapping = {
   description: "Schema id to data source: the data source's id, or the caller's own id of it.",
 } as const satisfies FieldSchema;
 
-/** In a merge patch null removes an entry. */
+/** Accepts null, which removes an entry in a merge patch. */
 export const mappingPatch = {
   ...mapping,
   additionalProperties: { ...mapping.additionalProperties, type: ['string', 'integer', 'null'] },

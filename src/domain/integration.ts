@@ -31,10 +31,10 @@ export interface Integration<Settings = unknown> {
   type: IntegrationType;
   ttlSeconds: number;
   settings: Settings;
-  /** The same with exact digits, by the text of each name. */
+  /** The settings with exact digits, by the JSON text of each name. */
   settingsTree: JsonObject['members'];
   claims: readonly Claim[];
-  /** Whether tokens may be without a restriction. */
+  /** Whether tokens without any restriction are allowed. */
   isUnrestricted: boolean;
 }
 
@@ -137,13 +137,11 @@ export function templateViolations(
   });
 }
 
-/** Nothing is minted. */
 export function claimMissing(errors: readonly Violation[]): Problem {
   const missing = errors.map(({ pointer }) => pointer.slice(1)).join(', ');
   return new Problem('claim_missing', `The user group lacks ${missing}. No token was minted.`, { errors });
 }
 
-/** Nothing is minted. */
 export function claimInvalid(errors: readonly Violation[]): Problem {
   const details = errors.map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`.trim());
   return new Problem('claim_invalid', `${details.join('; ')}. No token was minted.`, { errors });

@@ -20,13 +20,13 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const RING_LINE = /^([0-9a-f]{8}):([A-Za-z0-9_-]{43})$/;
 
-/** The row of the token. Its digest prevents an older ciphertext of the same row from decrypting. */
+/** Row of a token. The digest prevents an older ciphertext of the same row from decrypting. */
 export type TokenOwner = Omit<UserGroupKey, 'bucket'> & Pick<UserGroup, 'teamId' | 'tokenDigest'>;
 
 /** The row of the token, with the token. */
 export type StoredToken = TokenOwner & Pick<UserGroup, 'sealedToken'>;
 
-/** Owner of a secret that a browser keeps, in a cookie or in a field of a form, and the database does not. */
+/** Owner of a secret that a browser keeps in a cookie or a form field; the database does not store it. */
 export interface SessionOwner {
   session: 'console' | 'new-api-token' | 'console-notice' | 'console-form';
 }
@@ -63,7 +63,7 @@ function computeKeyId(bytes: Buffer): string {
 }
 
 export class KeyRing {
-  /** For another thread to parse. */
+  /** Text of the key ring, which other threads parse. */
   readonly text: Secret;
   readonly #active: TokenKey;
   readonly #keys: ReadonlyMap<string, TokenKey>;
@@ -139,7 +139,7 @@ export class KeyRing {
   }
 }
 
-/** Different owners have different texts: only the last part may contain a slash, and those that start with a name are of one kind. */
+/** Returns a different text for each owner: kinds start differently; only the last part may have a slash. */
 function additionalData(owner: SecretOwner): string {
   if ('kind' in owner) return `document/${owner.workspaceId}/${owner.environment}/${owner.kind}/${owner.id}`;
   if ('session' in owner) return `session/${owner.session}`;

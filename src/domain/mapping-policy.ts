@@ -9,7 +9,7 @@ export const mappingPolicyDefinition = {
   limit: { documents: 1, bytes: 1_024 },
 } as const satisfies DocumentDefinition;
 
-/** `off` unless one is stored. */
+/** `off` unless a policy is stored. */
 export function mappingMode(policy: Pick<Document, 'body'> | null | undefined): PolicyMode {
   return policy ? (JSON.parse(policy.body) as { mode: PolicyMode }).mode : 'off';
 }

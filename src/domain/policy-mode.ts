@@ -11,5 +11,5 @@ export const modeField = {
     '`User-Group-Violations`. `enforce`: changes that violate the rule are rejected with 422.',
 } as const;
 
-/** An environment has one of each. */
+/** Id of a document that an environment has only one of. */
 export const SINGLETON_ID = 'default';

@@ -12,7 +12,7 @@ export interface Precondition {
   readonly ifNoneMatch?: Versions;
 }
 
-/** The first condition that the user group does not meet, or that its absence (null) does not; null if all are met. */
+/** Returns the first condition that the user group or its absence (null) fails; null if all are met. */
 export function unmetCondition(
   precondition: Precondition,
   userGroup: UserGroup | null,

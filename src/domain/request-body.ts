@@ -31,9 +31,9 @@ export interface UserGroupBody extends UserGroupFields {
 /** A line of an import. */
 export interface ImportedUserGroupBody extends UserGroupBody {
   name: string;
-  /** An absent one is unchanged, and false for a new group. */
+  /** Absent: unchanged, and false for a new group. */
   suspended?: boolean;
-  /** null if a new one is to be issued. */
+  /** null to issue a new one. */
   token: Secret | null;
 }
 
@@ -41,7 +41,7 @@ export interface ImportedUserGroupBody extends UserGroupBody {
 export interface BodyType<Body> {
   /** Names the schema in the API description. */
   readonly name: string;
-  /** null if the request must have no body but an empty object. */
+  /** null if an empty object is the only permitted body. */
   readonly schema: BodySchema | null;
   /** Whether an empty body is rejected. */
   readonly isRequired: boolean;
@@ -49,7 +49,7 @@ export interface BodyType<Body> {
   readonly isIgnored?: true;
   /** `maxMembers` is for files. Throws `invalid_json`, `unknown_field` and `invalid_request`. */
   readonly read: (bytes: Buffer, maxMembers?: number) => Body;
-  /** The same for a large body; yields after each part of about so many characters. Absent if it is read as a whole. */
+  /** Does the same in parts of about `part` characters, for a large body; absent if bodies are read whole. */
   readonly readInParts?: (bytes: Buffer, part: number) => Generator<void, Body>;
 }
 
@@ -65,7 +65,7 @@ export const MAX_LEVELS = field.limits.propertiesLevels + 1;
 const MAX_ERRORS = 20;
 const EMPTY_OBJECT = /^[ \t\r\n]*\{[ \t\r\n]*\}[ \t\r\n]*$/;
 
-// The check of docs/openapi.json covers the schemas: compiling their meta-schema would take as long as compiling them.
+// The check of docs/openapi.json covers the schemas: compiling their meta-schema here would double the time.
 const ajv = new Ajv({
   allErrors: true,
   strict: true,
@@ -76,7 +76,7 @@ const ajv = new Ajv({
 });
 ajv.addFormat('date-time', (text) => parseInstant(text) !== null);
 ajv.addVocabulary(['x-pattern-detail', 'x-max-bytes', 'x-max-levels']);
-// For other languages only: in JavaScript the patterns imply it.
+// Ignored, because the patterns imply it in JavaScript: `not` is for other languages.
 ajv.removeKeyword('not').addKeyword('not');
 // Ajv compares each element with all others, which takes seconds for a list that is too long.
 ajv.removeKeyword('uniqueItems').addKeyword({
@@ -146,7 +146,7 @@ export const noBody: BodyType<null> = {
   },
 };
 
-/** For a body that is not addressed to this service. */
+/** Body that is not addressed to this service. */
 export const ignoredBody: BodyType<null> = {
   name: 'IgnoredBody',
   schema: null,
@@ -170,7 +170,7 @@ export function userGroupFields({
   return fields;
 }
 
-/** The limit of `properties` that its schema cannot express. Throws `invalid_request`. */
+/** Checks the limit of `properties` that its schema cannot express. Throws `invalid_request`. */
 export function checkBytes({ properties }: UserGroupFields): void {
   const size = Buffer.byteLength(properties ?? '');
   if (size <= field.limits.propertiesBytes) return;
@@ -178,7 +178,7 @@ export function checkBytes({ properties }: UserGroupFields): void {
   throw invalidField('/properties', `must be at most ${limit} and has ${size}`);
 }
 
-/** Compiles the schema on its first use: compiling all of them would be a sixth of the start of the service. */
+/** Compiles the schema on its first use: compiling all schemas would take a sixth of the start-up time. */
 function compileOnce(schema: object): () => ValidateFunction {
   let check: ValidateFunction | undefined;
   return () => {
@@ -198,7 +198,7 @@ export function valueCheck(schema: object): (value: unknown) => string | null {
     const check = compiled();
     if (check(value)) return null;
     const violations = check.errors!.filter(isViolation);
-    // A form, such as that of a date, says more than its length.
+    // A violated format, such as that of a date, explains more than a length.
     return toViolation(violations.find(({ keyword }) => keyword !== 'maxLength') ?? violations[0]!).detail;
   };
 }
@@ -218,7 +218,7 @@ interface BodyDefinition<Body, Fields = Record<string, object>, Required = strin
   name: string;
   fields: Fields;
   required: readonly Required[];
-  /** Levels of objects and arrays; those of a user group if absent. */
+  /** Maximum levels of objects and arrays; by default those of a user group. */
   maxLevels?: number;
   /** Source of the environment, for a caller that sends one in the body; the API token if absent. */
   environmentSource?: string;

@@ -1,5 +1,5 @@
-// The types of the values that JSON Schemas accept, for the keywords of requests. Only types: code cannot read a field
-// that no schema checks. Own types, because a library would bring three packages for these few keywords.
+// Types of the values that JSON Schemas accept, for the keywords that requests use, so that code cannot read
+// a field that no schema checks. A library would add three packages for these few keywords.
 
 interface Scalars {
   string: string;

@@ -8,9 +8,10 @@ const SECRET_TEXT = /ug[ta](?:_|%5f)[0-9a-z]{16,}|whsec(?:_|%5f)[0-9a-z+/=%]{16,
 const LONG_TEXT = /[\w-]{32,}/g;
 const LONG_WORD = /[0-9A-Za-z]{32,}/g;
 /**
- * Kept intact. Escapes: the `n` of `\n` is not part of a following token, and without it the text would not be JSON.
- * Ids of requests and traces, which proxies and tracers make of 32 hexadecimal digits, like some tokens of other systems:
- * no string of a caller can form such a member, because its quotes are escaped.
+ * Parts that are kept intact. Escapes: the `n` of `\n` does not belong to a token that follows, and without
+ * it the text would not be JSON. Ids of requests and traces: proxies and tracers make them of 32 hexadecimal
+ * digits, like some tokens of other systems. No string of a caller can form such a member, because its quotes
+ * are escaped.
  */
 const KEPT = /(\\(?:u[0-9a-fA-F]{4}|.)|"(?:requestId|request_id|traceId)":"[0-9a-f]{32}")/;
 const REDACTED = '[redacted]';

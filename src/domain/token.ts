@@ -59,7 +59,7 @@ export function addressOfUserGroupToken(text: string): TokenAddress | null {
   return bucket === null ? null : { bucket, digest: digestToken(text) };
 }
 
-/** The first part of the text that has the form of a user group token issued here. */
+/** Returns the first part of the text with the form of a user group token issued here. */
 export function findUserGroupToken(text: string): string | undefined {
   return USER_GROUP_TOKEN.exec(text)?.[0];
 }
@@ -79,13 +79,13 @@ export function isSameAddress(a: TokenAddress, b: TokenAddress): boolean {
   return a.digest === b.digest && a.bucket === b.bucket;
 }
 
-/** The marked digest of a token that may have been imported, or null if it cannot have been. */
+/** Returns the marked digest of a token that may have been imported, or null if it cannot have been. */
 export function digestOfImportedToken(text: string): TokenDigest | null {
   if (!IMPORTED_TOKEN.test(text) || isApiToken(text) || isMistyped(text)) return null;
   return `${IMPORTED_MARK}${digestToken(text)}` as TokenDigest;
 }
 
-/** The digest of a token whose group is not in the bucket that its text encodes, as if the token was imported. */
+/** Marks the digest of a token whose group is in another bucket than its text encodes, as if imported. */
 export function asImported(digest: TokenDigest): TokenDigest {
   return isImported(digest) ? digest : (`${IMPORTED_MARK}${digest}` as TokenDigest);
 }

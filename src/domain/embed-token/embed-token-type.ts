@@ -8,18 +8,18 @@ import type { SignatureAlgorithm } from '../signing-key/json-web-token.ts';
 import { brokenRule, type TextRule } from './plain-text.ts';
 import type { GroupValues } from './template.ts';
 
-/** `secret`: signed by HS256 with the secret of the integration. */
+/** `secret`: signed with the secret of the integration (HS256). */
 export type Signature = SignatureAlgorithm | 'secret';
 
 export interface Minting<Settings = unknown> {
   integration: Integration<Settings>;
   values: GroupValues;
-  /** The values of the claims, which are neither missing nor empty. */
+  /** Values of the claims; none is missing or empty. */
   claims: readonly ClaimValue[];
   /** One of `settings.resources`; null for a type without resources. */
   resource: JsonText | null;
   viewer: string | null;
-  /** The part of the properties that the token is narrowed to, which `values` has in place of them; null if it is not. */
+  /** Properties that the token is narrowed to, and `values` has instead; null if it is not narrowed. */
   narrow: JsonText | null;
   /** The URL of the issuer; null if the token is not signed by a key of the service. */
   issuer: string | null;
@@ -54,14 +54,14 @@ export interface EmbedTokenType<Settings> {
   readonly label: string;
   /** The fields of a useful integration, without its type. */
   readonly example: Readonly<{ settings: object; claims?: object; secret?: string; ttl_seconds?: number }>;
-  /** The part of a token that the claims of an integration become. */
+  /** Part of a token that receives the claims of an integration. */
   readonly claims: string;
   /** The JSON Schema of the settings. */
   readonly settings: SettingsSchema;
   /** The JSON Schema of a resource, if a token is for one of `settings.resources`. */
   readonly resource?: object;
   signature(settings: Settings): Signature;
-  /** Minimum length of a secret, if its own is not enough. */
+  /** Minimum length of a secret, if longer than for other types. */
   readonly secretCharacters?: number;
   /** Further members of the header of a token that is signed with the secret. */
   header?(settings: Settings): object | undefined;
@@ -79,7 +79,6 @@ export interface EmbedTokenType<Settings> {
   url?(settings: Settings, resource: JsonText, token: string): string;
 }
 
-/** The properties that may leave. */
 const propertiesSetting = {
   type: 'array',
   maxItems: 100,
@@ -90,7 +89,7 @@ const propertiesSetting = {
 
 export const MAX_RESOURCES = 100;
 
-/** The resources that tokens may be for: a list, or the property of the user group that has it. */
+/** Setting of the resources that tokens may be for: a list, or the property of the user group that has it. */
 export function resourcesSetting(items: object, description: string) {
   return {
     type: ['array', 'object'],

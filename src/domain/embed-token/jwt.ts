@@ -1,5 +1,5 @@
-// A JWT that names the user group, verified with the published keys, for Cube, Grafana and gateways; or signed with a
-// secret of the tool, with the claims that it defines, for Tableau, Sigma and others.
+// A JWT that names the user group. Either verified with the published keys, for Cube, Grafana and gateways;
+// or signed with a secret of the tool, with the claims that the tool defines, for Tableau, Sigma and others.
 
 import { type Integration, violation } from '../integration.ts';
 import { decodeString, type JsonArray, jsonText, treeText } from '../json/json-tree.ts';
@@ -27,7 +27,7 @@ interface JwtSettings extends CommonSettings {
 const audience = { type: 'string', minLength: 1, maxLength: 255 } as const;
 const JTI_BYTES = 16;
 
-/** The service determines these. */
+/** Claims that the service determines. */
 const RESERVED = ['iss', 'aud', 'iat', 'nbf', 'exp', 'jti', 'viewer'];
 const headerMember = {
   type: 'string',
@@ -117,7 +117,7 @@ export const jwt: EmbedTokenType<JwtSettings> = {
   },
 };
 
-/** The subject and the group of a token that resolves are those of the service. */
+/** In a token that resolves, the service also determines the subject and the user group. */
 function isReserved(name: string, { algorithm, flat }: Integration<JwtSettings>['settings']): boolean {
   if (name === 'sub') return algorithm !== 'HS256';
   if (name === 'user_group') return algorithm !== 'HS256' || !flat;

@@ -1,4 +1,4 @@
-// Numbers that JavaScript and other readers of JSON round: 9007199254740993, an id, becomes that of another tenant.
+// Numbers that JavaScript and other readers of JSON round: the id 9007199254740993 becomes another tenant's.
 
 import {
   decodeString,
@@ -11,10 +11,10 @@ import {
 import type { JsonText } from '../json/strict-json.ts';
 import { type LargeNumbers, refused, type ValuePath } from './embed-token-type.ts';
 
-/** Everything else is shorter. */
+/** Matches every text with a number beyond 2^53, and some others. */
 const CANDIDATE = /\d{16}|\d[eE]/;
 
-/** The value with its large numbers as the mode says. Throws `claim_invalid`. */
+/** Converts or refuses the large numbers of a value, as the mode says. Throws `claim_invalid`. */
 export function withLargeNumbers(value: JsonText, mode: LargeNumbers, path: ValuePath): JsonText {
   if (mode === 'number' || !CANDIDATE.test(value)) return value;
   return converted(parseTree(value), mode, path) as JsonText;

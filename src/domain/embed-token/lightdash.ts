@@ -67,7 +67,7 @@ interface LightdashSettings extends CommonSettings {
 
 const contentId = { type: 'string', minLength: 1, maxLength: 255 } as const;
 
-/** The type of content that each id is of, and its options; all if absent. */
+/** Content type of each id, and its options; all if absent. */
 const contents: Record<string, { type: string; options?: readonly string[] }> = {
   dashboardUuid: { type: 'dashboard' },
   dashboardSlug: { type: 'dashboard' },
@@ -120,10 +120,10 @@ function resourceContent(resource: JsonText, { options = {} }: LightdashSettings
 }
 
 /**
- * Lightdash writes a value between quotes into SQL. Before its fix of GHSA-r4xc-vwqr-3252 it escaped nothing; since then,
- * it doubles quotes and backslashes, but removes comments and invisible characters and composes the others, after which
- * the value of one customer can be that of another. All versions replace placeholders one after the other with
- * `String.prototype.replace`, for which `$` has a meaning.
+ * Lightdash writes a value between quotes into SQL. Before its fix of GHSA-r4xc-vwqr-3252 it escaped nothing;
+ * since then, it doubles quotes and backslashes, but removes comments and invisible characters and composes
+ * the others, after which the value of one customer can equal that of another. All versions replace
+ * placeholders one after the other with `String.prototype.replace`, for which `$` has a meaning.
  */
 const attributeRules: readonly TextRule[] = [
   ...quotedRules,
@@ -132,7 +132,7 @@ const attributeRules: readonly TextRule[] = [
   { pattern: /[\u200b\ufeff]/, detail: 'must not have invisible characters' },
 ];
 
-/** Attributes are texts. */
+/** Converts to text: attributes are texts. */
 const attributeText: ScalarConversion = (scalar, path) => {
   if (scalar[0] !== '"') return jsonText(scalar);
   refuseAttribute(decodeString(scalar), path);

@@ -65,7 +65,7 @@ export const metabase: EmbedTokenType<MetabaseSettings> = {
   },
 };
 
-/** A variable of the type number would match each of them. Metabase reads a part by the digits that it starts with. */
+/** A variable of the type number would match each of them. Metabase reads a part by its leading digits. */
 const NUMBERS: TextRule = {
   pattern: /^(?:\s*(?:[-+]?\.?\p{Nd}[^,]*)?,)+\s*(?:[-+]?\.?\p{Nd}[^,]*)?$/u,
   detail: 'must not be several numbers with commas, which Metabase reads as a list',

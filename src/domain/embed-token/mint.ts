@@ -1,5 +1,5 @@
-// The table of types, and what they have in common: which integrations are valid, and from an integration and a group to
-// the payload of a token.
+// The table of types, and what all types share: validating an integration, and turning an integration and a
+// group into the payload of a token.
 
 import type { Problem, Violation } from '../../problem.ts';
 import type { Catalogue } from '../catalogue.ts';
@@ -42,12 +42,12 @@ import { type GroupValues, isOfGroup, parseTemplate, pathOfValue } from './templ
 
 const types = { jwt, metabase, superset, lightdash } as const satisfies Record<IntegrationType, unknown>;
 
-/** The type, as one whose settings are not known. */
+/** Returns the type as one whose settings are unknown. */
 export function embedTokenType({ type }: Pick<Integration, 'type'>): EmbedTokenType<unknown> {
   return types[type] as EmbedTokenType<unknown>;
 }
 
-/** An integration of each type, as it is sent. */
+/** Example of an integration of each type, as it is sent. */
 export const integrationExamples = Object.fromEntries(
   Object.entries(types).map(([type, { example }]) => [type, { type, ...example }]),
 ) as Record<IntegrationType, { type: IntegrationType } & EmbedTokenType<unknown>['example']>;
@@ -136,7 +136,7 @@ function valueTemplates(integration: Integration): PlacedTemplate[] {
   return [...integration.claims, ...(embedTokenType(integration).templates?.(integration) ?? [])];
 }
 
-/** null if the resources are in the integration. */
+/** Returns the template of the resources; null if the integration lists them itself. */
 function resourcesTemplate({ settingsTree }: Integration): PlacedTemplate | null {
   const resources = settingsTree.get('"resources"');
   if (resources === undefined || resources instanceof JsonArray) return null;
@@ -148,8 +148,9 @@ export function integrationSignature(integration: Pick<Integration, 'type' | 'se
 }
 
 /**
- * The texts of the resources that tokens for the user group may be for; none for a type without resources. Throws
- * `claim_missing` and `claim_invalid` if they come from a property that is absent, or is not a list of them.
+ * Returns the texts of the resources that tokens for the user group may be for; none for a type without
+ * resources. Throws `claim_missing` and `claim_invalid` if they come from a property that is absent, or is
+ * not a list of resources.
  */
 export function allowedResources(integration: Integration, values: GroupValues): JsonText[] {
   if (embedTokenType(integration).resource === undefined) return [];
@@ -175,8 +176,8 @@ function elementTexts({ elements }: JsonArray): JsonText[] {
 }
 
 /**
- * The resource of a token: the requested one if the user group may see it; the only one if the request has none. Throws
- * `invalid_request`, and as `allowedResources`.
+ * Returns the resource of a token: the requested one if the user group may see it; the only one if none is
+ * requested. Throws `invalid_request`, and as `allowedResources`.
  */
 export function selectResource(
   integration: Integration,
@@ -199,7 +200,10 @@ function invalidResource(detail: string): Problem {
   return invalidField('/resource', detail);
 }
 
-/** The payload of a token. Throws `claim_missing` for every value that the group lacks, and `claim_invalid`. */
+/**
+ * Returns the payload of a token. Throws `claim_missing`, for every value that the group lacks, and
+ * `claim_invalid`.
+ */
 export function embedTokenPayload(minting: Omit<Minting, 'claims'>): JsonText {
   const { integration, values } = minting;
   const missing = placedTemplates(integration).filter(({ template }) => values.fill(template) === null);
@@ -212,8 +216,8 @@ export function embedTokenPayload(minting: Omit<Minting, 'claims'>): JsonText {
 }
 
 /**
- * Throws `claim_invalid` if a token would have an entry of the mapping that refers to a data source that is reserved for
- * another user group: a tool that looks the data source up would show the data of that group.
+ * Throws `claim_invalid` if a token would have a mapping entry whose data source is reserved for another user
+ * group: a tool that looks the data source up would show the data of that group.
  */
 export function refuseReserved(integration: Integration, userGroup: UserGroup, catalogue: Catalogue): void {
   const reserved = catalogue.reservedEntries(userGroup);
@@ -233,10 +237,10 @@ function missingValue({ path, template }: PlacedTemplate): Violation {
   return { pointer, detail: `is missing or empty; ${jsonPointer(path)} of the integration requires it` };
 }
 
-/** Tokens are part of URLs and headers. */
+/** Maximum size: tokens are part of URLs and headers. */
 const MAX_TOKEN_BYTES = 4_096;
 
-/** Before work on the values, which may be a hundred times longer than a token. Throws `claim_invalid`. */
+/** Runs before work on the values, which can be a hundred times longer. Throws `claim_invalid`. */
 function refuseLongValues(values: readonly JsonText[]): void {
   const characters = values.reduce((sum, { length }) => sum + length, 0);
   if (characters > MAX_TOKEN_BYTES) throw tooLong(`more than ${characters}`);

@@ -1,5 +1,6 @@
-// Narrows a token for one viewer: some values of its user group instead of all. The values come from the caller, so they
-// must be parts of the stored ones, and the rest of the service reads the narrowed group as if it was the stored one.
+// Narrows a token for one viewer to some of the values of its user group. The caller sends the values, so
+// they must be parts of the stored ones; the rest of the service reads the narrowed group as if it were the
+// stored one.
 
 import type { Violation } from '../../problem.ts';
 import { claimInvalid, violation } from '../integration.ts';
@@ -16,8 +17,8 @@ import type { JsonText } from '../json/strict-json.ts';
 import type { UserGroup } from '../user-group/user-group.ts';
 
 /**
- * The user group with the members of `narrow` in place of its properties. Throws `claim_invalid` unless each is one of
- * `properties`, and a part of the stored list that is not empty, or equal to the stored value.
+ * Returns the user group with the members of `narrow` in place of its properties. Throws `claim_invalid`
+ * unless each is one of `properties`, and a non-empty part of the stored list or equal to the stored value.
  */
 export function narrowed(userGroup: UserGroup, narrow: JsonText, properties: readonly string[]): UserGroup {
   const stored = memberTrees(userGroup.properties ?? EMPTY_OBJECT);
@@ -32,7 +33,7 @@ export function narrowed(userGroup: UserGroup, narrow: JsonText, properties: rea
   return withNarrowed(userGroup, narrow);
 }
 
-/** The same for a narrowing that was checked when the token was minted, for this version of the group. */
+/** Does the same for a narrowing that was checked when a token was minted for this version of the group. */
 export function withNarrowed(userGroup: UserGroup, narrow: JsonText): UserGroup {
   const members = new Map([...splitMembers(userGroup.properties ?? EMPTY_OBJECT), ...splitMembers(narrow)]);
   const texts = Array.from(members, ([key, value]) => `${key}:${value}`);
@@ -51,7 +52,7 @@ function narrowingViolation(value: JsonTree, stored: JsonTree | undefined): stri
   return isPart ? null : 'has an element that is not stored';
 }
 
-/** The same for values that differ only in the order of keys. */
+/** Returns the same text for values that differ only in the order of keys. */
 function orderedText(tree: JsonTree): string {
   if (tree instanceof JsonArray) return `[${tree.elements.map(orderedText).join()}]`;
   if (!(tree instanceof JsonObject)) return tree;

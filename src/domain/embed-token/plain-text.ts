@@ -1,7 +1,7 @@
 // Texts that stay data when a tool writes them between quotes. Tools escape by rules that differ between their versions,
 // databases and drivers, so a text that one of them could read as the end of the value is refused, not escaped.
 
-/** A rule that a text breaks. The detail completes "the value …" and does not contain the text. */
+/** Rule that a text breaks by matching. `detail` completes "the value …" and does not contain the text. */
 export interface TextRule {
   pattern: RegExp;
   detail: string;
@@ -15,13 +15,13 @@ export const TEMPLATE_SYNTAX: TextRule = {
   detail: 'must not have {{, {%, {# or ${',
 };
 
-/** Also typographic quotes and primes: Lightdash and the code pages of databases and drivers convert them to ASCII. */
+/** Includes typographic quotes and primes, which Lightdash and code pages convert to ASCII. */
 const QUOTE: TextRule = {
   pattern: /["'`\u00b4\u02b9-\u02bf\u02c8\u02ca\u02cb\u2018-\u201f\u2032-\u2037]/,
   detail: 'must not have a quote or an apostrophe',
 };
 
-/** Also the signs of yen and won, which have the place of the backslash in code pages of East Asia. */
+/** Includes the signs of yen and won, which replace the backslash in code pages of East Asia. */
 const BACKSLASH: TextRule = {
   pattern: /[\\\u00a5\u20a9\u2216]/,
   detail: 'must not have a backslash, or one of ¥, ₩ and ∖, which databases can convert to it',
@@ -29,7 +29,7 @@ const BACKSLASH: TextRule = {
 
 export const quotedRules: readonly TextRule[] = [QUOTE, BACKSLASH, CONTROL, TEMPLATE_SYNTAX];
 
-/** The first rule that the text breaks, or would break with its full-width characters in their ASCII form. */
+/** Returns the first rule that the text breaks, as it is or with full-width characters converted to ASCII. */
 export function brokenRule(text: string, rules: readonly TextRule[]): TextRule | undefined {
   const ascii = text.normalize('NFKC');
   return rules.find(({ pattern }) => pattern.test(text) || pattern.test(ascii));

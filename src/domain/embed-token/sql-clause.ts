@@ -6,7 +6,9 @@ import type { JsonText } from '../json/strict-json.ts';
 import { CONTROL, TEMPLATE_SYNTAX, type TextRule } from './plain-text.ts';
 
 export const columnTypes = ['text', 'number'] as const;
-/** How a literal of the database contains a quote: doubled, and a backslash is itself, or after a backslash. */
+/**
+ * How a database escapes a quote in a literal: by doubling it (a backslash is literal), or by a backslash.
+ */
 export const stringEscapes = ['standard', 'backslash'] as const;
 
 export interface ClauseColumn {
@@ -46,8 +48,8 @@ export class NotQuotable extends Error {
 
 const NUMBER = /^-?\d{1,38}(?:\.\d{1,38})?$/;
 /**
- * MySQL, MariaDB and SQL Server ignore spaces at the end of a text, and collations treat more characters as spaces, so
- * the value could select the rows of another one.
+ * MySQL, MariaDB and SQL Server ignore spaces at the end of a text, and collations treat more characters as
+ * spaces, so the value could select the rows of another value.
  */
 const OUTER_SPACE: TextRule = { pattern: /^\s|\s$/u, detail: 'must not start or end with a space' };
 /**
@@ -56,7 +58,7 @@ const OUTER_SPACE: TextRule = { pattern: /^\s|\s$/u, detail: 'must not start or 
  */
 const literalRules: readonly TextRule[] = [CONTROL, TEMPLATE_SYNTAX, OUTER_SPACE];
 
-/** Throws `NotQuotable`, also for a list without elements, which would have to select no row. */
+/** Throws `NotQuotable`, also for an empty list, which would have to select no row. */
 export function sqlClause(column: ClauseColumn, value: JsonText): string {
   const tree = parseTree(value);
   if (!(tree instanceof JsonArray)) return `${column.column} = ${sqlLiteral(column, value)}`;
@@ -69,7 +71,7 @@ function sqlLiteral({ type, escapes }: ClauseColumn, value: JsonText): string {
   const decoded: unknown = JSON.parse(value);
   if (typeof decoded !== 'string' && typeof decoded !== 'number')
     throw new NotQuotable('must be a text, a number, or a list of these');
-  // The digits of a number as they are stored.
+  // A number keeps its stored digits.
   const text = typeof decoded === 'string' ? decoded : value;
   return type === 'number' ? numberLiteral(text) : textLiteral(text, escapes);
 }

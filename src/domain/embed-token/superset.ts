@@ -154,7 +154,7 @@ export const superset: EmbedTokenType<SupersetSettings> = {
   },
 };
 
-/** The macro `get_guest_user_attribute` writes them into SQL as they are. */
+/** The macro `get_guest_user_attribute` writes attributes into SQL unchanged. */
 function attributeText({ large_numbers: mode = 'refuse' }: SupersetSettings): ScalarConversion {
   return (scalar, path) => {
     if (scalar[0] === '"') refuseText(decodeString(scalar), quotedRules, path);
@@ -162,14 +162,14 @@ function attributeText({ large_numbers: mode = 'refuse' }: SupersetSettings): Sc
   };
 }
 
-/** The macro `current_username` writes it into SQL as it is. */
+/** The macro `current_username` writes the name into SQL unchanged. */
 function nameOfGuest({ values }: Minting): string {
   const { providedId } = values.userGroup;
   refuseText(providedId, quotedRules, ['provided_id']);
   return providedId;
 }
 
-/** Data sets need not read attributes, and versions before the macro have none: only a rule is a restriction. */
+/** Only a rule restricts: data sets need not read attributes, and cannot in versions without the macro. */
 function attributeViolations(integration: Integration<SupersetSettings>) {
   const hasAttributes = integration.claims.some(({ template }) => isOfGroup(template));
   const hasRule = ruleTemplates(integration).some(({ template }) => isOfGroup(template));

@@ -1,5 +1,5 @@
-// Templates of the values in embed tokens. A template names a stored value of the one group that the token is for: there
-// is no way to write another group, an expression, or text that is combined with a value.
+// Templates of the values in embed tokens. A template names a stored value of the one group that the token is
+// for. It cannot express another group, a computation, or text that is combined with a value.
 
 import { type JsonArray, JsonObject, type JsonTree, parseTree, treeText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
@@ -66,7 +66,7 @@ export function isEmpty(value: JsonText): boolean {
 
 const EMPTY: ReadonlySet<string> = new Set(['null', '""', '{}']);
 
-/** The pointer of the value in the user group. */
+/** Path of the value in the user group; empty for a constant. */
 export function pathOfValue(template: Template): string[] {
   if (template.source === 'constant') return [];
   if (template.source === 'field') return [template.name];
@@ -76,7 +76,7 @@ export function pathOfValue(template: Template): string[] {
 /** The values of one group. */
 export class GroupValues {
   readonly userGroup: UserGroup;
-  /** A list is parsed to see whether it is empty, and an integration may name it a hundred times. */
+  /** Results by template: a list is parsed to see whether it is empty, and may be named a hundred times. */
   readonly #filled = new Map<string, JsonText | null>();
   #properties: JsonObject['members'] | null = null;
   #mapping: JsonObject['members'] | null = null;
@@ -87,7 +87,7 @@ export class GroupValues {
 
   /** The exact stored value; null if the group has none, or an empty one. */
   fill(template: Template): JsonText | null {
-    // No integration has an empty one.
+    // Integrations have no empty constant.
     if (template.source === 'constant') return template.value;
     const key = `${template.source} ${template.name}`;
     const known = this.#filled.get(key);
@@ -102,7 +102,7 @@ export class GroupValues {
     return this.propertyByText(JSON.stringify(name) as JsonText);
   }
 
-  /** The same by the text of the name. */
+  /** Does the same by the JSON text of the name. */
   propertyByText(name: JsonText): JsonText | null {
     this.#properties ??= objectMembers(this.userGroup.properties);
     return memberText(this.#properties, name);

@@ -24,7 +24,7 @@ import { fitted } from './fit.ts';
 type Fields = Readonly<Record<string, JsonText | null>>;
 type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties' | 'suspendedAt'>;
 
-/** Changes that take no more than the other columns of an event. */
+/** Maximum size of changes that take no more space than the other columns of an event. */
 export const SMALL_BYTES = 256;
 const TRUE = 'true' as JsonText;
 
@@ -42,7 +42,7 @@ export class Changes {
     this.#names = Object.keys(after).filter((name) => (before?.[name] ?? null) !== after[name]);
   }
 
-  /** The stored form, reduced to so many bytes; null if nothing differs. */
+  /** Returns the stored form, reduced to `maxBytes`; null if nothing differs. */
   within(maxBytes: number): JsonText | null {
     if (this.#names.length === 0) return null;
     if (this.#storesWhole(maxBytes)) return this.whole;
@@ -50,7 +50,7 @@ export class Changes {
     return storedForm(this.#before === null, fitted(differences, maxBytes));
   }
 
-  /** A creation has nothing to compare with. Of small fields, comparing costs more than it saves. */
+  /** A creation has nothing to compare with. For small fields, comparing costs more than it saves. */
   #storesWhole(maxBytes: number): boolean {
     const bytes = this.#before === null ? maxBytes : Math.min(maxBytes, SMALL_BYTES);
     return this.whole.length <= bytes && Buffer.byteLength(this.whole) <= bytes;
@@ -111,7 +111,7 @@ function truncatedBy(marks: Texts): Difference[] {
   );
 }
 
-/** `{"truncated":true}` cannot be a pair: that has only `from` and `to`. */
+/** `{"truncated":true}` cannot be mistaken for a pair, which has only `from` and `to`. */
 function changeText({ isTruncated, from, to }: Difference): JsonText {
   if (isTruncated) return `{"truncated":true}` as JsonText;
   return joinMembers([

@@ -20,7 +20,7 @@ export interface ListPosition extends EventPosition {
   place?: HistoryPlace;
 }
 
-/** The part of the history of a renamed user group that has the position: events with this id before `before`. */
+/** Part of the history of a renamed user group that has the position: events with this id before `before`. */
 interface HistoryPlace {
   id: string;
   before: number;
@@ -28,7 +28,7 @@ interface HistoryPlace {
   lastRename: number;
 }
 
-/** Before the first event. */
+/** Position before the first event. */
 export const START: EventPosition = { position: 0, eventId: '' };
 
 const POSITION = /^(\d{1,16}) ([\w-]*)(?: (\d{1,16}) (\d{1,16}) (\P{Cc}+))?$/u;
@@ -56,7 +56,7 @@ function eventListName({ tenant, order, type, target, filter }: EventList): List
     since,
     until,
     changed,
-    // Only if they are set: the cursors of earlier versions stay valid.
+    // Added only if set, so that cursors of earlier versions stay valid.
     ...(actorText === undefined && requestId === undefined ? [] : [actorText]),
     ...(requestId === undefined ? [] : [requestId]),
   ];

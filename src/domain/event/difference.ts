@@ -35,7 +35,7 @@ function fieldDifferences(field: string, from: JsonText | undefined, to: JsonTex
   return pair === null ? [] : [{ field, member: null, ...pair, isTruncated: false }];
 }
 
-/** Whether it is compared member by member. A field that is absent or null has none. */
+/** Whether a field is compared member by member. A field that is absent or null has no members. */
 function isComparable(value: JsonText | undefined): boolean {
   return value === undefined || value === 'null' || isObject(value);
 }
@@ -54,8 +54,8 @@ export function truncated({ field, member }: Pick<Difference, 'field' | 'member'
 }
 
 /**
- * `{field: text}` and `{field: {member: text}}`, without differences that have no text. Members replace the text of their
- * field: that of a new field of which every member is omitted is an empty object.
+ * Returns `{field: text}` and `{field: {member: text}}`, without differences that have no text. Members
+ * replace the text of their field: a new field whose members are all omitted becomes an empty object.
  */
 export function objectOfFields(
   differences: readonly Difference[],

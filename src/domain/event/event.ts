@@ -52,13 +52,13 @@ export function targetTypeOf(type: EventType): TargetType {
   return targetTypeByType.get(type)!;
 }
 
-/** The changed thing. The id of a user group is the caller's own id of it. */
+/** Object of the change. The id of a user group is the caller's own id of it. */
 export interface EventTarget {
   readonly type: TargetType;
   readonly id: string;
 }
 
-/** Author of the change, and the way it came. */
+/** Author of the change, and the interface that was used. */
 export interface Actor {
   type: 'api_token' | 'command_line' | 'service';
   /** Id of the API token. */
@@ -67,7 +67,7 @@ export interface Actor {
   via: 'api' | 'console' | 'command_line' | 'service';
 }
 
-/** Through what a call arrived, and its request id. */
+/** Interface through which a call arrived, and its request id. */
 export interface Origin {
   via: Actor['via'];
   requestId: string | null;
@@ -79,7 +79,7 @@ export interface Tenant {
   readonly environment: Environment;
 }
 
-/** Without the other members of a caller or a key. */
+/** Drops the other members of a caller or a key. */
 export function tenantOf({ workspaceId, environment }: Tenant): Tenant {
   return { workspaceId, environment };
 }
@@ -88,7 +88,7 @@ export function isSameTenant(a: Tenant, b: Tenant): boolean {
   return a.workspaceId === b.workspaceId && a.environment === b.environment;
 }
 
-/** An event before its change: an adapter completes it, and stores it in the transaction of the change. */
+/** An event that is not stored yet: an adapter completes and stores it in the transaction of its change. */
 export interface NewEvent extends Tenant {
   bucket: Bucket;
   target: EventTarget;
@@ -125,7 +125,6 @@ export interface PositionRange {
 
 export const EVERY_POSITION: PositionRange = { after: 0, upTo: Number.MAX_SAFE_INTEGER };
 
-/** The key of an event. */
 export type EventKey = Pick<StoredEvent, 'bucket' | 'workspaceId' | 'environment' | 'target' | 'position'>;
 
 export function bucketOfTarget({ workspaceId, environment }: Tenant, { id }: EventTarget): Bucket {

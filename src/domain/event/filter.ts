@@ -9,7 +9,7 @@ export interface EventFilter {
   targetType?: TargetType | undefined;
   /** Id of the API token. */
   actor?: number | undefined;
-  /** A part of the label of the actor, whatever its case. */
+  /** Part of the actor's label, regardless of case. */
   actorText?: string | undefined;
   /** Milliseconds since 1970. */
   since?: number | undefined;
@@ -31,7 +31,7 @@ export function meetsFilter(event: StoredEvent, filter: EventFilter): boolean {
   return changed === undefined || (event.changes !== null && changesField(event.changes, changed));
 }
 
-/** The actor as people know it, and the number that tells API tokens with the same name apart. */
+/** Label of an actor for people, with the number that distinguishes API tokens of the same name. */
 export function actorLabel({ type, id, name }: Pick<Actor, 'type' | 'id' | 'name'>): string {
   if (type === 'service') return 'The service';
   return id === null ? 'Command line' : `${name ?? 'API token'} (${id})`;

@@ -1,4 +1,5 @@
-// Reduces changes to the bound of an event: the names of what differs, then as many values as fit, the smallest first.
+// Reduces changes to the limit of an event: keeps the names of what differs, then as many values as fit,
+// smallest first.
 
 import { type Difference, truncated } from './difference.ts';
 
@@ -9,8 +10,8 @@ const VALUE_BYTES = ':,'.length;
 const MARK_BYTES = ':true,'.length;
 
 /**
- * Truncates differences so that their stored form has at most so many bytes, if those suffice for the names of the
- * fields. A field whose changed members cannot all be named is truncated as a whole.
+ * Truncates differences so that their stored form has at most `maxBytes`, if these suffice for the names of
+ * the fields. A field whose changed members cannot all be named is truncated as a whole.
  */
 export function fitted(differences: readonly Difference[], maxBytes: number): readonly Difference[] {
   const fields = Map.groupBy(differences, ({ field }) => field);

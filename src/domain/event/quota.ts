@@ -6,9 +6,9 @@ import type { JsonText } from '../json/strict-json.ts';
 import { type Changes, SMALL_BYTES } from './changes.ts';
 import type { Tenant } from './event.ts';
 
-/** Changes in one event: those of ordinary updates, and not a whole group, which may have 64 KiB. */
+/** Maximum size of the changes in one event: enough for ordinary updates, not for a whole group of 64 KiB. */
 export const EVENT_BYTES = 16_384;
-/** A few megabytes. Beyond it the environment that has been idle for longest is forgotten, and gets a full quota. */
+/** A few megabytes. Beyond it, the longest idle environment is forgotten, and gets a full quota. */
 const MAX_TENANTS = 16_384;
 
 export interface EventQuotaOptions {
@@ -56,5 +56,5 @@ export class EventQuota {
   }
 }
 
-/** For the commands of the operator, who decides how much they write. */
+/** Quota of the operator's commands: the operator decides how much they write. */
 export const NO_EVENT_QUOTA: EventQuotaOptions = { bytesPerDay: 0, onReduced: () => {} };

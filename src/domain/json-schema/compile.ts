@@ -1,5 +1,5 @@
-// JSON Schema 2020-12, from a schema to an assertion. An interpreter, and not a library that generates code: the schemas
-// are those of callers. See docs/decisions/0009-property-schemas-are-interpreted.md.
+// Compiles a JSON Schema 2020-12 to an assertion. An interpreter, not a library that generates code, because
+// callers send the schemas. See docs/decisions/0009-property-schemas-are-interpreted.md.
 
 import type { Violation } from '../../problem.ts';
 import { parsePointer } from '../json/strict-json.ts';
@@ -11,7 +11,7 @@ import { isObject, type JsonObject } from './value.ts';
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 const ANCHOR = /^[A-Za-z_][\w.-]*$/;
 
-/** A schema that has an `$id`, or the whole document: what references and anchors are relative to. */
+/** A schema with an `$id`, or the whole document: the base of references and anchors. */
 interface Resource {
   root: unknown;
   path: SchemaPath;
@@ -34,7 +34,7 @@ export function compileSchema(schema: unknown, limits: EvaluationLimits): (value
 class CompiledSchema {
   readonly #assertion: Assertion;
   readonly #limits: EvaluationLimits;
-  /** Whether a schema asks for what others have evaluated. */
+  /** Whether a schema depends on what others have evaluated. */
   #tracks = false;
   readonly #compiled = new Map<unknown, Assertion>();
   readonly #resources = new Map<unknown, Resource>();
@@ -52,7 +52,7 @@ class CompiledSchema {
 
   listViolations(value: unknown): Violation[] {
     const evaluation = new Evaluation(this.#tracks, this.#limits);
-    // A stack overflow may have left it as it was.
+    // A stack overflow may have left resources in it.
     this.#scope = [];
     this.#assertion(value, evaluation, this.#tracks ? new Set() : null);
     return evaluation.violations;

@@ -1,4 +1,4 @@
-// One evaluation of a value: its place, and its violations.
+// One evaluation of a value: the current place in it, and its violations.
 
 import type { Violation } from '../../problem.ts';
 import { jsonPointer } from '../json/strict-json.ts';
@@ -64,7 +64,7 @@ export class Evaluation {
   }
 }
 
-/** All must hold. What they evaluate counts only if they do. */
+/** Requires all to hold. What they evaluate counts only if they do. */
 export function conjunction(assertions: readonly Assertion[]): Assertion {
   return (value, evaluation, evaluated) => {
     const own: Evaluated = evaluated === null ? null : new Set();

@@ -1,7 +1,7 @@
-// Numbers of JSON, compared and divided exactly. Almost all have at most 15 significant digits: a JavaScript number
-// represents each of these, and no two of them are the same one. The others keep their digits and their exponent.
-// Exponents are never expanded: 1e1000000000 costs as much as 1. A library would expand them in a division, and
-// would need its own type for numbers that need none.
+// Numbers of JSON, compared and divided exactly. Almost all have at most 15 significant digits: each of these
+// has a JavaScript number of its own. The others keep their digits and their exponent. Exponents are never
+// expanded: 1e1000000000 costs as much as 1. A library would expand them in a division, and would need its
+// own type even for numbers that need none.
 
 import { parseJson, parseTree, treeValue } from '../json/json-tree.ts';
 import { type JsonText, ONLY_NUMBER } from '../json/strict-json.ts';
@@ -18,7 +18,7 @@ const MAX_SHORT_MAGNITUDE = 300n;
 /** Powers of ten up to this one are exact in JavaScript. */
 const MAX_EXACT_POWER = 22n;
 
-/** Not in the types of ECMAScript 2024; Node has it. */
+/** Missing from the types of ECMAScript 2024; Node has it. */
 interface RawJson {
   rawJSON(text: string): unknown;
 }
@@ -109,7 +109,7 @@ export class ExactNumber {
   }
 }
 
-/** A number is an `ExactNumber` if it is not short: each number has one representation. */
+/** Parses numbers that are not short as `ExactNumber`, so that each number has one representation. */
 export function parseExactly(text: JsonText): unknown {
   if (!mayHaveLongNumber(text) || !LONG_NUMBER.test(text)) return parseJson(text);
   return treeValue(parseTree(text), (scalar) =>
@@ -145,7 +145,7 @@ export function multipleTest(divisor: JsonNumber): (value: JsonNumber) => boolea
   };
 }
 
-/** A few per cent of the time of parsing; `LONG_NUMBER` alone would take a third. */
+/** Takes a few per cent of the time of parsing; `LONG_NUMBER` alone would take a third. */
 function mayHaveLongNumber(text: string): boolean {
   // A run of 16 characters covers one of these places.
   for (let place = 0; place < text.length; place += MAX_SHORT_DIGITS + 1)
@@ -153,7 +153,7 @@ function mayHaveLongNumber(text: string): boolean {
   return LARGE_EXPONENT.test(text);
 }
 
-/** Length of the run of digits and points. */
+/** Length of the run of digits and points around a place. */
 function digitsAround(text: string, place: number): number {
   let [start, end] = [place, place];
   while (isDigitOrPoint(text.charCodeAt(end))) end++;

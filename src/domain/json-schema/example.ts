@@ -1,5 +1,5 @@
-// Examples of values that a schema describes, as large as properties can be: large enough to find out whether checking takes
-// too long. They reach the keywords of the schema and need not be valid.
+// Examples of values for a schema, as large as properties can be, which show whether checking takes too long.
+// They reach the keywords of the schema and need not be valid.
 
 import { limits } from '../field.ts';
 import { parsePointer } from '../json/strict-json.ts';
@@ -18,18 +18,18 @@ const MAX_BYTES = limits.propertiesBytes;
 /** The sizes of places are approximate: an example that has become too large is built again for a smaller one. */
 const SHRINKING = 0.7;
 const MAX_ATTEMPTS = 6;
-/** Places smaller than that are not divided: this bounds the number of values in an example. */
+/** Places smaller than this are not divided, which bounds the number of values in an example. */
 const MIN_BYTES = 8;
 /** Single members that are tried alone, with all bytes: those with the longest schemas. */
 const MAX_MEMBERS = 8;
-/** Schemas that apply to one place. */
+/** Maximum number of schemas that apply to one place. */
 const MAX_APPLICABLE = 500;
 const MAX_ENTRIES = 6_000;
-/** An item or a member that a schema repeats. */
+/** Assumed size of an item or a member that a schema repeats. */
 const REPEATED_BYTES = 14;
 const TEXT = 'ab1 ';
 
-/** The empty object first, then from the most plausible to the least. */
+/** Yields the empty object first, then examples from the most plausible to the least. */
 export function* schemaExamples(schema: unknown): Generator<unknown> {
   yield {};
   const examples = new Examples(schema);
@@ -63,7 +63,7 @@ class Examples {
       .map(([name]) => name);
   }
 
-  /** None if it cannot be built within the limit of properties. */
+  /** Yields nothing if the example does not fit within the limit of properties. */
   *largest({ filling, only }: Pick<Place, 'filling' | 'only'>): Generator<unknown> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const bytes = MAX_BYTES * SHRINKING ** attempt;
@@ -127,7 +127,7 @@ class Examples {
     return [...found];
   }
 
-  /** Only references by path: those by anchor are as rare in examples as in schemas. */
+  /** Follows only references by path: those by anchor are as rare in examples as in schemas. */
   #referenceTargets({ $ref, $dynamicRef }: JsonObject): unknown[] {
     return [$ref, $dynamicRef].flatMap((reference) =>
       typeof reference === 'string' && /^#(?:\/|$)/.test(reference) ? [this.#dereference(reference)] : [],

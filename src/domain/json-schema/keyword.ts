@@ -1,5 +1,5 @@
-// The keywords of JSON Schema 2020-12: what each asserts. Those that are not here (`format`, `title`, `contentEncoding` …)
-// are annotations.
+// The assertions of the keywords of JSON Schema 2020-12. Keywords that are not here (`format`, `title`,
+// `contentEncoding` …) are annotations.
 
 import type { Assertion, Evaluated, Evaluation } from './evaluation.ts';
 import { compareNumbers, isNumber, type JsonNumber, multipleTest } from './exact-number.ts';
@@ -29,7 +29,7 @@ interface KeywordUse {
 
 type Keyword = (use: KeywordUse) => Assertion;
 
-/** In the order of evaluation: the last ones depend on what the others have evaluated. */
+/** Keywords in the order of evaluation: the last ones depend on what the others have evaluated. */
 export const keywords: Readonly<Record<string, Keyword>> = {
   $defs: (use) => {
     for (const [name, schema] of Object.entries(objectIn(use))) use.subschema(schema, [...use.path, name]);
@@ -106,7 +106,7 @@ export const keywords: Readonly<Record<string, Keyword>> = {
       let isValid = false;
       for (const assertion of all) {
         if (evaluation.quietly(value, assertion, evaluated)) isValid = true;
-        // The others may evaluate more.
+        // If evaluation is tracked, the others may evaluate more.
         if (isValid && evaluated === null) break;
       }
       return isValid || evaluation.fail('must match a schema of anyOf');
@@ -300,7 +300,7 @@ function everyItem(
   });
 }
 
-/** The assertion of the subschema; false has a message of its own. */
+/** Returns the assertion of the subschema; false has its own message. */
 function orNone({ value, path, subschema }: KeywordUse, detail: string): Assertion {
   return value === false ? (_value, evaluation) => evaluation.fail(detail) : subschema(value, path);
 }
@@ -370,7 +370,7 @@ function numberIn({ value, path }: KeywordUse): JsonNumber {
   throw new SchemaInvalid(path, 'must be a number');
 }
 
-/** A large one is rounded: nothing has so many parts. */
+/** Rounds a large number: no value has so many parts. */
 function countIn({ value, path }: Pick<KeywordUse, 'value' | 'path'>): number {
   if (isOfType(value, 'integer') && compareNumbers(value as JsonNumber, 0) >= 0) return Number(value);
   throw new SchemaInvalid(path, 'must be a whole number from 0');

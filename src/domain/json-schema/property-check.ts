@@ -1,5 +1,5 @@
-// The schema of properties: JSON Schema 2020-12. Patterns run on RE2, in linear time; references stay inside the schema;
-// `format` is an annotation, as the specification defaults to.
+// The schema of properties: JSON Schema 2020-12. Patterns run on RE2, in linear time; references stay inside
+// the schema; `format` is an annotation, the default of the specification.
 
 import type { Violation } from '../../problem.ts';
 import { compileSchema } from './compile.ts';
@@ -11,8 +11,9 @@ const MAX_VIOLATIONS = 20;
 export type PropertyCheck = (properties: unknown) => Violation[];
 
 /**
- * Compiling and checking take time that only a deadline bounds: call them in a thread. Both call `step` again and again,
- * which may throw to stop them. The schema and the properties are values of `parseExactly`. Throws `SchemaInvalid`.
+ * Only a deadline bounds the time of compiling and checking: call them in a thread. Both call `step`
+ * repeatedly, which may throw to stop them. The schema and the properties must come from `parseExactly`.
+ * Throws `SchemaInvalid`.
  */
 export function compilePropertySchema(schema: unknown, step: () => void): PropertyCheck {
   return compileSchema(schema, { maxViolations: MAX_VIOLATIONS, step });

@@ -3,7 +3,7 @@
 import { JsonObject, type JsonTree, parseTree, sameTree, treeText } from './json-tree.ts';
 import type { JsonText } from './strict-json.ts';
 
-/** Values may be unparsed: most of those that are the same never need to be. */
+/** Values may be unparsed: most equal ones never need to be parsed. */
 type Members = JsonObject['members'];
 
 /** A value before and after a change; undefined: absent. */
@@ -17,7 +17,7 @@ interface MemberPair extends Pair {
   readonly name: string;
 }
 
-/** Two objects are reduced to the members that differ, at any depth. null if the values are the same. */
+/** Reduces two objects to the members that differ, at any depth. Returns null if the values are the same. */
 export function smallestPair(from: JsonTree | undefined, to: JsonTree | undefined): Pair | null {
   if (from === undefined || to === undefined) return { from: from && treeText(from), to: to && treeText(to) };
   if (treeText(from) === treeText(to)) return null;
@@ -33,7 +33,7 @@ function parsed(value: JsonTree): JsonTree {
   return typeof value === 'string' ? parseTree(value) : value;
 }
 
-/** The smallest pair of each member that differs: those of `from` in their order, then new ones. */
+/** Returns the smallest pair of each member that differs: those of `from` in their order, then new ones. */
 export function memberPairs(from: Members, to: Members): MemberPair[] {
   const pairs: MemberPair[] = [];
   for (const [name, value] of from) {
@@ -46,7 +46,7 @@ export function memberPairs(from: Members, to: Members): MemberPair[] {
   return pairs;
 }
 
-/** The object that has the members of one side. */
+/** Returns the object with the members of one side. */
 function pairSide(side: keyof Pair, pairs: readonly MemberPair[]): JsonText {
   return joinMembers(
     pairs.filter((pair) => pair[side] !== undefined).map((pair) => `${pair.name}:${pair[side]}`),

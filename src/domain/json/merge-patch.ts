@@ -8,7 +8,8 @@ import { JsonObject, type JsonTree, parseTree, treeText } from './json-tree.ts';
 import type { JsonText } from './strict-json.ts';
 
 /**
- * The fields of the patch, merged into the stored ones. Throws `invalid_request` if the result exceeds a limit.
+ * Merges the fields of the patch into the stored ones. Throws `invalid_request` if the result exceeds a
+ * limit.
  */
 export function mergeFields(stored: UserGroup, patch: UserGroupFields): UserGroupFields {
   const merged = { ...patch };

@@ -31,9 +31,9 @@ export const ONLY_NUMBER = new RegExp(`^${NUMBER.source}$`);
 // biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 8259 forbids exactly these in a string.
 const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y;
 /**
- * Members of all objects together, and elements of all arrays: more than a valid document can have within the limits of
- * its fields, 64 KiB of properties among them, in which a member takes at least 5 bytes and an element 2. Parsing the
- * members that 256 KiB can have takes 20 to 50 ms.
+ * Maximum number of members of all objects, and of elements of all arrays: more than a document can have
+ * within the limits of its fields, such as 64 KiB of properties, where a member takes at least 5 bytes and an
+ * element 2. Parsing the members that fit into 256 KiB would take 20 to 50 ms.
  */
 export const MAX_MEMBERS = 14_000;
 export const MAX_ELEMENTS = 34_000;
@@ -48,7 +48,7 @@ export function parseStrictJson(bytes: Buffer, maxDepth: number, maxMembers = MA
   return newScanner(bytes, maxDepth, maxMembers).scan(bytes.length)!;
 }
 
-/** The same; yields after each part of about so many characters. */
+/** Does the same; yields after each part of about `part` characters. */
 export function* parseStrictJsonInParts(
   bytes: Buffer,
   maxDepth: number,
@@ -110,14 +110,14 @@ export function parsePointer(pointer: string): string[] {
 /** Stands for the value of an array or object that has been opened and whose first element or member is next. */
 const OPENED = Symbol('opened');
 
-/** Keeps the arrays and objects that it is in on a stack of its own, so that it can stop after any value. */
+/** Keeps the open arrays and objects on a stack of its own, so that it can stop after any value. */
 class Scanner {
   readonly #source: string;
   readonly #maxDepth: number;
   readonly #maxMembers: number;
   /** The index of the first bytes that are not UTF-8; a string that reaches it is rejected. */
   readonly #invalidFrom: number;
-  /** Those that are open, from the outermost to the innermost. */
+  /** Open arrays and objects, from the outermost to the innermost. */
   readonly #open: (unknown[] | Record<string, unknown>)[] = [];
   /** The index or the key of the next value in each of them. */
   readonly #path: (string | number)[] = [];
@@ -138,7 +138,7 @@ class Scanner {
     this.#invalidFrom = invalidFrom;
   }
 
-  /** Continues until it has read about so many characters more. Returns the document if it has ended by then. */
+  /** Reads about `characters` more. Returns the document if it has ended by then. */
   scan(characters: number): JsonDocument | null {
     const end = this.#position + characters;
     if (this.#position === 0) this.#start();

@@ -68,7 +68,7 @@ export interface NewSigningKey extends SigningKey {
   pkcs8: Secret;
 }
 
-/** One key of each algorithm: a second algorithm that comes later would have to wait until verifiers know its key. */
+/** Generates a key for each algorithm: one that is added later must wait until verifiers know it. */
 export function generateSigningKeys(signsFrom: number): Promise<NewSigningKey[]> {
   return Promise.all(signatureAlgorithms.map((algorithm) => generateSigningKey(algorithm, signsFrom)));
 }
@@ -89,13 +89,13 @@ function jwkThumbprint({ kty, crv, x, y, e, n }: JsonWebKey): string {
 
 const RANDOM_ID_BYTES = 12;
 
-/** Names the workspace and environment, so that no table of issuers is needed; the random part makes it unguessable. */
+/** Has the workspace and environment, so no table of issuers is needed; a random part prevents guessing. */
 export function newIssuerId({ workspaceId, environment }: Tenant): string {
   const number = workspaceId * environments.length + environments.indexOf(environment);
   return `${takeRandomBytes(RANDOM_ID_BYTES).toString('hex')}${number.toString(16)}`;
 }
 
-/** Returns null if the text cannot be the id of an issuer. Whether it is one, only the stored key set knows. */
+/** Returns null if the text cannot be the id of an issuer. Only the stored key set shows whether it is. */
 export function tenantOfIssuer(issuerId: string): Tenant | null {
   if (!/^[0-9a-f]{25,37}$/.test(issuerId)) return null;
   const number = Number.parseInt(issuerId.slice(RANDOM_ID_BYTES * 2), 16);
@@ -107,7 +107,7 @@ export function issuerUrl(publicUrl: string, { issuerId }: KeySet): string {
   return `${publicUrl}/issuers/${issuerId}`;
 }
 
-/** Ordered by `signsFrom`. */
+/** Returns the keys in the order of `signsFrom`. */
 export function parseKeySet({ body }: Pick<Document, 'body'>): KeySet {
   const { issuer_id: issuerId, keys } = JSON.parse(body) as KeySetBody;
   const all = keys.map(({ signs_from: signsFrom, ...key }) => ({ ...key, signsFrom }));

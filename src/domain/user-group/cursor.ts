@@ -1,8 +1,8 @@
 // Keyset pagination of user groups: positions in a list, and the cursors that encode them.
 //
-// A list is in the order of the groups' ids, byte for byte. A search first lists the groups whose id starts with the
-// text, in that order, then those whose name does but not the id, in the order of their names. A filter leaves out
-// groups and does not change the order.
+// A list is in the order of the groups' ids, byte for byte. A search first lists the groups whose id starts
+// with the text, in that order, then those of which only the name does, in the order of their names. A filter
+// leaves out groups and does not change the order.
 
 import { decodeCursor, encodeCursor, type ListName } from '../cursor.ts';
 import { limits } from '../field.ts';
@@ -17,7 +17,7 @@ export interface UserGroupList {
   search: string;
   /** Absent if the list has every group of the search. */
   filter?: UserGroupFilter;
-  /** The list is in the order of names; otherwise as above. */
+  /** Lists in the order of names instead. */
   order?: 'name';
 }
 

@@ -40,7 +40,7 @@ export type Filterable = Pick<
   'providedId' | 'name' | 'mapping' | 'properties' | 'createdAt' | 'suspendedAt' | 'lastSeenAt'
 >;
 
-/** Whether mappings and properties are read, which may be large. */
+/** Whether a filter reads mappings and properties, which may be large. */
 export interface ReadFields {
   withMappings: boolean;
   withProperties: boolean;
@@ -54,9 +54,9 @@ export function fieldsReadBy({ contains, dataSource, invalid }: UserGroupFilter)
 }
 
 /**
- * Text for databases, which fold the case of ASCII characters only: a group that has no others meets the filter only if
- * its id or name has the text, in lower case. `null`: no such group meets it. Undefined if the filter is not about ids and
- * names, or reads mappings or properties.
+ * Returns the lower-case text for databases, which fold the case of ASCII characters only: a group of only
+ * ASCII characters meets the filter only if its id or name has the text. null: no such group meets it.
+ * Undefined if the filter is not about ids and names, or reads mappings or properties.
  */
 export function searchableText(filter: UserGroupFilter): string | null | undefined {
   const { withMappings, withProperties } = fieldsReadBy(filter);
@@ -65,7 +65,7 @@ export function searchableText(filter: UserGroupFilter): string | null | undefin
   return /^[\x20-\x7e]*$/.test(text) ? text.toLowerCase() : null;
 }
 
-/** Prepares a test of many groups against the filter; the property schema is not part of it, because that takes threads. */
+/** Compiles a test of groups against a filter, except property schemas, whose checks take threads. */
 export function compileFilter(filter: UserGroupFilter, catalogue: Catalogue): (group: Filterable) => boolean {
   const { suspended, seenBefore, neverSeen, createdSince, invalid } = filter;
   const hasText = filter.contains === null ? null : textTest(filter.contains);
@@ -80,7 +80,7 @@ export function compileFilter(filter: UserGroupFilter, catalogue: Catalogue): (g
     (invalid !== 'mapping' || hasInvalidMapping(group, catalogue));
 }
 
-/** Without a catalogue, mappings refer to data sources that others keep. */
+/** Returns false without a catalogue: mappings then refer to data sources that are kept elsewhere. */
 export function hasInvalidMapping(
   group: Pick<Filterable, 'providedId' | 'mapping'>,
   catalogue: Catalogue,
@@ -109,7 +109,7 @@ function propertyConditionIn(text: string): PropertyCondition | null {
   return name === undefined ? null : { name: foldCase(name), value: foldCase(value!) };
 }
 
-/** Strings that contain the value, and numbers, booleans and nulls that are written like it; in a list, any of its elements. */
+/** Matches strings that contain the value, or other scalars written like it; in a list, any element. */
 function propertyTest({ name, value }: PropertyCondition): (properties: JsonText) => boolean {
   const isValue = (tree: JsonTree): boolean => {
     if (typeof tree !== 'string') return tree instanceof JsonArray && tree.elements.some(isValue);
@@ -117,7 +117,7 @@ function propertyTest({ name, value }: PropertyCondition): (properties: JsonText
     return foldCase(decodeString(tree)).includes(value);
   };
   return (properties) => {
-    // Most groups have no such text at all, which is faster to see than their members.
+    // Most groups lack the text entirely, which is faster to find out than splitting their members.
     if (!properties.includes('\\') && !foldCase(properties).includes(value)) return false;
     for (const [key, text] of splitMembers(properties))
       if (foldCase(decodeString(key)) === name && isValue(parseTree(text))) return true;
@@ -126,18 +126,19 @@ function propertyTest({ name, value }: PropertyCondition): (properties: JsonText
 }
 
 /**
- * Equal for texts that differ only in case, in every script: `toLowerCase` alone distinguishes σ from ς and ß from SS,
- * `toUpperCase` alone k from the Kelvin sign. Also equal for ü as one character and as u with a combining mark, and for
- * letters that only look different, such as full-width ones and ligatures.
+ * Returns the same text for texts that differ only in case, in every script: `toLowerCase` alone
+ * distinguishes σ from ς and ß from SS, `toUpperCase` alone k from the Kelvin sign. Also for ü as one
+ * character and as u with a combining mark, and for letters that only look different, such as full-width ones
+ * and ligatures.
  */
 function foldCase(text: string): string {
   return text.normalize('NFKC').toLowerCase().toUpperCase().normalize();
 }
 
-/** Texts with other spellings of the same string or number, such as `1e1`. */
+/** Parts of other spellings of the same string or number, such as `1e1`. */
 const ESCAPE_OR_FRACTION = /\\|\d[.eE]/;
 
-/** A mapping that refers to the data source by its id or number, or has no entry for a schema whose default it is. */
+/** Tests whether a mapping refers to the data source, or lacks an entry for a schema whose default it is. */
 export function referenceTest(
   dataSource: string,
   catalogue: Catalogue,
@@ -146,7 +147,7 @@ export function referenceTest(
   const texts = [...references].map(String);
   return (mapping) => {
     if (mapping === null) return schemaIds.length > 0;
-    // Most mappings have no such text at all, which is faster to see than their entries.
+    // Most mappings lack the text entirely, which is faster to find out than parsing their entries.
     const isPlain = !ESCAPE_OR_FRACTION.test(mapping);
     if (schemaIds.length === 0 && isPlain && !texts.some((text) => mapping.includes(text))) return false;
     const entries = parseMapping(mapping);
@@ -157,7 +158,7 @@ export function referenceTest(
   };
 }
 
-/** A mapping that has an entry for the schema. */
+/** Tests whether a mapping has an entry for the schema. */
 export function schemaTest(schemaId: string): (mapping: JsonText | null) => boolean {
   return (mapping) => Object.hasOwn(parseMapping(mapping), schemaId);
 }

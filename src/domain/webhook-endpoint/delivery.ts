@@ -19,7 +19,7 @@ export interface EndpointPosition {
   readonly endpointId: string;
 }
 
-/** Before the first endpoint of the workspace. */
+/** Returns the position before the first endpoint of the workspace. */
 export function startOfWorkspace(workspaceId: number): EndpointPosition {
   return { workspaceId, environment: '', endpointId: '' };
 }
@@ -50,7 +50,7 @@ export interface Delivery extends DeliveryKey {
 
 /** One attempt of a delivery. */
 export interface Attempt {
-  /** When it ended. */
+  /** Instant at which it ended. */
   at: number;
   durationMs: number;
   responseStatus: number | null;
@@ -58,33 +58,33 @@ export interface Attempt {
   error: string | null;
 }
 
-/** More than a delivery has before it is given up, so that those before a redelivery are in the log too. */
+/** More than a delivery has before it is given up: the log also has attempts from before a redelivery. */
 export const MAX_LOGGED_ATTEMPTS = 10;
 
-/** The log with this attempt, without the oldest one if there are too many. */
+/** Returns the log with this attempt, without the oldest one if there are too many. */
 export function addAttempt(log: string | null, attempt: Attempt): string {
   return JSON.stringify([...parseAttempts(log), attempt].slice(-MAX_LOGGED_ATTEMPTS));
 }
 
-/** The oldest first. Attempts of processes of an earlier version are missing. */
+/** Returns the oldest first. Attempts of processes of an earlier version are missing. */
 export function parseAttempts(log: string | null): Attempt[] {
   return log === null ? [] : (JSON.parse(log) as Attempt[]);
 }
 
-/** Changes by an attempt. */
+/** Changes that an attempt makes to its delivery. */
 export interface FinishedAttempt
   extends Pick<Delivery, 'state' | 'nextAttemptAt' | 'responseStatus' | 'error'> {
   key: DeliveryKey;
   /**
-   * `nextAttemptAt` while it ran. A delivery that another process has claimed since only accepts a success; one that was requested again and
-   * is due earlier accepts nothing.
+   * `nextAttemptAt` while the attempt ran. If another process has claimed the delivery since, only a success
+   * is stored; if the delivery was requested again and is due earlier, nothing is.
    */
   claimedUntil: number;
   attemptedAt: number;
   attemptLog: string;
 }
 
-/** After the first attempt, the second, and so on. After the last one the delivery has failed. */
+/** Delays after the first attempt, the second, and so on. After the last attempt the delivery has failed. */
 const RETRY_DELAYS_MS = [
   5_000,
   5 * MINUTE_MS,
@@ -97,7 +97,7 @@ const RETRY_DELAYS_MS = [
 /** A delay is up to this part longer, so that the deliveries of an outage do not return all at once. */
 const JITTER = 0.2;
 
-/** Longer than any delay, with the differences between the clocks of processes. */
+/** Longer than any delay and the difference between the clocks of processes. */
 const MAX_DELAY_MS = 2 * DAY_MS;
 
 /** Instants, both included. */
@@ -110,7 +110,7 @@ export function dueAt(now: number): DueRange {
   return { from: 0, to: now };
 }
 
-/** When deliveries are due that a clock has scheduled which was ahead: it may take years until then. */
+/** Range of the deliveries that a clock that was ahead has scheduled: they may be due only after years. */
 export function dueByClockAhead(now: number): DueRange {
   return { from: now + MAX_DELAY_MS, to: Number.MAX_SAFE_INTEGER };
 }
@@ -122,7 +122,7 @@ export function isIn({ from, to }: DueRange, instant: number): boolean {
 /** An endpoint that has failed for so long is disabled. */
 export const MAX_FAILING_MS = 5 * DAY_MS;
 
-/** When to retry after `attempts` attempts; null if the delivery is given up. */
+/** Returns when to retry after `attempts` attempts; null if the delivery is given up. */
 export function retryAt(attempts: number, now: number, random = Math.random()): number | null {
   const delayMs = RETRY_DELAYS_MS[attempts - 1];
   return delayMs === undefined ? null : Math.round(now + delayMs * (1 + JITTER * random));
