@@ -1,10 +1,10 @@
-// Queues of tenants that are served in turn: a tenant waits for its own items, and for one of each other tenant, however
-// many these have.
+// Queues of tenants that are served in turn: for each of its items, a tenant waits for at most one item of
+// each other tenant.
 
 /** Stands for all callers whose tenant is not known: together they have the share of one. */
 export const UNKNOWN_TENANT = 0;
 
-/** The items in the order in which their tenants take turns. */
+/** Returns the items in the order in which their tenants take turns. */
 export function inTurns<Item extends { tenant: number }>(items: readonly Item[]): Item[] {
   const queue = new FairQueue<Item>();
   for (const item of items) queue.push(item.tenant, item);
@@ -12,7 +12,7 @@ export function inTurns<Item extends { tenant: number }>(items: readonly Item[])
 }
 
 export class FairQueue<Item> {
-  /** In the order in which the tenants are served next. None is empty. */
+  /** Queues in the order in which their tenants are served next. None is empty. */
   readonly #queues = new Map<number, Item[]>();
   readonly #isBefore: (item: Item, other: Item) => boolean;
   #length = 0;

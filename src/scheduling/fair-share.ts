@@ -26,7 +26,7 @@ export class FairShare {
     return this.#held.get(tenant) ?? 0;
   }
 
-  /** Not refused: callers ask `grant` or `admits` first. */
+  /** Never refuses: callers ask `grant` or `admits` first. */
   take(tenant: number, amount: number): void {
     this.#free -= amount;
     this.#held.set(tenant, this.heldBy(tenant) + amount);

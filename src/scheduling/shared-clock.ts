@@ -24,7 +24,7 @@ export class SharedClock {
     this.#numbers[AHEAD] = ms;
   }
 
-  /** Stands for the time of the machine; 0 lets it pass again. */
+  /** Replaces the time of the machine; 0 lets it pass again. */
   set fixedAt(ms: number) {
     this.#numbers[FIXED] = ms;
   }

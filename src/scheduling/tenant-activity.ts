@@ -1,8 +1,8 @@
-// Detects that several tenants use the process at the same time: what one of them does then costs the others latency, so
-// each leaves free time. A tenant alone may use all of it. The threads of a process share its processors: each must know
-// of the tenants of the others.
+// Detects that several tenants use the process at the same time: what one of them does then costs the others
+// latency, so each leaves free time. A tenant alone may use all of it. The threads of a process share its
+// processors, so each must know of the other threads' tenants.
 
-/** After the last change of the tenant from one request to the next. */
+/** How long tenants count as sharing the process after two successive requests of different tenants. */
 const SHARED_MS = 1_000;
 
 /** No tenant has this id. */
@@ -12,7 +12,7 @@ export class TenantActivity {
   /** The tenant of the last request, in any thread. */
   readonly #last: Int32Array;
   #changedAt = Number.NEGATIVE_INFINITY;
-  /** A flag, because comparing times would cost every request as much as all of the rest here. */
+  /** A flag, because comparing times would cost every request as much as the rest of this class. */
   #isShared = false;
 
   /** Memory that all threads of the process share. */

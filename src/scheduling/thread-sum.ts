@@ -1,6 +1,6 @@
-// A number of each thread of a process, and their sum, which the limits of the process are compared with.
+// One number for each thread of a process, and their sum, to which the limits of the process apply.
 
-/** Numbers in a cache line: threads that write to the same one would slow each other down. */
+/** Numbers in a cache line: threads that write to the same line would slow each other down. */
 const STRIDE = 16;
 
 export class ThreadSum {

@@ -4,7 +4,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 const WINDOW_MS = 60_000;
-/** Entries that a key may be in. */
+/** Number of entries that a key may be in. */
 const WAYS = 8;
 /** Numbers of an entry: key, start of its window, count. */
 const ENTRY = 3;
@@ -41,7 +41,7 @@ export class WindowCounts {
     this.#sets = this.#entries.length / ENTRY / WAYS;
   }
 
-  /** Counts one. `nowMs` is the clock of `monotonicMs`. */
+  /** Counts one more for the text. `nowMs` is the clock of `monotonicMs`. */
   add(text: string, nowMs = monotonicMs()): WindowCount {
     const key = this.#hashKey(text);
     this.#acquire();

@@ -46,8 +46,8 @@ export function removeOnExit(paths: readonly string[]): Disposable {
 }
 
 /**
- * Links the finished file to its final name and removes the temporary one at once: a database that a kill leaves with
- * both would not be served. Throws `FileExists` if the name is taken.
+ * Links the finished file to its final name and removes the temporary one at once: a database that has both
+ * names after a kill would not be served. Throws `FileExists` if the name is taken.
  */
 export function linkIntoPlace(unfinished: string, path: string): void {
   fsyncPath(unfinished);

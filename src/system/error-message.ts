@@ -1,4 +1,4 @@
-// The message of an error of the system.
+// The message of a system error.
 
 /** If a name has several addresses and none accepts a connection, Node throws one AggregateError without a message. */
 export function errorMessage(error: unknown): string {

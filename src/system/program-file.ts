@@ -1,5 +1,5 @@
-// The files of the program that are not code: beside the code in a clone and in the package, inside the single
-// executable. Nothing else in the program asks which of the three it is.
+// The files of the program that are not code: beside the code in a clone and in the package, inside the
+// single executable. Only this file distinguishes the three.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { getAsset, getAssetKeys, isSea } from 'node:sea';
@@ -25,7 +25,7 @@ export function readDependencyFile(specifier: string): Buffer {
   return isSea() ? readAsset(specifier) : readFileSync(new URL(import.meta.resolve(specifier)));
 }
 
-/** A clone has no command of its own: npm runs it. */
+/** Whether this is a clone, which has no command of its own: npm runs it. */
 export function runsInClone(): boolean {
   return !isSea() && import.meta.url.endsWith('.ts');
 }

@@ -8,13 +8,13 @@ import { runInNewContext } from 'node:vm';
 const GROWTH_PERCENT = 50;
 
 /**
- * Limits the heaps of the threads of a service. Otherwise V8 lets each grow to as much as four times of what is in use,
- * which a serving thread reaches when callers make it read large configurations or lists.
+ * Limits the heaps of the threads of a service. Otherwise V8 lets each grow to as much as four times what is
+ * in use, which a serving thread reaches when callers make it read large configurations or lists.
  */
 export function limitHeaps(): void {
   // Read after every collection, in all threads of the process.
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
-  // The flag on the command line, for the main thread, would replace `resourceLimits` of the threads that start from now on.
+  // Otherwise the main thread's flag on the command line would replace `resourceLimits` of later threads.
   setFlagsFromString('--max-semi-space-size=0');
 }
 

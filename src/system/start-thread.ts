@@ -30,9 +30,9 @@ export function startThread(file: ThreadFile, { workerData = {}, ...options }: W
 }
 
 /**
- * Leaves the working directory if it was deleted: Node could not start a thread. Not before, because paths such as that of
- * a certificate can be relative, and are read for each connection. A thread that fails to start another is started again
- * by the main thread, the only one that can change the directory.
+ * Leaves the working directory if it was deleted: Node could not start a thread in it. Not earlier, because
+ * relative paths, such as that of a certificate, are read for each connection. Only the main thread can
+ * change the directory; it restarts a thread that failed to start another.
  */
 function leaveDeletedDirectory(): void {
   try {

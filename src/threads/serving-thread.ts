@@ -1,4 +1,4 @@
-// A serving thread besides the main thread, which tells it what to do.
+// A serving thread besides the main thread, which controls it.
 
 import { parentPort } from 'node:worker_threads';
 import { configFromMessage } from '../config.ts';
@@ -28,7 +28,7 @@ const main = callMain(port, {
     await serving.drain();
     await serving.close();
     await database.close();
-    // Nothing keeps the thread alive any more.
+    // Without the port, nothing keeps the thread alive.
     port.close();
   },
 });

@@ -7,7 +7,7 @@ import type { ThreadMetricsMessage } from '../metrics/metrics.ts';
 import { startThread } from '../system/start-thread.ts';
 import { callThread, type MainCalls, type ThreadStart } from './calls.ts';
 
-/** The same as in the main thread, whose flag `--max-semi-space-size` counts a third of it. */
+/** The limit of the main thread, whose flag `--max-semi-space-size` is a third of it. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 48 };
 
 type Calls = ReturnType<typeof callThread>;
@@ -73,7 +73,7 @@ export class ServingThreads {
     await this.#each((calls) => calls.listen(host, port));
   }
 
-  /** Those of a thread that has exited are the ones that it returned last: counters must not decrease. */
+  /** Collects metrics; uses the last ones of a thread that has exited, because counters must not decrease. */
   collectMetrics(): Promise<ThreadMetricsMessage[]> {
     return Promise.all(this.#calls.map((calls, index) => this.#collect(calls, index)));
   }
