@@ -54,10 +54,14 @@ const LIST_API_TOKENS_OF = statement('list_api_tokens_of_environment')`
   select ${LISTED_API_TOKEN} from api_tokens
   where workspace_id = $1 and environment = $2 and api_token_id > $3 order by api_token_id limit $4`;
 
-const LIST_NEWEST_API_TOKENS = statement('list_newest_api_tokens')`
-  select ${API_TOKEN.names} from api_tokens
-  where workspace_id = $1 and environment = $2 and api_token_id < $3 and (revoked_at is not null) = $4
-  order by api_token_id desc limit $5`;
+const NEWEST_API_TOKENS = `select ${API_TOKEN.names} from api_tokens
+  where workspace_id = $1 and environment = $2 and api_token_id < $3`;
+
+const LIST_NEWEST_REVOKED = statement('list_newest_revoked_api_tokens')`
+  ${NEWEST_API_TOKENS} and revoked_at is not null order by api_token_id desc limit $4`;
+
+const LIST_NEWEST_UNREVOKED = statement('list_newest_unrevoked_api_tokens')`
+  ${NEWEST_API_TOKENS} and revoked_at is null order by api_token_id desc limit $4`;
 
 const API_TOKEN_EXISTS = statement('api_token_exists')`select 1 from api_tokens where api_token_id = $1`;
 
@@ -165,7 +169,11 @@ export const READS = {
     toResult: (rows) => rows.map(toListedApiToken),
   }),
   listNewestApiTokens: ({ tenant, before, isRevoked, limit }) =>
-    all(API_TOKEN, LIST_NEWEST_API_TOKENS, [...TENANT.cells(tenant), before, Number(isRevoked), limit]),
+    all(API_TOKEN, isRevoked ? LIST_NEWEST_REVOKED : LIST_NEWEST_UNREVOKED, [
+      ...TENANT.cells(tenant),
+      before,
+      limit,
+    ]),
   findWorkspace: ({ name }) => first(WORKSPACE, FIND_WORKSPACE, [name]),
   // No name is empty.
   listWorkspaces: ({ after, limit }) => all(WORKSPACE, LIST_WORKSPACES, [after ?? '', limit]),

@@ -1,6 +1,6 @@
 import { type ApiToken, apiTokenStatus } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
-import { listApiTokens, revokeApiToken } from '../../operations/api-token/api-token.ts';
+import { listNewestApiTokens, revokeApiToken } from '../../operations/api-token/api-token.ts';
 import { formPages } from '../form-pages.ts';
 import { html, isolated, lastUse, NO_HTML, pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
@@ -37,8 +37,8 @@ const LAST_ADMIN = html`<div class="problem" role="note"><p>No other active API 
 
 /** Returns false if the API tokens do not fit on one page, because then it is unknown. */
 async function isLastAdmin({ context, caller }: PageCall, { apiTokenId }: ApiToken): Promise<boolean> {
-  const page = { limit: limits.pageApiTokens };
-  const { apiTokens, nextCursor } = await listApiTokens(context, caller, page);
+  const page = { limit: limits.pageApiTokens, isRevoked: false };
+  const { apiTokens, nextCursor } = await listNewestApiTokens(context, caller, page);
   const now = context.clock();
   const others = apiTokens.filter((each) => each.apiTokenId !== apiTokenId);
   const isOtherAdmin = (each: ApiToken) =>

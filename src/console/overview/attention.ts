@@ -4,7 +4,7 @@ import { type ApiToken, apiTokenStatus } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
 import { DAY_MS } from '../../domain/instant.ts';
 import { parseWebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
-import { listApiTokens } from '../../operations/api-token/api-token.ts';
+import { listNewestApiTokens } from '../../operations/api-token/api-token.ts';
 import { findHealth } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { API_TOKENS, apiTokenLink, expiresSoon } from '../api-token/show.ts';
 import { badge, type Html, html, idLink, link, NO_HTML, none, pathTo, time } from '../html.ts';
@@ -52,7 +52,8 @@ async function failingEndpoints(call: PageCall): Promise<Html[]> {
 }
 
 async function activeApiTokens({ context, caller }: PageCall): Promise<ApiToken[]> {
-  const { apiTokens } = await listApiTokens(context, caller, { limit: limits.pageApiTokens });
+  const page = { limit: limits.pageApiTokens, isRevoked: false };
+  const { apiTokens } = await listNewestApiTokens(context, caller, page);
   const now = context.clock();
   return apiTokens.filter((apiToken) => apiTokenStatus(apiToken, now) === 'active');
 }

@@ -29,9 +29,13 @@ export const CREATE = statement('create_api_token')`
 export const FIND_ID = statement('find_id_of_api_token')`
   select api_token_id from api_tokens where digest = $1`;
 
+const UNREVOKED = `from api_tokens
+      where workspace_id = $1 and environment = $2 and api_token_id <> $3 and revoked_at is null`;
+
+// Reads no expired API token.
 export const COUNT_ACTIVE = statement('count_active_api_tokens')`
-  select count(*) from api_tokens where workspace_id = $1 and environment = $2 and api_token_id <> $3
-  and revoked_at is null and (expires_at is null or expires_at > $4)`;
+  select (select count(*) ${UNREVOKED} and expires_at is null)
+    + (select count(*) ${UNREVOKED} and expires_at > $4)`;
 
 export const REVOKE = statement('revoke_api_token')`
   update api_tokens set revoked_at = $1 where api_token_id = $2 and revoked_at is null

@@ -15,8 +15,10 @@ const FIND = `select ${FOUND_COLUMNS} from api_tokens where digest = ?`;
 const FIND_PREVIOUS = `select ${FOUND_COLUMNS} from api_tokens where previous_digest = ?`;
 const CREATE = `insert into api_tokens (${API_TOKEN.names}) values (${placeholders(API_TOKEN)})
   on conflict (digest) do nothing`;
-const COUNT_ACTIVE = `select count(*) from api_tokens where workspace_id = ? and environment = ?
-    and revoked_at is null and (expires_at is null or expires_at > ?)`;
+const UNREVOKED = 'from api_tokens where workspace_id = ?1 and environment = ?2 and revoked_at is null';
+/** Reads no expired API token. */
+export const COUNT_ACTIVE = `select (select count(*) ${UNREVOKED} and expires_at is null)
+    + (select count(*) ${UNREVOKED} and expires_at > ?3)`;
 const REVOKE = 'update api_tokens set revoked_at = ? where api_token_id = ? and revoked_at is null';
 const ROTATE = `update api_tokens set digest = ?, previous_digest = digest, previous_expires_at = ?
   where api_token_id = ? and digest = ? and revoked_at is null`;

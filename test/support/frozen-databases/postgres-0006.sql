@@ -1,4 +1,4 @@
--- {"tokenKeys":"42c9b04e:-bg8VivPpbxPj2uLZUCGvmalE0AZwrDWLTKr85hliAk","apiToken":"uga_wr2DccSYuYTsshpW0uWjmLgxJCu2GEigMeBHKflgdmY2fdJVk","userGroups":[{"provided_id":"created","name":"The group created","token":"ugt_36Y4e4tIla2KdF212lVFhgINDkxGuNJNhR7B1PjsD0O0Wk005nJd"},{"provided_id":"imported","name":"Imported","token":"a-token-of-another-system"},{"provided_id":"rotated","name":"The group rotated","token":"ugt_1iys76vx0VPZyXlGnj5bNiPQpFtKWLJoN4063WnZW2ntHQ0nfaul"},{"provided_id":"updated","name":"Updated","token":"ugt_26PVemBz1D1svYUP9psCjD884WBpRdTNA4JGiu7K96qkXm23ZAV9"}],"administration":{"apiToken":"uga_EPLGD2nFuyPrZU5gICiz5LbEaCbLIUlmm502F0xQjVm3EioIp","configuration":{"success":1,"config":{"version":1,"schemas":{"orders":{"name":"Orders","default_data_source":"shared"}},"data_sources":{"shared":{"schema_id":"orders","name":"Shared","attributes":{"database":"shared"}}},"mapping_policy":{"mode":"report"},"property_schema":{"schema":{"type":"object","properties":{"id":{"type":"string"}}},"mode":"enforce"},"integrations":{"metabase":{"type":"metabase","settings":{"url":"https://bi.example.com","resources":[{"dashboard":7}],"properties":["id"]},"claims":{"id":{"property":"id"}},"secret":{"environment":"INTEGRATION_METABASE_SECRET"}}},"webhook_endpoints":{"crm":{"url":"https://example.com/hook","event_types":["*"],"enabled":false}}},"config_version":1},"suspendedToken":"ugt_1ee1IuRMcw5mDLumF5TH3kvjTAtjQ0nl2hMOsp7k2f4gqy1bbG7y"}}
+-- {"tokenKeys":"f8597ddc:RaJLyvNWG45d35HiedryyBgIlSRnyJpYSbpz1gEJJTk","apiToken":"uga_iwRzg7alyg7llbsLDBt9rtNLZyT5wTElLt5okRUjR3K02dUer","userGroups":[{"provided_id":"created","name":"The group created","token":"ugt_36YyMybuBbx8YD9soPd9FmmyH2TVopYIulsQ0FXk31uLaa4O3NZd"},{"provided_id":"imported","name":"Imported","token":"a-token-of-another-system"},{"provided_id":"rotated","name":"The group rotated","token":"ugt_1iy965DVngKrk0PtsTojGCRvt0a3vQaJ9r20cPHyGUf1M32fhL9Q"},{"provided_id":"updated","name":"Updated","token":"ugt_26PMfIkWJcjxVpR7DaZ5fyIWLpznCguAUOUQxQZndVLv1G1zfUTg"}],"administration":{"apiToken":"uga_2Ik8HGLVA0QHyZY9R2kCZbmWLaU3zq4hf3MhNArU9Aj1gwDo5","configuration":{"success":1,"config":{"version":1,"schemas":{"orders":{"name":"Orders","default_data_source":"shared"}},"data_sources":{"shared":{"schema_id":"orders","name":"Shared","attributes":{"database":"shared"}}},"mapping_policy":{"mode":"report"},"property_schema":{"schema":{"type":"object","properties":{"id":{"type":"string"}}},"mode":"enforce"},"integrations":{"metabase":{"type":"metabase","settings":{"url":"https://bi.example.com","resources":[{"dashboard":7}],"properties":["id"]},"claims":{"id":{"property":"id"}},"secret":{"environment":"INTEGRATION_METABASE_SECRET"}}},"webhook_endpoints":{"crm":{"url":"https://example.com/hook","event_types":["*"],"enabled":false}}},"config_version":1},"suspendedToken":"ugt_1eexqAVemtbLbLYFtDvy1BbIP7QeJBmd23Sq5KcpKfeBlH04WFEU"}}
 
 create table api_tokens (
   api_token_id bigint not null,
@@ -169,7 +169,13 @@ create table workspaces (
   constraint workspaces_name_key UNIQUE (name),
   constraint workspaces_pkey PRIMARY KEY (workspace_id));
 
+CREATE INDEX api_tokens_expires_at ON api_tokens USING btree (workspace_id, environment, expires_at) WHERE (revoked_at IS NULL);
+
 CREATE INDEX api_tokens_previous_digest ON api_tokens USING btree (previous_digest) WHERE (previous_digest IS NOT NULL);
+
+CREATE INDEX api_tokens_revoked ON api_tokens USING btree (workspace_id, environment, api_token_id) WHERE (revoked_at IS NOT NULL);
+
+CREATE INDEX api_tokens_unrevoked ON api_tokens USING btree (workspace_id, environment, api_token_id) WHERE (revoked_at IS NULL);
 
 CREATE INDEX api_tokens_workspace_id_environment_api_token_id ON api_tokens USING btree (workspace_id, environment, api_token_id);
 
@@ -193,57 +199,57 @@ CREATE INDEX user_groups_workspace_id_environment_name_provided_id ON user_group
 
 CREATE INDEX user_groups_workspace_id_environment_provided_id ON user_groups USING btree (workspace_id, environment, provided_id);
 
-insert into api_tokens values ('1', '1', 'Customer', 'read-write', NULL, 'OKGn14AW9OM6MLDHaMScgFwER6lXGN4-dxSGpcQ8SdQ', '1795742601115', NULL, NULL, NULL, NULL, '1795741200000');
+insert into api_tokens values ('1', '1', 'Customer', 'read-write', NULL, '7W6ZgDf2zZDh1_HzbgGlOWJYw6WKYEjfQ2rBU44FdpA', '1795837722283', NULL, NULL, NULL, NULL, '1795834800000');
 
-insert into api_tokens values ('2', '1', 'Customer', 'admin', NULL, 'zcBWOvN41XrJvUd49a7J3H_upbW8GybUUwfhw9UVkNw', '1795742603055', NULL, NULL, NULL, NULL, '1795741200000');
+insert into api_tokens values ('2', '1', 'Customer', 'admin', NULL, 'lR4n79zoAWX6zXiaupW4Z-_Yk5Kab6r4CoPBKyvGsoo', '1795837725381', NULL, NULL, NULL, NULL, '1795834800000');
 
-insert into documents values ('1', 'Customer', 'schema', 'orders', '1', '{"name":"Orders","default_data_source":"shared"}', NULL, NULL, '1795742607340', '1795742607340');
+insert into documents values ('1', 'Customer', 'schema', 'orders', '1', '{"name":"Orders","default_data_source":"shared"}', NULL, NULL, '1795837735383', '1795837735383');
 
-insert into documents values ('1', 'Customer', 'data_source', 'shared', '1', '{"data_source_id":1,"schema_id":"orders","name":"Shared","attributes":{"database":"shared"}}', NULL, NULL, '1795742607340', '1795742607340');
+insert into documents values ('1', 'Customer', 'data_source', 'shared', '1', '{"data_source_id":1,"schema_id":"orders","name":"Shared","attributes":{"database":"shared"}}', NULL, NULL, '1795837735383', '1795837735383');
 
-insert into documents values ('1', 'Customer', 'mapping_policy', 'default', '1', '{"mode":"report"}', NULL, NULL, '1795742607340', '1795742607340');
+insert into documents values ('1', 'Customer', 'mapping_policy', 'default', '1', '{"mode":"report"}', NULL, NULL, '1795837735383', '1795837735383');
 
-insert into documents values ('1', 'Customer', 'property_schema', 'default', '1', '{"schema":{"type":"object","properties":{"id":{"type":"string"}}},"mode":"enforce"}', NULL, NULL, '1795742607340', '1795742607340');
+insert into documents values ('1', 'Customer', 'property_schema', 'default', '1', '{"schema":{"type":"object","properties":{"id":{"type":"string"}}},"mode":"enforce"}', NULL, NULL, '1795837735383', '1795837735383');
 
-insert into documents values ('1', 'Customer', 'integration', 'metabase', '1', '{"type":"metabase","ttl_seconds":300,"settings":{"url":"https://bi.example.com","resources":[{"dashboard":7}],"properties":["id"]},"claims":{"id":{"property":"id"}},"unrestricted":false}', '42c9b04e', 'o3kCfap4xBmMRGvc01sTQ2x4kvTkoWytxB4m2V1c0wPX-ZrBLdT9j3i8nUi4tOo-4h4dUb0GA0yHhmK4', '1795742607340', '1795742607340');
+insert into documents values ('1', 'Customer', 'integration', 'metabase', '1', '{"type":"metabase","ttl_seconds":300,"settings":{"url":"https://bi.example.com","resources":[{"dashboard":7}],"properties":["id"]},"claims":{"id":{"property":"id"}},"unrestricted":false}', 'f8597ddc', 'zK0U-KY5FUkHteabSaGYOpw2cxgEG2jV_SAI77kGdLQAm7ipmzQy3k76mlJI3hcvdoiwa_L90hqqL7yj', '1795837735383', '1795837735383');
 
-insert into documents values ('1', 'Customer', 'webhook_endpoint', 'crm', '1', '{"url":"https://example.com/hook","event_types":["*"],"enabled":false}', '42c9b04e', 'g606nGosbek_yr1zFnqsgwK-XTgsu3XDdLKo6BxWO80wiFByktUvinOQFkzYh8AgDLwfYqAAvGDptk--n7l7ASBH68_BSs6IfVNZZ3is', '1795742607340', '1795742607340');
+insert into documents values ('1', 'Customer', 'webhook_endpoint', 'crm', '1', '{"url":"https://example.com/hook","event_types":["*"],"enabled":false}', 'f8597ddc', 'Yq9IpnkkGBF_IWGxBzd13M4_aaGKvlssN0YgbgETe-gEYD_e5pQPMmMocZFcnPuAcr8rb6-zVb7gDTNLY_mz2ZtaCbYNlVDWNfn9DJXa', '1795837735383', '1795837735383');
 
 insert into environments values ('1', 'Customer', '1');
 
-insert into event_positions values ('true', '0', '7712655707827539551', '0');
+insert into event_positions values ('true', '0', '7713064150755635283', '0');
 
-insert into events values ('2302', '1', 'Customer', 'api_token', '1', 'evt_01a21a998f9c0000c93e0957cc678158', '783360', 'api_token.created', '1795742601116', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"read-write","expires_at":null}}');
+insert into events values ('2302', '1', 'Customer', 'api_token', '1', 'evt_01a22044feb70000a98fa85d5fded2d2', '783360', 'api_token.created', '1795837722295', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"read-write","expires_at":null}}');
 
-insert into events values ('16047', '1', 'Customer', 'user_group', 'imported', 'evt_01a21a999426000082418b5ad7979fb6', '787456', 'user_group.created', '1795742602278', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, '1', '{"from":null,"to":{"name":"Imported"}}');
+insert into events values ('16047', '1', 'Customer', 'user_group', 'imported', 'evt_01a2204506ea00003dbe7c443969f1b7', '787456', 'user_group.created', '1795837724394', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, '1', '{"from":null,"to":{"name":"Imported"}}');
 
-insert into events values ('9591', '1', 'Customer', 'api_token', '2', 'evt_01a21a9997330000fdc89c099a669f1c', '790528', 'api_token.created', '1795742603059', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"admin","expires_at":null}}');
+insert into events values ('9591', '1', 'Customer', 'api_token', '2', 'evt_01a220450acc00007e1ae47e3eae4c77', '790528', 'api_token.created', '1795837725388', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"admin","expires_at":null}}');
 
-insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a21a99a696000043b6e212425cacdf', '793600', 'user_group.created', '1795742606998', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'JFK4w62Z-1', '1', '{"from":null,"to":{"name":"The group rotated","mapping":{"main":"db-1"},"properties":{"id":"rotated"}}}');
+insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a220452dc6000036f37779a94c1d9a', '793600', 'user_group.created', '1795837734342', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'B5NXdDZD-1', '1', '{"from":null,"to":{"name":"The group rotated","mapping":{"main":"db-1"},"properties":{"id":"rotated"}}}');
 
-insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a21a99a6aa00002dfb45e8eaa05338', '795648', 'user_group.created', '1795742607018', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'JFK4w62Z-2', '1', '{"from":null,"to":{"name":"The first name","mapping":{"main":"db-1"},"properties":{"id":"updated"}}}');
+insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a220452e0e0000ec89c8bed4686e4e', '795648', 'user_group.created', '1795837734414', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'B5NXdDZD-2', '1', '{"from":null,"to":{"name":"The first name","mapping":{"main":"db-1"},"properties":{"id":"updated"}}}');
 
-insert into events values ('11938', '1', 'Customer', 'user_group', 'created', 'evt_01a21a99a6b100001a2db61ede292b08', '796672', 'user_group.created', '1795742607025', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'JFK4w62Z-3', '1', '{"from":null,"to":{"name":"The group created","mapping":{"main":"db-1"},"properties":{"id":"created"}}}');
+insert into events values ('11938', '1', 'Customer', 'user_group', 'created', 'evt_01a220452e3100008d646533cb40b0b1', '796672', 'user_group.created', '1795837734449', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'B5NXdDZD-3', '1', '{"from":null,"to":{"name":"The group created","mapping":{"main":"db-1"},"properties":{"id":"created"}}}');
 
-insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a21a99a6db0000993c17a7c9093277', '797696', 'user_group.token_rotated', '1795742607066', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'JFK4w62Z-5', '2', NULL);
+insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a220452e50000003fe0b18a0bf525f', '797696', 'user_group.token_rotated', '1795837734480', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'B5NXdDZD-5', '2', NULL);
 
-insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a21a99a6e40000784982547f737fef', '798720', 'user_group.updated', '1795742607076', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'JFK4w62Z-6', '2', '{"from":{"name":"The first name"},"to":{"name":"Updated"}}');
+insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a220452e5d00007570b956f036f1c7', '798720', 'user_group.updated', '1795837734493', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'B5NXdDZD-6', '2', '{"from":{"name":"The first name"},"to":{"name":"Updated"}}');
 
-insert into events values ('6364', '1', 'Customer', 'user_group', 'suspended', 'evt_01a21a99a6f300007c90bb0902cfeafb', '799744', 'user_group.created', '1795742607091', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'JFK4w62Z-7', '1', '{"from":null,"to":{"name":"Suspended","properties":{"id":"suspended"}}}');
+insert into events values ('6364', '1', 'Customer', 'user_group', 'suspended', 'evt_01a220452e7c000089de92876d8b7f00', '799744', 'user_group.created', '1795837734524', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'B5NXdDZD-7', '1', '{"from":null,"to":{"name":"Suspended","properties":{"id":"suspended"}}}');
 
-insert into events values ('6364', '1', 'Customer', 'user_group', 'suspended', 'evt_01a21a99a6fb000083c672beb75fb071', '800768', 'user_group.updated', '1795742607099', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'JFK4w62Z-8', '2', '{"from":{"suspended":false},"to":{"suspended":true}}');
+insert into events values ('6364', '1', 'Customer', 'user_group', 'suspended', 'evt_01a220452e8a0000d6b23fa924c79b28', '800768', 'user_group.updated', '1795837734538', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'B5NXdDZD-8', '2', '{"from":{"suspended":false},"to":{"suspended":true}}');
 
-insert into events values ('14325', '1', 'Customer', 'schema', 'orders', 'evt_01a21a99a7ec0000a9fc3d0616f8999e', '802816', 'schema.created', '1795742607340', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'JFK4w62Z-9', '1', '{"from":null,"to":{"name":"Orders","default_data_source":"shared"}}');
+insert into events values ('14325', '1', 'Customer', 'schema', 'orders', 'evt_01a2204531d70000b0fa7629e724f369', '802816', 'schema.created', '1795837735383', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'B5NXdDZD-9', '1', '{"from":null,"to":{"name":"Orders","default_data_source":"shared"}}');
 
-insert into events values ('7161', '1', 'Customer', 'data_source', 'shared', 'evt_01a21a99a7ed0000c696dc0ca4cb1adb', '802816', 'data_source.created', '1795742607341', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'JFK4w62Z-9', '1', '{"from":null,"to":{"data_source_id":1,"schema_id":"orders","name":"Shared","attributes":{"database":"shared"}}}');
+insert into events values ('7161', '1', 'Customer', 'data_source', 'shared', 'evt_01a2204531d80000f8449820b0724663', '802816', 'data_source.created', '1795837735384', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'B5NXdDZD-9', '1', '{"from":null,"to":{"data_source_id":1,"schema_id":"orders","name":"Shared","attributes":{"database":"shared"}}}');
 
-insert into events values ('8554', '1', 'Customer', 'mapping_policy', 'default', 'evt_01a21a99a7ed0001e9a163db4601119c', '802816', 'mapping_policy.created', '1795742607341', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'JFK4w62Z-9', '1', '{"from":null,"to":{"mode":"report"}}');
+insert into events values ('8554', '1', 'Customer', 'mapping_policy', 'default', 'evt_01a2204531d80001940a5fa9549ebe46', '802816', 'mapping_policy.created', '1795837735384', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'B5NXdDZD-9', '1', '{"from":null,"to":{"mode":"report"}}');
 
-insert into events values ('8554', '1', 'Customer', 'property_schema', 'default', 'evt_01a21a99a7ed00022ed2b1c6b103e9de', '802817', 'property_schema.created', '1795742607341', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'JFK4w62Z-9', '1', '{"from":null,"to":{"schema":{"type":"object","properties":{"id":{"type":"string"}}},"mode":"enforce"}}');
+insert into events values ('8554', '1', 'Customer', 'property_schema', 'default', 'evt_01a2204531d800029f84b556b8e017e3', '802817', 'property_schema.created', '1795837735384', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'B5NXdDZD-9', '1', '{"from":null,"to":{"schema":{"type":"object","properties":{"id":{"type":"string"}}},"mode":"enforce"}}');
 
-insert into events values ('3891', '1', 'Customer', 'integration', 'metabase', 'evt_01a21a99a7ed0003d031ec8a81e1adad', '802816', 'integration.created', '1795742607341', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'JFK4w62Z-9', '1', '{"from":null,"to":{"type":"metabase","ttl_seconds":300,"settings":{"url":"https://bi.example.com","resources":[{"dashboard":7}],"properties":["id"]},"claims":{"id":{"property":"id"}},"unrestricted":false}}');
+insert into events values ('3891', '1', 'Customer', 'integration', 'metabase', 'evt_01a2204531d80003cd8a18748934fa72', '802816', 'integration.created', '1795837735384', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'B5NXdDZD-9', '1', '{"from":null,"to":{"type":"metabase","ttl_seconds":300,"settings":{"url":"https://bi.example.com","resources":[{"dashboard":7}],"properties":["id"]},"claims":{"id":{"property":"id"}},"unrestricted":false}}');
 
-insert into events values ('16079', '1', 'Customer', 'webhook_endpoint', 'crm', 'evt_01a21a99a7ed000498d1f9ccec90ba27', '802816', 'webhook_endpoint.created', '1795742607341', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'JFK4w62Z-9', '1', '{"from":null,"to":{"url":"https://example.com/hook","event_types":["*"],"enabled":false}}');
+insert into events values ('16079', '1', 'Customer', 'webhook_endpoint', 'crm', 'evt_01a2204531d800046a64f96780d5904b', '802816', 'webhook_endpoint.created', '1795837735384', '{"type":"api_token","id":2,"name":null,"via":"api"}', 'B5NXdDZD-9', '1', '{"from":null,"to":{"url":"https://example.com/hook","event_types":["*"],"enabled":false}}');
 
 insert into id_blocks values ('workspace_id', '2');
 
@@ -253,46 +259,46 @@ insert into id_blocks values ('team_id', '4001');
 
 insert into id_blocks values ('data_source_id', '2');
 
-insert into id_leases values ('c439b28b-1879-448f-a491-2a8cff6e7772');
+insert into id_leases values ('3e0f534e-057b-4f6f-a995-82e69cbdae52');
 
-insert into id_leases values ('b717fe13-1355-40b5-9387-8ecbe539f28e');
+insert into id_leases values ('377eff24-02f1-4e6c-9b32-0fb57d6b8a0c');
 
-insert into id_leases values ('a18525b5-80fc-4e92-ac71-bc05db2d6712');
+insert into id_leases values ('116c740c-46f1-4d41-b726-528a322951f4');
 
-insert into id_leases values ('48246c20-db1f-480c-9012-d16aa10d63b0');
+insert into id_leases values ('81432011-2e25-44c9-ab95-dcfdccd249f7');
 
-insert into id_leases values ('e96386c6-c6d4-41a5-95c6-d7b084918164');
+insert into id_leases values ('ad101ea4-c0a3-4a43-a5d7-f5b84895d3da');
 
-insert into id_leases values ('41ae58a1-ba3c-4bdf-a816-bfb51c5547c6');
+insert into id_leases values ('ad886f1c-1a09-4b9d-959d-e47b4721cc28');
 
-insert into id_leases values ('9c4112e4-473e-4a35-b82a-6326e6227487');
+insert into id_leases values ('b7c08356-8df6-4c0c-b2d8-71880d56101f');
 
-insert into id_leases values ('9308cf09-76e5-4cbd-8155-284e12fa5cca');
+insert into id_leases values ('39a6b5ed-c512-4434-bff0-d81bd08df0e5');
 
 insert into imported_tokens values ('~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', '16047');
 
-insert into schema_migrations values ('1', '0001-user-groups.sql', '1795742601005');
+insert into schema_migrations values ('1', '0001-user-groups.sql', '1795837721746');
 
-insert into schema_migrations values ('2', '0002-lists.sql', '1795742601030');
+insert into schema_migrations values ('2', '0002-lists.sql', '1795837721858');
 
-insert into schema_migrations values ('3', '0003-imported-tokens.sql', '1795742601038');
+insert into schema_migrations values ('3', '0003-imported-tokens.sql', '1795837721873');
 
-insert into schema_migrations values ('4', '0004-id-leases.sql', '1795742601041');
+insert into schema_migrations values ('4', '0004-id-leases.sql', '1795837721891');
 
-insert into schema_migrations values ('5', '0005-administration.sql', '1795742601048');
+insert into schema_migrations values ('5', '0005-administration.sql', '1795837721913');
 
-insert into schema_migrations values ('6', '0006-usage.sql', '1795742601070');
+insert into schema_migrations values ('6', '0006-usage.sql', '1795837722047');
 
-insert into token_keys values ('42c9b04e', '1795742601815');
+insert into token_keys values ('f8597ddc', '1795837723752');
 
-insert into user_groups values ('16047', '1', 'Customer', 'imported', '1', 'Imported', NULL, NULL, '1', '~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', '42c9b04e', '1FOw3O26dJV7paEBn2QwpTyI_KvtZplbt262LlFXWfD4Tom4TFdNWpBR_tymVK7Bhs73hes', NULL, NULL, '1795742602278', '1795742602278', NULL, NULL);
+insert into user_groups values ('16047', '1', 'Customer', 'imported', '1', 'Imported', NULL, NULL, '1', '~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', 'f8597ddc', '7Q1NXpgxZWHGlRqFc7Q-2zqGJATFzZMGR35cWa-ZbSWwKaeet39uo8X7JFKuYoAZOD4H5hE', NULL, NULL, '1795837724394', '1795837724394', NULL, NULL);
 
-insert into user_groups values ('11938', '1', 'Customer', 'created', '2003', 'The group created', '{"main":"db-1"}', '{"id":"created"}', '1', 'V1kSaCvp805MpLF7854dOAO9ckKYlxksgT-MUby9My4', '42c9b04e', 'Txkl50vQoQcpJtykA-KlrLtKkfgr1Ny4yyA5TrLHRrSabBnnWsYyTzYSYDeRPc9XhFefhE7ng8gWDftNGhhajxY1x4I93W1wUYPDqZLazak77Ofe', NULL, NULL, '1795742607025', '1795742607025', NULL, NULL);
+insert into user_groups values ('11938', '1', 'Customer', 'created', '2003', 'The group created', '{"main":"db-1"}', '{"id":"created"}', '1', '-9Hx0ny9tBS6C0Xg8NzeuUs986kUdc1kqmgtc8N55oo', 'f8597ddc', 'ZomQ9VhIuzsDw1Ma679KO-7rhZrVvkaeeiA9EmfTDSRXVtSRjNQNN-I2nVRFoRxWi7mMh_tUOlp6c3OQztyQTQz5qshVQrW7xYkFTltqQp0XvFIb', NULL, NULL, '1795837734449', '1795837734449', NULL, NULL);
 
-insert into user_groups values ('6632', '1', 'Customer', 'rotated', '2001', 'The group rotated', '{"main":"db-1"}', '{"id":"rotated"}', '2', 'QfG8sqV5fIxp9ZPevOlumKwwLjF2cwtHbmsCsT6m8uc', '42c9b04e', 'MIKP5GlFHSNaqTI69aFQkDmmCB2EgpTt2Zo0U4x_YEfIirZYC5JivTImLLJkAbwHBYGx3RFItsMSgrw5u0DTtQhmVNZhsvhXs0jxlkPAXimmlbqC', 'osApzoouMr12AHZZtWBWJexdkmKO7es_pcuvC4JZ4Q4', '1795746207066', '1795742606998', '1795742607066', NULL, NULL);
+insert into user_groups values ('6632', '1', 'Customer', 'rotated', '2001', 'The group rotated', '{"main":"db-1"}', '{"id":"rotated"}', '2', '4C6akoNswV-1FagI4RExev-SPaMVvFzi17TGDoOznmM', 'f8597ddc', '-zApByYAAD6Qyjm_oft2GeCp-cFnHQtJu3EonxSjwuhMOOyHaZUISDsRTSWDeOayzaFgVSyA5dKsuBqVmTI6-WRMwmdd5T4uaD2NxoRmfLQgcESs', 'uCavRXyrWo-frWkRn6EmPxSlkR7fpsLCyvnQPTj_1ts', '1795841334480', '1795837734342', '1795837734480', NULL, NULL);
 
-insert into user_groups values ('8085', '1', 'Customer', 'updated', '2002', 'Updated', '{"main":"db-1"}', '{"id":"updated"}', '2', 'zcb2OIGFRA1g56xe5taxAcaqZz25qYwSlM9sEVbkIs4', '42c9b04e', '8xSRS0ZRdsROvuT80jFmBmQLz6MpQfidGhGf72plr0FjA2cFF16IO6ojWNJQc87peMsdUjkr7vRu8jAu1hMslBOlg0zE-QABz6HIkzNaCv48undK', NULL, NULL, '1795742607018', '1795742607076', NULL, NULL);
+insert into user_groups values ('8085', '1', 'Customer', 'updated', '2002', 'Updated', '{"main":"db-1"}', '{"id":"updated"}', '2', 'y_g82w93rQEc4i-azzoOKzpmOHYZx1UtkFwLvoNCBlQ', 'f8597ddc', 'ee8My1gucaMo0pbBAmsKdXyMeRsZ6yrwKrae52mMHXjRuykj-ni033WSSLSPcDDRvTw1V-ur4BNvhgXe29UEuuuJDfNkGuvMotOnNXwTwmx0drGY', NULL, NULL, '1795837734414', '1795837734493', NULL, NULL);
 
-insert into user_groups values ('6364', '1', 'Customer', 'suspended', '2004', 'Suspended', NULL, '{"id":"suspended"}', '2', 'VOCIlA2vKIr67XWWvkcx4tIxHldc9pHCYbDo_xiM0l8', '42c9b04e', '-ldKzMgo09X2t4T7mkEKHfYbrcJTYrxc1gMZse7b9yBUU841hx8JJgCKXyA4FJ4O8wGW6B9bGWePozz6IbSI9fetc_qsX6lkiibKVpjsvnShjgCL', NULL, NULL, '1795742607091', '1795742607099', '1795742607099', NULL);
+insert into user_groups values ('6364', '1', 'Customer', 'suspended', '2004', 'Suspended', NULL, '{"id":"suspended"}', '2', 'FeFRpvkW6BTtdZwQBtLyAKAgKyO82cJG0KTMdtVt7_I', 'f8597ddc', 'uld_yFImKYOa8iJ1uB3_BV3MD1OS2n7-ntiqD8uZNFxWIvgllAEaFxt6vs9Bbo7J8SAnwbckBqVuZVSdwFs5Xsyjby_B8mKF2DQ8H0DlRIWdSsot', NULL, NULL, '1795837734524', '1795837734538', '1795837734538', NULL);
 
-insert into workspaces values ('1', 'default', '1795742601109');
+insert into workspaces values ('1', 'default', '1795837722236');

@@ -4,8 +4,11 @@
 /** In alphabetical order. test/process/doctor.test.ts compares them with a new database. */
 export const indexNames: readonly string[] = [
   'api_tokens_digest_key',
+  'api_tokens_expires_at',
   'api_tokens_pkey',
   'api_tokens_previous_digest',
+  'api_tokens_revoked',
+  'api_tokens_unrevoked',
   'api_tokens_workspace_id_environment_api_token_id',
   'deliveries_due',
   'deliveries_endpoint',

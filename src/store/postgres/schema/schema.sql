@@ -169,7 +169,13 @@ create table workspaces (
   constraint workspaces_name_key UNIQUE (name),
   constraint workspaces_pkey PRIMARY KEY (workspace_id));
 
+CREATE INDEX api_tokens_expires_at ON api_tokens USING btree (workspace_id, environment, expires_at) WHERE (revoked_at IS NULL);
+
 CREATE INDEX api_tokens_previous_digest ON api_tokens USING btree (previous_digest) WHERE (previous_digest IS NOT NULL);
+
+CREATE INDEX api_tokens_revoked ON api_tokens USING btree (workspace_id, environment, api_token_id) WHERE (revoked_at IS NOT NULL);
+
+CREATE INDEX api_tokens_unrevoked ON api_tokens USING btree (workspace_id, environment, api_token_id) WHERE (revoked_at IS NULL);
 
 CREATE INDEX api_tokens_workspace_id_environment_api_token_id ON api_tokens USING btree (workspace_id, environment, api_token_id);
 

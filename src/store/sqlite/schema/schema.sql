@@ -12,7 +12,13 @@ CREATE TABLE api_tokens (
   revoked_at integer
 , previous_digest text, previous_expires_at integer, last_used_at integer) strict;
 
+CREATE INDEX api_tokens_expires_at on api_tokens (workspace_id, environment, expires_at) where revoked_at is null;
+
 CREATE INDEX api_tokens_previous_digest on api_tokens (previous_digest) where previous_digest is not null;
+
+CREATE INDEX api_tokens_revoked on api_tokens (workspace_id, environment, api_token_id) where revoked_at is not null;
+
+CREATE INDEX api_tokens_unrevoked on api_tokens (workspace_id, environment, api_token_id) where revoked_at is null;
 
 CREATE INDEX api_tokens_workspace_id_environment_api_token_id on api_tokens (workspace_id, environment, api_token_id);
 

@@ -45,3 +45,9 @@ alter table deliveries add column attempt_log text;
 
 -- Finds failed deliveries, which a caller may redeliver, among any number of others.
 create index deliveries_failed on deliveries (workspace_id, environment, endpoint_id, event_id) where state = 'failed';
+
+-- API tokens of an environment that are active, those that are not revoked, and those that are, each among any number of
+-- others.
+create index api_tokens_expires_at on api_tokens (workspace_id, environment, expires_at) where revoked_at is null;
+create index api_tokens_unrevoked on api_tokens (workspace_id, environment, api_token_id) where revoked_at is null;
+create index api_tokens_revoked on api_tokens (workspace_id, environment, api_token_id) where revoked_at is not null;
