@@ -1,25 +1,26 @@
-// Finds what makes a migration more than additive, so that the previous version could not work with the result.
+// Finds the parts of a migration that are not additive, so that the previous version could not work with the
+// result.
 
 import type { TestDatabase } from './database.ts';
 import { columnsOf, runSql } from './sql.ts';
 
 interface Part {
   table: string;
-  /** A column, an index, a constraint or a trigger, with its definition. */
+  /** Column, index, constraint or trigger, with its definition. */
   definition: string;
   /** Whether the previous version, which does not know the part, could fail to write because of it. */
   restricts: boolean;
 }
 
-/** A database before or after a migration. */
+/** State of a database before or after a migration. */
 interface Snapshot {
   parts: Part[];
   columns: Map<string, string[]>;
-  /** The rows of each table as JSON. */
+  /** Rows of each table as JSON. */
   rows: Map<string, string[]>;
 }
 
-/** The rows have only the columns of the earlier snapshot. */
+/** Takes a snapshot. With `earlier`, its rows have only the columns of that snapshot. */
 export async function snapshotOf(database: TestDatabase, earlier?: Snapshot): Promise<Snapshot> {
   const found = await runSql(database, database.url.startsWith('sqlite:') ? SQLITE_PARTS : POSTGRES_PARTS);
   const parts = found.map((part) => ({ ...part, restricts: Boolean(part.restricts) }) as Part);
@@ -36,7 +37,7 @@ export async function snapshotOf(database: TestDatabase, earlier?: Snapshot): Pr
   return { parts, columns, rows };
 }
 
-/** One line per fault. */
+/** Returns one line per fault. */
 export function additiveFaults(before: Snapshot, after: Snapshot): string[] {
   const [known, remaining] = [before, after].map(({ parts }) => new Set(parts.map(lineOf))) as [
     Set<string>,

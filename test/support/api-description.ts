@@ -17,7 +17,7 @@ interface Content {
 }
 
 interface WithContent {
-  /** Of the body of a request. */
+  /** Whether a request must have this body. */
   required?: boolean;
   content?: Record<string, Content>;
 }
@@ -56,7 +56,7 @@ interface Document {
   };
 }
 
-/** An operation with its method and path. */
+/** Operation with its method and path. */
 export interface DescribedOperation extends Operation {
   method: string;
   path: string;
@@ -110,14 +110,14 @@ export class ApiDescription {
     };
   }
 
-  /** The error codes described for the operation. */
+  /** Returns the error codes described for the operation. */
   errorCodes(operation: DescribedOperation): ProblemCode[] {
     return this.statuses(operation).errors.flatMap(
       (status) => Object.keys(examplesOf(this.response(operation, status))) as ProblemCode[],
     );
   }
 
-  /** The example of an error code for an operation. */
+  /** Returns the example of an error code for an operation. */
   errorExample(operation: DescribedOperation, code: ProblemCode): Record<string, unknown> {
     const examples = examplesOf(this.response(operation, problems[code].status));
     return examples[code]!.value as Record<string, unknown>;
@@ -160,7 +160,7 @@ export class ApiDescription {
   }
 }
 
-/** The document with references to shared examples replaced by the examples. */
+/** Returns the document with references to shared examples replaced by the examples. */
 function withInlineExamples(document: OpenAPIV3_1.Document): Document {
   const prefix = '#/components/examples/';
   return JSON.parse(JSON.stringify(document), (_key, value) =>
@@ -180,7 +180,7 @@ export function nameOf({ $ref }: { $ref: string }): string {
   return $ref.split('/').at(-1)!;
 }
 
-/** The same schema with every object closed, so that undescribed response fields fail validation. */
+/** Returns the same schema with every object closed, so that undescribed response fields fail validation. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,4 @@
-// API tokens for tests that need many of them.
+// Creates API tokens for tests that need many of them.
 
 import type { TestDatabase } from './database.ts';
 import { runSql } from './sql.ts';

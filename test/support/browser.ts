@@ -1,11 +1,11 @@
-// Chromium, if it is installed. CHROMIUM is the path of another executable.
+// Runs Chromium, if it is installed. CHROMIUM is the path of another executable.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-/** Debian's. The shell needs half the processor time. */
+/** Executables of Debian. The headless shell needs half the processor time. */
 const INSTALLED = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 const EXECUTABLE = process.env.CHROMIUM ?? INSTALLED.find(existsSync) ?? INSTALLED[0]!;
 const FLAGS = [
@@ -13,7 +13,7 @@ const FLAGS = [
   ...['--disable-background-networking', '--disable-component-update'],
 ];
 
-/** Why tests in a browser are skipped; false if they are not. */
+/** Reason why tests in a browser are skipped; false if they run. */
 export const skipsBrowser: string | false = existsSync(EXECUTABLE)
   ? false
   : `needs Chromium at ${EXECUTABLE}, or at the path in CHROMIUM`;
@@ -22,18 +22,18 @@ export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
 }
 
-/** Minified, so that a page parses half as much: every page of a test gets it. */
+/** Minified, because every page of a test loads it and so parses half as much. */
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-/** The rules of axe that depend on the colour scheme of a page. */
+/** Rules of axe that depend on the colour scheme of a page. */
 export const COLOUR_RULES: readonly string[] = ['color-contrast', 'link-in-text-block'];
 
 /**
- * The accessibility violations of a page, with those of its frames; also by rules that axe does not apply by itself.
- * `rules`: only by these.
+ * Returns the accessibility violations of a page and its frames, also of rules that axe does not apply by
+ * default. `rules` selects rules.
  */
 export async function violationsOf(page: Page, rules?: readonly string[]): Promise<axe.Result[]> {
-  // Evaluated, because the pages forbid scripts that are added to them.
+  // Evaluates the script, because the pages forbid scripts that are added to them.
   for (const frame of page.frames())
     if (!(await frame.evaluate("'axe' in globalThis"))) await frame.evaluate(AXE);
   return page.evaluate(

@@ -1,4 +1,5 @@
-// Whether a proxy reports the addresses of its clients: the service limits failed authentications for each of them.
+// Checks that a proxy reports the addresses of its clients, for each of which the service limits failed
+// authentications.
 
 import assert from 'node:assert/strict';
 import { send } from './http.ts';
@@ -7,7 +8,10 @@ const LIMIT = 3;
 /** Settings of the service behind the proxy. */
 export const LIMITED = { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: String(LIMIT) };
 
-/** Two clients on this machine. The proxy connects from 127.0.0.1, and clients cannot choose the address it reports. */
+/**
+ * Sends requests from two clients on this machine. The proxy connects from 127.0.0.1, and clients cannot
+ * choose the address that it reports.
+ */
 export async function assertLimitedByClient(url: string): Promise<void> {
   const statusOf = async (localAddress: string) => {
     const headers = { 'x-forwarded-for': '198.51.100.1' };

@@ -1,4 +1,4 @@
-// Copies of this checkout with its dependencies installed, without what was built in it.
+// Copies this checkout with its installed dependencies, but without what was built in it.
 
 import { cpSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PARTS = ['client', 'examples', 'package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE'];
 
-/** The parts from which the client is built and the examples run. */
+/** Copies the parts from which the client is built and that the examples run. */
 export function copyClone(to: string): void {
   const isSource = (path: string) => !/\/(?:dist|node_modules)$/.test(path);
   for (const name of PARTS) cpSync(join(ROOT, name), join(to, name), { recursive: true, filter: isSource });

@@ -1,10 +1,10 @@
-// The process of a `CommandHost`: runs each command that it is sent, and answers with its exit code and output.
+// Process of a `CommandHost`: runs each command that it receives, and answers with its exit code and output.
 
 import { main } from '../../src/main.ts';
 import type { HostedCommand, HostedExit } from './command-host.ts';
 
 process.on('message', async (command: HostedCommand) => process.send!(await run(command)));
-// Every command listens for errors of its output.
+// Every command adds a listener for errors of its output.
 for (const stream of [process.stdout, process.stderr]) stream.setMaxListeners(0);
 
 async function run({ args, env, folder }: HostedCommand): Promise<HostedExit> {
@@ -16,7 +16,7 @@ async function run({ args, env, folder }: HostedCommand): Promise<HostedExit> {
   return { code, stdout: stdout(), stderr: stderr() };
 }
 
-/** Keeps what is written to the stream from now on, and returns a function for its text. */
+/** Captures what is written to the stream, and returns a function that returns its text. */
 function capture(stream: NodeJS.WriteStream): () => string {
   const chunks: Buffer[] = [];
   stream.write = (chunk: string | Uint8Array, ...more: unknown[]): boolean => {

@@ -1,4 +1,5 @@
-// Runs commands one after another in one process. Starting a process takes ten times as long as what most commands do.
+// Runs commands one after another in one process, because starting a process takes ten times as long as most
+// commands.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +10,7 @@ const MAIN = fileURLToPath(new URL('command-host-main.ts', import.meta.url));
 export interface HostedCommand {
   args: readonly string[];
   env: NodeJS.ProcessEnv;
-  /** The working directory. */
+  /** Working directory. */
   folder: string;
 }
 
@@ -19,12 +20,12 @@ export interface HostedExit {
   stderr: string;
 }
 
-/** The process starts with the first command, and ends with this one. */
+/** Host whose process starts with the first command and ends with this process. */
 export class CommandHost {
   #child: ChildProcess | null = null;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Commands wait for each other. */
+  /** Runs a command after all earlier ones. */
   run(command: HostedCommand, limitMs: number): Promise<HostedExit> {
     const exit = this.#last.then(() => this.#exchange(command, limitMs));
     this.#last = exit.catch(() => {});
@@ -39,7 +40,7 @@ export class CommandHost {
     const ended = once(child, 'exit', { signal }).then(() => {
       throw new Error('the process of the commands ended');
     });
-    // Otherwise it keeps the process of the tests running.
+    // Otherwise, the host keeps the process of the tests running.
     for (const handle of [child, child.channel!]) handle.ref();
     try {
       const answer = once(child, 'message', { signal });

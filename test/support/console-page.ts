@@ -1,4 +1,4 @@
-// What the pages of the console show, for assertions.
+// Extracts what the pages of the console show, for assertions.
 
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
@@ -6,7 +6,7 @@ import { type ConsoleBrowser, fieldsOf } from './console.ts';
 import { type Element, elementsOf } from './html.ts';
 import type { TestResponse } from './http.ts';
 
-/** The text of the content, with a space for each tag. */
+/** Returns the text of the content, with a space for each tag. */
 export function textOf({ text }: TestResponse): string {
   const [, main = ''] = /<main[^>]*>([\s\S]*)<\/main>/.exec(text) ?? [];
   return unescaped(main.replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ');
@@ -16,17 +16,17 @@ export function unescaped(html: string): string {
   return html.replace(/&#(\d+);/g, (_, number: string) => String.fromCodePoint(Number(number)));
 }
 
-/** The token that every form of the session contains. */
+/** Returns the token that every form of the session contains. */
 export function csrfOf({ text }: TestResponse): string {
   return /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '';
 }
 
-/** The text of the error beside the field. */
+/** Returns the text of the error beside the field. */
 export function errorOf({ text }: TestResponse, field: string): string | undefined {
   return elementsOf(text).find(({ attributes }) => attributes.id === `${field}-error`)?.text;
 }
 
-/** What the form with this action would send. */
+/** Returns what the form with this action would send. */
 export async function openForm(
   browser: ConsoleBrowser,
   path: string,
@@ -37,7 +37,7 @@ export async function openForm(
   return { ...fieldsOf(page.text, action) };
 }
 
-/** The actions of the forms on the page. */
+/** Returns the actions of the forms on the page. */
 export function actionsOf({ text }: TestResponse): string[] {
   const forms = elementsOf(text).filter(({ name }) => name === 'form');
   return forms.map(({ attributes }) => attributes.action!);
@@ -50,7 +50,10 @@ const ELEMENTS = new Set(
   ).split(' '),
 );
 
-/** Nothing but the elements of the console and these others, no URL but its own, and no style that its policy blocks. */
+/**
+ * Checks that a page has only the elements of the console and `others`, only URLs of its own, and no style
+ * that its policy blocks.
+ */
 export function checkMarkup(
   { headers, text, status }: TestResponse,
   others: readonly string[] = [],

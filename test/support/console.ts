@@ -1,4 +1,5 @@
-// A browser for the console, without JavaScript: cookies, pages, and forms with the fields that the page gave them.
+// A browser without JavaScript for the console: cookies, pages, and forms with the fields that the page gave
+// them.
 
 import assert from 'node:assert/strict';
 import { elementsOf } from './html.ts';
@@ -10,7 +11,10 @@ type Fields = Readonly<Record<string, string>>;
 
 let workspaces = 0;
 
-/** A workspace of its own: the API token and the browser of an administrator, the API, and browsers of other people. */
+/**
+ * Creates a workspace with an API token and a browser of an administrator, the API, and browsers of other
+ * people.
+ */
 export async function newWorkspace(service: TestService) {
   const workspaceName = `workspace ${workspaces++}`;
   const { id, token } = await service.apiToken({ permission: 'admin', workspaceName, name: 'mine' });
@@ -27,7 +31,10 @@ export class ConsoleBrowser {
   readonly #hasAnyText: boolean;
   readonly #cookies = new Map<string, string>();
 
-  /** With the API token of the service unless another is given. Texts that are stored may look like mistakes of a page. */
+  /**
+   * Signs in with the API token of the service unless another is given. `hasAnyText`: stored texts may look
+   * like mistakes of a page.
+   */
   static async signIn(
     service: TestService,
     apiToken = service.token,
@@ -53,7 +60,10 @@ export class ConsoleBrowser {
     return this.submitFrom(await this.get(formPage), action, fields);
   }
 
-  /** The same for a page that is already there, such as the response to another form. `action` may be that of a button. */
+  /**
+   * Does the same on a page that is already loaded, such as the response to another form. `action` may be
+   * that of a button.
+   */
   submitFrom(page: TestResponse, action: string, fields: Fields = {}): Promise<TestResponse> {
     return this.#post(action, { ...fieldsOf(page.text, action), ...fields });
   }
@@ -63,7 +73,7 @@ export class ConsoleBrowser {
     return this.#post(action, fields);
   }
 
-  /** The same for fields of which several have one name. */
+  /** Does the same for fields of which several have the same name. */
   postFields(action: string, fields: readonly (readonly [string, string])[]): Promise<TestResponse> {
     return this.#send(
       'POST',
@@ -93,7 +103,7 @@ export class ConsoleBrowser {
     else this.#cookies.set(name, value);
   }
 
-  /** The header of its requests. */
+  /** Value of the `Cookie` header of its requests. */
   get cookie(): string {
     return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   }
@@ -128,8 +138,8 @@ export class ConsoleBrowser {
 const MARKUP = /&#60;(?:a href&#61;&#34;\/console|code&#62;|p&#62;|span class|time datetime)/;
 
 /**
- * No visible text is that of an absent value or of an object, and no markup of a page is shown as text. Stored values are
- * in elements for code, except for ids, which are in the path too, and for names.
+ * Checks that no visible text comes from an absent value or an object, and that no markup is shown as text.
+ * Stored values are in elements for code, except ids, which the path also contains, and names.
  */
 function assertNoMistakes(page: string, path: string): void {
   const text = page.replace(/<(code|textarea|option)\b[^>]*>[\s\S]*?<\/\1>/g, '').replace(/<[^>]*>/g, ' ');
@@ -138,7 +148,10 @@ function assertNoMistakes(page: string, path: string): void {
   assert(mistake === undefined || path.includes(encodeURIComponent(mistake)), `${path}: ${mistake}`);
 }
 
-/** The summary of the errors of a form calls each field what its label does, or the legend of its group. */
+/**
+ * Checks that the error summary of a form names each field as its label does, or as the legend of its group
+ * does.
+ */
 function assertErrorsNameLabels(page: string, path: string): void {
   if (!page.includes('href="#at/')) return;
   const elements = elementsOf(page);
@@ -150,7 +163,10 @@ function assertErrorsNameLabels(page: string, path: string): void {
   }
 }
 
-/** What a browser sends if nothing is typed into the form with this action, or with a button that has it. */
+/**
+ * Returns what a browser sends if nothing is typed into the form with this action, or into one with such a
+ * button.
+ */
 export function fieldsOf(document: string, action: string): Fields {
   const fields: Record<string, string> = {};
   const forms: { isWanted: boolean; fields: [name: string, value: string][] }[] = [];

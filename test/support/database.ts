@@ -1,4 +1,4 @@
-// The databases that the suite runs on. A test creates a new empty database, and drops it at the end.
+// Databases that the suite runs on. A test creates a new empty database, and drops it at the end.
 
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,9 +9,9 @@ import { generateKeyLine } from '../../src/domain/key-ring.ts';
 import { createDatabase, createOnCluster, dropDatabase, dropOnCluster, inDatabase } from './postgres/node.ts';
 
 export interface TestDatabase extends AsyncDisposable {
-  /** The value of DATABASE_URL. */
+  /** Value of DATABASE_URL. */
   url: string;
-  /** The environment variables that a process needs to use the database. */
+  /** Environment variables that a process needs to use the database. */
   env: Record<string, string>;
   drop(): Promise<void>;
 }
@@ -44,15 +44,15 @@ export const citus: DatabaseKind = {
 const available: readonly DatabaseKind[] = process.env.TEST_CITUS_URL
   ? [sqlite, postgres, citus]
   : [sqlite, postgres];
-/** Another version of PostgreSQL changes nothing on SQLite. */
+/** With another version of PostgreSQL, skips SQLite, which it does not affect. */
 const databases = process.env.TEST_POSTGRES ? [postgres] : available;
 
 interface SuiteOptions {
-  /** Runs the tests of the suite concurrently: for independent tests that mostly wait. */
+  /** Whether to run the tests of the suite concurrently: for independent tests that mostly wait. */
   concurrency?: boolean;
 }
 
-/** The database of a suite, from before its tests until after them. */
+/** Returns the database of a suite, which exists from before its tests until after them. */
 export function databaseOf(kind: DatabaseKind): TestDatabase {
   const database = {} as TestDatabase;
   before(async () => Object.assign(database, await kind.create()));
@@ -60,7 +60,7 @@ export function databaseOf(kind: DatabaseKind): TestDatabase {
   return database;
 }
 
-/** Runs the same suite on every database: every promise must hold on all of them. */
+/** Runs the same suite on every database, because every promise must hold on all of them. */
 export function describeOnEachDatabase(
   title: string,
   suite: (database: DatabaseKind) => void,

@@ -1,11 +1,14 @@
-// For each error code in the API description of an operation, a request that returns the error's example.
+// Returns, for each error code in the API description of an operation, a request that returns the error's
+// example.
 
 import { limits } from '../../src/domain/field.ts';
 import type { ProblemCode } from '../../src/problem.ts';
 import { type DescribedOperation, examplesOf } from './api-description.ts';
 import type { TestRequest } from './http.ts';
 
-/** An existing group, and the id of the first API token. Operations with an id in the path are called with its path. */
+/**
+ * Existing group, and id of the first API token. Operations with an id in the path are called with its path.
+ */
 export const EXISTING = { user_group_id: 'there', name: 'There' };
 export const EXISTING_ENDPOINT = 'endpoint';
 const ids = {
@@ -29,7 +32,7 @@ const missing = {
   issuer_id: '0',
 };
 
-/** The request that the operation's first example shows. */
+/** Returns the request that the operation's first example shows. */
 export function requestOf({ method, path, requestBody }: DescribedOperation): TestRequest {
   const [example] = Object.values(examplesOf(requestBody));
   const request = { method, path: pathWith(path, ids) };
@@ -38,7 +41,7 @@ export function requestOf({ method, path, requestBody }: DescribedOperation): Te
   return { ...request, body: isForm ? new URLSearchParams(example.value) : example.value };
 }
 
-/** Changes to the request of an operation, by the error code that they cause. */
+/** Returns changes to the request of an operation, by the error code that they cause. */
 export function errorRequests(operation: DescribedOperation): Partial<Record<ProblemCode, TestRequest>> {
   const { path, body } = requestOf(operation);
   const isById = typeof body === 'object' && body !== null && 'user_group_id' in body;

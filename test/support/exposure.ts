@@ -3,17 +3,19 @@
 
 import type { TestResponse } from './http.ts';
 
-/** Tokens and key ring lines. */
+/** Matches tokens and key ring lines. */
 const SECRET = /ug[ta]_[0-9A-Za-z]{49,52}|whsec_[0-9A-Za-z+/=]{32,88}|\b[0-9a-f]{8}:[\w-]{43}\b/g;
-/** The same, truncated or percent-encoded. */
+/** Matches the same, truncated or percent-encoded. */
 const SECRET_SHAPE = /ug[ta](?:_|%5f)[0-9a-z]{16}|whsec(?:_|%5f)[0-9a-z+/=]{16}|\b[0-9a-f]{8}:[\w-]{43}/i;
-/** A token of any format in a response: an imported one has the format of the system that issued it. */
+/**
+ * Matches a token of any format in a response: an imported one has the format of the system that issued it.
+ */
 const RETURNED_TOKEN = /"token":"([\w-]{25,})"/g;
-/** Requests whose response has the text of an API token. */
+/** Matches requests whose response contains the text of an API token. */
 const ISSUES =
   /^POST (?:\/v1\/api-tokens|\/console\/api-tokens\/-\/new|\/(?:v1|console)\/api-tokens\/\d+\/rotate)$/;
 const API_TOKEN = /uga_[0-9A-Za-z]{16}/;
-/** The part that identifies a secret that is truncated, encoded or without its prefix. */
+/** Start of the part that identifies a secret which is truncated, encoded or without its prefix. */
 const PART_FROM = 9;
 const PART_LENGTH = 16;
 const RUN = new RegExp(`[\\w-]{${PART_LENGTH},}`, 'g');
@@ -56,8 +58,8 @@ export class Watch {
   }
 
   /**
-   * Only a successful response may contain the token of a user group, and only one to a request that issues an API token
-   * may contain an API token.
+   * Reports exposed tokens: only a successful response may contain the token of a user group, and only one to
+   * a request that issues an API token may contain an API token.
    */
   answered(request: string, { status, headers, text }: TestResponse): void {
     if (
@@ -75,7 +77,9 @@ export class Watch {
   }
 }
 
-/** A chunk may end in the middle of a secret, so each is prefixed with the end of the previous one. */
+/**
+ * Prefixes each chunk with the end of the previous one, because a chunk may end in the middle of a secret.
+ */
 function inChunks(listener: (text: string) => void): (text: string) => void {
   let end = '';
   return (text) => {
@@ -100,7 +104,7 @@ function withoutSecrets(text: string): string {
   return text.replace(RUN, '[…]').slice(0, 500);
 }
 
-/** The watch of this process. */
+/** Watch of this process. */
 export const watch = new Watch();
 
 process.on('exit', () => {

@@ -1,4 +1,5 @@
-// Loaded with --require: the disk of the database fails once the serving threads besides the main thread open it.
+// Loaded with --require: makes the disk of the database fail once the serving threads other than the main one
+// open it.
 
 const fs = require('node:fs');
 const { syncBuiltinESMExports } = require('node:module');

@@ -1,4 +1,5 @@
-// Loaded with --require: a serving thread throws once the file FAIL_WHEN exists. FAIL_IN says which one: main or other.
+// Loaded with --require: makes a serving thread throw once the file FAIL_WHEN exists. FAIL_IN selects the
+// thread: main or other.
 
 const { existsSync } = require('node:fs');
 const threads = require('node:worker_threads');

@@ -1,4 +1,4 @@
-// A failed test in a few lines: its message, the first difference between the values, and the stack.
+// Reports a failed test in a few lines: its message, the first difference between the values, and the stack.
 
 import { cwd } from 'node:process';
 import { pathToFileURL } from 'node:url';
@@ -18,7 +18,7 @@ interface Assertion {
   generatedMessage: boolean;
 }
 
-/** The lines of an error that the runner reports. */
+/** Returns the lines of an error that the runner reports. */
 export function explainFailure(error: unknown): string[] {
   const cause = (error as { cause?: unknown } | undefined)?.cause ?? error;
   if (!(cause instanceof Error)) return firstLines(String((error as Error | undefined)?.message ?? error));
@@ -37,14 +37,14 @@ function reasonOf(error: Error): string[] {
   ];
 }
 
-/** Node appends its own diff to the message of an assertion. */
+/** Removes the diff that Node appends to the message of an assertion. */
 function ownMessageOf({ message }: Error): string {
   return message.split('\n\n')[0]!;
 }
 
 function isComparison(error: Error): error is Error & Assertion {
   const { operator, expected } = error as Error & Assertion;
-  // "assert.ok" compares with true, which says nothing.
+  // `assert.ok` compares with true, which explains nothing.
   return COMPARISONS.includes(operator) && !(operator === '==' && expected === true);
 }
 
@@ -53,7 +53,7 @@ function causeOf({ cause }: Error): string[] {
 }
 
 function firstLines(text: string): string[] {
-  // Redacted before it is cut: a part of a token is not recognized.
+  // Redacts before it cuts, because a part of a token is not recognized.
   const lines = redact(stripVTControlCharacters(text)).trimEnd().split('\n');
   const shown = lines.slice(0, MAX_LINES).map(cut);
   return lines.length > MAX_LINES ? [...shown, `… (${lines.length - MAX_LINES} more lines)`] : shown;
@@ -63,7 +63,7 @@ function cut(line: string): string {
   return line.length > MAX_LINE_LENGTH ? `${line.slice(0, MAX_LINE_LENGTH)}…` : line;
 }
 
-/** The stack frames in this checkout. */
+/** Returns the stack frames in this checkout. */
 function framesOf({ stack = '' }: Error): string[] {
   const root = `${pathToFileURL(cwd()).href}/`;
   return stack

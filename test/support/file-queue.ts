@@ -1,6 +1,6 @@
-// Test files that several processes run, in their order: the runner sorts the names of its files. Each process takes the
-// next one when it has run the last, so all end at about the same time. Most files load the whole service, which takes half
-// a second, once for each process.
+// Queue of test files that several processes run in order, because the runner sorts the names of its files.
+// Each process takes the next file after finishing one, so all end at about the same time. Most files load
+// the whole service, which takes half a second, once per process.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,10 +11,10 @@ const TAKEN = '.taken';
 
 export class FileQueue implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'user-group-service-'));
-  /** Test files that run the others, each in a suite with its path as the name. */
+  /** Test files that run the others, each in a suite named after its path. */
   readonly entries: readonly string[];
 
-  /** With as many processes as files, each runs one. */
+  /** Creates the queue. With as many processes as files, each process runs one. */
   constructor(files: readonly string[], processes: number) {
     const text = textOfEntry(
       files.map((file) => resolve(file)),
@@ -36,7 +36,7 @@ export function isQueueEntry(path: string): boolean {
   return basename(path).startsWith(PROCESS);
 }
 
-/** The absolute paths of the files that the process of the entry has run or begun. */
+/** Returns the absolute paths of the files that the process of the entry has run or begun. */
 export function filesTakenBy(entry: string): string[] {
   const folder = dirname(entry);
   return readdirSync(folder)
@@ -46,7 +46,9 @@ export function filesTakenBy(entry: string): string[] {
     .map((taken) => taken.path);
 }
 
-/** Creating a file that must not exist decides which process takes it. */
+/**
+ * Returns the code of an entry. A process takes a file by creating another file, which must not exist yet.
+ */
 function textOfEntry(paths: readonly string[], runsOne: boolean): string {
   return `import { writeFileSync } from 'node:fs';
 import { suite } from 'node:test';

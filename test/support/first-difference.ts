@@ -1,10 +1,10 @@
-// The first difference between two values, in a few lines, for the report of a failed assertion.
+// Finds the first difference between two values, in a few lines, for the report of a failed assertion.
 
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { redact } from '../../src/domain/secret.ts';
 
 interface Difference {
-  /** Such as `json.errors[0].pointer`; empty for the values themselves. */
+  /** Path, such as `json.errors[0].pointer`; empty for the values themselves. */
   path: string;
   expected: string;
   actual: string;
@@ -17,7 +17,7 @@ const MAX_SHOWN = 200;
 const CONTEXT = 40;
 const ABSENT = Symbol('absent');
 
-/** Null if the values differ only in something that cannot be shown, such as their prototypes. */
+/** Returns null if the values differ only in something that cannot be shown, such as their prototypes. */
 export function firstDifference(actual: unknown, expected: unknown): Difference | null {
   return differenceAt([], actual, expected);
 }
@@ -33,7 +33,9 @@ function differenceAt(path: readonly Key[], actual: unknown, expected: unknown):
   return null;
 }
 
-/** The members of both values, in pairs; null if the values are of different kinds or have no members. */
+/**
+ * Returns the members of both values in pairs; null if the values are of different kinds or have no members.
+ */
 function pairsOf(actual: unknown, expected: unknown): Iterable<[Key, unknown, unknown]> | null {
   if (Array.isArray(actual) && Array.isArray(expected)) return pairsOfArrays(actual, expected);
   if (isPlain(actual) && isPlain(expected)) return pairsOfObjects(actual, expected);
@@ -63,7 +65,7 @@ function* pairsOfObjects(actual: Members, expected: Members): Generator<[Key, un
     ];
 }
 
-/** Sets have no order: the elements that only one of them has. */
+/** Returns the elements that only one of the sets has, because sets have no order. */
 function pairsOfSets(actual: Set<unknown>, expected: Set<unknown>): [Key, unknown, unknown][] {
   const lacks = (set: Set<unknown>) => (member: unknown) =>
     ![...set].some((other) => isDeepStrictEqual(other, member));
@@ -81,7 +83,7 @@ function isPlain(value: unknown): value is Members {
 }
 
 function leaf(path: readonly Key[], actual: unknown, expected: unknown): Difference {
-  // Redacted before it is cut: a part of a token is not recognized.
+  // Redacts before it cuts, because a part of a token is not recognized.
   const texts = [actual, expected].map((value) => redact(textOf(value))) as [string, string];
   const from = Math.max(0, firstDifferentIndex(...texts) - CONTEXT);
   const [shownActual, shownExpected] = texts.map((text) => cut(text, from)) as [string, string];

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * A free port, lower than those that systems choose themselves, for connections and for the port 0: nothing else takes it
+ * Returns a free port below those that systems choose, for connections and for port 0: nothing else takes it
  * before a server of the test listens on it, or between a stop and the next start.
  */
 export async function freePort(): Promise<number> {

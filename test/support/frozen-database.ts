@@ -1,4 +1,5 @@
-// Databases that an earlier version of the service wrote, one for each schema. `npm run freeze-database` writes them.
+// Databases that an earlier version of the service wrote, one for each schema; `npm run freeze-database`
+// creates them.
 
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -9,28 +10,28 @@ import { executeSql } from './sql.ts';
 export const FROZEN = fileURLToPath(new URL('./frozen-databases/', import.meta.url));
 
 export interface FrozenDatabase {
-  /** The number of its newest migration. */
+  /** Number of the newest migration of the database. */
   schema: number;
-  /** The statements that create it. */
+  /** Statements that create the database. */
   sql: string;
   contents: FrozenContents;
 }
 
-/** Whatever its callers know. */
+/** Contents as callers know them. */
 export interface FrozenContents {
   tokenKeys: string;
   apiToken: string;
   userGroups: FrozenGroup[];
-  /** What versions since the schema that has it stored besides. */
+  /** Additional contents, since the schema that supports them. */
   administration?: FrozenAdministration;
 }
 
 export interface FrozenAdministration {
-  /** With the permission `admin`. */
+  /** API token with the permission `admin`. */
   apiToken: string;
-  /** The documents of each kind, as `GET /v1/config` returned them. */
+  /** Documents of each kind, as `GET /v1/config` returned them. */
   configuration: object;
-  /** The token of a suspended group. */
+  /** Token of a suspended group. */
   suspendedToken: string;
 }
 
@@ -40,14 +41,14 @@ export interface FrozenGroup {
   token: string;
 }
 
-/** How many groups it has, and so tokens. */
+/** Returns the number of groups, and so of tokens. */
 export function countGroups({ userGroups, administration }: FrozenContents): number {
   return userGroups.length + (administration ? 1 : 0);
 }
 
 const PREFIX = '-- ';
 
-/** In the order of their schemas. */
+/** Returns the databases in the order of their schemas. */
 export function frozenDatabases(engine: 'sqlite' | 'postgres'): FrozenDatabase[] {
   return globSync(`${engine}-*.sql`, { cwd: FROZEN })
     .sort()
@@ -58,14 +59,14 @@ export function frozenDatabases(engine: 'sqlite' | 'postgres'): FrozenDatabase[]
     });
 }
 
-/** Creates it in a new database, and returns that with the settings to serve it. */
+/** Creates the frozen database as a new one, with the settings to serve it. */
 export async function thaw({ sql, contents }: FrozenDatabase, kind: DatabaseKind): Promise<TestDatabase> {
   const database = await kind.create();
   await executeSql(database, kind.name === 'SQLite' ? `pragma journal_mode = wal; ${sql}` : sql);
   return { ...database, env: { ...database.env, UGS_TOKEN_KEYS: contents.tokenKeys } };
 }
 
-/** The text of the file. */
+/** Returns the text of the file. */
 export function freeze(contents: FrozenContents, statements: readonly string[]): string {
   return `${PREFIX}${JSON.stringify(contents)}\n\n${statements.map((sql) => `${sql};\n`).join('\n')}`;
 }

@@ -1,10 +1,10 @@
-// Loaded into a service (`--import`): on a signal, replaces objects for as long as a few collections of garbage take, and
-// prints how much larger the heap was at its peak than what is in use.
+// Loaded into a service (`--import`): on a signal, replaces objects during several garbage collections, and
+// prints how much larger the peak of the heap was than the part in use.
 
 import { isMainThread } from 'node:worker_threads';
 
 const OBJECTS = 200_000;
-/** In the first ones, V8 finds out how large a heap it needs. */
+/** Number of rounds; in the first ones, V8 determines how large a heap it needs. */
 const ROUNDS = 50;
 const MEASURED_ROUNDS = 25;
 

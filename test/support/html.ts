@@ -1,11 +1,12 @@
-// Reads the HTML of the console, strictly: text that is not escaped is not mistaken for markup, but fails the test.
+// Reads the HTML of the console strictly: text that is not escaped fails the test instead of being mistaken
+// for markup.
 
 import assert from 'node:assert/strict';
 
 export interface Element {
   name: string;
   attributes: Readonly<Record<string, string>>;
-  /** Without markup. */
+  /** Text without markup. */
   text: string;
 }
 
@@ -15,7 +16,7 @@ const ATTRIBUTE = /([a-zA-Z-]+)(?:=(?:"([^"]*)"|'([^']*)'))?/g;
 const REFERENCE = /&(?:#(\d+);)?/g;
 const VOID = new Set(['meta', 'link', 'input', 'br', 'hr']);
 
-/** All elements of a document, in its order. */
+/** Returns all elements of a document in order. */
 export function elementsOf(document: string): Element[] {
   assert(document.startsWith(DOCTYPE), document.slice(0, 200));
   const elements: Element[] = [];
@@ -40,7 +41,7 @@ export function elementsOf(document: string): Element[] {
   return elements;
 }
 
-/** The text of the first element with this name. */
+/** Returns the text of the first element with this name. */
 export function textOfElement(document: string, name: string): string {
   const found = elementsOf(document).find((element) => element.name === name);
   assert(found !== undefined, `no element ${name}`);
@@ -56,7 +57,7 @@ function attributesOf(text: string): Record<string, string> {
   return Object.fromEntries(attributes);
 }
 
-/** ghtml writes references by number. */
+/** Decodes references, which ghtml writes by number. */
 function decoded(text: string): string {
   return text.replace(REFERENCE, (reference, code?: string) => {
     assert(code !== undefined, `not escaped: ${reference} in ${text.slice(0, 200)}`);

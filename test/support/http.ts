@@ -1,4 +1,4 @@
-// Requests through a real socket, with a body on any method: fetch refuses bodies on GET.
+// Sends requests through a real socket, with a body on any method: fetch refuses bodies on GET.
 
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { watch } from './exposure.ts';
@@ -6,22 +6,22 @@ import { watch } from './exposure.ts';
 export interface TestRequest {
   method?: string;
   path?: string;
-  /** An API token; null for none. */
+  /** API token; null for none. */
   token?: string | null;
-  /** Values are sent as JSON, strings and buffers unchanged, URLSearchParams as a form. */
+  /** Body: values are sent as JSON, strings and buffers unchanged, URLSearchParams as a form. */
   body?: unknown;
-  /** An array repeats a header; undefined removes a default header. */
+  /** Headers: an array repeats a header; undefined removes a default header. */
   headers?: Record<string, string | string[] | undefined>;
-  /** The address of the client, of this machine. */
+  /** Address of the client on this machine. */
   localAddress?: string;
-  /** Keeps the connections; by default all requests share one. */
+  /** Agent that keeps the connections; by default, all requests share one. */
   agent?: Agent;
 }
 
 export interface TestResponse {
   status: number;
   headers: IncomingHttpHeaders;
-  /** The body as received, for tests that compare bytes. */
+  /** Body as received, for tests that compare bytes. */
   text: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
   json: any;
@@ -91,7 +91,10 @@ export function send(
 
 const CONCURRENCY = 32;
 
-/** Maps the items in order, with limited concurrency: on a busy machine, the service rejects hundreds at a time. */
+/**
+ * Maps the items in order with limited concurrency, because on a busy machine the service rejects hundreds of
+ * requests at a time.
+ */
 export async function mapConcurrently<Item, Result>(
   items: Iterable<Item>,
   work: (item: Item, index: number) => Promise<Result>,

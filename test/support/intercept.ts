@@ -1,4 +1,4 @@
-// A real store with a hook in the middle of an operation: makes a race reproducible.
+// Wraps a real store with a hook in the middle of an operation, which makes a race reproducible.
 
 import type { BatchingStore } from '../../src/store/batching-store.ts';
 import type { Command, CommandResult, Query } from '../../src/store/port.ts';

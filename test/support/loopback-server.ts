@@ -1,13 +1,13 @@
-// A server of a test, on a free port of the loopback interface.
+// Runs the server of a test on a free port of the loopback interface.
 
 import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
-/** Its end closes all connections. */
+/** Disposal closes all connections. */
 export class LoopbackServer implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** How many connections were opened so far. */
+  /** Number of connections opened so far. */
   connections = 0;
 
   static async listen(server: Server): Promise<LoopbackServer> {
@@ -38,7 +38,7 @@ export class LoopbackServer implements AsyncDisposable {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** How many connections the clients have not closed. */
+  /** Number of connections that the clients have not closed. */
   get openConnections(): number {
     return this.#sockets.size;
   }

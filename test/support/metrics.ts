@@ -37,7 +37,7 @@ export class Scrape {
     this.samples = parseMetrics(text);
   }
 
-  /** The sum of the samples with this name and these labels; NaN if there are none. */
+  /** Returns the sum of the samples with this name and these labels; NaN if there are none. */
   sum(name: string, labels: Record<string, string> = {}): number {
     const matching = this.samples.filter(
       (sample) =>

@@ -1,5 +1,6 @@
-// Loaded with --require: leaves no file descriptor at the moment NO_FILE_AT: when the command line starts, when its serving
-// threads run and it loads the server, when it opens a database file, or when a serving thread besides the main one listens.
+// Loaded with --require: leaves no file descriptor free at the moment NO_FILE_AT: when the command line
+// starts, when its serving threads run and it loads the server, when it opens a database file, or when a
+// serving thread other than the main one listens.
 
 const { openSync } = require('node:fs');
 const { registerHooks, syncBuiltinESMExports } = require('node:module');
@@ -30,7 +31,7 @@ const moments = {
         try {
           super(...args);
         } catch (error) {
-          // Other threads may have closed files meanwhile.
+          // Other threads may have closed files in the meantime.
           takeAll();
           throw error;
         }

@@ -1,4 +1,4 @@
-// Loaded with --require: the system refuses every serving thread but one besides the main thread.
+// Loaded with --require: makes the system refuse every serving thread except one besides the main thread.
 
 const { syncBuiltinESMExports } = require('node:module');
 const threads = require('node:worker_threads');

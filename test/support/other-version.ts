@@ -1,4 +1,4 @@
-// The program of another version. It runs with the dependencies of this checkout.
+// Provides the program of another version, which runs with the dependencies of this checkout.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const SCHEMAS = ['src/store/sqlite/schema', 'src/store/postgres/schema'];
 export class OtherVersion implements Disposable {
   readonly #folder: Folder;
 
-  /** A revision of this repository. */
+  /** Provides a revision of this repository. */
   static ofRevision(name: string): OtherVersion {
     const folder = new Folder();
     const archive = execFileSync('git', ['archive', name], { cwd: ROOT, maxBuffer: MAX_ARCHIVE_BYTES });
@@ -21,7 +21,10 @@ export class OtherVersion implements Disposable {
     return new OtherVersion(folder);
   }
 
-  /** This version with one more migration, which changes every table in every way that a migration may. */
+  /**
+   * Provides this version with one more migration, which changes every table in every way that a migration
+   * may.
+   */
   static next(): OtherVersion {
     const folder = new Folder();
     for (const name of ['bin', 'src', 'package.json']) {
@@ -36,7 +39,7 @@ export class OtherVersion implements Disposable {
     symlinkSync(join(ROOT, 'node_modules'), folder.join('node_modules'));
   }
 
-  /** The executable script. */
+  /** Path of the executable script. */
   get program(): string {
     return this.#folder.join('bin/user-group-service.js');
   }

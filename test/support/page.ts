@@ -6,14 +6,14 @@ export function pageText(page: string): string {
   return readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8');
 }
 
-/** The code blocks in a language. */
+/** Returns the code blocks in a language. */
 export function codeBlocks(text: string, language: string): string[] {
   return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
     .filter(([, name]) => name === language)
     .map(([, , block]) => block!);
 }
 
-/** The shell blocks under a heading marked ▶, which are run by tests. */
+/** Returns the shell blocks under a heading marked ▶, which tests run. */
 export function blocksUnder(page: string, heading: string): string[] {
   const [, section = ''] = pageText(page).split(`### ▶ ${heading}\n`);
   const [body = ''] = section.split(/^##/m);

@@ -1,13 +1,13 @@
-// A client with one connection, all of whose requests go to the same serving thread.
+// A client with one connection, so that all of its requests go to the same serving thread.
 
 import { Agent } from 'node:http';
 import { send, type TestResponse } from './http.ts';
 
-/** Ids of requests start with as many characters that are the same in a thread. */
+/** Length of the prefix of request ids that is the same within a thread. */
 const PREFIX = 8;
 
 interface PinnedResponse extends TestResponse {
-  /** The same for all requests that a thread answers. */
+  /** Prefix that is the same for all requests that a thread answers. */
   thread: string;
 }
 
@@ -21,7 +21,7 @@ export class PinnedClient implements Disposable {
     this.#token = token;
   }
 
-  /** One for each of the threads. */
+  /** Returns one client for each thread. */
   static async ofEachThread(url: string, token: string, threads: number): Promise<PinnedClient[]> {
     const clients = new Map<string, PinnedClient>();
     while (clients.size < threads) {

@@ -1,4 +1,4 @@
-// A way to cause every error response.
+// Causes every error response.
 
 import { limits } from '../../src/domain/field.ts';
 import type { ProblemCode } from '../../src/problem.ts';
@@ -37,7 +37,7 @@ async function mint(
   return service.call('POST', '/v1/embed-tokens', { integration: 'causes', user_group_id }, { token });
 }
 
-/** A request that causes each error code. A code that cannot be caused must not exist. */
+/** Requests that cause each error code. A code that cannot be caused must not exist. */
 export const causes = (database: DatabaseKind, service: () => TestService) =>
   ({
     invalid_json: () => service().get('{'),

@@ -1,4 +1,4 @@
-// The format of every error response.
+// Checks the format of every error response.
 
 import assert from 'node:assert/strict';
 import { problems } from '../../src/http/response/problem.ts';
@@ -32,7 +32,7 @@ export function assertProblem(response: TestResponse, code: ProblemCode): void {
   assert.equal(response.headers.allow !== undefined, status === 405);
 }
 
-/** The pointers of the errors, each once. */
+/** Returns the pointers of the errors, each once. */
 export function pointersOf({ json }: TestResponse): string[] {
   return [...new Set<string>(json.errors.map(({ pointer }: { pointer: string }) => pointer))];
 }

@@ -14,30 +14,30 @@ import { watch } from './exposure.ts';
 import { send, type TestRequest, type TestResponse } from './http.ts';
 import { nodeFlagsOf } from './node-flags.ts';
 
-/** The executable of this checkout, or of a build. */
+/** Executable of this checkout, or of a build. */
 export const PROGRAM =
   process.env.TEST_PROGRAM ?? fileURLToPath(new URL('../../bin/user-group-service.js', import.meta.url));
-/** An executable of the service to test instead of this checkout, such as one of `npm run release`. */
+/** Executable of the service to test instead of this checkout, such as one of `npm run release`. */
 const EXECUTABLE = process.env.TEST_EXECUTABLE;
-/** A busy machine needs a higher limit. */
+/** Time limit of a wait; a busy machine needs a higher one. */
 const LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? 60_000);
 const POLL_MS = 5;
-/** Settings for a command that a test or a rig depends on, on a busy machine. */
+/** Settings for a command on which a test or a rig depends, on a busy machine. */
 export const PATIENT = { UGS_POSTGRES_CONNECT_TIMEOUT_MS: String(LIMIT_MS) };
 /** Settings for a rig that sends many requests without a valid API token. */
 export const WITHOUT_FAILURE_LIMIT = { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '0' };
-/** The log message for a batch of the store that failed although its requests may all have succeeded. */
+/** Log message for a batch of the store that failed although its requests may all have succeeded. */
 export const SPLIT_BATCH = 'a batch failed; its items were repeated one at a time';
-/** Some tests remove or rename a table. */
+/** Matches errors that some tests cause by removing or renaming a table. */
 const MISSING_TABLE = /no such table|does not exist/;
-/** The commands whose output contains secrets. */
+/** Matches commands whose output contains secrets. */
 const PRINTS_SECRETS = /^(?:api-token (?:create|rotate|generate)|key generate|start|export)/;
 
-/** A temporary directory that is deleted at the end of the test. */
+/** Temporary directory that is deleted at the end of the test. */
 export class Folder implements Disposable {
   readonly path = temporaryFolder();
 
-  /** The folder of a suite, which is deleted after its tests. */
+  /** Returns the folder of a suite, which is deleted after its tests. */
   static of(): Folder {
     const folder = new Folder();
     after(() => folder[Symbol.dispose]());
@@ -55,9 +55,9 @@ export class Folder implements Disposable {
 
 export interface ProgramOptions {
   env?: Record<string, string>;
-  /** An executable to run instead of the program of this checkout. */
+  /** Executable to run instead of the program of this checkout. */
   command?: string;
-  /** The executable script of another version of the program. */
+  /** Executable script of another version of the program. */
   program?: string;
 }
 
@@ -68,7 +68,7 @@ export interface Exit {
   stderr: string;
 }
 
-/** A process that runs in a folder, in an environment without the developer's settings. */
+/** Process that runs in a folder, in an environment without the developer's settings. */
 export class Program implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #exit: Promise<Exit>;
@@ -91,7 +91,7 @@ export class Program implements AsyncDisposable {
     );
     watch.learn(Object.values(env).join('\n'));
     const what = nameOf(args);
-    // The output of another command may contain secrets, unless it runs the service.
+    // The output of any other executable may contain secrets, unless it runs `serve`.
     const isSecret = command === undefined ? printsSecrets(args) : args[0] !== 'serve';
     this.#capture('stdout', isSecret ? watch.learner() : watch.listener(what));
     this.#capture('stderr', watch.listener(what));
@@ -160,11 +160,11 @@ export class Program implements AsyncDisposable {
   }
 }
 
-/** A `serve` process with the log level trace. */
+/** Process of `serve` with the log level trace. */
 export class Service extends Program {
   url = '';
 
-  /** Waits until it listens. */
+  /** Waits until the service listens. */
   static async start(folder: Folder, args: readonly string[], options?: ProgramOptions): Promise<Service> {
     const service = new Service(folder, args, options);
     try {
@@ -200,8 +200,8 @@ export async function run(folder: Folder, args: readonly string[], options?: Pro
 const host = new CommandHost();
 
 /**
- * Runs a command as `run` does, in a process that runs others before and after it: for a command that prepares a test, and
- * for one of several runs whose arguments, files or data differ.
+ * Runs a command as `run` does, but in a process that runs other commands before and after it: for a command
+ * that prepares a test, and for one of several runs whose arguments, files or data differ.
  */
 export async function runHosted(
   folder: Folder,
@@ -242,7 +242,7 @@ export async function createApiToken(
   return JSON.parse(stdout);
 }
 
-/** A service on a database of its own, and an API token of the workspace `default`. */
+/** Service on its own database, and an API token of the workspace `default`. */
 export class ServedDatabase implements AsyncDisposable {
   readonly folder: Folder;
   readonly database: TestDatabase;
@@ -287,7 +287,9 @@ export async function eventually<Found>(
   throw new Error(`timed out after ${limitMs} ms waiting for ${what}`);
 }
 
-/** The response to a call that prepares a test, repeated while the service is too busy for it. */
+/**
+ * Returns the response to a call that prepares a test; repeats the call while the service is too busy for it.
+ */
 export function served(call: () => Promise<TestResponse>): Promise<TestResponse> {
   return eventually('a response other than 503', async () => {
     const response = await call();
@@ -303,7 +305,7 @@ function printsSecrets(args: readonly string[]): boolean {
   return PRINTS_SECRETS.test(nameOf(args)) || args.includes('--show-token');
 }
 
-/** Throws if a batch has failed: callers do not notice it. */
+/** Throws if a batch has failed, which callers do not notice. */
 export function refuseSplitBatch(logLines: readonly string[]): void {
   const split = logLines.find((line) => line.includes(SPLIT_BATCH) && !MISSING_TABLE.test(line));
   if (split !== undefined) throw new Error(split);

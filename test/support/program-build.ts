@@ -1,18 +1,18 @@
-// A build of the program for the tests that start it, which takes half as long as to start its sources.
+// Builds the program for tests that start it: a build starts in half the time of its sources.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** The files of the package that the program needs, in a temporary folder. */
+/** Files of the package that the program needs, in a temporary folder. */
 export class ProgramBuild implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'user-group-service-build-'));
-  /** Path of its executable. */
+  /** Path of the executable. */
   readonly program = join(this.#folder, 'bin/user-group-service.js');
 
   constructor() {
-    // Some tests run it as another user.
+    // Some tests run the build as another user.
     chmodSync(this.#folder, 0o755);
     execFileSync(process.execPath, ['scripts/build.ts', join(this.#folder, 'dist')]);
     for (const path of ['bin', 'docs', 'package.json'])

@@ -1,4 +1,4 @@
-// A real Prometheus on a free port, with the configuration and the rules of deploy/prometheus.
+// Runs a real Prometheus on a free port, with the configuration and the rules of deploy/prometheus.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -10,7 +10,7 @@ import { eventually, Folder, Program } from './process.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../deploy/prometheus/', import.meta.url));
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
-/** A range, an offset or the time for which an alert is pending. */
+/** Matches a range, an offset or the time for which an alert is pending. */
 const DURATION = /(\[|\boffset |\bfor: )(\d+)([smh])\b/g;
 
 export const isPrometheusInstalled = spawnSync('prometheus', ['--version']).error === undefined;
@@ -40,10 +40,10 @@ interface Response<Data> {
 }
 
 interface PrometheusOptions {
-  /** The addresses of the processes. */
+  /** Addresses of the processes. */
   targets: readonly string[];
   scrapeMs: number;
-  /** Divides each duration of the rules. */
+  /** Divisor of each duration of the rules. */
   speed?: number;
 }
 
@@ -90,13 +90,13 @@ export class Prometheus implements AsyncDisposable {
     writeFileSync(this.#folder.join('prometheus.yml'), stringify(configuration));
   }
 
-  /** From now on it scrapes these addresses only. */
+  /** Makes Prometheus scrape only these addresses. */
   retarget(targets: readonly string[]): void {
     this.#configure(targets);
     this.#program.signal('SIGHUP');
   }
 
-  /** Empty while Prometheus is starting. */
+  /** Returns an empty list while Prometheus is starting. */
   async query(expr: string): Promise<Series[]> {
     const found = await this.#get<{ result: Series[] }>(`query?${new URLSearchParams({ query: expr })}`);
     if (found === null) return [];
@@ -104,7 +104,7 @@ export class Prometheus implements AsyncDisposable {
     return found.data.result;
   }
 
-  /** The rules, once each has been evaluated. */
+  /** Waits until every rule has been evaluated, and returns the rules. */
   evaluatedRules(): Promise<RuleState[]> {
     return eventually('the evaluation of the rules', async () => {
       const rules = await this.#rules();
@@ -121,7 +121,7 @@ export class Prometheus implements AsyncDisposable {
     return found?.data.groups.flatMap(({ rules }) => rules) ?? [];
   }
 
-  /** null while Prometheus is starting. */
+  /** Returns null while Prometheus is starting. */
   async #get<Data>(path: string): Promise<Response<Data> | null> {
     const response = await fetch(`${this.#url}/api/v1/${path}`).catch(() => null);
     if (response === null || response.status === 503) return null;

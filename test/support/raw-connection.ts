@@ -12,15 +12,15 @@ type Bytes = string | Buffer;
 
 export interface Exchange {
   answers: TestResponse[];
-  /** The statuses of interim responses, such as 100. */
+  /** Statuses of interim responses, such as 100. */
   interim: number[];
-  /** The bytes after the last complete response. */
+  /** Bytes after the last complete response. */
   rest: string;
   /** Whether the server has closed the connection. */
   isEnded: boolean;
 }
 
-/** A server that has not closed the connection after this time is assumed to keep it open. */
+/** Time after which a connection that the server has not closed is assumed to stay open. */
 const CLOSE_TIMEOUT_MS = 4_000;
 const RESPONSE_TIMEOUT_MS = 20_000;
 
@@ -67,7 +67,7 @@ export class RawConnection {
     else this.#socket.destroy();
   }
 
-  /** The responses received so far. */
+  /** Responses received so far. */
   get exchange(): Omit<Exchange, 'isEnded'> {
     return readAnswers(this.#received);
   }
@@ -120,7 +120,7 @@ export function readAnswers(received: string): Omit<Exchange, 'isEnded'> {
   }
 }
 
-/** A proxy's own error pages are not JSON. */
+/** Parses JSON; returns undefined for other types, such as the error pages of proxies. */
 function jsonOf(headers: Record<string, string>, text: string): unknown {
   return headers['content-type']?.includes('json') && text !== '' ? JSON.parse(text) : undefined;
 }

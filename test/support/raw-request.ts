@@ -1,4 +1,5 @@
-// Requests as a server receives them, parsed strictly: proxies and clients under test send only canonical HTTP.
+// Parses requests as a server receives them, strictly: the proxies and clients under test send only canonical
+// HTTP.
 
 const HEAD = /^[^\r\n]+ HTTP\/1\.1\r\n(?:[^\r\n]+\r\n)*\r\n/;
 const CHUNKS = /^(?:[0-9a-fA-F]+[^\r\n]*\r\n)/;
@@ -14,7 +15,7 @@ export function countRequests(received: string): { requests: number; rest: strin
   return { requests, rest };
 }
 
-/** The length of the first request, or null if it is incomplete. */
+/** Returns the length of the first request; null if it is incomplete. */
 function lengthOfRequest(text: string): number | null {
   const [head] = HEAD.exec(text) ?? [];
   if (head === undefined) return null;

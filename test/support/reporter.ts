@@ -1,5 +1,6 @@
-// The report of `npm test`: a line per file, or one progress line on a terminal, the first difference of each failure,
-// and the slowest files. TEST_REPORT=full selects the report of Node's runner. Both redact tokens, which tests compare.
+// Prints the report of `npm test`: a line per file, or one progress line on a terminal, the first difference
+// of each failure, and the slowest files. TEST_REPORT=full selects the report of Node's runner. Both redact
+// tokens, which tests compare.
 
 import { isAbsolute, relative, resolve } from 'node:path';
 import { compose } from 'node:stream';
@@ -12,7 +13,9 @@ import { filesTakenBy, isQueueEntry } from './file-queue.ts';
 
 const CLEAR_LINE = '\r\x1b[2K';
 const SLOWEST = 10;
-/** An error after the end of its test fails the process, and is reported as a diagnostic only. */
+/**
+ * Diagnostic of an error after the end of its test, which fails the process and is reported only in this way.
+ */
 const LATE_ERROR = /asynchronous activity after the test ended/;
 
 // biome-ignore lint/style/noDefaultExport: the runner asks for it.
@@ -22,7 +25,10 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
   for await (const text of texts) yield withoutSecrets(String(text));
 }
 
-/** Differences are coloured per character, which would split a token: lines with a token lose their colours. */
+/**
+ * Redacts tokens. Differences are coloured per character, which would split a token, so lines with a token
+ * lose their colours.
+ */
 function withoutSecrets(text: string): string {
   return text
     .split('\n')
@@ -34,11 +40,11 @@ function withoutSecrets(text: string): string {
     .join('\n');
 }
 
-/** The output for each event of the runner. */
+/** Produces the output for each event of the runner. */
 class Report {
   readonly #isTerminal: boolean;
   readonly #startedAt = performance.now();
-  /** The places of tests and suites, by process and id. */
+  /** Places of tests and suites, by process and id. */
   readonly #places = new Map<string, Place>();
   readonly #counts = new Map<string, { tests: number; failed: number; isCancelled: boolean }>();
   readonly #failures: string[] = [];
@@ -73,7 +79,7 @@ class Report {
       case 'test:stderr':
         return data.message;
       case 'test:plan':
-        // That of the whole run comes right before its totals.
+        // The plan of the whole run comes right before its totals.
         return data.file === undefined ? this.#slowest() + this.#recap() : '';
       case 'test:diagnostic':
         if (data.file === undefined) return `ℹ ${data.message}\n`;
@@ -92,7 +98,7 @@ class Report {
     counts.failed++;
     const failure = `${file}: ${title}`;
     this.#failures.push(failure);
-    // Where a hook fails, every test of its suite is cancelled: one stands for all.
+    // If a hook fails, every test of its suite is cancelled: one of them stands for all.
     const isRepeated = failureTypeOf(error) === 'cancelledByParent' && counts.isCancelled;
     counts.isCancelled ||= failureTypeOf(error) === 'cancelledByParent';
     return isRepeated ? '' : `✖ ${failure}\n${indented(explainFailure(error))}`;
@@ -110,7 +116,7 @@ class Report {
     return `${passed ? '✔' : '✖'} ${file} (${result}, ${seconds(duration_ms)}) ${this.#progress()}\n`;
   }
 
-  /** Its files have been reported, except those of which the process could not report before it ended. */
+  /** Reports only files that the process could not report before it ended; the others were reported. */
   #entryCompleted({ name, details: { passed, error } }: EventData.TestComplete): string {
     if (passed || failureTypeOf(error) === 'subtestsFailed') return '';
     const unreported = filesTakenBy(name)
@@ -121,7 +127,7 @@ class Report {
     return `✖ ${failure}\n`;
   }
 
-  /** Empty if the files are so few that their own lines show it. */
+  /** Returns an empty text if there are so few files that their own lines show their durations. */
   #slowest(): string {
     if (this.#durations.length <= SLOWEST) return '';
     const slowest = this.#durations.toSorted((one, other) => other.ms - one.ms).slice(0, SLOWEST);
@@ -141,7 +147,8 @@ class Report {
   }
 
   #progress(): string {
-    // Files that share processes are reported when they start.
+    // Files that share processes are reported only when they start, so their total comes from the
+    // environment.
     const total = process.env.TEST_FILES ?? this.#files;
     return `[${this.#filesDone}/${total} files, ${seconds(performance.now() - this.#startedAt)}]`;
   }
@@ -162,13 +169,13 @@ class Report {
   }
 }
 
-/** Where a test or a suite is; its title names the suites around it, from the outermost. */
+/** Place of a test or a suite; its title names the suites around it, outermost first. */
 interface Place {
   file: string;
   title: string;
 }
 
-/** The runner reports a process as a test that contains the others. */
+/** Whether the event is about a process, which the runner reports as a test that contains the others. */
 function isProcess({ name, file, entryFile }: EventData.LocationInfo & { name: string }): boolean {
   return entryFile === undefined && resolve(name) === file;
 }
@@ -190,7 +197,7 @@ function failureTypeOf(error: unknown): unknown {
   return (error as { failureType?: unknown } | undefined)?.failureType;
 }
 
-/** Why a file failed although none of its tests did. */
+/** Returns why a file failed although none of its tests did. */
 function fileEnd(error: unknown): string {
   const { exitCode, signal, cause } = error as { exitCode?: number; signal?: string; cause?: unknown };
   const end = signal ?? exitCode;

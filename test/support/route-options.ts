@@ -5,7 +5,7 @@ import { Prefetcher } from '../../src/http/prefetch.ts';
 import type { addRoutes } from '../../src/http/routes.ts';
 import type { Context } from '../../src/operations/context.ts';
 
-/** Options of routes that limit no caller, and that are always ready. */
+/** Returns options of routes that limit no caller and are always ready. */
 export function unlimitedRoutes(context: Context): Parameters<typeof addRoutes>[1] {
   return {
     context,

@@ -1,4 +1,4 @@
-// The real service for a test, on a real database and a real port, with a clock that the test controls.
+// Runs the real service for a test, on a real database and a real port, with a clock that the test controls.
 
 import { resolve } from 'node:path';
 import { after, before } from 'node:test';
@@ -27,9 +27,9 @@ import { send, type TestRequest, type TestResponse } from './http.ts';
 import { eventually, type Folder, refuseSplitBatch, type Service } from './process.ts';
 
 export interface TestServiceOptions {
-  /** Settings by their environment variables. */
+  /** Settings by environment variable. */
   env?: Record<string, string>;
-  /** An existing database, such as that of another process. */
+  /** Existing database, such as that of another process. */
   database?: TestDatabase;
 }
 
@@ -42,12 +42,13 @@ interface ImportOptions {
   replaces?: boolean;
 }
 
-/** A service that a test calls, in a process of its own or not. */
+/** Service that a test calls, in its own process or in another. */
 export type Callable = Pick<Service, 'call'>;
 
 /**
- * Serves an existing database in the process of the tests, without the API token that a `TestService` creates: for a test
- * of what the database has. The paths in the settings are relative to the folder, where the default database is.
+ * Serves an existing database in the process of the tests, without the API token that a `TestService`
+ * creates, for a test of what the database contains. Paths in the settings are relative to the folder, which
+ * contains the default database.
  */
 export async function serveHere(
   folder: Folder,
@@ -79,13 +80,13 @@ export class TestService implements AsyncDisposable {
   readonly #env: Record<string, string>;
   #database: TestDatabase | null;
   #app: App | null = null;
-  /** An API token of the workspace `default`, `Customer`, `read-write`. */
+  /** API token of the workspace `default`, environment `Customer`, permission `read-write`. */
   token = '';
-  /** The log of the service, line by line. */
+  /** Log of the service, line by line. */
   readonly logLines: string[] = [];
   readonly #clock = new SharedClock();
 
-  /** The service of a suite, which runs from before its tests until after them. */
+  /** Returns the service of a suite, which runs from before its tests until after them. */
   static of(kind: DatabaseKind, options: TestServiceOptions = {}): TestService {
     const service = new TestService(options);
     before(() => service.#start(kind));
@@ -93,10 +94,10 @@ export class TestService implements AsyncDisposable {
     return service;
   }
 
-  /** Two services on one database, for the tests of a `describe`. */
+  /** Returns two services on one database, for the tests of a `describe`. */
   static pairOf(kind: DatabaseKind, options: TestServiceOptions = {}): [TestService, TestService] {
     const second = new TestService(options);
-    // Before the first one, which deletes the database.
+    // Stops before the first service, which deletes the database.
     after(() => second.stop());
     const first = TestService.of(kind, options);
     before(async () => {
@@ -145,7 +146,7 @@ export class TestService implements AsyncDisposable {
     this.#app = await startApp(config, log, { clock: this.#clock });
   }
 
-  /** How far the clock of the service is ahead of the machine's. */
+  /** Time by which the clock of the service is ahead of the machine's. */
   get clockAheadMs(): number {
     return this.#clock.aheadMs;
   }
@@ -158,7 +159,10 @@ export class TestService implements AsyncDisposable {
     return this.logLines.map((line) => JSON.parse(line));
   }
 
-  /** Waits for the first matching line of the log. Those of other threads than the main one arrive after the response. */
+  /**
+   * Waits for the first matching line of the log. Lines of other threads than the main one arrive after the
+   * response.
+   */
   logEntry(what: string, isMatch: (entry: LogEntry) => boolean): Promise<LogEntry> {
     return eventually(what, () => this.logEntries.find(isMatch) ?? null);
   }
@@ -175,11 +179,11 @@ export class TestService implements AsyncDisposable {
     };
   }
 
-  /** Writes the uses of tokens, which the service collects in memory. */
+  /** Writes the uses of tokens that the service has collected in memory. */
   async writeUsage(): Promise<void> {
     const { threads, context } = this.app;
     if (threads === 1) await Promise.all([context.lastUse.write(), context.usage.write()]);
-    // Each thread has collected those that it has seen.
+    // Each thread has collected the uses that it has seen; a restart makes all of them write.
     else await this.restart();
   }
 
@@ -221,7 +225,7 @@ export class TestService implements AsyncDisposable {
     return this.call('POST', '/v1/resolve', { token }, more);
   }
 
-  /** Whether the token is current or retiring; the error code if it does not resolve. */
+  /** Returns whether the token is current or retiring, or the error code if it does not resolve. */
   async tokenStatus(token: string, more?: More): Promise<string> {
     const { status, json } = await this.resolve(token, more);
     return status === 200 ? json.token.status : json.code;
@@ -273,7 +277,7 @@ export class TestService implements AsyncDisposable {
     return true;
   }
 
-  /** The events about the target in the first workspace, the oldest first. */
+  /** Returns the events about the target in the first workspace, oldest first. */
   async eventsAbout(target: EventTarget): Promise<StoredEvent[]> {
     const { events } = await this.app.context.store.read({
       kind: 'listEvents',

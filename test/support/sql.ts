@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import type { TestDatabase } from './database.ts';
 
-/** A connection to a PostgreSQL database. */
+/** Connection to a PostgreSQL database. */
 export class SqlConnection extends pg.Client implements AsyncDisposable {
   static async open(url: string): Promise<SqlConnection> {
     const connection = new SqlConnection(url);
@@ -41,7 +41,7 @@ export async function executeSql({ url }: Pick<TestDatabase, 'url'>, sql: string
   await client.query(sql);
 }
 
-/** The names of the columns of each table. */
+/** Returns the names of the columns of each table. */
 export async function columnsOf(database: Pick<TestDatabase, 'url'>): Promise<Map<string, string[]>> {
   const rows = await runSql(database, database.url.startsWith('sqlite:') ? SQLITE_COLUMNS : POSTGRES_COLUMNS);
   const tables = Map.groupBy(rows, ({ table }) => String(table));

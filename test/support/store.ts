@@ -1,4 +1,5 @@
-// The store adapter of a database without the service: a test decides which commands form a batch.
+// Opens the store adapter of a database without the service, so that a test decides which commands form a
+// batch.
 
 import { before } from 'node:test';
 import type { Store } from '../../src/store/port.ts';
@@ -8,7 +9,7 @@ import type { DatabaseKind } from './database.ts';
 import { optionsFor } from './postgres/options.ts';
 import { suiteStack } from './suite.ts';
 
-/** The store of a suite, which is open from before its tests until after them. */
+/** Returns the store of a suite, which is open from before its tests until after them. */
 export function storeOf(kind: DatabaseKind): { readonly store: Store } {
   const stack = suiteStack();
   const opened = {} as { store: Store };

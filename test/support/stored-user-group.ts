@@ -1,16 +1,19 @@
-// User groups that are written to the database as they are: thousands of them in a second.
+// Writes user groups directly to the database: thousands of them in a second.
 
 import { createHash } from 'node:crypto';
 import type { TokenDigest } from '../../src/domain/token.ts';
 import { type UserGroup, userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../src/store/batching-store.ts';
 
-/** A statement with more user groups, if their properties are large, exceeds its time limit on a busy machine. */
+/**
+ * Number of user groups per statement: with more, and large properties, it would exceed its time limit on a
+ * busy machine.
+ */
 const BATCH = 100;
-/** Beyond the ids that tests lease. */
+/** Team ids beyond those that tests lease. */
 let teamId = 1_000_000;
 
-/** Stores user groups of a workspace, in `Customer`, by their ids: each differs from a default by these fields. */
+/** Stores user groups of a workspace, in `Customer`, by id. Each differs from a default by these fields. */
 export async function storeUserGroups(
   store: BatchingStore,
   workspaceName: string,

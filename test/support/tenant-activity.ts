@@ -1,6 +1,6 @@
 import { TenantActivity } from '../../src/scheduling/tenant-activity.ts';
 
-/** Requests of two tenants have just arrived. */
+/** Returns an activity in which requests of two tenants have just arrived. */
 export function severalTenants(): TenantActivity {
   const activity = new TenantActivity();
   seenAgain(activity);

@@ -4,14 +4,16 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { type Folder, PROGRAM } from './process.ts';
 
-/** The reason to skip, or false. Requires `script` of util-linux: other versions have different arguments. */
+/**
+ * Reason to skip, or false. Requires `script` of util-linux, because other versions have different arguments.
+ */
 export const noTerminal: string | false =
   !spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') &&
   'script of util-linux is not installed';
 
 /**
- * Returns a command that runs the program with its arguments in a terminal, which exists until the command exits. The
- * file process-id in the folder has the process id of the program.
+ * Returns a command that runs the program with its arguments in a terminal, which exists until the command
+ * exits. The file process-id in the folder contains the process id of the program.
  */
 export function inTerminal(folder: Folder): string {
   const file = folder.join('in-terminal');
@@ -20,7 +22,7 @@ export function inTerminal(folder: Folder): string {
   return file;
 }
 
-/** The final lines in the terminal: a carriage return overwrites the line. */
+/** Returns the final lines in the terminal, where a carriage return overwrites the line. */
 export function linesInTerminal(output: string): string[] {
   return output.split('\r\n').map((line) => line.split('\r').at(-1)!.replaceAll('\x1b[K', ''));
 }

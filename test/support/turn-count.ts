@@ -1,8 +1,8 @@
-// Counts what happens in each turn of the event loop.
+// Counts events in each turn of the event loop.
 
 export class TurnCount {
   #count = 0;
-  /** The largest count of a turn. */
+  /** Largest count in one turn. */
   most = 0;
 
   add(): void {

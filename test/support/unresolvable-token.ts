@@ -1,9 +1,9 @@
 import type { EmbedSite } from './embed-token/site.ts';
 
 interface UnresolvableTokens {
-  /** A token that resolves, but not for the callers below. */
+  /** Token that resolves, but not for the callers below. */
   current: string;
-  /** Tokens that resolve for nobody, by what is wrong with them. The group `suspended` can be resumed. */
+  /** Tokens that resolve for nobody, by the reason. The group `suspended` can be resumed. */
   dead: Record<'unknown' | 'replaced' | 'suspended' | 'deleted' | 'an API token', string>;
   /** API tokens for which no token of the site resolves. */
   callers: Record<'another workspace' | 'another environment', string>;

@@ -9,7 +9,7 @@ import { countRequests } from './raw-request.ts';
 
 export class UpstreamTap implements AsyncDisposable {
   readonly #server: LoopbackServer;
-  /** In the order in which the proxy opened them. */
+  /** Connections in the order in which the proxy opened them. */
   readonly connections: UpstreamConnection[] = [];
 
   static async start(target: string): Promise<UpstreamTap> {
@@ -45,7 +45,7 @@ export class UpstreamTap implements AsyncDisposable {
     return this.#server.url;
   }
 
-  /** All responses of the service so far, grouped by connection. */
+  /** Responses of the service so far, grouped by connection. */
   get answers(): TestResponse[] {
     return this.connections.flatMap((connection) => connection.answers);
   }
@@ -56,10 +56,10 @@ export class UpstreamTap implements AsyncDisposable {
 }
 
 class UpstreamConnection {
-  /** The incomplete last request of the proxy and the incomplete last response of the service. */
+  /** Incomplete last request of the proxy and incomplete last response of the service. */
   readonly rest = { requests: '', answers: '' };
   readonly answers: TestResponse[] = [];
-  /** The number of complete requests. */
+  /** Number of complete requests. */
   requests = 0;
   isClosed = false;
 

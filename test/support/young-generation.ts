@@ -1,4 +1,5 @@
-// Run as a program: prints the size in megabytes of the young generation of a thread that keeps much of what it creates.
+// Program that prints the size in megabytes of the young generation of a thread that keeps much of what it
+// creates.
 
 import { Worker } from 'node:worker_threads';
 import { limitHeaps } from '../../src/system/small-heap.ts';

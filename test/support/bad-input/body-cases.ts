@@ -1,10 +1,10 @@
-// Bodies that are not JSON, are ambiguous between parsers, or are too large, by category.
+// Bodies that are not JSON, that parsers read differently, or that are too large, by category.
 
 import { nameOf, type Operation, objectText, requestOf } from './operation.ts';
 import { type BadCase, type ExpectedError, invalidJson, invalidRequest } from './refusal.ts';
 import { invalidUtf8, loneSurrogates, phrases, words } from './value.ts';
 
-/** A buffer for bodies that are not valid UTF-8. */
+/** Text, or a buffer for bodies that are not valid UTF-8. */
 type Body = string | Buffer;
 interface BadBody {
   name: string;
@@ -13,7 +13,10 @@ interface BadBody {
 
 const MAX_BODY_BYTES = 256 * 1024;
 
-/** Texts that are not JSON values but that some parsers accept. Each is sent alone and as the value of every field. */
+/**
+ * Texts that are not JSON values but that some parsers accept. Each is sent alone and as the value of every
+ * field.
+ */
 const invalidValues: readonly string[] = [
   ...words('nul Null NULL nil None tru True TRUE yes undefined NaN Infinity -Infinity'),
   ...words('01 -01 00 +1 .5 1. - -- --1 1e 1e+ 1.e1 1e1.5 0x1 0b1 0o7 1_000 1n 1,5 1f $1 1; @1 ١ １ ²'),
@@ -26,7 +29,10 @@ const invalidValues: readonly string[] = [
   ...['\u00a01', '1\u00a0', '\u20281', '\u30001', '\ufeff1', '1\ufeff', '\u200b1', '\u00851'],
 ];
 
-/** Every unescaped control character, in a string, where RFC 8259 requires an escape, and outside, where most are not white space. */
+/**
+ * Every unescaped control character: in a string, where RFC 8259 requires an escape, and outside, where most
+ * are not white space.
+ */
 const bareControls: readonly string[] = Array.from({ length: 0x20 }, (_, code) =>
   String.fromCharCode(code),
 ).flatMap((control) =>
@@ -202,7 +208,7 @@ export function illFormedKeys(operations: readonly Operation[]): BadCase[] {
   );
 }
 
-/** Nesting that overflows the stack of a recursive parser or serializer. */
+/** Returns nesting that overflows the stack of a recursive parser or serializer. */
 export function deepNesting(operations: readonly Operation[]): BadCase[] {
   const maxBytes = MAX_BODY_BYTES - 512;
   const bombs = {
@@ -258,7 +264,7 @@ function casesOf(
   );
 }
 
-/** The key with and without JSON escapes. */
+/** Returns the key with and without JSON escapes. */
 function escapingsOf(key: string): string[] {
   const escaped = Array.from(key, (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`);
   const upperCase = escaped.map((text) => text.slice(0, 2) + text.slice(2).toUpperCase());

@@ -8,7 +8,7 @@ import { codePoints, controls, entries, loneSurrogates, notOf, whiteSpace, words
 interface BadValue {
   text: string;
   code: ProblemCode;
-  /** The pointer to the invalid part, relative to the field. */
+  /** Pointer to the invalid part, relative to the field. */
   at: string;
 }
 
@@ -24,7 +24,7 @@ type FieldTable = Partial<Record<Field, readonly BadValue[]>>;
 
 const MAX_CODE_POINTS = 255;
 const tooLongTexts = codePoints.flatMap((point) => [point.repeat(MAX_CODE_POINTS + 1), point.repeat(5_000)]);
-/** The character alone and at every position. */
+/** Returns the character alone and at every position. */
 const atEveryPosition = (character: string) => [
   character,
   `${character}a`,
@@ -164,7 +164,7 @@ export const fieldTables: Readonly<Record<string, FieldTable>> = {
   'the key __proto__': { mapping: prototypes, properties: prototypes },
 };
 
-/** In a merge patch, null removes the entry. */
+/** Fields in a merge patch, where null removes the entry. */
 export const mappedToNull: FieldTable = { mapping: mapped(['null']) };
 
 /** Combines the values with the operations that have the field, and with an existing and a missing group. */
@@ -199,7 +199,10 @@ function caseOf({ name, operation }: Target, field: string, { text, code, at }: 
   };
 }
 
-/** Escapes invisible characters, and adds the length so that case names are unique. */
+/**
+ * Returns the text with invisible characters escaped, and with its length if it is cut, so that case names
+ * are unique.
+ */
 function abridged(text: string): string {
   const shown = text.replace(/[^\x21-\x7e]/gu, (character) => `{${character.codePointAt(0)?.toString(16)}}`);
   return shown.length <= 80 ? shown : `${shown.slice(0, 60)}… of ${text.length}`;
@@ -230,7 +233,10 @@ export function unknownFields(operations: readonly Operation[]): BadCase[] {
   );
 }
 
-/** Fields of another operation are unknown fields; the error for a rotation with the body of a get-or-create is tested elsewhere. */
+/**
+ * Returns fields of another operation, which are unknown fields. The error for a rotation with the body of a
+ * get-or-create is tested elsewhere.
+ */
 export function fieldsOfOtherOperations(operations: readonly Operation[]): BadCase[] {
   return operations.flatMap((operation) =>
     operations.flatMap((other) =>

@@ -13,7 +13,7 @@ const unauthenticated = { status: 401, code: 'unauthenticated' } as const;
 const unsupported = { status: 415, code: 'unsupported_media_type' } as const;
 const forbiddenOrigin = { status: 403, code: 'origin_not_allowed' } as const;
 
-/** None of these is `Token` or `Bearer`, spaces and a valid API token. */
+/** Returns headers none of which is `Token` or `Bearer`, spaces and a valid API token. */
 export function badAuthorizations(operations: readonly AnyEndpoint[], { service, token }: Victim): BadCase[] {
   const valid = service.token;
   const schemes = words(
@@ -47,7 +47,7 @@ export function badAuthorizations(operations: readonly AnyEndpoint[], { service,
   ];
 }
 
-/** Unauthenticated callers get no information about the body. */
+/** Returns invalid bodies without authentication, whose callers must get no information about the body. */
 export function unauthenticatedBodies(operations: readonly AnyEndpoint[], { apiTokens }: Victim): BadCase[] {
   const bodies = {
     'an empty body': '',
@@ -136,7 +136,7 @@ export function foreignOrigins(operations: readonly AnyEndpoint[]): BadCase[] {
   return combine(operations, 'origin', origins, forbiddenOrigin);
 }
 
-/** Repeated headers of which Node silently keeps only the first. */
+/** Returns repeated headers of which Node silently keeps only the first. */
 export function repeatedHeaders(
   operations: readonly AnyEndpoint[],
   { service, apiTokens }: Victim,
@@ -190,7 +190,9 @@ const malformedTags = [
 ];
 const otherVersions = words('"1-999" "0-0" "1-0" "999-1" "" "x" "01-1" "1-1.0" "%" "*" "x","y"');
 
-/** A weak tag never matches, not even for the stored version (RFC 9110 §13.1.1). */
+/**
+ * Returns conditions that never match; a weak tag does not match even the stored version (RFC 9110 §13.1.1).
+ */
 export function badConditions(operations: readonly AnyEndpoint[], { etag }: Victim): BadCase[] {
   const text = etag.slice(1, -1);
   const others = [...otherVersions, `W/${etag}`, `W/${etag}, "y"`, `"x,${text}"`, `"${text},x"`];

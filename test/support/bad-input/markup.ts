@@ -63,7 +63,7 @@ export const markup: readonly string[] = [
   '<%= 7*7 %>',
 ];
 
-/** Ids that are a part of a URL, or of a path of the console, if they are not encoded. */
+/** Ids that become part of a URL, or of a path of the console, unless they are encoded. */
 export const pathLike: readonly string[] = [
   '-',
   'new',
@@ -85,10 +85,10 @@ export const pathLike: readonly string[] = [
   'a+b c',
 ];
 
-/** Of an id, with room for more. */
+/** Maximum length of an id, with room for more. */
 const MAX_LENGTH = 250;
 
-/** Together, in texts that are ids. */
+/** Joins the texts into as few ids as possible. */
 export function joined(texts: readonly string[]): string[] {
   const all: string[] = [''];
   for (const text of texts) {

@@ -1,4 +1,4 @@
-// The Big List of Naughty Strings: texts of users that broke other programs.
+// The Big List of Naughty Strings: user input that broke other programs.
 
 import { createRequire } from 'node:module';
 import { markup } from './markup.ts';
@@ -7,5 +7,5 @@ const { getNaughtyStringList } = createRequire(import.meta.url)('naughty-string-
   getNaughtyStringList(): string[];
 };
 
-/** With those of our own that it lacks. */
+/** Strings of the list and our own. */
 export const naughtyStrings: readonly string[] = [...new Set([...getNaughtyStringList(), ...markup])];

@@ -2,7 +2,7 @@
 
 import { codePoints, controls, whiteSpace, words } from './value.ts';
 
-/** Distinct ids, even if two of them look alike or are equivalent elsewhere. */
+/** Ids that are distinct although some of them look alike or are equivalent elsewhere. */
 export const oddTexts: readonly string[] = distinct([
   // Composed and decomposed letters, and look-alikes of other scripts and widths.
   ...words(

@@ -1,19 +1,19 @@
-// The operations as data, to combine tables of bad values with all of them.
+// Describes the operations as data, to combine tables of bad values with all of them.
 
 import type { TestRequest } from '../http.ts';
 import { storedGroup, type Victim } from './victim.ts';
 
-/** The members of a JSON object as text, so that numbers keep their digits and values can be invalid. */
+/** Members of a JSON object as text, so that numbers keep their digits and values can be invalid. */
 export type Members = Readonly<Record<string, string>>;
 
 export interface Operation {
   method: string;
   path: string;
-  /** The members of a valid body. */
+  /** Members of a valid body. */
   members: Members;
-  /** The required field, or null. */
+  /** Required field; null if there is none. */
   required: string | null;
-  /** Where the request has the id of a group; null for operations without one. */
+  /** Place of the group id in the request; null for operations without one. */
   idIn: 'body' | 'path' | null;
 }
 
@@ -63,7 +63,7 @@ export function nameOf({ method, path }: Pick<Operation, 'method' | 'path'>): st
   return `${method} ${path}`;
 }
 
-/** The same operation with another group id, if it has one. */
+/** Returns the same operation with another group id, if it has one. */
 export function onGroup(operation: Operation, id: string): Operation {
   const { idIn, members } = operation;
   if (idIn === 'path') return { ...operation, path: `${USER_GROUPS}/${encodeURIComponent(id)}` };
@@ -72,7 +72,7 @@ export function onGroup(operation: Operation, id: string): Operation {
     : { ...operation, members: { ...members, user_group_id: JSON.stringify(id) } };
 }
 
-/** A request of the operation, with the valid body unless `request` has another. */
+/** Returns a request of the operation, with the valid body unless `request` has another. */
 export function requestOf(operation: Operation | BodilessOperation, request: TestRequest = {}): TestRequest {
   const { method, path, members } = operation;
   return { method, path, body: members && objectText(members), ...request };

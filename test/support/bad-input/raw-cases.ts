@@ -9,7 +9,7 @@ type Requests<Sent extends Bytes = Bytes> = Readonly<Record<string, Sent>>;
 
 interface RawTable {
   requests: (raw: RawRequests) => Requests;
-  /** The expected status or error. */
+  /** Expected status or error. */
   expected: number | ExpectedError;
   /** Whether the connection accepts another request afterwards. */
   keepsAlive: boolean;
@@ -28,7 +28,7 @@ export class RawRequests {
     this.#changingBody = JSON.stringify({ user_group_id: id, name: 'Smuggled' });
   }
 
-  /** A lookup of an existing group, with these header lines and body. */
+  /** Returns a lookup of an existing group, with these header lines and body. */
   lookUp(headers = this.lengthOf(this.body), body = this.body): string {
     return this.of('GET /api/user HTTP/1.1', headers, body);
   }
@@ -37,12 +37,12 @@ export class RawRequests {
     return `${requestLine}\r\n${this.#fields}${headers}\r\n${body}`;
   }
 
-  /** A lookup with these lines instead of the Host header. */
+  /** Returns a lookup with these lines instead of the Host header. */
   withHost(lines: string): string {
     return this.lookUp().replace('Host: x\r\n', lines);
   }
 
-  /** A request that changes a group if the server executes it. */
+  /** Request that changes a group if the server executes it. */
   get smuggled(): string {
     return this.of('PUT /api/user HTTP/1.1', this.lengthOf(this.#changingBody), this.#changingBody);
   }
@@ -56,7 +56,7 @@ export class RawRequests {
   }
 }
 
-/** The last request of a connection: succeeds if the server is still in sync, and closes the connection. */
+/** Last request of a connection: succeeds if the server is still in sync, and closes the connection. */
 export const lastRequest = 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
 
 const rejected = { expected: invalidRequest, keepsAlive: false };
@@ -384,7 +384,10 @@ function unusualButValid(raw: RawRequests): Requests {
   };
 }
 
-/** Bodies that an operation does not read, and header names that a proxy may confuse with others or remove. */
+/**
+ * Returns bodies that an operation does not read, and header names that a proxy may confuse with others or
+ * remove.
+ */
 function hiddenRequests(raw: RawRequests): Requests {
   const { smuggled } = raw;
   const length = raw.lengthOf(raw.body);
@@ -422,7 +425,9 @@ function hiddenRequests(raw: RawRequests): Requests {
   };
 }
 
-/** Requests that allow the server to switch protocols. Some clients send the first with every request. */
+/**
+ * Returns requests that allow the server to switch protocols. Some clients send the first with every request.
+ */
 export function upgrades(raw: RawRequests): Requests<string> {
   const length = raw.lengthOf(raw.body);
   const settings = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n';

@@ -12,12 +12,12 @@ import type { Victim } from './victim.ts';
 export interface ExpectedError {
   status: number;
   code: ProblemCode;
-  /** A prefix of the pointer of the first error; undefined if the response must have no errors array. */
+  /** Prefix of the pointer of the first error; undefined if the response must have no errors array. */
   pointer?: string;
 }
 
 export interface BadCase extends ExpectedError {
-  /** Unique; shown if the case fails. */
+  /** Unique name, shown if the case fails. */
   name: string;
   request: TestRequest;
 }
@@ -27,7 +27,9 @@ const MAX_SHOWN = 20;
 export const invalidJson = { status: 400, code: 'invalid_json', pointer: '' } as const;
 export const invalidRequest = { status: 400, code: 'invalid_request' } as const;
 
-/** Sends the cases; fails with the names of those that did not get the expected error, or if anything changed. */
+/**
+ * Sends the cases. Fails with the names of those that did not get the expected error, or if anything changed.
+ */
 export async function assertRejected(
   t: TestContext,
   victim: Victim,
@@ -70,7 +72,7 @@ const OWN_KEYS_OF_OBJECT_PROTOTYPE = Reflect.ownKeys(Object.prototype);
 const REST_OF_LONG_NAME = /(?<=\/[^/]{300})[^/]+/gu;
 const TOKEN = /ug[ta]_[0-9A-Za-z]{49}/;
 
-/** The differences of the response from the expected error; empty if there are none. */
+/** Returns the differences of the response from the expected error; empty if there are none. */
 export function differencesOf(name: string, expected: ExpectedError, response: TestResponse): string[] {
   try {
     assertError(expected, response);

@@ -20,7 +20,10 @@ const denied = { status: 403, code: 'permission_denied' } as const;
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const CHECKSUM_DIGITS = 6;
 
-/** The token with each character replaced, removed, doubled or swapped with its neighbour, and split there. */
+/**
+ * Returns the token with each character replaced, removed, doubled or swapped with its neighbour, and split
+ * there.
+ */
 export function misspellings(token: string): string[] {
   const offsets = Array.from(token.slice(1), (_, index) => index + 1);
   const edited = (at: number, inserted: string, removed = 1) =>
@@ -37,7 +40,7 @@ export function misspellings(token: string): string[] {
   return Array.from(new Set(all)).filter((text) => text !== token);
 }
 
-/** Variants of the token that a lenient parser would accept. */
+/** Returns variants of the token that a lenient parser would accept. */
 export function lenientVariants(token: string): string[] {
   const swapped = token.replace(/[a-z]/gi, (letter) =>
     letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
@@ -130,7 +133,7 @@ export function invalidApiTokens(
   }));
 }
 
-/** The operations that an API token with the permission may not use; only read-write allows all. */
+/** Operations that an API token with the permission may not use; only read-write allows all. */
 const denials: Readonly<Record<'resolve' | 'readOnly', readonly RegExp[]>> = {
   resolve: [/\/api\/user/, /\/v1\/user-groups/],
   readOnly: [/^(?:PUT|POST) \/api\/user$/, /^(?:PATCH|DELETE) /],

@@ -80,7 +80,10 @@ export function inQuery(queries: readonly string[]): BadCase[] {
   }));
 }
 
-/** Operations without a body reject one, so that a get-or-create sent to the wrong path does not look successful. */
+/**
+ * Returns bodies for operations without one, which must reject them, so that a get-or-create sent to the
+ * wrong path does not look successful.
+ */
 export function unexpectedBodies(operations: readonly BodilessOperation[]): BadCase[] {
   // An empty object is accepted (test/http/body.test.ts).
   const bodies = ['[]', '{"user_group_id":"present","name":"N"}', 'null', ' ', '{', 'x'.repeat(1_000)];

@@ -11,7 +11,7 @@ const texts: Readonly<Record<JsonType, readonly string[]>> = {
   object: ['{}', '{"x":"x"}', '{"length":1}', '{"toString":"x"}', '{"constructor":{"prototype":{"x":1}}}'],
 };
 
-/** Values of every JSON type except these. */
+/** Returns values of every JSON type except these. */
 export function notOf(...types: JsonType[]): string[] {
   return Object.entries(texts).flatMap(([type, values]) => (types.includes(type as JsonType) ? [] : values));
 }
@@ -81,7 +81,7 @@ export const invalidUtf8: Readonly<Record<string, readonly number[][]>> = {
   'a byte that UTF-8 never uses': [[0xc0], [0xc1], [0xf5], [0xfe], [0xff], [0xfe, 0xff], [0xff, 0xfe]],
 };
 
-/** An object with `count` distinct members. */
+/** Returns an object with `count` distinct members. */
 export function entries(count: number, value = '1'): string {
   return `{${Array.from({ length: count }, (_, index) => `"k${index}":${value}`).join(',')}}`;
 }

@@ -1,5 +1,5 @@
-// A service with groups and API tokens in two workspaces and both environments, and a way to check that none of their
-// rows has changed.
+// Service with groups and API tokens in two workspaces and both environments, and a way to check that none of
+// their rows has changed.
 
 import { before } from 'node:test';
 import type { DatabaseKind } from '../database.ts';
@@ -8,17 +8,17 @@ import { TestService } from '../service.ts';
 
 export class Victim {
   readonly service: TestService;
-  /** The id of a group that the API token of `service` has full access to. */
+  /** Id of a group to which the API token of `service` has full access. */
   readonly id: string = 'present';
-  /** The current token of that group. */
+  /** Current token of that group. */
   token = '';
-  /** Its initial entity tag. */
+  /** Initial entity tag of that group. */
   etag = '';
-  /** Stored tokens that the API token of `service` has no access to. */
+  /** Stored tokens to which the API token of `service` has no access. */
   readonly foreign = { testing: '', workspace: '' };
   readonly apiTokens = { testing: '', workspace: '', readOnly: '', resolve: '', revoked: '', expired: '' };
 
-  /** The victim of a suite, which runs from before its tests until after them. */
+  /** Returns the victim of a suite, which runs from before its tests until after them. */
   static of(database: DatabaseKind, env: Record<string, string> = {}): Victim {
     const victim = new Victim(TestService.of(database, { env: { ...WITHOUT_FAILURE_LIMIT, ...env } }));
     before(() => victim.#create());
@@ -62,7 +62,7 @@ export class Victim {
     this.foreign.workspace = (await create(this.apiTokens.workspace)).token;
   }
 
-  /** All rows that a request could change, without when their tokens were last used. */
+  /** Returns all rows that a request could change, without the last use of their tokens. */
   async rows(): Promise<object> {
     const { store } = this.service.app.context;
     const userGroups = await store.read({ kind: 'scanUserGroups', after: null, limit: 1_000 });
@@ -73,7 +73,7 @@ export class Victim {
     };
   }
 
-  /** The log lines of internal and database errors. */
+  /** Returns the log lines of internal and database errors. */
   errorsLogged(): string[] {
     return this.service.logLines.filter((line) => JSON.parse(line).level >= LOG_LEVEL_ERROR);
   }
@@ -85,5 +85,5 @@ export class Victim {
 
 const LOG_LEVEL_ERROR = 50;
 
-/** The stored fields, so that a request that repeats them changes nothing. */
+/** Stored fields, so that a request that repeats them changes nothing. */
 export const storedGroup = { name: 'Present', mapping: { 40: '213' }, properties: { plan: 'gold' } };

@@ -1,4 +1,4 @@
-// The clients of the matrix: one program each in the folder `program`, which sends the requested calls.
+// Clients of the matrix: one program each in the folder `program`, which sends the requested calls.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,15 +7,15 @@ import { delimiter, join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** The properties of a client, in the terms of the documentation. */
+/** Properties of a client, in the terms of the documentation. */
 export interface ClientKind {
   name: string;
-  /** The command that runs the program; undefined if it is not installed. */
+  /** Command that runs the program; undefined if it is not installed. */
   command: string | undefined;
   program: string;
-  /** The script that runs the program if it cannot run on its own. */
+  /** Script that runs the program if it cannot run on its own. */
   runner?: string;
-  /** What happens to a GET with a body. */
+  /** Effect of a GET with a body. */
   getBody: 'sent' | 'refused' | 'becomes POST';
   patch: 'sent' | 'refused';
   /** Whether consecutive calls share a connection. */
@@ -74,19 +74,19 @@ export const clients: readonly ClientKind[] = [
   },
 ];
 
-/** The path of an installed command; undefined if there is none. */
+/** Returns the path of an installed command; undefined if there is none. */
 export function commandOf(name: string, ...moreFolders: string[]): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), ...moreFolders];
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
-/** The path of a file of the matrix. */
+/** Returns the path of a file of the matrix. */
 export function pathOf(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
 }
 
 interface ClientResponse {
-  /** 'refused' if the client sent nothing. */
+  /** `refused` if the client sent nothing. */
   status: number | 'refused';
   // biome-ignore lint/suspicious/noExplicitAny: tests inspect responses of every shape.
   json: any;
@@ -99,7 +99,7 @@ interface ClientResponse {
 export class Client implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #lines: Interface;
-  /** A client that has lost its connection may exit early. */
+  /** Resolves when the program has ended; one that has lost its connection may exit early. */
   readonly #ended: Promise<unknown>;
   #errors = '';
 

@@ -1,5 +1,5 @@
-// The proxies of deploy/forward-auth in front of a dashboard that records the headers it receives, on request with a
-// second, ordinary proxy between the two.
+// Runs the proxies of deploy/forward-auth in front of a dashboard that records the headers it receives,
+// optionally with a second, ordinary proxy between the two.
 
 import { createHash } from 'node:crypto';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
@@ -18,11 +18,14 @@ const RECIPES = fileURLToPath(new URL('../../../deploy/forward-auth/', import.me
 const [nginx, haproxy] = proxies as [ProxyKind, ProxyKind];
 
 interface ForwardingProxy extends ProxyKind {
-  /** The recipe does not accept a token after `Bearer`. */
+  /** Whether the recipe rejects a token after `Bearer`. */
   readsNoBearer?: true;
-  /** The recipe ends WebSockets. */
+  /** Whether the recipe ends WebSockets. */
   endsWebSockets?: true;
-  /** Some versions change over to HTTP/2 if a viewer asks for h2c, and read the next requests like all others. */
+  /**
+   * Whether some versions change over to HTTP/2 if a viewer asks for h2c, and then read the next requests
+   * like all others.
+   */
   speaksH2c?: true;
 }
 
@@ -46,7 +49,7 @@ export const forwardingProxies: readonly ForwardingProxy[] = [
     speaksH2c: true,
     settings: `${RECIPES}traefik-dynamic.yaml`,
     args: (folder, settings, port) => {
-      // The name says the format.
+      // The name of the file determines its format.
       const file = join(folder, 'dynamic.yaml');
       copyFileSync(settings, file);
       return [`--entryPoints.web.address=127.0.0.1:${port}`, `--providers.file.filename=${file}`];
@@ -74,7 +77,7 @@ const ordinarySettings: Record<string, string> = {
   Caddy: '{\n}\nhttp://127.0.0.1:8081 {\n reverse_proxy 127.0.0.1:8080\n}\n',
 };
 
-/** A request that reached the dashboard. */
+/** Request that reached the dashboard. */
 export interface Received {
   url: string;
   method: string;
@@ -89,12 +92,12 @@ interface SiteOptions {
   second?: ProxyKind | undefined;
   /** Changes the recipe. */
   adapt?: (settings: string) => string;
-  /** The query that the recipe sends to the service. Default: `schemas=40`. */
+  /** Query that the recipe sends to the service. Default: `schemas=40`. */
   query?: string;
 }
 
 const FORWARD_AUTH = '/v1/forward-auth?';
-/** The query of every recipe. */
+/** Query of every recipe. */
 const QUERY = 'schemas=40';
 
 export interface RawVisit {
@@ -200,13 +203,15 @@ export class ForwardAuthSite implements AsyncDisposable {
   }
 }
 
-/** Error pages of proxies may have no length, and 101 is an interim response. */
+/**
+ * Reads the status itself, because error pages of proxies may have no length, and 101 is an interim response.
+ */
 function statusOf({ answers, interim, rest }: Omit<Exchange, 'isEnded'>): number | undefined {
   const [incomplete] = /(?<=^HTTP\/1\.[01] )\d{3}/.exec(rest) ?? [];
   return answers[0]?.status ?? interim[0] ?? (incomplete === undefined ? undefined : Number(incomplete));
 }
 
-/** The settings as a whole file. */
+/** Returns the settings as a complete file. */
 function completed({ name }: ProxyKind, settings: string): string {
   if (name === 'nginx')
     return readFileSync(nginx.settings, 'utf8').replace(/# docs: begin[\s\S]*# docs: end/, settings);

@@ -1,4 +1,4 @@
-// The proxies in front of the service, run with the settings shown in the documentation.
+// Runs the proxies in front of the service with the settings shown in the documentation.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -9,11 +9,11 @@ import { commandOf, pathOf } from './client.ts';
 
 export interface ProxyKind {
   name: string;
-  /** undefined if it is not installed. */
+  /** undefined if the proxy is not installed. */
   command: string | undefined;
-  /** The command that installs it. */
+  /** Command that installs the proxy. */
   install: string;
-  /** It accepts connections before it has read its routes, and answers 404 until then. */
+  /** Whether the proxy accepts connections before it has read its routes, and answers 404 until then. */
   readsRoutesLater?: true;
   settings: string;
   args: (folder: string, settings: string, port: number) => string[];
@@ -36,7 +36,7 @@ export const proxies: readonly ProxyKind[] = [
   },
 ];
 
-/** A proxy in front of the service at the URL. */
+/** Proxy in front of the service at the URL. */
 export class ProxyServer implements AsyncDisposable {
   readonly #folder = new Folder();
   #program!: Program;
@@ -50,7 +50,7 @@ export class ProxyServer implements AsyncDisposable {
     env: Record<string, string> = {},
   ): Promise<ProxyServer> {
     const proxy = new ProxyServer();
-    // Neither proxy can listen on port 0 and report the port.
+    // No proxy can listen on port 0 and report the port.
     const port = await freePort();
     const adapted = adapt(readFileSync(kind.settings, 'utf8'), port);
     const settings = atPort(atPort(adapted, 8080, Number(new URL(target).port)), 8081, port);
@@ -70,7 +70,7 @@ export class ProxyServer implements AsyncDisposable {
     return proxy;
   }
 
-  /** The log of the proxy. */
+  /** Log of the proxy. */
   get stderr(): string {
     return this.#program.stderr;
   }
@@ -81,7 +81,7 @@ export class ProxyServer implements AsyncDisposable {
   }
 }
 
-/** The settings with another port on the loopback address; Envoy has it in a line of its own. */
+/** Returns the settings with another port on the loopback address; Envoy has the port in a separate line. */
 export function atPort(settings: string, from: number, to: number): string {
   return settings
     .replaceAll(`127.0.0.1:${from}`, `127.0.0.1:${to}`)

@@ -1,7 +1,7 @@
 import { UserGroupClient } from '../../../client/src/index.ts';
 import type { TestService } from '../service.ts';
 
-/** A client with an API token that has the permission admin. */
+/** Returns a client whose API token has the permission `admin`. */
 export async function adminClient(service: TestService): Promise<UserGroupClient> {
   const { token } = await service.apiToken({ permission: 'admin' });
   return new UserGroupClient({ url: service.url, apiToken: token });

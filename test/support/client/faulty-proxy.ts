@@ -1,4 +1,5 @@
-// A proxy between a client and the service that forwards requests and injects the faults of networks and proxies.
+// Proxy between a client and the service that forwards requests and injects the faults of networks and
+// proxies.
 
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -6,15 +7,15 @@ import { send } from '../http.ts';
 import { LoopbackServer } from '../loopback-server.ts';
 
 export type Fault =
-  /** The connection breaks before the service receives the request. */
+  /** Breaks the connection before the service receives the request. */
   | 'lose request'
-  /** The service processes the request, and the connection breaks before the response. */
+  /** Breaks the connection after the service has processed the request and before the response. */
   | 'lose response'
-  /** The connection breaks in the middle of the response. */
+  /** Breaks the connection in the middle of the response. */
   | 'truncate response'
-  /** The service processes the request, and the response never arrives. */
+  /** Never sends the response, although the service processes the request. */
   | 'hang'
-  /** The proxy responds itself and does not forward the request. */
+  /** Sends this response instead of forwarding the request. */
   | { status: number; headers?: Record<string, string>; body?: string };
 
 interface SeenRequest {
@@ -22,14 +23,14 @@ interface SeenRequest {
   path: string;
   headers: IncomingHttpHeaders;
   body: string;
-  /** Milliseconds of `performance.now()`. */
+  /** Time of `performance.now()` in milliseconds. */
   at: number;
 }
 
 export class FaultyProxy implements AsyncDisposable {
   readonly #server: LoopbackServer;
   readonly #target: string;
-  /** Faults of the next calls, one each. Later calls and health checks of a load balancer are forwarded. */
+  /** Faults of the next calls, one each. Later calls, and health checks of a load balancer, are forwarded. */
   faults: Fault[] = [];
   readonly seen: SeenRequest[] = [];
 

@@ -2,7 +2,7 @@ import { type JsonText, parseStrictJson } from '../../../src/domain/json/strict-
 
 const MAX_LEVELS = 100;
 
-/** JSON as the service stores it. */
+/** Returns JSON as the service stores it. */
 export function canonicalText(json: string): JsonText {
   return parseStrictJson(Buffer.from(`{"value":${json}}`), MAX_LEVELS).members.get('value')!;
 }

@@ -1,4 +1,4 @@
-// Text for property tests.
+// Generates text for property tests.
 
 import fc from 'fast-check';
 
@@ -6,7 +6,10 @@ const SURROGATES_START = 0xd800;
 const SURROGATES = 0x800;
 const CODE_POINTS = 0x110000 - SURROGATES;
 
-/** Any code point except surrogates, like fast-check's unit `binary`, for which each process builds a map of 1.1 million. */
+/**
+ * Generates any code point except surrogates. fast-check's unit `binary` does the same, but each process
+ * builds a map of 1.1 million entries for it.
+ */
 export const codePoint = fc
   .nat({ max: CODE_POINTS - 1 })
   .map((index) => String.fromCodePoint(index < SURROGATES_START ? index : index + SURROGATES), indexOf);

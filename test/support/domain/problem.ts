@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Problem } from '../../../src/problem.ts';
 
-/** The problem that the code throws. */
+/** Returns the problem that the code throws. */
 export function problemOf(run: () => unknown): Problem {
   try {
     run();

@@ -36,7 +36,7 @@ const STRING = /"(?:[^"\\]|\\.)*"/g;
 const space = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
 const number = fc.stringMatching(/^-?(0|[1-9]\d{0,20})(\.\d{1,20})?([eE][+-]?\d{1,3})?$/);
 
-/** A character of a string, plain or escaped; rarely a lone surrogate. */
+/** Character of a string, plain or escaped; rarely a lone surrogate. */
 const character = fc.oneof(
   {
     weight: 20,
@@ -55,8 +55,8 @@ const key = fc.oneof(
 );
 
 /**
- * Documents whose second keys differ in one character, which may be escaped: V8 confuses such a key with an earlier one
- * after the same first key (nodejs/node#63785).
+ * Documents whose second keys differ in one character, which may be escaped: V8 confuses such a key with an
+ * earlier one after the same first key (nodejs/node#63785).
  */
 const similarKeys = fc
   .tuple(fc.nat(), fc.constantFrom('user_group_id', 'ab', 'a'), fc.nat())
@@ -99,7 +99,7 @@ function escaped(text: string): string {
     .join('');
 }
 
-/** The document with a few characters changed; most changes make it invalid. */
+/** Changes a few characters of the document; most changes make it invalid. */
 function mutated(source: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const edit = fc.tuple(
     fc.nat(),
@@ -120,7 +120,9 @@ function mutated(source: fc.Arbitrary<string>): fc.Arbitrary<string> {
 
 type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;
 
-/** JSON.parse without escaped keys, which V8 confuses with earlier ones (nodejs/node#63785). */
+/**
+ * Parses with JSON.parse, but without escaped keys, which V8 confuses with earlier ones (nodejs/node#63785).
+ */
 export function parseByPlatform(source: string, reviver?: Reviver): unknown {
   const plain = source.replace(/"(?:[^"\\]|\\.)*"(\s*:)?/g, (token, colon?: string) =>
     colon === undefined ? token : `"${plainKey(JSON.parse(token.slice(0, -colon.length)))}"${colon}`,
@@ -172,7 +174,7 @@ function isUnambiguous(item: unknown, levels: number): boolean {
   );
 }
 
-/** Strings as their values, all other tokens as text. */
+/** Returns strings as their values, and all other tokens as text. */
 function tokensOf(source: string): string[] {
   const tokens = source.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? [];
   return tokens.map((token) => (token.startsWith('"') ? `string ${JSON.parse(token)}` : token));
@@ -209,11 +211,11 @@ const damaged = fc.tuple(document, fc.nat(), garbage).map(([source, position, in
 
 interface ParserProperty {
   property: fc.IProperty<unknown>;
-  /** The default number of runs. */
+  /** Default number of runs. */
   runs: number;
 }
 
-/** Each property holds for every document. */
+/** Properties that hold for every document. */
 export const parserProperties: Readonly<Record<string, ParserProperty>> = {
   'parses a document in parts of any size like a whole one': {
     runs: 3_000,

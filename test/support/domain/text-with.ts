@@ -1,4 +1,4 @@
-// Text for property tests that is made of given pieces, of any code points or of what people write.
+// Generates text for property tests from given pieces, any code points, and what people write.
 
 import fc from 'fast-check';
 import { codePoint } from './code-point.ts';

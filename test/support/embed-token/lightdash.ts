@@ -1,5 +1,6 @@
-// How Lightdash writes user attributes into the SQL of a filter, written from its published behaviour: a placeholder becomes
-// the value between quotes, or the values of a list with commas; placeholders are replaced one after the other.
+// Writes user attributes into the SQL of a filter as Lightdash does, according to its published behaviour: a
+// placeholder becomes the value in quotes, or the values of a list separated by commas; placeholders are
+// replaced one after the other.
 
 const PLACEHOLDER = /\$\{(?:lightdash|ld)\.(?:attributes|attribute|attr)\.(\w+)\}/g;
 
@@ -28,12 +29,12 @@ export const escapings: readonly Escaping[] = [
   },
 ];
 
-/** The condition of a `sql_filter` for a user with these attributes. */
+/** Returns the condition of a `sql_filter` for a user with these attributes. */
 export function conditionOf(filter: string, attributes: UserAttributes, escaping: Escaping): string {
   let sql = filter.replace(/\$\{TABLE\}/g, 'orders');
   for (const [placeholder, name] of [...sql.matchAll(PLACEHOLDER)]) {
     const values = [attributes[name!]!].flat();
-    // A text as the replacement, in which `$` has a meaning.
+    // The replacement is a string, in which `$` has a special meaning.
     sql = sql.replace(placeholder, values.map((value) => `'${escaping.escape(value)}'`).join(', '));
   }
   return `(${sql})`;

@@ -8,7 +8,7 @@ import type { TestResponse } from '../http.ts';
 import { served } from '../process.ts';
 import { TestService, type TestServiceOptions } from '../service.ts';
 
-/** Not a secret of any tool. */
+/** Secret that no tool uses. */
 export const SECRET = 'The-secret_of.the+tool/0123456789abcdef';
 export const DASHBOARD = '0e4e0b4c-8d5c-4a3a-9f5e-2f1a7b6c5d4e';
 
@@ -60,7 +60,7 @@ export const acme = {
   properties: { region: 'EMEA', plan: 'gold', seats: 9007199254740993n, private: 'not for tools' },
 };
 
-/** With the digits of its numbers. */
+/** JSON text that keeps the digits of its numbers. */
 export const acmeText = JSON.stringify(acme, (_key, value) =>
   typeof value === 'bigint' ? '@' : value,
 ).replace('"@"', '9007199254740993');
@@ -71,7 +71,7 @@ export class EmbedSite implements AsyncDisposable {
   admin = '';
   embed = '';
 
-  /** For the tests of a `describe`. */
+  /** Returns the site of the tests of a `describe`. */
   static of(database: DatabaseKind, options: TestServiceOptions = {}): EmbedSite {
     const site = new EmbedSite(TestService.of(database, options));
     before(() => site.#createApiTokens());
@@ -97,7 +97,7 @@ export class EmbedSite implements AsyncDisposable {
     return this.service.end();
   }
 
-  /** The clock of the service. */
+  /** Time of the service's clock. */
   get now(): number {
     return Date.now() + this.service.clockAheadMs;
   }
@@ -110,7 +110,10 @@ export class EmbedSite implements AsyncDisposable {
     return this.asAdmin('PUT', `/v1/integrations/${encodeURIComponent(id)}`, integration, headers);
   }
 
-  /** Creates an integration. The first one also creates keys, for which a busy machine may need a second attempt. */
+  /**
+   * Creates an integration. The first one also creates keys, for which a busy machine may need a second
+   * attempt.
+   */
   async create(id: string, integration: unknown): Promise<void> {
     const created = await served(() => this.put(id, integration));
     assert.ok(created.status < 300, created.text);
@@ -135,7 +138,7 @@ export class EmbedSite implements AsyncDisposable {
     return (await this.service.get(group)).json.user_group.token;
   }
 
-  /** Suspends the group with the id, or resumes it. */
+  /** Suspends or resumes the group with the id. */
   async suspend(userGroupId: string, isSuspended = true): Promise<void> {
     const { store, clock } = this.service.app.context;
     const key = userGroupKey({ workspaceId: 1, environment: 'Customer' }, userGroupId);

@@ -146,7 +146,9 @@ const lightdashSchema = ajv.compile({
 
 type Claims = Record<string, unknown>;
 
-/** Throws if the tool would reject the token at this instant, in milliseconds. */
+/**
+ * Decodes tokens as the tools do. Throws if the tool would reject the token at this time, in milliseconds.
+ */
 export const decodeAs = {
   metabase: (token: string, secret: string, now = Date.now()): Claims =>
     checked(metabaseSchema, verified(token, secret, now, { clockTolerance: 60 })),

@@ -1,5 +1,5 @@
-// Callers that use the service during a database fault, retry failed calls, and record the acknowledged results.
-// Afterwards the database must contain exactly those results.
+// Callers that use the service during a database fault, retry failed calls, and record the acknowledged
+// results. Afterwards, the database must contain exactly those results.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,13 +8,13 @@ import type { TestResponse } from '../http.ts';
 import { assertProblem } from '../problem.ts';
 import type { Service } from '../process.ts';
 
-/** The maximum response time during any database fault. */
+/** Maximum response time during any database fault. */
 export const RESPONSE_LIMIT_MS = 5_000;
 const PAUSE_MS = 20;
-/** Below the admission limit of the service. */
+/** Number of concurrent checks, below the admission limit of the service. */
 const CHECK_CONCURRENCY = 50;
 
-/** The last acknowledged state of a user group. */
+/** Last acknowledged state of a user group. */
 interface Acknowledged {
   token: string;
   name: string;
@@ -77,13 +77,16 @@ export class Callers implements Disposable {
     for (const calls of this.#calls) calls.catch(() => {});
   }
 
-  /** A summary for the test output. */
+  /** Summary for the test output. */
   get summary(): string {
     const counts = `${this.served} served, ${this.unavailable} rejected with 503`;
     return `${counts}, slowest response after ${Math.round(this.slowestMs)} ms`;
   }
 
-  /** Lets each caller finish its calls, for which the database must be available; then checks the stored groups. */
+  /**
+   * Lets each caller finish its calls, for which the database must be available, and then checks the stored
+   * groups.
+   */
   async stopAndCheck(): Promise<void> {
     this.#hasStopped = true;
     await Promise.all(this.#calls);
@@ -110,7 +113,10 @@ export class Callers implements Disposable {
     this.#isDisposed = true;
   }
 
-  /** The lifecycle of a group: requested through every process concurrently, updated, and its token rotated. */
+  /**
+   * Runs the lifecycle of a group: requests it through every process concurrently, updates it, and rotates
+   * its token.
+   */
   async #runLifecycle(id: string): Promise<void> {
     const service = this.#services[this.#next % this.#services.length]!;
     const old = await this.#create(id);

@@ -8,15 +8,15 @@ import { createApiToken, eventually, Folder, type Service, serve } from '../proc
 import { type Call, Callers, callOnce, RESPONSE_LIMIT_MS } from './callers.ts';
 import { FaultProxy } from './proxy.ts';
 
-/** The duration of each repeated fault. */
+/** Duration of each repeated fault. */
 export const FAULT_MS = 1_000 * Number(process.env.FAULT_SECONDS ?? 3);
-/** The maximum time from the recovery of the database to the recovery of the service. */
+/** Maximum time from the recovery of the database to the recovery of the service. */
 export const RECOVERY_LIMIT_MS = 5_000;
 
 interface InstallationOptions {
   processes?: number;
   env?: Record<string, string>;
-  /** By default a new database on the shared test server. */
+  /** Database; by default a new one on the shared test server. */
   database?: TestDatabase;
   /** Whether the processes connect through the proxy. */
   proxied?: boolean;
@@ -26,7 +26,7 @@ export class Installation implements AsyncDisposable {
   readonly folder = new Folder();
   readonly database: TestDatabase;
   readonly proxy: FaultProxy;
-  /** The settings of each process. */
+  /** Settings of each process. */
   readonly env: Record<string, string>;
   services: Service[] = [];
   readonly #operators: pg.Client[] = [];
@@ -52,7 +52,7 @@ export class Installation implements AsyncDisposable {
     this.env = proxied ? { ...database.env, DATABASE_URL: proxy.url } : database.env;
   }
 
-  /** A direct session of the database operator, without faults. */
+  /** Opens a direct session of the database operator, without faults. */
   async operator(): Promise<pg.Client> {
     const client = new pg.Client(this.database.url);
     // A stopped server closes this connection too.
@@ -93,7 +93,7 @@ export class Installation implements AsyncDisposable {
     return this.call({ method: 'POST', body: { current_token: token }, headers });
   }
 
-  /** Whether each process reports ready. */
+  /** Returns whether each process reports ready. */
   async isReady(): Promise<boolean[]> {
     const probe = (service: Service) => callOnce(service, this.token, { path: '/readyz' });
     return (await Promise.all(this.services.map(probe))).map(({ status }) => status === 200);
@@ -111,7 +111,10 @@ export class Installation implements AsyncDisposable {
     }
   }
 
-  /** Waits, after the recovery of the database, until every process serves all calls. Reports the duration. */
+  /**
+   * Waits, after the recovery of the database, until every process serves all calls, and reports the
+   * duration.
+   */
   async waitForRecovery(test?: TestContext): Promise<void> {
     const tookMs = await within(RECOVERY_LIMIT_MS, 'the service to recover', async () => {
       if ((await this.isReady()).includes(false)) return false;
@@ -142,7 +145,10 @@ export class Installation implements AsyncDisposable {
   }
 }
 
-/** Polls until the probe returns true, which must happen within the limit. Returns the duration in milliseconds. */
+/**
+ * Polls until the probe returns true, which must happen within the limit. Returns the duration in
+ * milliseconds.
+ */
 export async function within(limitMs: number, what: string, probe: () => Promise<boolean>): Promise<number> {
   const startedAt = performance.now();
   await eventually(what, probe, limitMs);

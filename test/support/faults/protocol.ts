@@ -1,5 +1,6 @@
-// The part of PostgreSQL's wire protocol that fault injection needs: message boundaries, the statements of a request, and
-// error responses. https://www.postgresql.org/docs/18/protocol-message-formats.html
+// Implements the part of PostgreSQL's wire protocol that fault injection needs: message boundaries, the
+// statements of a request, and error responses.
+// https://www.postgresql.org/docs/18/protocol-message-formats.html
 
 const BIND = 'B'.charCodeAt(0);
 const COMMAND_COMPLETE = 'C'.charCodeAt(0);
@@ -14,7 +15,7 @@ const TERMINATE = 'X'.charCodeAt(0);
 /** Splits a byte stream into complete messages. */
 export class MessageSplitter {
   #rest = Buffer.alloc(0);
-  /** The first message of a client has no type byte. */
+  /** Length of the type byte, which the first message of a client does not have. */
   #typeLength: 0 | 1;
 
   constructor(from: 'client' | 'server') {
@@ -42,7 +43,7 @@ export function endsRequest([type]: Buffer): boolean {
   return type === SYNC || type === QUERY || type === TERMINATE;
 }
 
-/** The statements of a request: the names of prepared statements, or else the SQL. */
+/** Returns the statements of a request: the names of prepared statements, or else the SQL. */
 export function subjectsOf(request: readonly Buffer[]): string[] {
   const subjects = new Set<string>();
   for (const message of request) {
@@ -54,12 +55,12 @@ export function subjectsOf(request: readonly Buffer[]): string[] {
   return [...subjects];
 }
 
-/** The transaction status if the message is ReadyForQuery, else null. */
+/** Returns the transaction status if the message is ReadyForQuery, else null. */
 export function readyState(message: Buffer): string | null {
   return message[0] === READY_FOR_QUERY ? String.fromCharCode(message[5]!) : null;
 }
 
-/** The message with which a server reports a setting. */
+/** Returns the message with which a server reports a setting. */
 export function parameterStatus(name: string, value: string): Buffer {
   return message(PARAMETER_STATUS, `${name}\0${value}\0`);
 }
@@ -71,18 +72,21 @@ export function completes(message: Buffer, command: string): boolean {
 
 export interface ServerError {
   code: string;
-  /** In the language of the server. */
+  /** Severity in the language of the server. */
   severity?: string;
-  /** The server function that reported the error. */
+  /** Server function that reported the error. */
   routine?: string;
 }
 
-/** The complete response of a server that rejects a request; `state` is the transaction status before it. */
+/**
+ * Returns the complete response of a server that rejects a request; `state` is the transaction status before
+ * it.
+ */
 export function rejection(error: ServerError, state: string): Buffer {
   return Buffer.concat([errorResponse(error), message(READY_FOR_QUERY, state === 'I' ? 'I' : 'E')]);
 }
 
-/** The message with which a server reports an error. */
+/** Returns the message with which a server reports an error. */
 export function errorResponse({ code, severity = 'ERROR', routine = 'test' }: ServerError): Buffer {
   const fields = { S: severity, V: 'ERROR', C: code, M: 'refused by a test', R: routine };
   const text = Object.entries(fields).map(([type, value]) => `${type}${value}\0`);

@@ -1,5 +1,5 @@
-// A TCP proxy between the service and PostgreSQL that injects network faults. It parses message boundaries, so that the
-// faults happen at the worst moments.
+// TCP proxy between the service and PostgreSQL that injects network faults. It parses message boundaries, so
+// that the faults happen at the worst moments.
 
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -13,9 +13,10 @@ import {
 } from './protocol.ts';
 
 /**
- * What happens to a request: it is forwarded; it is dropped and the connection is reset; it is executed, and the
- * connection is closed after some bytes of the response; the connection is reset, and it is executed later; it is dropped
- * and the connection forwards nothing from then on; or it is rejected with an error of the server.
+ * Action on a request: it is forwarded; it is dropped and the connection is reset; it is executed, and the
+ * connection is closed after some bytes of the response; the connection is reset, and the request is executed
+ * later; it is dropped, and the connection forwards nothing afterwards; or it is rejected with an error of
+ * the server.
  */
 export type RequestAction =
   | 'pass'
@@ -26,24 +27,27 @@ export type RequestAction =
   | ServerError;
 
 interface LateRequest {
-  /** When the server gets it. */
+  /** Resolves when the server gets the request. */
   sent: Promise<void>;
-  /** Called when the server has executed it. */
+  /** Called when the server has executed the request. */
   onExecuted: () => void;
 }
 
-/** The subject is the name of a prepared statement, or the text of a simple query such as "commit". */
+/**
+ * Chooses an action. The subject is the name of a prepared statement, or the text of a simple query such as
+ * "commit".
+ */
 type Decision = (subject: string) => RequestAction;
 
 export class FaultProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #connections = new Set<Connection>();
-  /** Connections to the target, also those whose client is gone: a silence holds their end back. */
+  /** Connections to the target, including those whose client is gone: a silence delays their end. */
   readonly #servers = new Set<Socket>();
   #port = 0;
-  /** The target of new connections. */
+  /** Target of new connections. */
   target: URL;
-  /** The delay of each response. */
+  /** Delay of each response. */
   delayMs = 0;
   decide: Decision = () => 'pass';
   /** Replaces messages of the server. */
@@ -51,7 +55,7 @@ export class FaultProxy implements AsyncDisposable {
   #isSilent = false;
   /** Receives everything that clients send. */
   onClientData: (bytes: Buffer) => void = () => {};
-  /** The total number of connections opened so far. */
+  /** Number of connections opened so far. */
   opened = 0;
 
   static async start(targetUrl: string): Promise<FaultProxy> {
@@ -72,7 +76,7 @@ export class FaultProxy implements AsyncDisposable {
     });
   }
 
-  /** The URL of the target through the proxy. */
+  /** URL of the target through the proxy. */
   get url(): string {
     const url = new URL(this.target);
     url.hostname = '127.0.0.1';
@@ -80,7 +84,7 @@ export class FaultProxy implements AsyncDisposable {
     return url.href;
   }
 
-  /** The number of open connections. */
+  /** Number of open connections. */
   get open(): number {
     return this.#connections.size;
   }
@@ -115,14 +119,16 @@ export class FaultProxy implements AsyncDisposable {
     void this.once(subject, 'silence').then(() => this.silence('all'));
   }
 
-  /** Ends the silence: forwards the held bytes, like a recovered network, except those of reset connections. */
+  /**
+   * Ends the silence: forwards the held bytes as a recovered network does, except those of reset connections.
+   */
   heal(): void {
     this.#isSilent = false;
     this.decide = () => 'pass';
     for (const connection of this.#connections) connection.heal();
   }
 
-  /** Applies the action to the next request of the subject only. Resolves when it has arrived. */
+  /** Applies the action only to the next request of the subject. Resolves when that request has arrived. */
   once(subject: string | RegExp, action: RequestAction): Promise<void> {
     return new Promise((resolve) => {
       this.decide = (candidate) => {
@@ -140,19 +146,19 @@ export class FaultProxy implements AsyncDisposable {
   }
 }
 
-/** A connection of a client to the server. */
+/** Connection of a client to the server. */
 class Connection {
   readonly #proxy: FaultProxy;
   readonly #client: Socket;
   readonly server: Socket;
   readonly #fromClient = new MessageSplitter('client');
   readonly #fromServer = new MessageSplitter('server');
-  /** Deliveries held back during a silence; null if there is none. */
+  /** Deliveries that a silence holds back; null if there is none. */
   #held: (() => void)[] | null;
-  /** The transaction status; null before the session has started. */
+  /** Transaction status; null before the session has started. */
   #state: string | null = null;
   #request: Buffer[] = [];
-  /** The response to be cut, and how many bytes of it to forward. */
+  /** Response to cut, and number of its bytes to forward. */
   #cutting: { bytes: number; response: Buffer[] } | null = null;
   #late: LateRequest | null = null;
 
@@ -204,7 +210,7 @@ class Connection {
     }
   }
 
-  /** The action for the first statement that has one. */
+  /** Returns the action for the first statement that has one. */
   #actionFor(request: readonly Buffer[]): RequestAction {
     for (const subject of subjectsOf(request)) {
       const action = this.#proxy.decide(subject);
@@ -242,7 +248,10 @@ class Connection {
     }
   }
 
-  /** The response is complete when the server is ready for the next request: the whole request has been executed. */
+  /**
+   * Cuts the response once it is complete. It is complete when the server is ready for the next request, so
+   * the whole request has been executed.
+   */
   #cutResponse({ bytes, response }: { bytes: number; response: Buffer[] }, message: Buffer): void {
     response.push(message);
     if (readyState(message) === null) return;
@@ -256,7 +265,10 @@ class Connection {
   }
 }
 
-/** Resets the connection. After an end() a socket cannot be reset: Node would never close it, and the process would hang. */
+/**
+ * Resets the connection. After end(), a socket cannot be reset: Node would never close it, and the process
+ * would hang.
+ */
 function reset(socket: Socket): void {
   if (socket.writable) socket.resetAndDestroy();
   else socket.destroy();

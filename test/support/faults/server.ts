@@ -1,4 +1,5 @@
-// A dedicated PostgreSQL server for a test, which can be stopped, crashed, filled, and replicated to a standby.
+// A dedicated PostgreSQL server for a test, which can be stopped, crashed, filled, and replicated to a
+// standby.
 
 import { execFile } from 'node:child_process';
 import { appendFileSync, chownSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -37,7 +38,7 @@ export class DedicatedServer {
     this.#postgres = newServer({ folder, port, password, persistent: true, settings, output });
   }
 
-  /** The only database of the server, dropped with it. */
+  /** Only database of the server, dropped with it. */
   get database(): TestDatabase {
     const url = urlOf(this.#port, this.#password);
     const env = { DATABASE_URL: url, UGS_TOKEN_KEYS: generateKeyLine().reveal() };
@@ -46,7 +47,7 @@ export class DedicatedServer {
 
   /** Starts or restarts the server. */
   async start(): Promise<void> {
-    // The promise only resolves when the server accepts writes, which a standby never does.
+    // The promise resolves only when the server accepts writes, which a standby never does.
     this.#postgres.start().catch(() => {});
     await within(START_LIMIT_MS, 'the server to start', () => this.#acceptsConnections()).catch((cause) => {
       throw new Error(`PostgreSQL did not start:\n${this.#output.join('')}`, { cause });
@@ -64,7 +65,7 @@ export class DedicatedServer {
     removeFolder(this.#folder);
   }
 
-  /** Starts a synchronous standby: from then on, commits wait for both servers. */
+  /** Starts a synchronous standby: afterwards, commits wait for both servers. */
   async startStandby(): Promise<DedicatedServer> {
     const folder = temporaryFolder();
     await using operator = await SqlConnection.open(this.database.url);
@@ -104,7 +105,7 @@ export class DedicatedServer {
     await operator.query(sql);
   }
 
-  /** Writes a file owned by the user that runs the server. */
+  /** Writes a file owned by the user who runs the server. */
   #write(name: string, text: string): void {
     const { uid, gid } = statSync(join(this.#folder, 'PG_VERSION'));
     const path = join(this.#folder, name);

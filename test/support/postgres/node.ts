@@ -34,7 +34,7 @@ export function inDatabase(server: URL, name: string): URL {
   return url;
 }
 
-/** The coordinator followed by the workers, with the addresses that the nodes use for each other. */
+/** Returns the coordinator followed by the workers, with the addresses that the nodes use for each other. */
 async function nodesOf(coordinator: URL): Promise<URL[]> {
   const rows = await run(coordinator, 'select nodename, nodeport from pg_dist_node order by groupid');
   return rows.map(({ nodename, nodeport }) => {

@@ -1,4 +1,4 @@
-// A PostgreSQL server for the tests, installed from npm, in a temporary folder and on a free port.
+// Starts a PostgreSQL server for the tests, installed from npm, in a temporary folder and on a free port.
 
 import { randomBytes } from 'node:crypto';
 import { removeFolder, temporaryFolder } from '../database.ts';
@@ -6,9 +6,9 @@ import { freePort } from '../free-port.ts';
 import { EmbeddedPostgres, linguistic } from './embedded.ts';
 
 export interface PostgresServer {
-  /** Its data directory. */
+  /** Data directory. */
   folder: string;
-  /** The URL of the database `postgres`, with a superuser. */
+  /** URL of the database `postgres`, with a superuser. */
   url: string;
   stop(): Promise<void>;
 }
@@ -17,14 +17,17 @@ interface NewServer {
   folder: string;
   port: number;
   password: string;
-  /** Whether the folder is kept when the server stops. */
+  /** Whether to keep the folder when the server stops. */
   persistent: boolean;
   settings: Record<string, string>;
-  /** Receives what the server says. */
+  /** Receives the output of the server. */
   output: string[];
 }
 
-/** A server that has not been started. It is stopped when this process exits for any reason except SIGKILL. */
+/**
+ * Returns a server that has not been started. It is stopped when this process exits for any reason except
+ * SIGKILL.
+ */
 export function newServer(options: NewServer): InstanceType<typeof EmbeddedPostgres> {
   const { folder, port, password, persistent, output } = options;
   const settings = {

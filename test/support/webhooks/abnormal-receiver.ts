@@ -18,7 +18,7 @@ const HEADER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n';
 const RESPONSE = `${HEADER}ok`;
 const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
 const EMPTY = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
-/** The first frame of an HTTP/2 server: empty settings. */
+/** First frame of an HTTP/2 server: empty settings. */
 const HTTP2_SETTINGS = Buffer.from('000000040000000000', 'hex');
 const FLOOD_BYTES = 16_384;
 const DRIP_MS = 20;
@@ -34,13 +34,14 @@ const saysAndEnds = (text: string) => (socket: Socket) => socket.end(text);
 
 const saysAndResets = (text: string) => async (socket: Socket) => {
   if (text !== '') socket.write(text);
-  // A reset discards what the peer has not read: a peer in the same process has read it after a turn of the event loop.
+  // Waits, because a reset discards what the peer has not read: a peer in the same process has read it after
+  // a turn of the event loop.
   await sleep(PAUSE_MS);
   await nextTurn();
   socket.resetAndDestroy();
 };
 
-/** Sends as much as the peer reads. */
+/** Sends data as fast as the peer reads. */
 const floods = (start: string, more: string) => async (socket: Socket) => {
   const block = more.repeat(Math.ceil(FLOOD_BYTES / more.length));
   let isFull = !socket.write(start);
@@ -51,7 +52,7 @@ const floods = (start: string, more: string) => async (socket: Socket) => {
   }
 };
 
-/** Slowly enough to stay below every limit of size. */
+/** Sends data slowly enough to stay below every size limit. */
 const drips = (start: string, more: string) => (socket: Socket) => {
   socket.write(start);
   const timer = setInterval(() => socket.write(more), DRIP_MS);
@@ -139,7 +140,7 @@ export const abnormalForms = Object.keys(forms) as readonly AbnormalFormName[];
 
 class AbnormalReceiver extends LoopbackServer {
   readonly #form: AbnormalForm;
-  /** How many requests have arrived. */
+  /** Number of requests that have arrived. */
   received = 0;
 
   static async start(form: AbnormalFormName): Promise<AbnormalReceiver> {

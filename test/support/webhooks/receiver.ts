@@ -1,4 +1,4 @@
-// A receiver of webhooks: a real server that records what it receives and responds as the test decides.
+// Receiver of webhooks: a real server that records what it receives and responds as the test decides.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { LoopbackServer } from '../loopback-server.ts';
@@ -8,7 +8,7 @@ export interface ReceivedWebhook {
   path: string;
   headers: Record<string, string>;
   body: string;
-  /** `performance.now()` */
+  /** Time of arrival (`performance.now()`). */
   receivedAt: number;
 }
 
@@ -43,7 +43,7 @@ export class Receiver extends LoopbackServer {
     this.respond(response, webhook);
   }
 
-  /** Waits until at least `count` webhooks were received, and returns all. */
+  /** Waits until at least `count` webhooks have arrived, and returns all of them. */
   waitFor(count: number, limitMs = 10_000): Promise<ReceivedWebhook[]> {
     return eventually(`${count} webhooks`, () => this.received.length >= count && this.received, limitMs);
   }

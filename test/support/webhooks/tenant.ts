@@ -17,13 +17,13 @@ export interface TestDelivery {
   error: string | null;
 }
 
-/** Advances the clock of the service, and sends what is due then. */
+/** Advances the clock of the service, and sends the deliveries that are due then. */
 export async function advance(service: TestService, ms: number): Promise<void> {
   service.clockAheadMs += ms;
   await service.app.webhooks.poll();
 }
 
-/** A workspace of its own, with an admin token. */
+/** Workspace with an admin token. */
 export class Tenant {
   readonly #service: TestService;
   readonly token: string;
@@ -42,7 +42,7 @@ export class Tenant {
     return service.call(method, path, body, { token: this.token });
   }
 
-  /** Returns the secret. */
+  /** Creates or replaces an endpoint; returns its secret. */
   async endpoint(id: string, url: string, types = ['user_group.created']): Promise<string> {
     const { json, status } = await this.call('PUT', `${PATH}/${id}`, { url, event_types: types });
     assert.ok(status === 201 || status === 200, JSON.stringify(json));
@@ -68,7 +68,7 @@ export class Tenant {
     });
   }
 
-  /** Waits until the service has disabled the endpoint, which it does after the failed delivery. */
+  /** Waits until the service has disabled the endpoint, which happens after the failed delivery. */
   async waitUntilDisabled(id: string): Promise<void> {
     await eventually('the endpoint to be disabled', async () => {
       const { json } = await served(() => this.call('GET', `${PATH}/${id}`));
