@@ -1,5 +1,5 @@
-// Checks arguments before a request is sent. Values that cannot be transmitted unchanged throw a TypeError; all other
-// validation is left to the service.
+// Checks arguments before a request is sent. Values that cannot be transmitted unchanged throw a TypeError;
+// all other validation is left to the service.
 
 const UNSET = /^\s*(?:undefined|null)?\s*$/;
 
@@ -17,7 +17,7 @@ export function checkedUrl(url: string | URL | undefined): string {
   throw new TypeError('url must be an http or https URL without user name, password, query and fragment.');
 }
 
-/** The first match is reported. No message contains the token. */
+/** Mistakes in a token; the first match is reported. No message contains the token. */
 const TOKEN_FAULTS: readonly (readonly [RegExp, string])[] = [
   [UNSET, 'is not set: check the environment variable that it is read from, such as process.env.API_TOKEN.'],
   [/^token\s/i, 'starts with "Token ", which the client adds itself: pass the token alone.'],
@@ -36,13 +36,13 @@ export function checkedToken(apiToken: string | undefined): string {
   throw new TypeError(`apiToken ${fault}`);
 }
 
-/** Infinity means no limit. */
+/** Throws for anything but a positive number; Infinity means no limit. */
 export function checkedTime(name: string, durationMs: number): number {
   if (typeof durationMs === 'number' && durationMs > 0) return durationMs;
   throw new TypeError(`${name} must be a number of milliseconds greater than 0.`);
 }
 
-/** Infinity means no limit. */
+/** Throws for anything but a number of 0 or more; Infinity means no limit. */
 export function checkedCount(name: string, count: number): number {
   if (typeof count === 'number' && count >= 0) return count;
   throw new TypeError(`${name} must be a number, 0 or more.`);
@@ -65,7 +65,7 @@ export function webhookDeliveryPath(webhookEndpointId: string, eventId: string):
   return `${webhookEndpointPath(webhookEndpointId)}/deliveries/${pathSegment('eventId', 'event', eventId)}`;
 }
 
-/** `name`: of the argument. */
+/** Returns the id as a path segment. `name` is the name of the argument. */
 export function pathSegment(name: string, noun: string, text: string): string {
   const id = wellFormed(name, text);
   // URLs treat "." and ".." as path segments to resolve, even when percent-encoded.
@@ -78,13 +78,16 @@ export function apiTokenPath(apiTokenId: number): string {
   throw new TypeError('apiTokenId must be the api_token_id of an API token, a positive integer.');
 }
 
-/** In a URL, a lone surrogate becomes another character, and a missing value becomes "undefined". */
+/**
+ * Throws for a lone surrogate, which becomes another character in a URL, and for a missing value, which
+ * becomes "undefined".
+ */
 export function wellFormed(name: string, text: string): string {
   if (isWellFormed(text)) return text;
   throw new TypeError(`${name} must be a string without lone surrogates.`);
 }
 
-/** Much longer than any token, and much shorter than the maximum body. */
+/** Maximum length of a token to send: much longer than any token, and much shorter than the maximum body. */
 const MAX_TOKEN_LENGTH = 4_096;
 
 /** Returns false if the service cannot know the token, so that no request is needed. */

@@ -1,10 +1,11 @@
-// One API call with timeouts, retries and backoff. Knows HTTP and error codes, but no individual operation.
+// Makes one API call with timeouts, retries and backoff. Knows HTTP and error codes, but no individual
+// operation.
 
 import { checkedCount, checkedEntityTag, checkedTime } from './argument.ts';
 import { type ErrorCode, UserGroupServiceError } from './error.ts';
 import { type ApiResponse, type ResponseHeaders, readResponse } from './response.ts';
 
-/** The request that is passed to `fetch`. */
+/** Request that is passed to `fetch`. */
 export interface FetchRequest {
   method: string;
   headers: Record<string, string>;
@@ -15,7 +16,7 @@ export interface FetchRequest {
   signal: AbortSignal;
 }
 
-/** The part of a `Response` that the client uses. */
+/** Part of a `Response` that the client uses. */
 export interface FetchResponse {
   readonly status: number;
   readonly headers: ResponseHeaders;
@@ -31,7 +32,7 @@ export interface JsonCodec {
   stringify(value: object): string;
 }
 
-/** Settings shared by all calls of a client. */
+/** Settings that all calls of a client share. */
 export interface Connection {
   url: string;
   apiToken: string;
@@ -48,9 +49,9 @@ export interface CallRequest {
   body?: object;
   /** Precondition: the group has this entity tag. */
   ifMatch?: string | undefined;
-  /** Precondition: the group does not have this entity tag; `*`: the group does not exist. */
+  /** Precondition: the group does not have this entity tag; with `*`, the group does not exist. */
   ifNoneMatch?: string | undefined;
-  /** false if a repeated call has another effect; true if absent. */
+  /** false if repeating the call has another effect; true if absent. */
   isIdempotent?: false;
 }
 
@@ -70,12 +71,15 @@ const UNCERTAIN: readonly ErrorCode[] = ['network_error', 'timeout', 'database_u
 /** Statuses that a proxy returns if the service is unreachable or busy. */
 const PROXY_STATUSES: readonly (number | null)[] = [429, 502, 503, 504];
 
-/** A timer with a longer delay fires immediately. */
+/** Maximum delay of a timer; a longer one fires immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const FIRST_BACKOFF_MS = 200;
 const MAX_BACKOFF_MS = 5_000;
 
-/** Throws `UserGroupServiceError`, the reason of the caller's signal if it aborts, or a TypeError for invalid options. */
+/**
+ * Makes the call. Throws `UserGroupServiceError`, the reason of the caller's signal if it aborts, or a
+ * TypeError for invalid options.
+ */
 export async function call<Body>(
   connection: Connection,
   request: CallRequest,
@@ -99,16 +103,17 @@ export async function call<Body>(
       if (attempt >= maxRetries || !isInTime || !isRetryable(request, error)) throw error;
       mayHaveSucceeded ||= !REFUSED.includes(error.code);
       await sleep(waitMs, signal);
-      // In a busy process the timer may fire late.
+      // In a busy process, the timer may fire late.
       if (performance.now() >= deadline) throw error;
     }
   }
 }
 
 /**
- * Idempotent calls are retried: a create returns the existing group, an update sets the same values, a rotation by
- * token returns the same token, a deletion finds no group. A call with a precondition would fail the second time with
- * `version_mismatch`, and a rotation by id would rotate twice: these are retried only if they certainly had no effect.
+ * Whether to retry the call. Idempotent calls are retried: a create returns the existing group, an update
+ * sets the same values, a rotation by token returns the same token, a deletion finds no group. A repeated
+ * call with a precondition would fail with `version_mismatch`, and a repeated rotation by id would rotate
+ * twice: these are retried only if they certainly had no effect.
  */
 function isRetryable(request: CallRequest, { code, status }: UserGroupServiceError): boolean {
   if (REFUSED.includes(code)) return true;
@@ -119,18 +124,22 @@ function isRetryable(request: CallRequest, { code, status }: UserGroupServiceErr
 
 const EMPTY: ApiResponse<unknown> = { status: 204, body: undefined, etag: '', drift: [], violations: [] };
 
-/** A retried deletion finds nothing if the response to the first attempt was lost. */
+/**
+ * Whether the error of a retried deletion means that an earlier attempt succeeded and its response was lost.
+ */
 function isAlreadyDeleted(request: CallRequest, error: UserGroupServiceError): boolean {
   return request.method === 'DELETE' && (error.code === 'user_group_not_found' || error.code === 'not_found');
 }
 
 /**
- * Exponential backoff with jitter, so that clients that failed together do not retry together. Without `Retry-After`,
- * jitter applies to only half of the delay, so that the retries always outlast a restart of the service.
+ * Returns an exponential backoff with jitter, so that clients that failed together do not retry together.
+ * Without `Retry-After`, jitter applies to only half of the delay, so that the retries always outlast a
+ * restart of the service.
  */
 function backoffMs(attempt: number, { code, retryAfterSeconds }: UserGroupServiceError): number {
   const exponentialMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt);
-  // The `Retry-After` of a process that shuts down does not apply to the other processes, which may be up already.
+  // The `Retry-After` of a process that is shutting down does not apply to other processes, which may already
+  // be up.
   if (retryAfterSeconds === null || code === 'shutting_down')
     return ((1 + Math.random()) / 2) * exponentialMs;
   return retryAfterSeconds * 1_000 + Math.random() * exponentialMs;
@@ -140,7 +149,8 @@ type Message = Omit<FetchRequest, 'signal'>;
 
 function toMessage({ apiToken, json }: Connection, request: CallRequest): Message {
   const { method, body, ifMatch, ifNoneMatch } = request;
-  // Proxies that compress a response change its entity tag, and no `ifMatch` would meet the changed one.
+  // Refuses compression, because a proxy that compresses a response changes its entity tag, and no `ifMatch`
+  // would meet the changed one.
   const headers: Record<string, string> = {
     authorization: `Token ${apiToken}`,
     'accept-encoding': 'identity',

@@ -1,4 +1,4 @@
-// The catalogue on the wire: schemas, data sources, and the rules for mappings and properties.
+// Types of the catalogue as transmitted: schemas, data sources, and the rules for mappings and properties.
 
 import type { Schemas } from './schemas.ts';
 
@@ -6,7 +6,7 @@ export type SchemaRequest = Schemas['CatalogueSchema'];
 
 export type Schema = Schemas['StoredSchema']['schema'];
 
-/** As in a mapping: the number of a data source, or your own id of it. */
+/** Number of a data source, or your own id of it, as in a mapping. */
 export type DataSourceReference = NonNullable<Schema['default_data_source']>;
 
 export type DataSourceRequest = Schemas['DataSource'];

@@ -1,4 +1,4 @@
-// The configuration of an environment as a whole.
+// Types of the configuration of an environment as a whole.
 
 import type { CallOptions } from './call.ts';
 import type { DataSourceRequest, MappingPolicy, PropertySchema, SchemaRequest } from './catalogue.ts';
@@ -6,9 +6,9 @@ import type { IntegrationRequest } from './embed.ts';
 import type { Schemas } from './schemas.ts';
 import type { WebhookEndpointRequest } from './webhook.ts';
 
-/** Entries by id. A section that is absent stays as it is. */
+/** Entries by id. Absent sections stay unchanged. */
 export interface Config {
-  /** The version of the format. */
+  /** Version of the format. */
   version: 1;
   schemas?: Record<string, SchemaRequest>;
   data_sources?: Record<string, DataSourceRequest>;
@@ -18,7 +18,9 @@ export interface Config {
   webhook_endpoints?: Record<string, WebhookEndpointRequest>;
 }
 
-/** In place of its secret, an integration has the name of an environment variable, which `applyConfig` refuses. */
+/**
+ * Replaces the secret of an integration by the name of an environment variable, which `applyConfig` refuses.
+ */
 type WithoutSecret<Request> = Request extends IntegrationRequest
   ? Omit<Request, 'secret'> & { secret?: { environment: string } }
   : never;
@@ -28,16 +30,19 @@ export interface ReadConfig {
   config_version: number;
 }
 
-/** The changes, and the entries of the sent sections that were not sent, and stay. */
+/** Changes, and entries of the sent sections that were not sent and that stay. */
 export type ConfigChanges = Omit<Schemas['ConfigChanges'], 'success'>;
 
 export type ConfigChange = ConfigChanges['changes'][number];
 
-/** The place of an entry. */
+/** Place of an entry. */
 export type ConfigEntry = ConfigChanges['kept'][number];
 
 export interface ApplyConfigOptions extends CallOptions {
-  /** The `config_version` that the configuration must still have. Otherwise fails with `version_mismatch`. */
+  /**
+   * Expected `config_version` of the stored configuration. If it differs, the call fails with
+   * `version_mismatch`.
+   */
   configVersion?: number;
   /** Whether to delete the entries of the sent sections that are not sent. */
   prune?: boolean;

@@ -1,18 +1,21 @@
-// The calls that every kind of document has. A kind is a path, a member of responses, and types.
+// Calls that every kind of document has. A kind is a path, a member of responses, and types.
 
 import { pathSegment } from './argument.ts';
 import { type CallOptions, type CallRequest, type Connection, call } from './call.ts';
 import { entries, type PageRequest } from './page.ts';
 
 export interface ChangeOptions extends CallOptions {
-  /** The expected `etag`. If it differs, the call fails with `version_mismatch` and changes nothing. */
+  /** Expected `etag`. If it differs, the call fails with `version_mismatch` and changes nothing. */
   ifMatch?: string | undefined;
-  /** Only for schemas and data sources: deletes one, or the default of a schema, although user groups use it. */
+  /**
+   * Only for schemas and data sources: deletes a document, or the default of a schema, although user groups
+   * use it.
+   */
   force?: boolean | undefined;
 }
 
 export interface ReplaceOptions extends ChangeOptions {
-  /** `*` only creates: `version_mismatch` if it exists. */
+  /** `*` only creates: fails with `version_mismatch` if the document exists. */
   ifNoneMatch?: '*' | undefined;
 }
 
@@ -21,7 +24,7 @@ export type StoredDocument<Kind extends string, Stored> = {
   [Member in Kind | 'etag']: Member extends Kind ? Stored : string;
 };
 
-/** A document of which an environment has one. */
+/** A document of which an environment has at most one. */
 export class Singleton<Kind extends string, Sent extends object, Stored = Sent> {
   readonly #connection: Connection;
   readonly #path: string;
@@ -62,7 +65,7 @@ export class Singleton<Kind extends string, Sent extends object, Stored = Sent> 
   }
 }
 
-/** The documents of a kind, each under its id. */
+/** Documents of a kind, each under its id. */
 export class Collection<Kind extends string, Sent extends object, Stored> {
   readonly #connection: Connection;
   readonly #path: string;
@@ -89,7 +92,7 @@ export class Collection<Kind extends string, Sent extends object, Stored> {
     return this.#at(id).delete(options);
   }
 
-  /** Iterates over all documents, in the order of their ids, and fetches pages as needed. */
+  /** Iterates over all documents in id order, and fetches pages as needed. */
   list(query: PageRequest = {}, options: CallOptions = {}): AsyncGenerator<Stored, void, void> {
     return entries(this.#connection, this.#path, `${this.#kind}s`, query, options);
   }

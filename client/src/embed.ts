@@ -1,4 +1,4 @@
-// Integrations, embed tokens and signing keys on the wire.
+// Types of integrations, embed tokens and signing keys as transmitted.
 
 import type { IntegrationSettings } from './integration-settings.ts';
 import type { Schemas } from './schemas.ts';
@@ -8,7 +8,7 @@ export type { IntegrationSettings } from './integration-settings.ts';
 
 export type IntegrationType = keyof IntegrationSettings;
 
-/** Where a value of a token comes from: the user group, or the same for all. */
+/** Source of a value of a token: the user group, or the same value for all. */
 export type Template = Integration['claims'][string];
 
 type Fields<Type extends IntegrationType> = Omit<Schemas['Integration'], 'type' | 'settings'> & {
@@ -16,7 +16,7 @@ type Fields<Type extends IntegrationType> = Omit<Schemas['Integration'], 'type' 
   settings: IntegrationSettings[Type];
 };
 
-/** The settings must be those of the type. */
+/** Integration whose settings match its type. */
 export type IntegrationRequest = {
   [Type in IntegrationType]: Fields<Type>;
 }[IntegrationType];
@@ -24,17 +24,20 @@ export type IntegrationRequest = {
 export type Integration = Schemas['StoredIntegration']['integration'];
 
 export type EmbedTokenRequest = {
-  /** The id of the integration. */
+  /** Id of the integration. */
   integration: string;
-  /** Your own id of the person who views. */
+  /** Your own id of the viewer. */
   viewer?: string | undefined;
-  /** One of `settings.resources` of the integration. May be absent if that has only one. */
+  /** One of `settings.resources` of the integration; may be absent if there is only one. */
   resource?: { readonly [name: string]: string | number } | undefined;
-  /** Values in place of properties, for a viewer who may see less: parts of stored lists, or values as they are stored. */
+  /**
+   * Values that replace properties, for a viewer who may see less: parts of stored lists, or values as they
+   * are stored.
+   */
   narrow?: { readonly [property: string]: JsonValue | undefined } | undefined;
 } & (
   | {
-      /** From the viewer: one that is absent fails like an unknown one. */
+      /** Token that the viewer presents; an absent one fails like an unknown one. */
       token: string | null | undefined;
       user_group_id?: undefined;
     }

@@ -1,6 +1,6 @@
 // The error class of the client. Callers distinguish errors by code.
 
-/** The error codes of the service. */
+/** Error codes of the service. */
 export const serviceCodes = [
   'invalid_json',
   'invalid_request',
@@ -66,13 +66,13 @@ interface ErrorFields {
 export class UserGroupServiceError extends Error {
   override readonly name = 'UserGroupServiceError';
   readonly code: ErrorCode;
-  /** The HTTP status; null without a response. */
+  /** HTTP status; null without a response. */
   readonly status: number | null;
   /** Identifies the call in the log of the service; null without a response of the service. */
   readonly requestId: string | null;
-  /** The invalid fields, if any. */
+  /** Invalid fields, if any. */
   readonly errors: readonly FieldError[];
-  /** The `Retry-After` of the response; null if it has none. */
+  /** `Retry-After` of the response in seconds; null if it has none. */
   readonly retryAfterSeconds: number | null;
 
   constructor(code: ErrorCode, message: string, fields: ErrorFields = {}) {
@@ -89,7 +89,7 @@ export function isServiceCode(code: unknown): code is (typeof serviceCodes)[numb
   return (serviceCodes as readonly unknown[]).includes(code);
 }
 
-/** The error that the service returns for an unknown token, for tokens that need no request. */
+/** Returns the error of the service for an unknown token, for tokens that need no request. */
 export function tokenNotFound(): UserGroupServiceError {
   return new UserGroupServiceError(
     'user_group_token_not_found',

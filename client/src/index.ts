@@ -1,5 +1,5 @@
-// The client of the User Group Service, with one method per operation. It never sends a body with GET, which `fetch`
-// rejects and many proxies drop.
+// Client of the User Group Service, with one method per operation. It never sends a body with GET, which
+// `fetch` rejects and many proxies drop.
 
 import {
   apiTokenPath,
@@ -97,7 +97,10 @@ export type * from './wire.ts';
 export interface ClientOptions {
   /** Base URL of the service, such as https://user-groups.example.com, optionally with a path prefix. */
   url: string | URL | undefined;
-  /** The token alone, without `Token `. `undefined`, such as an unset environment variable, throws a TypeError. */
+  /**
+   * API token alone, without `Token `. `undefined`, such as an unset environment variable, throws a
+   * TypeError.
+   */
   apiToken: string | undefined;
   /** Timeout of a call, including retries and the delays between them. Default: 30 000. */
   timeoutMs?: number | undefined;
@@ -117,12 +120,16 @@ export interface GetOrCreateOptions extends CallOptions {
 }
 
 export interface RotateByIdOptions extends ChangeOptions {
-  /** How long the replaced token still resolves; the default of the service if absent. 0: dead immediately. */
+  /**
+   * How long the replaced token still resolves; the default of the service if absent. 0 ends it immediately.
+   */
   gracePeriodSeconds?: number | undefined;
 }
 
 export interface RotateApiTokenOptions extends CallOptions {
-  /** How long the replaced text still authenticates. Default: 0, rejected from the next request on. */
+  /**
+   * How long the replaced text still authenticates. Default: 0, which rejects it from the next request on.
+   */
   gracePeriodSeconds?: number | undefined;
 }
 
@@ -144,13 +151,13 @@ export interface Versioned<Group> {
 
 /** A user group after a change. */
 export interface Changed<Group> extends Versioned<Group> {
-  /** JSON pointers to what violates a mapping policy or property schema whose mode is `report`. */
+  /** JSON pointers to values that violate a mapping policy or property schema whose mode is `report`. */
   violations: string[];
 }
 
 export interface GetOrCreateResult<P extends object = Properties> extends Changed<FoundUserGroup<P>> {
   new_user_group: boolean;
-  /** The sent fields that differ from the stored ones, which are not changed. */
+  /** Sent fields that differ from the stored ones, which stay unchanged. */
   drift: ('name' | 'mapping' | 'properties')[];
 }
 
@@ -161,7 +168,7 @@ export interface ReplaceResult<P extends object = Properties> extends Changed<St
 
 export interface Resolution<P extends object = Properties> {
   user_group: ResolvedUserGroup<P>;
-  /** The data source of each schema that is mapped or has a default, by schema id. Absent without a catalogue. */
+  /** Data source of each schema that is mapped or has a default, by schema id. Absent without a catalogue. */
   data_sources?: { readonly [schemaId: string]: ResolvedDataSource | undefined };
   /** Schemas whose mapping or default leads to no data source. Show an error for them. Absent without a catalogue. */
   unresolved?: UnresolvedReference[];
@@ -194,9 +201,12 @@ export class UserGroupClient {
   readonly dataSources: Collection<'data_source', DataSourceRequest, DataSource>;
   /** Whether mappings must refer to schemas and data sources that exist. */
   readonly mappingPolicy: Pick<Singleton<'mapping_policy', MappingPolicy>, 'put' | 'read'>;
-  /** The JSON Schema of properties. */
+  /** JSON Schema of properties. */
   readonly propertySchema: Singleton<'property_schema', PropertySchema>;
-  /** How embed tokens for a tool are made. Tokens remain valid until they expire, even without the integration. */
+  /**
+   * Integrations, which define how embed tokens for a tool are made. Tokens remain valid until they expire,
+   * even without the integration.
+   */
   readonly integrations: Collection<'integration', IntegrationRequest, Integration>;
 
   /** Throws a TypeError for an invalid URL, API token or limit. */
@@ -337,8 +347,9 @@ export class UserGroupClient {
   }
 
   /**
-   * Gives the group another id; it keeps its token and everything else. Repeating the call returns the renamed group. Fails
-   * with `user_group_not_found`, and with `user_group_exists` if another group has the new id.
+   * Gives the group another id; the group keeps its token and everything else. Repeating the call returns the
+   * renamed group. Fails with `user_group_not_found`, and with `user_group_exists` if another group has the
+   * new id.
    */
   async rename<P extends object = Properties>(
     userGroupId: string,
@@ -373,7 +384,10 @@ export class UserGroupClient {
     await this.#call({ method: 'DELETE', path: userGroupPath(userGroupId), ifMatch }, options);
   }
 
-  /** Iterates over all groups, or those that meet every condition of the query, and fetches pages as needed. */
+  /**
+   * Iterates over all groups, or over those that meet every condition of the query, and fetches pages as
+   * needed.
+   */
   async *list<P extends object = Properties>(
     query: ListQuery = {},
     options: CallOptions = {},
@@ -410,8 +424,8 @@ export class UserGroupClient {
   }
 
   /**
-   * Creates an API token of the caller's workspace and environment, and returns its text. Not idempotent: the client
-   * retries only if the first attempt certainly had no effect.
+   * Creates an API token in the workspace and environment of the caller, and returns its text. Not
+   * idempotent: the client retries only if the first attempt certainly had no effect.
    */
   async createApiToken(apiToken: NewApiToken, options: CallOptions = {}): Promise<IssuedApiToken> {
     const path = '/v1/api-tokens';
@@ -494,7 +508,7 @@ export class UserGroupClient {
     return entries(this.#connection, '/v1/usage', 'usage', parameters, options);
   }
 
-  /** Iterates over the events, the newest first, and fetches pages as needed. */
+  /** Iterates over the events, newest first, and fetches pages as needed. */
   async *events(query: EventQuery = {}, options: CallOptions = {}): AsyncGenerator<Event, void, void> {
     let cursor = query.cursor ?? null;
     do {
@@ -505,8 +519,9 @@ export class UserGroupClient {
   }
 
   /**
-   * Follows the feed of events, the oldest first, until a call fails: yields each page that has events. Store `next_cursor`
-   * after you have processed a page, and continue from it with `cursor`: no event is missed. End it with `signal`.
+   * Follows the feed of events, oldest first, until a call fails, and yields each page that has events. Store
+   * `next_cursor` after you have processed a page, and continue from it with `cursor`: then you miss no
+   * event. End the feed with `signal`.
    */
   async *eventFeed(
     query: EventQuery = {},
@@ -518,7 +533,7 @@ export class UserGroupClient {
       const page = await this.eventPage({ ...query, cursor, order: 'oldest' }, options);
       const next = page.next_cursor!;
       if (page.events.length > 0) yield { events: page.events, next_cursor: next };
-      // With a type, a page without events is not the end.
+      // With a type, a page without events is not necessarily the end.
       else if (next === cursor) await sleep(intervalMs, options.signal);
       cursor = next;
     }
@@ -598,7 +613,7 @@ export class UserGroupClient {
     return entries(this.#connection, '/v1/webhook-endpoints', 'webhook_endpoints', query, options);
   }
 
-  /** Iterates over the deliveries of an endpoint, the newest first. */
+  /** Iterates over the deliveries of an endpoint, newest first. */
   listWebhookDeliveries(
     webhookEndpointId: string,
     query: WebhookDeliveryRequest = {},
@@ -608,7 +623,7 @@ export class UserGroupClient {
     return entries(this.#connection, path, 'deliveries', query, options);
   }
 
-  /** Returns a delivery with each attempt. Fails with `not_found`. */
+  /** Returns a delivery with its last attempts. Fails with `not_found`. */
   async readWebhookDelivery(
     webhookEndpointId: string,
     eventId: string,
@@ -620,7 +635,7 @@ export class UserGroupClient {
     return { delivery, ...(event !== undefined && { event }) };
   }
 
-  /** Returns whether the receiver fails, and when it last accepted an event. */
+  /** Returns whether the receiver is failing, and when it last accepted an event. */
   async readWebhookEndpointHealth(
     webhookEndpointId: string,
     options: CallOptions = {},
@@ -650,7 +665,10 @@ export class UserGroupClient {
     await this.#call({ method: 'POST', path }, options);
   }
 
-  /** Delivers the events again that failed since an instant (RFC 3339), about a thousand per call. */
+  /**
+   * Redelivers the failed deliveries of events that occurred since `since` (RFC 3339), about a thousand per
+   * call.
+   */
   async redeliverFailedWebhooks(
     webhookEndpointId: string,
     { since }: { since: string },
@@ -711,14 +729,15 @@ export class UserGroupClient {
     return this.integrations.list(query, options);
   }
 
-  /** The issuer of embed tokens of the type `jwt`, and its keys. */
+  /** Returns the issuer of embed tokens of type `jwt`, and its keys. */
   async readSigningKeys(options: CallOptions = {}): Promise<SigningKeys> {
     return this.#signingKeys({ method: 'GET', path: '/v1/signing-keys' }, options);
   }
 
   /**
-   * Publishes new keys, which sign six minutes later; repeating the call until then changes nothing. With `revoke`, the
-   * previous keys are not trusted any more, and the call is not retried if it may have been applied.
+   * Publishes new keys, which sign six minutes later; repeating the call until then changes nothing. With
+   * `revoke`, the previous keys are no longer trusted, and the call is not retried if it may have been
+   * applied.
    */
   async rotateSigningKeys({
     revoke = false,

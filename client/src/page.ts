@@ -1,4 +1,4 @@
-// Query parameters and the pages of lists.
+// Builds query parameters, and iterates over the pages of lists.
 
 import { wellFormed } from './argument.ts';
 import { type CallOptions, type Connection, call } from './call.ts';
@@ -10,7 +10,7 @@ export interface PageRequest {
   cursor?: string | undefined;
 }
 
-/** With its question mark; empty without parameters. */
+/** Returns the query with its question mark; empty without parameters. */
 export function queryString(
   parameters: Readonly<Record<string, string | number | boolean | undefined>>,
 ): string {
@@ -21,7 +21,10 @@ export function queryString(
   return query.size > 0 ? `?${query}` : '';
 }
 
-/** Iterates over the entries of all pages; `member` is their name in a response, and `query` has the parameters. */
+/**
+ * Iterates over the entries of all pages. `member` is their name in a response, and `query` contains the
+ * parameters.
+ */
 export async function* entries<Entry>(
   connection: Connection,
   path: string,

@@ -27,7 +27,8 @@ export function readResponse<Body>(
 ): ApiResponse<Body> {
   // Only DELETE has a response without a body.
   const body = status === 204 && method === 'DELETE' ? { success: 1 } : parseMembers(text, parse);
-  // Compared as text: a codec may have its own number type, and `"success": true` comes from another service.
+  // Compares text, because a codec may have its own number type, and `"success": true` comes from another
+  // service.
   const isSuccess = status >= 200 && status <= 299 && String(body.success) === '1';
   if (!isSuccess) throw serviceError(status, headers, body);
   const drift = headers.get('user-group-drift')?.split(', ') ?? [];
@@ -67,7 +68,10 @@ function serviceError(
   });
 }
 
-/** Seconds or a date (RFC 9110 §10.2.3): proxies send both. A date is that of their clock, and so is `Date`. */
+/**
+ * Reads seconds or a date (RFC 9110 §10.2.3), because proxies send both. A date is relative to the clock of
+ * the proxy, which the header `Date` shows.
+ */
 function retryAfterSeconds(headers: ResponseHeaders): number | null {
   const header = headers.get('retry-after');
   if (header === null) return null;

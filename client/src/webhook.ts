@@ -1,4 +1,4 @@
-// Webhook endpoints and deliveries on the wire.
+// Types of webhook endpoints and deliveries as transmitted.
 
 import type { PageRequest } from './page.ts';
 import type { Schemas } from './schemas.ts';
@@ -7,7 +7,10 @@ import type { Event } from './wire.ts';
 export type EventType = Exclude<Schemas['WebhookEndpoint']['event_types'][number], '*'>;
 
 export interface WebhookEndpointRequest extends Omit<Schemas['WebhookEndpoint'], 'event_types'> {
-  /** `*` for all. Accepts types that are newer than this version of the client. */
+  /**
+   * Types of the events to send, or `*` for all. Accepts types that are newer than this version of the
+   * client.
+   */
   event_types: readonly (EventType | '*' | (string & {}))[];
 }
 
@@ -18,7 +21,7 @@ export interface WebhookEndpoint
 
 export interface PutWebhookEndpointResult {
   webhook_endpoint: WebhookEndpoint;
-  /** Signs the webhooks; present only if the call created the endpoint. */
+  /** Secret that signs the webhooks; present only if the call created the endpoint. */
   secret?: string;
   etag: string;
 }
@@ -40,7 +43,7 @@ export interface WebhookDeliveryRequest extends PageRequest {
   state?: WebhookDelivery['state'] | undefined;
 }
 
-/** The delivery with its last attempts, and the event as the receiver gets it, if it is still kept. */
+/** Delivery with its last attempts, and with the event as the receiver gets it if it is still kept. */
 export interface StoredWebhookDelivery {
   delivery: WebhookDelivery & Pick<Schemas['StoredWebhookDelivery']['delivery'], 'recent_attempts'>;
   event?: Event;
@@ -48,5 +51,5 @@ export interface StoredWebhookDelivery {
 
 export type WebhookEndpointHealth = Schemas['StoredWebhookEndpointHealth']['health'];
 
-/** Call it again while `has_more`. */
+/** Result of a redelivery; call again while `has_more` is true. */
 export type FailedWebhooksRedelivered = Omit<Schemas['FailedWebhooksRedelivered'], 'success'>;

@@ -1,4 +1,4 @@
-// Types of the request and response bodies, with the names used on the wire. `schemas.ts` is generated.
+// Types of request and response bodies, with the names that are transmitted. `schemas.ts` is generated.
 
 import type { Schemas } from './schemas.ts';
 
@@ -17,8 +17,8 @@ export type Properties = { readonly [key: string]: JsonValue | undefined };
 export type Mapping = { readonly [schemaId: string]: string | number };
 
 /**
- * `T` if it consists of JSON values; members that are not JSON become `never`, so that a value of `T` is not assignable.
- * Accepts interfaces, which lack the index signature that `Properties` requires.
+ * `T` if it consists of JSON values. Members that are not JSON become `never`, so that a value of `T` is not
+ * assignable. Accepts interfaces, which lack the index signature that `Properties` requires.
  */
 type Json<T> = T extends JsonValue | undefined
   ? T
@@ -40,12 +40,12 @@ export type MergePatch<T> = T extends readonly unknown[]
 
 export type Environment = ApiToken['environment'];
 
-/** A field that is absent or undefined is not sent. */
+/** Fields to store; an absent or undefined field is not sent. */
 export interface UserGroupFields<P extends object = Properties, M extends object = Mapping> {
   name?: string | undefined;
-  /** null clears it. */
+  /** null clears the mapping. */
   mapping?: (M & { readonly [Key in keyof M]: string | number }) | null | undefined;
-  /** null clears it. */
+  /** null clears the properties. */
   properties?: (P & JsonObject<P>) | null | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface UserGroupReplacement<P extends object = Properties, M extends o
   name: string;
 }
 
-/** null removes a member, or clears a whole field. */
+/** Changes to a group: null removes a member, or clears a whole field. */
 export interface UserGroupPatch<
   P extends object = MergePatch<Properties>,
   M extends object = MergePatch<Mapping>,
@@ -74,21 +74,24 @@ export interface UserGroupPatch<
 export type RotateRequest = Schemas['TokenRotation'];
 
 export interface ListQuery {
-  /** Prefix of an id or a name; with `match: 'contains'`, part of one, regardless of case, or a property: `plan: gold`. */
+  /**
+   * Prefix of an id or a name. With `match: 'contains'`, a part of one, ignoring case, or a property: `plan:
+   * gold`.
+   */
   search?: string | undefined;
   /** How `search` matches. Default: `prefix`. */
   match?: 'prefix' | 'contains' | undefined;
-  /** Only groups that use this data source, by their mapping or as the default of a schema. */
+  /** Only groups that use this data source, through their mapping or as the default of a schema. */
   data_source?: string | number | undefined;
   /** Only suspended groups, or only the others. */
   suspended?: boolean | undefined;
-  /** Only groups last seen before this time (RFC 3339), or never. */
+  /** Only groups last seen before this time (RFC 3339), or never seen. */
   seen_before?: string | undefined;
   /** Only groups that were never seen, or only the others. */
   never_seen?: boolean | undefined;
   /** Only groups created at this time (RFC 3339) or later. */
   created_since?: string | undefined;
-  /** Only groups whose mapping or properties violate a rule of the environment, whatever its modes. */
+  /** Only groups whose mapping or properties violate a rule of the environment, whatever its mode. */
   invalid?: 'mapping' | 'properties' | undefined;
   /** Groups per page, 1 to 1000. Default: 50. */
   limit?: number | undefined;
@@ -96,7 +99,7 @@ export interface ListQuery {
   cursor?: string | undefined;
 }
 
-/** The changed thing. The id of a user group is your own. */
+/** Target of a change. The id of a user group is your own. */
 export interface EventTarget {
   type:
     | 'user_group'
@@ -117,15 +120,15 @@ export interface EventQuery {
   type?: string | undefined;
   /** Default: all targets. */
   target?: EventTarget | undefined;
-  /** Default: things of all types. */
+  /** Default: targets of all types. */
   target_type?: EventTarget['type'] | undefined;
   /** Id of the API token that made the change. Default: all. */
   actor?: number | undefined;
-  /** RFC 3339. */
+  /** Start (RFC 3339). */
   since?: string | undefined;
-  /** RFC 3339, exclusive. */
+  /** End (RFC 3339), exclusive. */
   until?: string | undefined;
-  /** A changed field or member, such as `mapping.40`. */
+  /** Changed field or member, such as `mapping.40`. */
   field?: string | undefined;
   /** `X-Request-Id` of the request that made the change. */
   request_id?: string | undefined;
@@ -146,7 +149,7 @@ export interface Event extends Omit<Schemas['EventPage']['events'][number], 'tar
 
 export interface EventPage {
   events: Event[];
-  /** null on the last page of the newest; never null in the feed. */
+  /** null on the last page of the newest-first list; never null in the feed. */
   next_cursor: string | null;
 }
 
@@ -155,11 +158,11 @@ export interface EventFeedPage extends EventPage {
 }
 
 export interface UsageQuery {
-  /** The first day, in UTC: `2026-03-05`. Default: 29 days before `to`. */
+  /** First day, in UTC: `2026-03-05`. Default: 29 days before `to`. */
   from?: string | undefined;
-  /** The last day, at most 399 days after `from`. Default: today. */
+  /** Last day, at most 399 days after `from`. Default: today. */
   to?: string | undefined;
-  /** Default: `day`. A month has only its days between `from` and `to`. */
+  /** Default: `day`. A month includes only its days between `from` and `to`. */
   groupBy?: 'day' | 'month' | undefined;
   userGroupId?: string | undefined;
   /** Only user groups and periods with embed tokens of the integration with this id. */
@@ -171,7 +174,9 @@ export interface UsageQuery {
 /** How often the tokens of a user group were used on a day or in a month, in UTC. */
 export type Usage = Schemas['UsagePage']['usage'][number];
 
-/** With `properties` of the type that the caller chooses. The environment is never null in this version. */
+/**
+ * A group with properties of the type that the caller chooses. The environment is never null in this version.
+ */
 type Group<Described, P> = Omit<Described, 'mapping' | 'properties' | 'api_environment_tag'> & {
   properties: P | null;
   api_environment_tag: Environment;
@@ -204,18 +209,18 @@ export interface StoredUserGroup<P extends object = Properties>
   extends ListedUserGroup<P>,
     Pick<Schemas['StoredUserGroup']['user_group'], 'token'> {}
 
-/** `admin` may do everything in its workspace and environment. */
+/** `admin` allows everything in its workspace and environment. */
 export type Permission = ApiToken['permission'];
 
 export type NewApiToken = Schemas['NewApiToken'];
 
-/** Without its text. Instants are RFC 3339, UTC. */
+/** An API token without its text. Times are RFC 3339, UTC. */
 export type ApiToken = Schemas['StoredApiToken']['api_token'];
 
-/** `workspace` is its name. */
+/** Result of `whoami`; `workspace` is its name. */
 export type Whoami = Omit<Schemas['Whoami'], 'success'>;
 
-/** `token` is the text, which is not shown again. */
+/** A new API token; `token` is its text, which is not shown again. */
 export type IssuedApiToken = Schemas['IssuedApiToken']['api_token'];
 
 export interface ApiTokenListQuery {
@@ -225,5 +230,8 @@ export interface ApiTokenListQuery {
   cursor?: string | undefined;
 }
 
-/** A replaced token is `retiring` until `expires_at` (RFC 3339, UTC); an embed token is valid until then at most. */
+/**
+ * State of a token. A replaced token is `retiring` until `expires_at` (RFC 3339, UTC); an embed token is
+ * valid until then at most.
+ */
 export type TokenState = Schemas['ResolvedUserGroup']['token'];
