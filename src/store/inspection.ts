@@ -1,8 +1,10 @@
 // Reads a database for the commands that check it. An inspection changes nothing, not even the schema, and
 // reads only what every schema version has.
 
+import type { ApiToken } from '../domain/api-token.ts';
 import type { StoredToken } from '../domain/key-ring.ts';
-import { STORED_TOKEN } from './entities.ts';
+import type { TokenDigest } from '../domain/token.ts';
+import { API_TOKEN, STORED_TOKEN } from './entities.ts';
 import type { Migrations } from './migration.ts';
 import type { Cell } from './row-shape.ts';
 
@@ -73,6 +75,12 @@ export abstract class Inspection {
   async sampleTokens(keyId: string, limit: number): Promise<StoredToken[]> {
     const sql = `select ${STORED_TOKEN.names} from user_groups where token_key_id = $1 limit $2`;
     return STORED_TOKEN.readAll(await this.#readAll(sql, [keyId, limit]));
+  }
+
+  /** Finds an API token by its text, or the one before its last rotation. Requires the newest schema. */
+  async findApiToken(digest: TokenDigest): Promise<ApiToken | null> {
+    const sql = `select ${API_TOKEN.names} from api_tokens where digest = $1 or previous_digest = $2`;
+    return API_TOKEN.readFirst(await this.#ask(sql, [digest, digest]));
   }
 
   async #schemaNumber(): Promise<number> {

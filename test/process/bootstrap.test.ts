@@ -44,6 +44,15 @@ describeOnEachDatabase('The bootstrap API token', (kind) => {
     return stderr;
   }
 
+  /** The check of doctor, as `status message`. */
+  async function checked(): Promise<string> {
+    const { stdout } = await runHosted(folder, ['doctor', '--json'], { env: envWith() });
+    const { status, message } = JSON.parse(stdout).checks.find(
+      (check: { name: string }) => check.name === 'bootstrap API token',
+    );
+    return `${status} ${message}`;
+  }
+
   async function tokens(): Promise<Record<string, unknown>[]> {
     const { stdout } = await runHosted(folder, ['api-token', 'list', '--json'], { env: database.env });
     return JSON.parse(stdout);
@@ -60,6 +69,7 @@ describeOnEachDatabase('The bootstrap API token', (kind) => {
     for (let time = 0; time < 2; time++) {
       await using service = await start();
       assert.equal(await statusOf(service, text), 200);
+      assert.equal(await checked(), 'ok is API token 1, which is active');
       const [{ name, workspace, environment, permission }, ...others] = (await tokens()) as [
         Record<string, unknown>,
       ];
@@ -86,6 +96,7 @@ describeOnEachDatabase('The bootstrap API token', (kind) => {
   it('is added when the text changes; the old one still works until it is revoked', async () => {
     const next = mintApiToken().reveal();
     write(next);
+    assert.equal(await checked(), 'ok the next start creates it');
     await using service = await start();
     assert.deepEqual([await statusOf(service, text), await statusOf(service, next)], [200, 200]);
     assert.equal((await service.call(next, 'DELETE', '/v1/api-tokens/1')).status, 204);
@@ -95,6 +106,7 @@ describeOnEachDatabase('The bootstrap API token', (kind) => {
   it('refuses to start with the text of a revoked API token', async () => {
     write(text);
     assert.match(await refusal(), /is the text of API token 1, which was revoked/);
+    assert.equal(await checked(), 'failed is API token 1, which was revoked: the next start is refused');
   });
 
   it('refuses to start with a text that a rotation has replaced', async () => {
@@ -106,12 +118,14 @@ describeOnEachDatabase('The bootstrap API token', (kind) => {
     await service.call(rotated, 'POST', `/v1/api-tokens/${id}/rotate`);
     await service.kill();
     assert.match(await refusal(), new RegExp(`is the text of API token ${id}, which has another text since`));
+    assert.match(await checked(), /^failed .* which has another text since a rotation/);
   });
 
   it('refuses to start with the text of an API token without the permission admin', async () => {
     const { token } = await createApiToken(folder, [], { env: database.env });
     write(token);
     assert.match(await refusal(), /has the permission read-write/);
+    assert.match(await checked(), /^failed .* which has the permission read-write/);
   });
 
   it('belongs to the configured workspace and environment, and stays there', async () => {

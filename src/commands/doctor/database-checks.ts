@@ -3,7 +3,9 @@
 import { statSync } from 'node:fs';
 import type { Config } from '../../config.ts';
 import { inspectDatabase } from '../../database.ts';
+import { digestToken } from '../../domain/token.ts';
 import { isKeyFilePending, keyFilePath, readKeyRing } from '../../key-ring-source.ts';
+import { REMEDY, whyUnusable } from '../../operations/api-token/bootstrap.ts';
 import { decryptSample } from '../../operations/database/decrypt-sample.ts';
 import type { Finding, Inspection } from '../../store/inspection.ts';
 import { counted } from '../output.ts';
@@ -46,18 +48,20 @@ async function inspect(config: Config, inspection: Inspection): Promise<Check[]>
   const findings = (await inspection.findings()).map(toCheck);
   if (findings.some(({ name }) => name === database.name)) return findings;
   const isUsable = !findings.some(({ status }) => status === 'failed');
+  const schema = await attempt(
+    'schema',
+    'use the version of the service that last migrated the database, or a newer one',
+    () => checkSchema(inspection),
+  );
   return [
     database,
     ...findings,
     ...(isUsable ? [{ name: 'privileges', ...ok('the service can read and write') }] : []),
-    await attempt(
-      'schema',
-      'use the version of the service that last migrated the database, or a newer one',
-      () => checkSchema(inspection),
-    ),
+    schema,
     await attempt('keys', 'see "A token that cannot be decrypted" in docs/troubleshoot.md', () =>
       checkKeys(config, inspection),
     ),
+    ...(schema.status === 'ok' ? await checkBootstrap(config, inspection) : []),
     await attempt('clock', SEE_REASONS, () => checkClock(inspection)),
   ];
 }
@@ -94,6 +98,19 @@ async function checkKeys(config: Config, inspection: Inspection): Promise<CheckR
   return ok(
     `the key ring has ${counted(keyRing.keyIds.length, 'key')}, among them every key in use, and decrypts ${counted(tokens, 'sampled token')}`,
   );
+}
+
+/** A start is refused if the API token was revoked in the meantime. */
+async function checkBootstrap({ bootstrapApiToken }: Config, inspection: Inspection): Promise<Check[]> {
+  if (bootstrapApiToken === null) return [];
+  const check = await attempt('bootstrap API token', SEE_REASONS, async () => {
+    const found = await inspection.findApiToken(digestToken(bootstrapApiToken.reveal()));
+    if (found === null) return ok('the next start creates it');
+    const reason = whyUnusable(found, bootstrapApiToken, Date.now());
+    if (reason === null) return ok(`is API token ${found.apiTokenId}, which is active`);
+    return failed(`is API token ${found.apiTokenId}, which ${reason}: the next start is refused`, REMEDY);
+  });
+  return [check];
 }
 
 async function checkClock(inspection: Inspection): Promise<CheckResult> {

@@ -1,7 +1,7 @@
 // API token whose text the operator sets: created at start as an admin token, so that a deployment needs no
 // shell.
 
-import { apiTokenStatus, type FoundApiToken } from '../../domain/api-token.ts';
+import { type ApiToken, apiTokenStatus, type FoundApiToken } from '../../domain/api-token.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { digestToken } from '../../domain/token.ts';
 import type { Environment } from '../../domain/user-group/user-group.ts';
@@ -15,6 +15,9 @@ interface BootstrapApiToken {
   workspaceName: string;
   environment: Environment;
 }
+
+/** What to do about a text that is refused. */
+export const REMEDY = 'set another text ("api-token generate" prints one), or none';
 
 /** The text belongs to an API token that is not an active admin token of the workspace and environment. */
 export class BootstrapApiTokenUnusable extends Error {
@@ -49,19 +52,23 @@ async function refuseUnusable(
   { token, workspaceName, environment }: BootstrapApiToken,
   found: FoundApiToken,
 ): Promise<void> {
-  const { apiTokenId, permission } = found;
-  const refuse = (what: string): never => {
-    throw new BootstrapApiTokenUnusable(
-      `UGS_BOOTSTRAP_API_TOKEN is the text of API token ${apiTokenId}, which ${what}; set another text ("api-token generate" prints one), or none`,
-    );
-  };
-  const digest = digestToken(token.reveal());
-  const now = clock();
-  const status = apiTokenStatus(found, now);
-  if (status !== 'active') refuse(status === 'revoked' ? 'was revoked' : 'has expired');
-  if (!authenticates(found, digest, now)) refuse('has another text since a rotation');
-  if (permission !== 'admin') refuse(`has the permission ${permission}`);
+  const reason = whyUnusable(found, token, clock());
+  if (reason !== null) throw unusable(found, reason);
   const workspace = await findWorkspace(store, workspaceName);
   const isInPlace = workspace?.workspaceId === found.workspaceId && environment === found.environment;
-  if (!isInPlace) refuse('is in another workspace or environment');
+  if (!isInPlace) throw unusable(found, 'is in another workspace or environment');
+}
+
+/** Returns why the API token with this text is refused, wherever it is; null if it is not. */
+export function whyUnusable(found: ApiToken, token: Secret, now: number): string | null {
+  const status = apiTokenStatus(found, now);
+  if (status !== 'active') return status === 'revoked' ? 'was revoked' : 'has expired';
+  if (!authenticates(found, digestToken(token.reveal()), now)) return 'has another text since a rotation';
+  return found.permission === 'admin' ? null : `has the permission ${found.permission}`;
+}
+
+function unusable({ apiTokenId }: ApiToken, reason: string): BootstrapApiTokenUnusable {
+  return new BootstrapApiTokenUnusable(
+    `UGS_BOOTSTRAP_API_TOKEN is the text of API token ${apiTokenId}, which ${reason}; ${REMEDY}`,
+  );
 }
