@@ -34,7 +34,7 @@ export async function inBatches(
   for (let batch = 0; batch < maxBatches; batch++) if ((await change(BATCH)) < BATCH) return;
 }
 
-export function chunks<Item>(items: readonly Item[], size: number): Item[][] {
+function chunks<Item>(items: readonly Item[], size: number): Item[][] {
   const count = Math.ceil(items.length / size);
   return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));
 }

@@ -11,10 +11,12 @@ import { type Command, StoreUnavailable } from '../../src/store/port.ts';
 /** Adds up what is written; fails while `isFailing`. */
 class Counter {
   isFailing = false;
+  writes = 0;
   readonly stored = new Map<string, number>();
   readonly store = {
     write: async ({ counts }: Command<'addUsage'>): Promise<null> => {
       if (this.isFailing) throw new StoreUnavailable('failing');
+      this.writes++;
       for (const { providedId, day, kind, integration, count } of counts) {
         const name = `${providedId} ${day} ${kind} ${integration}`;
         this.stored.set(name, (this.stored.get(name) ?? 0) + count);
@@ -66,6 +68,18 @@ describe('Usage', () => {
     await usage.write();
     assert.deepEqual(new Set(counter.stored.values()), new Set([2]));
     assert.equal(counter.stored.size, groups.length);
+  });
+
+  it('writes the uses of any number of integrations together', async () => {
+    const counter = new Counter();
+    const usage = new Usage(counter.store, true, onError);
+    for (let integration = 0; integration < 1_000; integration++)
+      for (const kind of ['resolves', 'embed_tokens'] as const)
+        usage.count(acme, kind, 0, kind === 'resolves' ? '' : `cube-${integration}`);
+    await usage.write();
+    assert.equal(counter.stored.get('acme 0 resolves '), 1_000);
+    assert.equal(counter.stored.size, 1_001);
+    assert.equal(counter.writes, 4);
   });
 
   it('drops the uses of further groups after 200,000 while the database fails, and says how many', async () => {

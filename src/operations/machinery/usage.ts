@@ -29,14 +29,18 @@ interface Tally {
   uses: Map<number, Uses>;
 }
 
+/** Tallies by their names: environments may have thousands of integrations. */
+type Tallies = Map<string, Tally>;
+
 type CountedGroup = UserGroupKey & Pick<UserGroup, 'teamId'>;
 
 export class Usage {
   readonly #store: BatchingStore;
   readonly #isKept: boolean;
-  readonly #delayed: DelayedWrite<Tally[]>;
-  /** Most recently used tally first. */
-  #tallies: Tally[] = [];
+  readonly #delayed: DelayedWrite<Tallies>;
+  #tallies: Tallies = new Map();
+  /** Tally of the last use. */
+  #last: Tally | null = null;
   #size = 0;
   #dropped = 0;
 
@@ -75,43 +79,37 @@ export class Usage {
     return this.#delayed.now();
   }
 
-  #take(): Tally[] {
+  #take(): Tallies {
     const tallies = this.#tallies;
-    this.#tallies = [];
+    this.#tallies = new Map();
+    this.#last = null;
     this.#size = 0;
     return tallies;
   }
 
   /** Writes all batches, then throws the first error. */
-  async #write(tallies: readonly Tally[]): Promise<void> {
+  async #write(tallies: Tallies): Promise<void> {
     let failure: unknown;
-    for (const { day, kind, integration, uses } of tallies) {
-      for (const batch of batches([...uses])) {
-        const counts = batch.map(
-          ([, { key, count }]): UsageCount => ({ ...key, day, kind, integration, count }),
-        );
-        try {
-          await this.#store.write({ kind: 'addUsage', counts });
-        } catch (error) {
-          failure ??= error;
-          const kept = this.#findTally(day, kind, integration).uses;
-          for (const [teamId, unwritten] of batch) this.#add(kept, teamId, unwritten);
-          this.#delayed.schedule();
-        }
+    for (const counts of batches(countsIn(tallies))) {
+      try {
+        await this.#store.write({ kind: 'addUsage', counts });
+      } catch (error) {
+        failure ??= error;
+        for (const { teamId, day, kind, integration, count, ...key } of counts)
+          this.#add(this.#findTally(day, kind, integration).uses, teamId, { key, count });
+        this.#delayed.schedule();
       }
     }
     if (failure !== undefined) throw failure;
   }
 
   #findTally(day: Day, kind: UsageKind, integration: string): Tally {
-    const isWanted = (tally: Tally) =>
-      tally.day === day && tally.kind === kind && tally.integration === integration;
-    const [first] = this.#tallies;
-    if (first !== undefined && isWanted(first)) return first;
-    const index = this.#tallies.findIndex(isWanted);
-    const tally =
-      index === -1 ? { day, kind, integration, uses: new Map() } : this.#tallies.splice(index, 1)[0]!;
-    this.#tallies.unshift(tally);
+    const last = this.#last;
+    if (last?.day === day && last.kind === kind && last.integration === integration) return last;
+    const name = `${day} ${kind} ${integration}`;
+    const tally = this.#tallies.get(name) ?? { day, kind, integration, uses: new Map() };
+    this.#tallies.set(name, tally);
+    this.#last = tally;
     return tally;
   }
 
@@ -123,4 +121,9 @@ export class Usage {
       uses.set(teamId, added);
     } else this.#dropped += added.count;
   }
+}
+
+function* countsIn(tallies: Tallies): Generator<UsageCount & Pick<UserGroup, 'teamId'>> {
+  for (const { day, kind, integration, uses } of tallies.values())
+    for (const [teamId, { key, count }] of uses) yield { ...key, day, kind, integration, count, teamId };
 }
