@@ -22,6 +22,11 @@ export class FairShare {
     return this.#free > this.heldBy(tenant);
   }
 
+  /** Whether any tenant may take a unit. */
+  get hasFree(): boolean {
+    return this.#free > 0;
+  }
+
   heldBy(tenant: number): number {
     return this.#held.get(tenant) ?? 0;
   }

@@ -44,7 +44,8 @@ export class Slots {
   }
 
   #serve(): void {
-    for (;;) {
+    // Otherwise none is admitted, of thousands of workspaces that may wait.
+    while (this.#share.hasFree) {
       const call = this.#waiting.shift((workspaceId) => this.#share.admits(workspaceId));
       if (call === undefined) return;
       const taken = this.#share.grant(call.workspaceId, call.wanted);

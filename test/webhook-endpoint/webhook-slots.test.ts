@@ -54,6 +54,15 @@ describe('Slots', () => {
     assert.deepEqual(served, ['victim', 'hostile']);
   });
 
+  it('that are all taken cost a workspace no more, however many others wait', async () => {
+    const slots = new Slots(COUNT);
+    for (let workspaceId = 1; workspaceId <= COUNT; workspaceId++) await slots.take(workspaceId, 1);
+    const start = process.cpuUsage();
+    for (let workspaceId = COUNT + 1; workspaceId < 20_000; workspaceId++) void slots.take(workspaceId, 1);
+    const { user } = process.cpuUsage(start);
+    assert.ok(user < 500_000, `${user} microseconds`);
+  });
+
   it('that are closed are waited for no longer', async () => {
     const slots = new Slots(1);
     assert.equal(await slots.take(HOSTILE, 1), 1);
