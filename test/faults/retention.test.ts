@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { purgeEvents } from '../../src/operations/event/purge.ts';
 import { EventRetention } from '../../src/operations/event/retention.ts';
 import { describeOnEachDatabase, sqlite } from '../support/database.ts';
 import { Scrape } from '../support/metrics.ts';
@@ -49,6 +50,13 @@ describeOnEachDatabase('The retention of events', (database) => {
     const [first, second] = [service.app.eventRetention.run(), service.app.eventRetention.run()];
     await Promise.all([first, second]);
     assert.deepEqual(await events(), ['new']);
+  });
+
+  it('does not pause for environments without old events', { timeout: 30_000 }, async () => {
+    await service.apiToken({ environment: 'Testing' });
+    const { store, clock } = service.app.context;
+    const purged = await purgeEvents({ store, now: clock(), before: 0, pauseMs: 60_000 });
+    assert.deepEqual(purged, { events: 0, deliveries: 0, usage: 0 });
   });
 
   it('deletes finished deliveries, but no pending ones', async () => {
