@@ -66,6 +66,17 @@ describe('A queue of tenants', () => {
     assert.equal(queue.add(item(2)), true);
   });
 
+  it('charges a tenant in constant time, however many others there are', () => {
+    const queue = new TenantQueue<Queued>();
+    const start = process.cpuUsage();
+    for (let tenant = 0; tenant < 30_000; tenant++) {
+      queue.add(item(tenant));
+      serve(queue, () => 1);
+    }
+    const { user } = process.cpuUsage(start);
+    assert.ok(user < 500_000, `${user} microseconds`);
+  });
+
   it('returns the items that are late, also those that are not next', () => {
     const queue = new TenantQueue<Queued>();
     queue.add(item(1));

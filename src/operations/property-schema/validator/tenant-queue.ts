@@ -4,8 +4,8 @@
 import { FairShare } from '../../../scheduling/fair-share.ts';
 
 const MAX_QUEUED = 1_000;
-/** Number of tenants beyond which only the used time of tenants that are ahead is kept. */
-const MAX_TENANTS = 1_000;
+/** Number of tenants whose used time is kept; beyond it, the tenant that was charged least recently is forgotten. */
+const MAX_TENANTS = 10_000;
 
 export interface Queued {
   tenant: number;
@@ -19,7 +19,7 @@ export class TenantQueue<Item extends Queued> {
   /** Items of each tenant, in order of arrival. */
   readonly #queues = new Map<number, Item[]>();
   readonly #share = new FairShare(MAX_QUEUED);
-  /** Time that each tenant has used; an absent tenant has used `#now`. */
+  /** Time that each tenant has used, least recently charged first; an absent tenant has used `#now`. */
   readonly #usedMs = new Map<number, number>();
   /**
    * Used time of the tenant that was served last. A tenant that was idle starts from here, so that it is not
@@ -62,9 +62,10 @@ export class TenantQueue<Item extends Queued> {
   }
 
   charge(tenant: number, ms: number): void {
-    this.#usedMs.set(tenant, this.#usedBy(tenant) + ms);
-    if (this.#usedMs.size <= MAX_TENANTS) return;
-    for (const [each, usedMs] of this.#usedMs) if (usedMs <= this.#now) this.#usedMs.delete(each);
+    const usedMs = this.#usedBy(tenant) + ms;
+    this.#usedMs.delete(tenant);
+    this.#usedMs.set(tenant, usedMs);
+    if (this.#usedMs.size > MAX_TENANTS) this.#usedMs.delete(this.#usedMs.keys().next().value!);
   }
 
   #isBefore(item: Item, other: Item): boolean {
