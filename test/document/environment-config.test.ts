@@ -8,6 +8,7 @@ import type { Document } from '../../src/domain/document.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { EnvironmentConfigs } from '../../src/operations/document/environment-config.ts';
 import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
+import type { BatchingStore } from '../../src/store/batching-store.ts';
 import { CONFIG_PAGE, StartedTooLate } from '../../src/store/port.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { served } from '../support/process.ts';
@@ -15,6 +16,7 @@ import { TestService } from '../support/service.ts';
 
 const PAGES = 8;
 const CREATIONS = 64;
+const ENVIRONMENTS = 10_000;
 
 describeOnEachDatabase('A large configuration', (kind) => {
   const service = TestService.of(kind);
@@ -64,4 +66,20 @@ describeOnEachDatabase('A large configuration', (kind) => {
     const statuses = (await Promise.all(creations)).map(({ status }) => status).toSorted();
     assert.deepEqual(statuses, [...Array.from({ length: CREATIONS - 1 }, () => 200), 201]);
   });
+});
+
+it(`The configurations of ${ENVIRONMENTS} environments stay in memory`, async () => {
+  let reads = 0;
+  const store = {
+    read: async () => ({ version: ++reads, pages: [] }),
+    inTime: (config: unknown) => config,
+    until: () => store,
+  } as unknown as BatchingStore;
+  const configs = new EnvironmentConfigs();
+  for (let request = 0; request < 2 * ENVIRONMENTS; request++) {
+    const version = 1 + (request % ENVIRONMENTS);
+    const requesting = { workspaceId: version, environment: 'Customer', configVersion: version } as Caller;
+    assert.equal((await configs.of(store, requesting)).version, version);
+  }
+  assert.equal(reads, ENVIRONMENTS);
 });
