@@ -51,7 +51,8 @@ async function reencryptSecrets(context: { store: BatchingStore; keyRing: KeyRin
   const pages = pagesAfter<Document>(null, (after) =>
     context.store.read({ kind: 'scanDocuments', after, limit: PAGE }),
   );
-  for await (const page of pages) for (const document of page) await reencryptSecret(context, document);
+  for await (const page of pages)
+    await Promise.all(page.map((document) => reencryptSecret(context, document)));
 }
 
 async function reencryptSecret(
