@@ -7,7 +7,7 @@ import type { Problem } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { StartedTooLate } from '../../store/port.ts';
 import { tooBusy } from '../refusals.ts';
-import { earlierParts, type HistoryPart, newestEnd } from './history.ts';
+import { earlierParts, newestEnd } from './history.ts';
 
 /** Number of events whose values one transaction removes, and number that it scans for them. */
 const ERASED = 500;
@@ -50,15 +50,13 @@ export class HistoryErasures {
   }
 }
 
-/** Erases the parts, oldest first; returns the position reached in the newest part. */
+/** Erases the parts, the newest one last; returns the position reached in it. */
 async function erase(store: BatchingStore, key: UserGroupKey): Promise<number> {
-  const parts: HistoryPart[] = [];
-  for await (const part of earlierParts(store, key, newestEnd(key.providedId)))
-    if (!part.isDeparture) parts.push(part);
-  let erasedTo = 0;
-  for (const { id, range } of parts.toReversed())
-    erasedTo = await erasePart(store, userGroupKey(key, id), range);
-  return erasedTo;
+  const parts = earlierParts(store, key, newestEnd(key.providedId));
+  const newest = (await parts.next()).value!;
+  for await (const { id, range, isDeparture } of parts)
+    if (!isDeparture) await erasePart(store, userGroupKey(key, id), range);
+  return erasePart(store, key, newest.range);
 }
 
 async function erasePart(store: BatchingStore, key: UserGroupKey, { after, upTo }: PositionRange) {
