@@ -47,7 +47,7 @@ export class TransientError extends StoreUnavailable {
 
   /** Whether the server did not respond at all. */
   get isUnresponsive(): boolean {
-    return SILENCE.includes(errorMessage(this.cause));
+    return NO_RESPONSE.includes(errorMessage(this.cause));
   }
 
   get #code(): string {
@@ -103,13 +103,13 @@ const LOSING_NODE = ['MarkRemoteTransactionFailed', 'CheckRemoteTransactionsHeal
 /** `internal_error`. Citus passes on the code of an error that a node itself reported. */
 const NO_CODE = 'XX000';
 /** Lock timeout and statement timeout; the classes insufficient resources and system error. */
-const PASSING = /^(?:55P03|57014|53...|58...)$/;
+const TEMPORARY = /^(?:55P03|57014|53...|58...)$/;
 /** Violations of a check or not-null constraint: their detail contains the values of the row. */
 const REFUSED_ROW = /^235(?:02|14)$/;
 /** Messages of `pg` and pg-pool for their own timeouts. */
 const CONNECT_TIMEOUT = 'timeout expired';
 const READ_TIMEOUT = 'Query read timeout';
-const SILENCE = [READ_TIMEOUT, 'Connection terminated due to connection timeout'];
+const NO_RESPONSE = [READ_TIMEOUT, 'Connection terminated due to connection timeout'];
 const NO_FREE_CONNECTION = 'timeout exceeded when trying to connect';
 
 /**
@@ -120,8 +120,8 @@ export function statementError(error: unknown, outlasted: boolean): unknown {
   if (error instanceof TypeError || error instanceof RangeError) return error;
   if (!(error instanceof pg.DatabaseError)) {
     // An error of the socket or the client: what broke this connection usually broke the others too.
-    const wasImpatient = errorMessage(error) === READ_TIMEOUT && !outlasted;
-    return new TransientError(error, 'unknown', wasImpatient ? 'lost' : 'all lost');
+    const isEarlyTimeout = errorMessage(error) === READ_TIMEOUT && !outlasted;
+    return new TransientError(error, 'unknown', isEarlyTimeout ? 'lost' : 'all lost');
   }
   const { code = '', severity = '', routine = '' } = error;
   if (code === READ_ONLY || routine === CHANGED_TABLE)
@@ -136,7 +136,7 @@ export function statementError(error: unknown, outlasted: boolean): unknown {
   if (OTHER_SESSION.test(code)) return new TransientError(error, 'refused', 'lost');
   // The error is logged, and its detail would reveal the row.
   if (REFUSED_ROW.test(code)) error.detail = undefined;
-  const isTransient = PASSING.test(code) || NEEDS_OPERATOR.test(code);
+  const isTransient = TEMPORARY.test(code) || NEEDS_OPERATOR.test(code);
   return isTransient ? new TransientError(error, 'refused', 'good') : error;
 }
 

@@ -51,9 +51,9 @@ export function clientConfig(
 // PostgreSQL replans each batch of up to ten keys by default, because it estimates ten for the generic plan. Planning
 // takes longer than the lookup (a batch of one: 300 instead of 120 microseconds). Citus needs the actual buckets to
 // choose shards, so it has no generic plan.
-const ONE_PLAN = 'plan_cache_mode=force_generic_plan';
+const GENERIC_PLAN = 'plan_cache_mode=force_generic_plan';
 
-const OF_EVERY_SERVER = [
+const COMMON_SETTINGS = [
   // With these, a batch uses an index in its own key order at every table size. A sequential scan of a small table
   // locks rows in physical order, so two processes that update the same groups deadlock (one batch in 40, for a
   // second each).
@@ -67,7 +67,7 @@ const OF_EVERY_SERVER = [
 
 /** Without these options lookups are slower, and small tables may cause deadlocks, which are retried. */
 function plannerSettings(isCitus: boolean): string[] {
-  return (isCitus ? OF_EVERY_SERVER : [ONE_PLAN, ...OF_EVERY_SERVER]).map((setting) => `-c ${setting}`);
+  return (isCitus ? COMMON_SETTINGS : [GENERIC_PLAN, ...COMMON_SETTINGS]).map((setting) => `-c ${setting}`);
 }
 
 const LONE_PERCENT = /%(?![0-9a-f]{2})/gi;

@@ -22,7 +22,7 @@ const INDEXES = `select relname from pg_class join pg_index on indexrelid = pg_c
   where indisvalid
     and relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migrations'))`;
 /** Whether another application's `schema_migrations` exists, or tables with our names without it. */
-const IS_OF_OTHER = `select case when to_regclass('schema_migrations') is null
+const IS_OF_OTHER_APPLICATION = `select case when to_regclass('schema_migrations') is null
   then exists (select 1 from unnest($1::text[]) as name
     where to_regclass(format('%I.%I', current_schema(), name)) is not null)
   else not exists (
@@ -95,7 +95,7 @@ class PostgresInspection extends Inspection {
         'the user may use no schema of the search_path, or none exists',
         'create the schema and grant usage on it, or correct search_path in the options of DATABASE_URL',
       );
-    const [other] = await this.#session.ask(IS_OF_OTHER, [createdTables()]);
+    const [other] = await this.#session.ask(IS_OF_OTHER_APPLICATION, [createdTables()]);
     if (other?.[0] === 't')
       return finding(
         'the database has tables of another application',

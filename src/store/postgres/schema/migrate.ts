@@ -74,7 +74,7 @@ async function applyPending(session: SchemaSession, observer: MigrationObserver)
   try {
     const number = await newestApplied(session);
     const pending = migrations.pending(number);
-    for (const migration of pending) await apply(session, migration, observer).catch(explainRights);
+    for (const migration of pending) await apply(session, migration, observer).catch(explainMissingPrivilege);
     return pending.at(-1)?.number ?? number;
   } catch (error) {
     if (!FOREIGN_SCHEMA.includes(errorCode(error))) throw error;
@@ -103,7 +103,7 @@ async function createTable({ change }: SchemaSession): Promise<void> {
     await change(`create table if not exists schema_migrations (
       number integer not null primary key, name text not null, applied_at bigint not null)`);
   } catch (error) {
-    if (!CREATED_BY_ANOTHER.includes(errorCode(error))) explainRights(error);
+    if (!CREATED_BY_ANOTHER.includes(errorCode(error))) explainMissingPrivilege(error);
   }
 }
 
@@ -130,7 +130,7 @@ async function apply(
 }
 
 /** The service may run as a user without DDL privileges. */
-function explainRights(error: unknown): never {
+function explainMissingPrivilege(error: unknown): never {
   if (errorCode(error) !== INSUFFICIENT_PRIVILEGE) throw error;
   const { message } = error as Error;
   throw new ServerUnfit(

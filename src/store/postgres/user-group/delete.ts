@@ -89,11 +89,14 @@ async function deleteOrExplain(
       ),
     ]),
   );
-  return explainUnapplied(session, commands, results, whyLeft);
+  return explainUnapplied(session, commands, results, reasonNotDeleted);
 }
 
 /** Returns why the group was not deleted; null if the stored group does not explain it. */
-function whyLeft({ precondition, expected }: UserGroupDeletion, stored: UserGroup | null): Result | null {
+function reasonNotDeleted(
+  { precondition, expected }: UserGroupDeletion,
+  stored: UserGroup | null,
+): Result | null {
   if (stored === null) return 'not_found';
   if (!isMet(precondition, stored)) return 'version_mismatch';
   return stored.sealedToken.ciphertext === expected.ciphertext ? null : 'stale';

@@ -60,7 +60,7 @@ export async function updateUserGroups(
   const results = new Map<string, Result>();
   for (const command of commands) {
     const group = locked.get(keyToString(command.key));
-    const result = group && whyUntouched(command, group);
+    const result = group && reasonNotUpdated(command, group);
     if (result) results.set(keyToString(command.key), result);
   }
   const unsettled = commands.filter(({ key }) => !results.has(keyToString(key)));
@@ -85,7 +85,7 @@ async function update(
   return commands.filter((command, index) => {
     const key = keyToString(command.key);
     const [old, group] = [before[index]!, updated.get(key)];
-    const result = group ?? whyUntouched(command, old);
+    const result = group ?? reasonNotUpdated(command, old);
     if (result === null || (group !== undefined && group.version !== (old?.version ?? 0) + 1)) return true;
     results.set(key, result);
     if (group === undefined) return false;
@@ -97,7 +97,7 @@ async function update(
 }
 
 /** Returns why the group was not updated; null if the stored group does not explain it. */
-function whyUntouched(command: UserGroupUpdate, stored: UserGroup | null): Result | null {
+function reasonNotUpdated(command: UserGroupUpdate, stored: UserGroup | null): Result | null {
   if (stored === null) return 'not_found';
   if (!isMet(command.precondition, stored)) return 'version_mismatch';
   return isUnchanged(command, stored) ? stored : null;

@@ -3,7 +3,7 @@ import { StoreUnavailable } from '../../port.ts';
 import type { Connection } from '../file/connection.ts';
 
 export const migrations = new Migrations('store/sqlite/schema/migrations/');
-const IS_OF_OTHER = `select exists (select 1 from sqlite_schema)
+const IS_OF_OTHER_APPLICATION = `select exists (select 1 from sqlite_schema)
   and not exists (select 1 from pragma_table_info('schema_migrations') where name = 'number')`;
 
 /** Migrates to the newest schema of this version; returns the number of the schema. Throws `SchemaTooNew`. */
@@ -18,7 +18,7 @@ export function migrate(connection: Connection, observer = UNOBSERVED): number {
 
 /** Throws `StoreUnavailable` if the file has tables, but not the one that `migrate` creates first. */
 export function refuseOtherApplication(file: string, ask: (sql: string) => unknown[]): void {
-  if (ask(IS_OF_OTHER)[0] === 1)
+  if (ask(IS_OF_OTHER_APPLICATION)[0] === 1)
     throw new StoreUnavailable(
       `SQLite: ${file} has tables of another application: name a file that only the service uses`,
     );
