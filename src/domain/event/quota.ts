@@ -38,7 +38,7 @@ export class EventQuota {
     return changes!.within(SMALL_BYTES);
   }
 
-  /** Charges the quota if so many bytes are left. Small changes are always stored, and cost nothing. */
+  /** Charges the quota if enough is left. Small changes are always stored, and cost nothing. */
   #admits({ workspaceId, environment }: Tenant, bytes: number, now: number): boolean {
     if (bytes <= SMALL_BYTES || this.#bytesPerDay === 0) return true;
     const key = `${workspaceId} ${environment}`;
