@@ -25,13 +25,13 @@ export interface Schemas {
     default_data_source?: string | number | null | undefined;
   };
   DataSource: {
-    /** The schema that it is a data source of. */
+    /** The schema that the data source belongs to. */
     schema_id: string;
     /** For people. Need not be unique. */
     name: string;
     /** What a dashboard server needs to connect: host, database, region, the name of a secret in your secret store. Never a credential: a member that is named like one, and a text that contains one, is rejected. */
     attributes?: { readonly [name: string]: JsonValue | undefined } | undefined;
-    /** The only user group that the data source is for, which need not exist yet: the mapping of any other group to it leads to nothing. null: any user group. */
+    /** The only user group that the data source is for, which need not exist yet: it does not resolve for any other group. null: any user group. */
     user_group_id?: string | null | undefined;
   };
   MappingPolicy: {
@@ -45,13 +45,13 @@ export interface Schemas {
     mode: 'off' | 'report' | 'enforce';
   };
   Integration: {
-    /** What is minted. */
+    /** The type of token to mint. */
     type: 'jwt' | 'metabase' | 'superset' | 'lightdash';
     /** How long a token is valid. */
     ttl_seconds?: number | undefined;
     /** The settings of the type. `properties` lists the properties of user groups that may leave. */
     settings?: { readonly [name: string]: JsonValue | undefined } | undefined;
-    /** Values from the user group. What they are in a token depends on the type. */
+    /** Values from the user group. The type determines where they are in a token. */
     claims?:
       | {
           readonly [name: string]:
@@ -397,13 +397,13 @@ export interface Schemas {
     integration: {
       /** The id in the path of the integration. */
       integration_id: string;
-      /** What is minted. */
+      /** The type of token to mint. */
       type: 'jwt' | 'metabase' | 'superset' | 'lightdash';
       /** How long a token is valid. */
       ttl_seconds: number;
       /** The settings of the type. `properties` lists the properties of user groups that may leave. */
       settings: { readonly [name: string]: JsonValue | undefined };
-      /** Values from the user group. What they are in a token depends on the type. */
+      /** Values from the user group. The type determines where they are in a token. */
       claims: {
         readonly [name: string]:
           | { property: string }
@@ -468,13 +468,13 @@ export interface Schemas {
       provided_id: string;
       /** The service's own number of the data source. Never changes and is never reused. */
       data_source_id: number;
-      /** The schema that it is a data source of. */
+      /** The schema that the data source belongs to. */
       schema_id: string;
       /** For people. Need not be unique. */
       name: string;
       /** What a dashboard server needs to connect: host, database, region, the name of a secret in your secret store. Never a credential: a member that is named like one, and a text that contains one, is rejected. */
       attributes: { readonly [name: string]: JsonValue | undefined };
-      /** The only user group that the data source is for, which need not exist yet: the mapping of any other group to it leads to nothing. null: any user group. */
+      /** The only user group that the data source is for, which need not exist yet: it does not resolve for any other group. null: any user group. */
       user_group_id: string | null;
       /** Starts at 1 and increases with every change. */
       version: number;

@@ -363,7 +363,7 @@ const ATTRIBUTES_LEVELS = 8;
 
 /** The fields of a data source. */
 export const dataSourceFields = {
-  schema_id: { ...field.userGroupId, description: 'The schema that it is a data source of.' },
+  schema_id: { ...field.userGroupId, description: 'The schema that the data source belongs to.' },
   name,
   attributes: {
     type: 'object',
@@ -382,7 +382,7 @@ export const dataSourceFields = {
     not: { type: 'string', ...field.userGroupId.not },
     default: null,
     description:
-      'The only user group that the data source is for, which need not exist yet: the mapping of any other group to it ' +
-      'leads to nothing. null: any user group.',
+      'The only user group that the data source is for, which need not exist yet: it does not resolve for any other ' +
+      'group. null: any user group.',
   },
 } as const;

@@ -45,7 +45,7 @@ export const configSections = {
   data_sources: {
     definition: dataSourceDefinition,
     body: dataSourceBody,
-    description: 'Data sources by your own id of them.',
+    description: 'Data sources by your own id.',
   },
   mapping_policy: {
     definition: mappingPolicyDefinition,

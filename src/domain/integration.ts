@@ -47,7 +47,7 @@ export interface IntegrationBody {
 }
 
 export const integrationFields = {
-  type: { type: 'string', enum: integrationTypes, description: 'What is minted.' },
+  type: { type: 'string', enum: integrationTypes, description: 'The type of token to mint.' },
   ttl_seconds: {
     type: 'integer',
     minimum: 60,
@@ -64,7 +64,7 @@ export const integrationFields = {
   claims: {
     ...templatesSchema,
     default: {},
-    description: 'Values from the user group. What they are in a token depends on the type.',
+    description: 'Values from the user group. The type determines where they are in a token.',
   },
   unrestricted: {
     type: 'boolean',

@@ -115,7 +115,7 @@ export const importedUserGroupBody = bodyType({
     name: field.name,
     mapping: field.mapping,
     properties: field.properties,
-    suspended: { type: 'boolean', description: 'Whether the tokens of the group resolve to nothing.' },
+    suspended: { type: 'boolean', description: 'Whether the group is suspended: its tokens do not resolve.' },
     token: field.importedToken,
   },
   required: ['user_group_id', 'name'],

@@ -186,7 +186,7 @@ export function selectResource(
 ): JsonText | null {
   if (embedTokenType(integration).resource === undefined) {
     if (requested === null) return null;
-    throw invalidResource(`must be absent: a token of the type ${integration.type} is for no resource`);
+    throw invalidResource(`must be absent: a token of the type ${integration.type} has no resource`);
   }
   const resources = allowedResources(integration, values);
   if (requested === null && resources.length === 1) return resources[0]!;
@@ -252,6 +252,6 @@ export function checkLength(token: string): void {
 }
 
 function tooLong(size: string): Problem {
-  const detail = `The token would have ${size} bytes, and at most ${MAX_TOKEN_BYTES} fit into the URLs and headers of tools: let fewer properties leave`;
+  const detail = `The token would have ${size} bytes, and at most ${MAX_TOKEN_BYTES} fit into the URLs and headers of tools: include fewer or shorter properties`;
   return claimInvalid([{ pointer: '', detail }]);
 }
