@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Random } from './random.ts';
 
-/** Which unsynced writes are kept: none, all of them (as when a process is killed), or a random subset. */
+/** Unsynced writes that survive: none, all of them (as when a process is killed), or a random subset. */
 export const survivals = ['nothing', 'everything', 'pages', 'sectors'] as const;
 export type Survival = (typeof survivals)[number];
 

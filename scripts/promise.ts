@@ -1,7 +1,7 @@
 // Checks the code against what docs/versions.md promises. scripts/promise/ contains what was promised: the
 // names on which callers and operators rely, and the API description without its prose. `npm run check`
-// refuses a removal or an incompatible change; an addition is promised only when a release runs `npm run
-// snapshot`.
+// refuses a removal or an incompatible change; only a release, which runs `npm run snapshot`, promises
+// additions.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

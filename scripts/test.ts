@@ -89,7 +89,7 @@ const TIERS = {
     threads: 1,
     longest: LONGEST_PROCESSES,
   },
-  // Few at a time, because these tests limit the time of a recovery.
+  // Less concurrency, because these tests limit the time of a recovery.
   faults: {
     folders: ['test/faults/', 'reliability/test/crash.test.ts', 'reliability/test/power-cut.test.ts'],
     concurrency: availableParallelism() + 1,

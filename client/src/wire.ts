@@ -75,8 +75,8 @@ export type RotateRequest = Schemas['TokenRotation'];
 
 export interface ListQuery {
   /**
-   * Prefix of an id or a name. With `match: 'contains'`, a part of one, ignoring case, or a property: `plan:
-   * gold`.
+   * Prefix of an id or a name. With `match: 'contains'`, a part of one, ignoring case, or a property, such as
+   * `plan: gold`.
    */
   search?: string | undefined;
   /** How `search` matches. Default: `prefix`. */

@@ -173,7 +173,7 @@ export function openSecret({ keyRing }: Pick<Context, 'keyRing'>, document: Docu
   return decrypt(() => keyRing.open(secret, document), `secret of this ${noun}`);
 }
 
-/** Removes a webhook endpoint from the receivers of an event about itself. */
+/** Removes a webhook endpoint from the receivers of the event that ends it. */
 export function withoutTarget(event: NewEvent | undefined): NewEvent | undefined {
   if (event === undefined || event.target.type !== 'webhook_endpoint') return event;
   return { ...event, endpoints: event.endpoints.filter((endpointId) => endpointId !== event.target.id) };

@@ -25,9 +25,9 @@ export const STEP_BYTES = 4_096;
  */
 const FREE_TURNS = 32;
 /**
- * Minimum time after which the free turns end, since they would take hundreds of milliseconds in a busy
- * process. They end when they have taken as long as the turn with the large work, which therefore gets at
- * most half of the time, but not before the most expensive work would be done.
+ * Minimum time limit of the free turns, which in a busy process would otherwise take hundreds of
+ * milliseconds. They end when they have taken as long as the turn with the large work, which therefore gets
+ * at most half of the time, but not before the most expensive work would be done.
  */
 const FREE_MS = 5;
 /**

@@ -159,7 +159,8 @@ function reader(store: BatchingStore, list: FilteredList, limit: number): Reader
 }
 
 /**
- * Returns how many matches the page contains: at most `limit`, up to the one whose size reaches the bound.
+ * Returns how many matches the page contains: at most `limit`, up to the one at which their total size
+ * reaches the bound.
  */
 function countFitting(found: readonly Match[], limit: number): number {
   let bytes = 0;

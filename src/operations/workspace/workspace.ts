@@ -19,8 +19,8 @@ export class WorkspaceDeleted extends Error {
 
 const PAGE = 1_000;
 /**
- * Maximum duration of a request with some margin. Requests of a revoked or expired API token may still be in
- * flight and create user groups; they time out after a few seconds. See
+ * Maximum duration of a request, with a large margin. Requests of a revoked or expired API token may still be
+ * in flight and create user groups; they time out after a few seconds. See
  * docs/decisions/0006-deleting-a-workspace.md.
  */
 const MAX_REQUEST_MS = 60_000;
