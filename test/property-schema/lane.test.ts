@@ -33,7 +33,7 @@ describe('A lane with two threads', () => {
   async function ended(...checks: Check[]): Promise<string[]> {
     const order: string[] = [];
     const run = async (check: Check): Promise<void> => {
-      const outcome = await lane.run(check, { isLast: false, startBy: performance.now() + 60_000 });
+      const outcome = await lane.run(check, { isLowPriority: false, startBy: performance.now() + 60_000 });
       const verdict = 'violations' in outcome ? 'checked' : 'stalled' in outcome ? 'stalled' : 'exceeded';
       order.push(`${check.tenant} ${verdict}`);
     };

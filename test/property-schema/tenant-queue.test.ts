@@ -6,7 +6,7 @@ import { type Queued, TenantQueue } from '../../src/operations/property-schema/v
 
 const item = (tenant: number, more: Partial<Queued> = {}): Queued => ({
   tenant,
-  isLast: false,
+  isLowPriority: false,
   startBy: Number.POSITIVE_INFINITY,
   ...more,
 });
@@ -55,7 +55,7 @@ describe('A queue of tenants', () => {
 
   it('serves the last items when no others wait', () => {
     const queue = new TenantQueue<Queued>();
-    queue.add(item(1, { isLast: true }));
+    queue.add(item(1, { isLowPriority: true }));
     for (const tenant of [2, 2, 3]) queue.add(item(tenant));
     assert.deepEqual(serve(queue, () => 1).at(-1), 1);
   });
@@ -80,7 +80,7 @@ describe('A queue of tenants', () => {
   it('returns the items that are late, also those that are not next', () => {
     const queue = new TenantQueue<Queued>();
     queue.add(item(1));
-    queue.add(item(2, { isLast: true, startBy: 0 }));
+    queue.add(item(2, { isLowPriority: true, startBy: 0 }));
     assert.deepEqual(
       queue.takeLate().map(({ tenant }) => tenant),
       [2],

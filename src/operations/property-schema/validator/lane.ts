@@ -46,10 +46,10 @@ export class Lane {
    * Runs a check. Resolves with `stalled` if the lane does not admit it, and with `overloaded` if it cannot
    * start in time.
    */
-  run(check: Check, { isLast, startBy }: Omit<Queued, 'tenant'>): Promise<Outcome> {
+  run(check: Check, { isLowPriority, startBy }: Omit<Queued, 'tenant'>): Promise<Outcome> {
     return new Promise((resolve) => {
       const { tenant } = check;
-      if (!this.#queue.add({ tenant, isLast, startBy, check, resolve })) return resolve(OVERLOADED);
+      if (!this.#queue.add({ tenant, isLowPriority, startBy, check, resolve })) return resolve(OVERLOADED);
       this.#startNext();
     });
   }

@@ -10,7 +10,7 @@ const MAX_TENANTS = 10_000;
 export interface Queued {
   tenant: number;
   /** Whether the item is served only if nothing else waits. */
-  isLast: boolean;
+  isLowPriority: boolean;
   /** Latest time to start (`performance.now()`). */
   startBy: number;
 }
@@ -69,7 +69,7 @@ export class TenantQueue<Item extends Queued> {
   }
 
   #isBefore(item: Item, other: Item): boolean {
-    if (item.isLast !== other.isLast) return other.isLast;
+    if (item.isLowPriority !== other.isLowPriority) return other.isLowPriority;
     return this.#usedBy(item.tenant) < this.#usedBy(other.tenant);
   }
 

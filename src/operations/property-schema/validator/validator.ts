@@ -116,7 +116,7 @@ export class PropertyValidator extends Validator implements AsyncDisposable {
   async validate(tenant: number, schema: JsonText, properties: Check['properties']): Promise<Validation> {
     const check = { tenant, schema, properties };
     const startBy = performance.now() + this.#maxWaitMs;
-    const fast = this.#isFast(check) ? await this.#fast.run(check, { isLast: false, startBy }) : null;
+    const fast = this.#isFast(check) ? await this.#fast.run(check, { isLowPriority: false, startBy }) : null;
     if (fast !== null && !isUndecided(fast)) return toValidation(fast);
     const outcome = await this.#runSlowly(check, startBy);
     if (properties?.length === 1) this.#charge(tenant, outcome);
@@ -133,8 +133,8 @@ export class PropertyValidator extends Validator implements AsyncDisposable {
   }
 
   #runSlowly(check: Check, startBy: number): Promise<Outcome> {
-    const isLast = this.#timeoutCount(check) >= MAX_TIMEOUTS;
-    return this.#slow.run(check, { isLast, startBy });
+    const isLowPriority = this.#timeoutCount(check) >= MAX_TIMEOUTS;
+    return this.#slow.run(check, { isLowPriority, startBy });
   }
 
   /**
