@@ -268,7 +268,7 @@ export const settings = {
     fallback: '4096',
     parse: integer(1, 1_000_000),
     meaning:
-      'Maximum number of commands queued for the database; further requests are refused as overloaded. As many again may wait for workspaces that have few of them.',
+      'Maximum number of commands queued for the database; beyond it, requests are refused as overloaded. The same number again may be queued for workspaces that have few commands in the queue.',
   },
   maxConnections: {
     env: 'UGS_MAX_CONNECTIONS',

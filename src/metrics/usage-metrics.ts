@@ -4,7 +4,7 @@ import { Counter, type Registry } from 'prom-client';
 export function addDroppedUsage(registry: Registry, dropped: () => number): void {
   new Counter({
     name: 'user_group_service_usage_dropped_total',
-    help: 'Uses of tokens that are missing in the usage, because too many user groups were used while the database failed.',
+    help: 'Uses of tokens that were not counted, because too many user groups were used while the database failed.',
     registers: [registry],
     collect() {
       this.reset();
