@@ -26,12 +26,12 @@ export type FirstQuery<Body> = (
   now: number,
 ) => PrefetchQuery | null;
 
-/** For endpoints on the user group whose id is in the body. */
+/** First query of endpoints whose body has the id of the user group. */
 export function groupOfBody(caller: Caller, body: { userGroupId: string }): PrefetchQuery {
   return groupOfId(caller, body.userGroupId);
 }
 
-/** For endpoints on the user group whose id is in the path. */
+/** First query of endpoints whose path has the id of the user group. */
 export function groupOfPath(caller: Caller, _body: unknown, request: FastifyRequest): PrefetchQuery {
   return groupOfId(caller, userGroupIdParameter(request));
 }
@@ -44,7 +44,7 @@ export function groupOfToken({ address }: PresentedToken): PrefetchQuery | null 
   return address && { kind: 'findUserGroupByToken', address };
 }
 
-/** The query of endpoints that resolve the token. */
+/** First query of endpoints that resolve the token. */
 export function resolutionQuery(
   caller: Caller,
   { address }: PresentedToken,

@@ -228,7 +228,7 @@ function httpOptions({ headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs }:
 }
 
 function rejectWhenClosing(phase: Phase, reply: FastifyReply): void {
-  // Otherwise a client might send a request while the connection is being closed.
+  // Prevents clients from sending a request while the connection is being closed.
   if (phase !== 'serving') reply.header('connection', 'close');
   if (phase !== 'closing') return;
   throw shuttingDown();

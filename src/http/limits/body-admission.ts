@@ -11,7 +11,7 @@ export const MAX_BYTES = 16 * 1024 * 1024;
 /** Capacity for all tenants. A single one gets half of it. */
 const CAPACITY_BYTES = 2 * MAX_BYTES;
 
-/** At the limit, a body that arrives more slowly than this and is late by more than MAX_DELAY_MS is evicted. */
+/** A body that arrives more slowly than this, and is late by more than MAX_DELAY_MS, is evicted at the limit. */
 export const MIN_BYTES_PER_SECOND = 64 * 1024;
 export const MAX_DELAY_MS = 1_000;
 

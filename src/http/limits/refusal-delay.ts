@@ -2,7 +2,10 @@
 // immediately would otherwise keep the process busy.
 
 const MIN_MS = 500;
-/** A tenth of the default of UGS_MAX_CONNECTIONS: each occupies a connection, of a proxy perhaps. */
+/**
+ * Maximum, a tenth of the default of UGS_MAX_CONNECTIONS: each occupies a connection, perhaps that of a
+ * proxy.
+ */
 const MAX_DELAYED = 1_024;
 
 export class RefusalDelay {

@@ -10,8 +10,9 @@ const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/;
 const MAPPED_IPV4 = '::ffff:';
 
 /**
- * The last address on the way to this process that does not belong to a trusted proxy, in canonical form: without port
- * and zone, IPv6 in lower case and shortened, IPv4-mapped IPv6 as IPv4. Empty if the client has disconnected.
+ * Returns the last address on the way to this process that does not belong to a trusted proxy, in canonical
+ * form: without port and zone, IPv6 in lower case and shortened, IPv4-mapped IPv6 as IPv4. Empty if the
+ * client has disconnected.
  */
 export function findClientAddress({ headers, socket }: IncomingMessage, trustedProxies: BlockList): string {
   let address = canonical(socket.remoteAddress ?? '');

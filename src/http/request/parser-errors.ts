@@ -94,7 +94,7 @@ export function requestTimeout(): Problem {
   return new Problem('request_timeout', 'Timed out waiting for the complete request.');
 }
 
-/** Also for input that HTTP implementations may interpret differently. */
+/** Reported also for input that HTTP implementations may interpret differently. */
 export function invalidHttp(): Problem {
   return new Problem('invalid_request', 'The request is not valid, unambiguous HTTP.');
 }

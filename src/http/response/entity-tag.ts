@@ -39,7 +39,7 @@ export function readPrecondition(headers: IncomingHttpHeaders): Precondition | u
   };
 }
 
-/** For endpoints that compare no version. Throws `invalid_request` if the request has a precondition. */
+/** Throws `invalid_request` if the request has a precondition, for endpoints that compare no version. */
 export function refusePrecondition(headers: IncomingHttpHeaders): void {
   refuseDates(headers);
   refuse('If-Match', headers['if-match'], NOT_HERE);

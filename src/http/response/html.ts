@@ -26,7 +26,7 @@ const ALL_SPECIAL = new RegExp(SPECIAL, 'g');
 /** Tag of templates. Insert text only as the content of an element or within a quoted attribute. */
 export function html(strings: TemplateStringsArray, ...insertions: Insertion[]): Html {
   let markup = strings[0]!;
-  // Without an iterator: most templates run too rarely to be optimized.
+  // No iterator: most templates run too rarely to be optimized.
   for (let index = 0; index < insertions.length; index++)
     markup += toMarkup(insertions[index]!) + strings[index + 1]!;
   return new Html(markup);

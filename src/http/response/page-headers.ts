@@ -11,7 +11,7 @@ export function pageHeadersWith(styles: string) {
       "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     'x-content-type-options': 'nosniff',
     'x-frame-options': 'DENY',
-    // Not no-referrer: browsers would then send no origin with forms either.
+    // With no-referrer, browsers would send no origin with forms either.
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',
   };

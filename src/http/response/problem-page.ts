@@ -44,7 +44,7 @@ declare module 'fastify' {
 
 const problemPageHeaders = pageHeadersWith(`'sha256-${hash('sha256', STYLE, 'base64')}'`);
 
-/** Without a frame the page loads nothing, so that it can be shown whatever has failed. */
+/** Sends the problem as a page. Without a frame it loads nothing, so that it can be shown whatever has failed. */
 export function sendProblemPage(reply: FastifyReply, texts: ProblemTexts): FastifyReply {
   const { request } = reply;
   const frame = request.frame ?? request.server.findFrame(request);

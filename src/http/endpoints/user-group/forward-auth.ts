@@ -30,7 +30,10 @@ import {
   withoutViewerQuery,
 } from '../../request/viewer-url.ts';
 
-/** Proxies and servers accept about 100 headers (HAProxy: 101, gunicorn and Apache: 100), including those of others. */
+/**
+ * Proxies and servers accept about 100 headers (HAProxy: 101, gunicorn and Apache: 100), including any
+ * others.
+ */
 export const MAX_VALUES = 64;
 /** Maximum size of all names and values. Proxies buffer 16 KiB, or can be configured to. */
 export const MAX_HEADER_BYTES = 8 * 1024;
@@ -78,7 +81,7 @@ const query: QueryType<Wanted> = {
   read: (url) => proxyQuery.read(withoutViewerQuery(url)),
 };
 
-/** Throws `invalid_request` if a server could take the header of one property for that of another. */
+/** Throws `invalid_request` if servers could confuse the headers of two properties. */
 function refuseSameHeaders(wanted: Wanted): Wanted {
   const names = (wanted.properties ?? []).map((name) =>
     propertyNamePart(name).toLowerCase().replaceAll('_', '-'),
