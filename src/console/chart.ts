@@ -11,7 +11,7 @@ interface ChartTexts {
   /** Prefix of the ids of its elements; `chart` if absent. */
   id?: string;
   title: string;
-  /** For screen readers. */
+  /** Description for screen readers. */
   description: string;
   /** Columns of the table with the same values. */
   columns: readonly [name: string, value: string];

@@ -123,9 +123,9 @@ document.addEventListener('htmx:after:request', (event) => {
   else location.reload();
 });
 
-// After a failed search, opens its address, so that the browser shows the response of a proxy, or why there
-// is none, instead of a list that does not match the search. A step of a search that gets no response keeps
-// its link.
+// Opens the address of a failed search, so that the browser shows the response of a proxy, or why there is
+// none, instead of a list that does not match the search. A step of a search that gets no response keeps its
+// link.
 for (const type of ['htmx:response:error', 'htmx:error'])
   document.addEventListener(type, ({ target, detail }) => {
     showStop(false);

@@ -24,7 +24,7 @@ interface FieldOptions {
   /** Problem of the stored value; not shown if empty. */
   warning?: string;
   isRequired?: boolean;
-  /** Only screen readers get the label, in a table whose columns have titles. */
+  /** Whether only screen readers get the label, as in a table, whose columns have titles. */
   isLabelHidden?: boolean;
   /** Problem of the rejected form. */
   problem?: Problem | undefined;

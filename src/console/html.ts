@@ -130,9 +130,9 @@ export function definitions(rows: readonly (readonly [name: Insertion, value: In
 }
 
 /**
- * On a small screen, each row is a card: the first cell is its title, and every other cell shows the name of
- * its column, unless it is empty. `ifEmpty` replaces a table without rows. `rowsId` is an id for scripts that
- * add rows.
+ * Renders a table. On a small screen, each row is a card: the first cell is its title, and every other cell
+ * shows the name of its column, unless it is empty. `ifEmpty` replaces a table without rows. `rowsId` is an
+ * id for scripts that add rows.
  */
 export function table(
   caption: string,

@@ -13,7 +13,7 @@ export interface Difference {
 export interface Merge<Merged = Map<string, string>, Change = Difference> {
   /** The merged fields, with the value of the person where both sides changed one. */
   fields: Merged;
-  /** Changed by both sides, from the stored value to that of the person. */
+  /** Changed by both sides, from the stored value to the person's. */
   conflicts: Change[];
   /** Changed by others only. */
   others: Change[];

@@ -11,8 +11,7 @@ export class Sealed<Value> {
 
   textOf(keyRing: KeyRing, value: Value): string {
     const { keyId, ciphertext } = keyRing.seal(new Secret(JSON.stringify(value)), this.#use);
-    // Without the underscores of base64url, the text never looks like a token, for which logs and pages are
-    // searched.
+    // Replaces underscores, so that the text never looks like a token, for which logs and pages are searched.
     return `${keyId}.${ciphertext.replaceAll('_', '/')}`;
   }
 

@@ -21,7 +21,7 @@ const MAX_AGE_SECONDS = 12 * 3_600;
 /** Tolerated difference of clocks: another process may have created the session. */
 const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 const CSRF_BYTES = 16;
-/** In hexadecimal, random text never looks like a token, for which logs and pages are searched. */
+/** Hexadecimal, because random text then never looks like a token, for which logs and pages are searched. */
 const CSRF_ENCODING = 'hex';
 const NAME = 'user_group_console';
 /** Names of the cookies. The first session is active. */

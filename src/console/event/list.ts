@@ -85,7 +85,7 @@ async function apiTokenLabels({ context, caller }: PageCall): Promise<string[]> 
     .map(({ apiTokenId: id, name }) => actorLabel({ type: 'api_token', id, name }));
 }
 
-/** A page with a filter may be empty although more follow. */
+/** Text for a page without events. With a filter, more may follow. */
 function emptyPage(context: Context, { nextCursor }: EventsPage, filter: Filter): Html {
   if (nextCursor !== null)
     return none(

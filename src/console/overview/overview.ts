@@ -31,7 +31,7 @@ ${figures === null ? COUNTING : html`${userGroups(figures)}${charts(call, figure
   },
 };
 
-/** With JavaScript the figures appear by themselves. */
+/** Loads the figures by itself if there is JavaScript. */
 const COUNTING = html`<div hx-get="${PATH}" hx-trigger="load delay:1s" hx-target="#figures" hx-select="#figures" hx-swap="outerHTML">
 ${none('They are being counted. Reload this page in a moment.')}</div>`;
 

@@ -13,7 +13,7 @@ const REASONS: Record<UnresolvedReason, string> = {
   reserved: 'is reserved for another user group',
 };
 
-/** `renderCells` returns the cells after that of the schema; `column` is the name of the second one. */
+/** `renderCells` returns the two cells after the schema; `column` is the heading of the second one. */
 export function mappedDataSources(
   config: EnvironmentConfig,
   userGroup: UserGroup,

@@ -36,7 +36,7 @@ const MAX_SCHEMAS = 200;
 const MAX_CHOICES = 50;
 /** Maximum number of data sources in all choices: a page has a limited size. More are searched too. */
 const MAX_ALL_CHOICES = 2_000;
-/** Beyond this number, schemas that have their default are folded away. */
+/** Maximum number of schemas before those with their default are folded away. */
 const MAX_UNFOLDED = 12;
 /** Maximum number of suggestions on a page. The id or the name of every other data source can be typed. */
 const MAX_SUGGESTIONS = 400;

@@ -67,7 +67,10 @@ export function omittedColumns(names: readonly string[]): Html {
   return html`<p>No column for ${joined(names.map(bdi), ', ')}: a list has at most ${MAX_COLUMNS}.</p>`;
 }
 
-/** With JavaScript the list follows the typing, and a new search ends the one before; without, the button submits the form. */
+/**
+ * Updates the list while the person types: a new search ends the one before. Without JavaScript, the button
+ * submits the form.
+ */
 export function searchForm(search: Search): Html {
   const { match, data_source, suspended, seen, seen_before, created_since, invalid, columns } = search;
   const isFiltered = [match, data_source, suspended, seen, seen_before, created_since, invalid, columns].some(

@@ -147,7 +147,7 @@ ${buttonTo(pathTo(...WEBHOOKS, id, 'redeliver-failed'), 'Deliver failed ones aga
 </form>`;
 }
 
-/** With a state, a page may be empty although more follow. */
+/** Text for a page without deliveries. With a state, more may follow. */
 function noDeliveries(state: DeliveryState | undefined, nextCursor: string | null): Html {
   if (state === undefined) return none('None yet.');
   return none(
