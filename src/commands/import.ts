@@ -314,7 +314,7 @@ class Report {
   /** Number of user groups that were deleted, or would be. */
   deleted: number | null = null;
 
-  /** With `listsAll`, --json lists the lines that are not refused too. */
+  /** `listsAll`: whether --json lists the lines that are not refused too. */
   constructor({ json = false, dryRun = false }: ImportOptions, listsAll = true) {
     this.#json = json;
     this.#isDryRun = dryRun;
