@@ -98,7 +98,7 @@ for (const type of ['input', 'submit']) {
   );
 }
 
-// While a search continues by itself, a button stops it; otherwise the link "Search on" continues it.
+// While a search continues by itself, a button stops it; otherwise the link "Continue searching" continues it.
 function showStop(isSearching) {
   const stop = document.getElementById('search-stop');
   if (stop) stop.hidden = !isSearching;

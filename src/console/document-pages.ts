@@ -364,7 +364,11 @@ function isInUse(problem: Problem | undefined): problem is Problem {
 
 /** Lets the person continue after a refusal, which says how many user groups use it. */
 function forceField(form: Form): Html {
-  return checkField({ name: FORCE, label: 'Go on although user groups use it', isChecked: form.has(FORCE) });
+  return checkField({
+    name: FORCE,
+    label: 'Continue although user groups use it',
+    isChecked: form.has(FORCE),
+  });
 }
 
 function nullIfNotFound(error: unknown): null {

@@ -184,7 +184,7 @@ const LABELS: Labels = {
   grace_period_seconds: 'Grace period of the current token',
   schema: 'JSON Schema',
   schema_id: 'Schema',
-  since: 'Of events since (UTC)',
+  since: 'Events since (UTC)',
   ttl_seconds: 'Seconds that a token is valid',
   user_group_id: 'Reserved for user group',
 };

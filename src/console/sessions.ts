@@ -38,7 +38,7 @@ export const sessions: Page = {
     return {
       title: 'Switch workspace or environment',
       main: html`${heading('Switch workspace or environment', buttonTo('/console/sign-in?another=1', 'Sign in with another API token', 'primary'))}
-<p class="hint">The API tokens that you have signed in with in this browser, at most ${SLOTS.length}. Signing out ends all of them.</p>
+<p class="hint">The API tokens that you have signed in with in this browser, at most ${SLOTS.length}. Signing out ends all sessions.</p>
 ${table('Sessions', ['Workspace', 'Environment', 'API token', 'Permission', 'Session'], rows)}`,
     };
   },

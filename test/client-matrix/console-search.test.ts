@@ -111,10 +111,10 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
     await page.getByText('Searched 2,000').waitFor();
     const stop = page.getByRole('button', { name: 'Stop' });
     await stop.waitFor();
-    assert.equal(await page.getByRole('link', { name: 'Search on' }).isVisible(), false);
+    assert.equal(await page.getByRole('link', { name: 'Continue searching' }).isVisible(), false);
     assert.deepEqual(await violationsOf(page), []);
     await stop.click();
-    const on = page.getByRole('link', { name: 'Search on' });
+    const on = page.getByRole('link', { name: 'Continue searching' });
     await on.waitFor();
     assert.equal(await stop.isVisible(), false);
     await on.click();

@@ -141,7 +141,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
         textOf(await browser.get(`${LIST}/${id}${action}`)),
         /Last used:? \d{4}-\d\d-\d\d \d\d:00 UTC ?, to the hour/,
       );
-    assert.match(textOf(await browser.get(LIST)), /the last use is known to the hour/);
+    assert.match(textOf(await browser.get(LIST)), /The last use is recorded to the hour/);
   });
 
   it('rotates an API token once per form, with a grace period', async () => {

@@ -69,7 +69,7 @@ describeOnEachDatabase('The form of a user group', (database) => {
     assert.equal(warning?.text, 'Missing: dashboards get no data source for it.');
     const typed = { name: '', 'mapping-0': '"gone"', 'mapping-1': '"own"' };
     const rejected = textOf(await browser.submitFrom(form, `${group}/review`, typed));
-    assert.match(rejected, /Missing: gone does not lead to a data source of this schema/);
+    assert.match(rejected, /Missing: gone is not a data source of this schema/);
     assert.doesNotMatch(rejected, /Missing: dashboards get no data source/, 'one is chosen');
     await save({ 'mapping-0': '"orders-us"', 'mapping-1': '"own"' });
     assert.ok((await stored()).includes('"mapping":{"39":"kept","40":"orders-us","41":"own"}'));
@@ -116,7 +116,7 @@ describeOnEachDatabase('The form of a user group', (database) => {
     });
     const form = await browser.get(`${group}/edit`);
     assert.deepEqual(choicesOf(form)['Sales (41)'], ['missing: the schema has no default', 'missing: gone']);
-    assert.match(textOf(form), /Missing: gone does not lead to a data source of this schema/);
+    assert.match(textOf(form), /Missing: gone is not a data source of this schema/);
     await save({ name: 'Renamed' });
     assert.ok((await stored()).includes(`"mapping":{"40":${number},"41":"gone"}`), await stored());
   });
@@ -131,7 +131,7 @@ describeOnEachDatabase('The form of a user group', (database) => {
     assert.equal(review.status, 200);
     assert.match(
       textOf(review),
-      /will show an error, because the mapping leads nowhere: \/mapping\/40 refers to a data source that does not exist/,
+      /will show an error, because these entries of the mapping lead to no data source: \/mapping\/40 refers to a data source that does not exist/,
     );
   });
 
@@ -184,7 +184,7 @@ describeOnEachDatabase('The form of a user group', (database) => {
     const edit = `${group}/edit`;
     for (const [fields, message] of [
       [{ 'property-6': 'x' }, /Check one field: Properties has no name for the value "x" Name/],
-      [{ 'property-6': 'x', 'property-6-key': 'plan' }, /is there twice/],
+      [{ 'property-6': 'x', 'property-6-key': 'plan' }, /occurs twice/],
       [{ 'property-1': 'x' }, /must be a number/],
       [{ 'property-2': '{' }, /character/],
     ] as [Record<string, string>, RegExp][]) {

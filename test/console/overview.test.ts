@@ -61,7 +61,7 @@ describeOnEachDatabase('the overview of the console', (database) => {
   }
 
   const figures = [
-    ['In all', 7, Object.keys(GROUPS)],
+    ['Total', 7, Object.keys(GROUPS)],
     ['New this week', 1, ['new']],
     ['Suspended', 1, ['suspended']],
     ['Never seen', 1, ['never']],
@@ -81,9 +81,9 @@ describeOnEachDatabase('the overview of the console', (database) => {
     });
   }
 
-  it('says on the page of a data source how many user groups use it, with defaults', async () => {
+  it('says on the page of a data source how many user groups use it, including as a default', async () => {
     const page = await counted('/console/catalogue/data-sources/eu');
-    assert.match(textOf(page), /Used by 6 user groups , with defaults/);
+    assert.match(textOf(page), /Used by 6 user groups , including as a default/);
     assert.ok(page.text.includes('/console/user-groups?data_source&#61;eu'), page.text);
   });
 

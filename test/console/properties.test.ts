@@ -245,7 +245,7 @@ describeOnEachDatabase('properties in the console', (database) => {
     await create('reported', '{"plan":"gold"}');
     const page = await review('reported', { seats: '0' });
     assert.equal(page.status, 200);
-    assert.match(page.text, /reported, and not enforced.*\/properties\/seats/s);
+    assert.match(page.text, /reported but not enforced.*\/properties\/seats/s);
     assert.equal(await save('reported', page), '{"plan":"gold","seats":0}');
     await putSchema('enforce');
   });

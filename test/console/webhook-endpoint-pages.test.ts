@@ -240,7 +240,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
     await tenant.waitFor('crm', ({ state }) => state === 'delivered');
     const list = async (state: string) => textOf(await browser.get(`${LIST}/crm?state=${state}`));
     assert.match(await list('delivered'), /evt_\w+ \w+ delivered 1/);
-    assert.match(await list('failed'), /None is failed\./);
+    assert.match(await list('failed'), /No delivery has the state failed\./);
   });
 
   it('says that the service has disabled an endpoint, unlike one that a person has disabled', async () => {
@@ -275,10 +275,10 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
     await tenant.endpoint('crm', receiver.url);
     const [page, form] = [`${LIST}/crm`, `${LIST}/crm/redeliver-failed`];
     const later = await browser.submit(form, form, { since: '2999-01-01T00:00' });
-    assert.match(textOf(await browser.follow(later)), /No delivery since then has failed/);
+    assert.match(textOf(await browser.follow(later)), /No delivery of an event since that time has failed/);
     const wrong = await browser.submit(form, form, { since: 'yesterday' });
     assert.match(errorOf(wrong, 'since') ?? '', /must be a date and a time/);
-    assert.match(textOf(wrong), /Of events since \(UTC\) must be a date/);
+    assert.match(textOf(wrong), /Events since \(UTC\) must be a date/);
     const again = await browser.submit(form, form);
     assert.equal(again.headers.location, page);
     assert.match(textOf(await browser.follow(again)), /are delivered again/);

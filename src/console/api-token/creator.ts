@@ -9,7 +9,7 @@ export async function creatorText({ context, caller }: PageCall, { apiTokenId }:
   const page = await unlessBusy(listEvents(context, caller, { order: 'oldest', limit: 1, target }));
   if (page === null) return html`<span class="none">too busy to look it up</span>`;
   const [event] = page.events;
-  if (event?.type !== 'api_token.created') return html`<span class="none">not recorded any more</span>`;
+  if (event?.type !== 'api_token.created') return html`<span class="none">no longer recorded</span>`;
   const { type, name, id } = event.actor;
   return breakable(type === 'api_token' ? (name ?? `API token ${id}`) : 'command line');
 }

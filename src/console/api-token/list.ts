@@ -23,13 +23,13 @@ export const listOfApiTokens: Page = {
     const search = { ...pageQuery(query), isRevoked };
     const { apiTokens, nextCursor } = await listNewestApiTokens(context, caller, search);
     const other = isRevoked
-      ? link(pathTo(API_TOKENS), 'Those that are not revoked')
+      ? link(pathTo(API_TOKENS), 'API tokens that are not revoked')
       : link(pageUrl(pathTo(API_TOKENS), { [REVOKED]: 'yes' }), 'Revoked API tokens');
     return {
       title: isRevoked ? 'Revoked API tokens' : 'API tokens',
       main: html`${heading(isRevoked ? 'Revoked API tokens' : 'API tokens', isRevoked ? NO_HTML : buttonTo(newPath([API_TOKENS]), 'New API token', 'primary'))}
-${notice(query, { revoked: 'Revoked: it is rejected from now on.' })}
-<p class="hint">Of this workspace, for the environment ${caller.environment}; the newest first, and the last use is known to the hour. ${other}</p>
+${notice(query, { revoked: 'The API token was revoked: it is rejected from now on.' })}
+<p class="hint">API tokens of this workspace for the environment ${caller.environment}, the newest first. The last use is recorded to the hour. ${other}</p>
 ${await apiTokenTable(call, apiTokens)}
 ${nextPage(pathTo(API_TOKENS), nextCursor, Object.fromEntries(query))}`,
     };

@@ -51,10 +51,10 @@ ${choiceField({
   },
 });
 
-const LABEL = 'How long the present text stays valid';
+const LABEL = 'How long the current text stays valid';
 const HOUR = '3600';
 const gracePeriods = [
-  ['0', 'none: the present text is rejected immediately'],
+  ['0', 'none: the current text is rejected immediately'],
   [HOUR, 'an hour'],
   ['86400', 'a day'],
   ['604800', 'a week'],
@@ -69,6 +69,6 @@ function continueSession({ context, session, request, reply }: PageCall, apiToke
 }
 
 function effect(call: PageCall, apiToken: ApiToken): Html {
-  return html`<p>It gets a new text; its number, permission and expiry stay. Whatever uses the present text is rejected once the time below has passed, and a text that an earlier rotation replaced is rejected now. Last used: ${lastUse(apiToken.lastUsedAt)}.</p>
+  return html`<p>It gets a new text; its number, permission and expiry do not change. Whatever uses the current text is rejected once the time below has passed, and a text that an earlier rotation replaced is rejected now. Last used: ${lastUse(apiToken.lastUsedAt)}.</p>
 ${isOfSession(call, apiToken) ? html`<p>You are signed in with this API token, and stay signed in with the new text. Other sessions with it end.</p>` : ''}`;
 }

@@ -42,7 +42,7 @@ export const dataSourcePages = new DocumentPages({
   fields: (form) => html`${textField({
     ...form.field('schema_id'),
     label: 'Schema',
-    hint: 'The id of the schema that it is a data source of.',
+    hint: 'The id of the schema that it belongs to.',
     isRequired: true,
   })}
 ${nameField({ ...form.field('name'), hint: 'For people.' })}
@@ -149,7 +149,7 @@ async function used(document: Document, call: PageCall): Promise<Html> {
   const text =
     figures === null
       ? html`${link(url, 'User groups that use it')} <span class="hint">(being counted)</span>`
-      : html`Used by ${link(url, `${withSeparators(count)} user ${count === 1 ? 'group' : 'groups'}`)}, with defaults, ${countedAt(figures)}`;
+      : html`Used by ${link(url, `${withSeparators(count)} user ${count === 1 ? 'group' : 'groups'}`)}, including as a default, ${countedAt(figures)}`;
   return html`<p id="used-by">${text}</p>`;
 }
 

@@ -17,7 +17,7 @@ export const catalogueOverview: Page = {
     title: 'Catalogue',
     main: html`<h1>Catalogue</h1>
 ${notice(call.query, { saved: 'Saved.', deleted: 'Deleted.' })}
-<p class="hint">What the mapping of a user group leads to: from a schema to a data source.</p>
+<p class="hint">The mapping of a user group leads from schemas to data sources.</p>
 ${await schemaPages.section(call)}
 ${await dataSourcePages.section(call)}
 <h2>Rules for user groups</h2>

@@ -19,7 +19,7 @@ export const schemaPages = new DocumentPages({
   api: schemas.kind,
   path: SCHEMAS,
   list: { title: 'Schemas', table: schemaTable },
-  idHint: 'As in mappings, where it leads to the data source of a user group.',
+  idHint: 'The id that mappings use for the schema.',
   members: (form) => ({
     name: textMember(form, 'name'),
     default_data_source: defaultMember(form),
@@ -37,11 +37,11 @@ export const schemaPages = new DocumentPages({
 ${textField({
   ...form.field('default_data_source'),
   label: 'Default data source',
-  hint: 'Of user groups whose mapping has no entry for this schema. Empty: these have none.',
+  hint: 'For user groups whose mapping has no entry for this schema. Empty: they have none.',
 })}
 ${checkField({
   name: 'default_is_number',
-  label: 'This is the number of the data source, not your id of it',
+  label: 'This is the number of the data source, not your own id',
   isChecked: form.has('default_is_number'),
 })}`,
   doubt: async (call, id, { default_data_source: reference = null }) => {

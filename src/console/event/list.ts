@@ -88,9 +88,7 @@ async function apiTokenLabels({ context, caller }: PageCall): Promise<string[]> 
 /** Text for a page without events. With a filter, more may follow. */
 function emptyPage(context: Context, { nextCursor }: EventsPage, filter: Filter): Html {
   if (nextCursor !== null)
-    return none(
-      'None of the events that were looked through meets these conditions; continue on the next page.',
-    );
+    return none('None of the events searched so far meets these conditions; continue on the next page.');
   const isFiltered = Object.values(filter).some((condition) => condition);
   if (!isFiltered || !context.keepsEvents) return noEvents(context);
   return none('No events meet these conditions. Requests that changed nothing are not recorded.');

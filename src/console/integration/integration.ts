@@ -161,7 +161,7 @@ ${areaField({
   ...form.field('settings'),
   label: 'Settings',
   placeholder: example.settings!,
-  hint: 'A JSON object. A property of user groups leaves only if “properties” lists it.',
+  hint: 'A JSON object. Tokens contain only those properties of user groups that “properties” lists.',
   rows: 12,
 })}
 ${settingsHelp(type)}

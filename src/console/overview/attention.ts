@@ -28,7 +28,7 @@ export async function attention(call: PageCall): Promise<Html> {
     ...named(apiTokens.filter((apiToken) => expiresSoon(apiToken, now)).map(expiring)),
     ...named(apiTokens.filter((apiToken) => isUnused(apiToken, now)).map(unused)),
   ];
-  return html`<section aria-labelledby="attention"><h2 id="attention">To look at</h2>
+  return html`<section aria-labelledby="attention"><h2 id="attention">Needs attention</h2>
 ${items.length === 0 ? none('No webhook endpoint fails, and no API token expires soon or is unused.') : html`<ul class="entries">${items.map((item) => html`<li>${item}</li>`)}</ul>`}
 </section>`;
 }

@@ -33,12 +33,12 @@ ${figures === null ? COUNTING : html`${userGroups(figures)}${charts(call, figure
 
 /** Loads the figures by itself if there is JavaScript. */
 const COUNTING = html`<div hx-get="${PATH}" hx-trigger="load delay:1s" hx-target="#figures" hx-select="#figures" hx-swap="outerHTML">
-${none('They are being counted. Reload this page in a moment.')}</div>`;
+${none('User groups are being counted. Reload this page in a moment.')}</div>`;
 
 function userGroups(figures: CountedFigures): Html {
   return html`<p>${countedAt(figures)}</p>
 <dl class="figures">${[
-    figure('In all', figures.userGroups, {}),
+    figure('Total', figures.userGroups, {}),
     figure('New this week', figures.created, { created_since: dateText(figures.createdSince) }),
     figure('Suspended', figures.suspended, { suspended: 'yes' }),
     figure('Never seen', figures.neverSeen, { seen: 'never' }),
@@ -78,7 +78,7 @@ ${barChart(
   {
     id: `${id}-chart`,
     title,
-    description: `A bar for each day (UTC) from ${bars[0]!.name} to ${bars.at(-1)!.name}; ${withSeparators(total)} in all.`,
+    description: `A bar for each day (UTC) from ${bars[0]!.name} to ${bars.at(-1)!.name}; ${withSeparators(total)} in total.`,
     columns: ['Day (UTC)', column],
   },
   bars,

@@ -58,7 +58,7 @@ ${areaField({
   ...edited.form.field('schema'),
   label: 'JSON Schema',
   placeholder: EXAMPLE.schema,
-  hint: 'JSON Schema 2020-12 for the properties of user groups, at most 64 KiB. Patterns are regular expressions of ECMAScript without lookaround or backreferences, and $ref leads to a place in the schema.',
+  hint: 'JSON Schema 2020-12 for the properties of user groups, at most 64 KiB. Patterns are ECMAScript regular expressions without lookaround or backreferences, and $ref refers to a place in the schema.',
   rows: 18,
 })}
 ${choiceField({ ...edited.form.field('mode'), label: 'Mode', choices: modeChoices })}`,
@@ -92,7 +92,7 @@ const deletion = formPages({
     return {
       title: 'Delete the property schema?',
       text: html`${confirmationProblem(NOUN, problem)}
-<p>Properties of user groups are then not checked, and have no form with fields in this console.</p>`,
+<p>Properties of user groups are then no longer checked, and forms in this console no longer follow the schema.</p>`,
       fields: keptVersionField(documentVersion(stored), form, problem),
       button: 'Delete',
       isDangerous: true,

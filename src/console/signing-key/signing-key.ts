@@ -82,7 +82,7 @@ const NO_KEYS = none('There are none yet: the first integration that needs them 
 const statusBadges = {
   pending: badge('neutral', 'published, does not sign yet'),
   signing: badge('good', 'signs'),
-  retiring: badge('neutral', 'published, does not sign any more'),
+  retiring: badge('neutral', 'published, no longer signs'),
 } as const satisfies Record<SigningKeyStatus, Html>;
 
 function keySet({ publicUrl, clock }: Context, { keySet }: StoredKeySet): Html {

@@ -79,7 +79,7 @@ function typedIn({ query, form }: PageCall, id: string, config: EnvironmentConfi
 
 const EXISTS = new Problem(
   'version_mismatch',
-  'A user group with this id exists already: nothing was changed.',
+  'A user group with this id already exists: nothing was changed.',
   {
     errors: [{ pointer: '/user_group_id', detail: 'is the id of an existing user group' }],
   },
@@ -98,7 +98,7 @@ function createContent(
 ${textField({
   name: 'user_group_id',
   label: ID_LABEL,
-  hint: 'Your own id of this customer.',
+  hint: 'Your own id for this customer.',
   value: id,
   isRequired: true,
   problem,

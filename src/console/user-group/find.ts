@@ -38,7 +38,7 @@ export const findByToken = formPages({
       name: 'token',
       label: 'Token',
       type: 'password',
-      hint: 'A user group token, or an embed token of the type jwt. This does not count as seen.',
+      hint: 'A user group token, or an embed token of the type jwt. Looking it up does not change “Last seen”.',
       isRequired: true,
       problem,
     }),

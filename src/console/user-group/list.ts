@@ -81,7 +81,7 @@ ${searchForm(search)}
 ${omittedColumns(omitted)}
 ${lead === null ? '' : html`<p>${leadText(lead, idLink(pathTo('user-groups', lead.id), lead.id))}</p>`}
 ${isWriter ? actionForm(session, pageUrl(SELECTION_PATH, { ...search, ...progress.place }), html`${results(page.userGroups, columns, true)}${selectionButtons}`) : results(page.userGroups, columns, false)}
-<p class="export">${link(pageUrl(EXPORT_PATH, search), 'Export all of this list as CSV')}</p>
+<p class="export">${link(pageUrl(EXPORT_PATH, search), 'Export the whole list as CSV')}</p>
 ${progressView(search, progress, total)}
 </div>
 ${progress.shown === 0 && query.size === 0 ? demoOffer(call) : ''}`,

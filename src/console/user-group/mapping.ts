@@ -235,7 +235,7 @@ function defaultText(catalogue: Catalogue, schemaId: string, userGroupId: string
     .effective({ providedId: userGroupId ?? '', mapping: null })
     .dataSources.get(schemaId);
   return found === undefined
-    ? `missing: the default ${isolated(String(reference))} leads nowhere`
+    ? `missing: the default ${isolated(String(reference))} cannot be used`
     : `default: ${isolated(dataSourceName(found))}`;
 }
 
@@ -249,5 +249,5 @@ function violationText(input: Input, catalogue: Catalogue, userGroupId: string |
   const [unresolved] = effective.unresolved.filter((each) => each.schemaId === schemaId);
   return unresolved === undefined
     ? 'Missing: dashboards get no data source for it.'
-    : `Missing: ${isolated(String(unresolved.reference))} does not lead to a data source of this schema for this user group.`;
+    : `Missing: ${isolated(String(unresolved.reference))} is not a data source of this schema for this user group.`;
 }

@@ -135,7 +135,7 @@ export function propertiesText(
       continue;
     }
     if (typed.has(JSON.stringify(input.key)))
-      violations.push({ pointer: jsonPointer(['properties', input.key]), detail: 'is there twice' });
+      violations.push({ pointer: jsonPointer(['properties', input.key]), detail: 'occurs twice' });
     typed.set(JSON.stringify(input.key), value);
   }
   for (const [key, value] of membersOf(text)) {

@@ -72,9 +72,9 @@ ${hiddenFields(fields, stored)}
 <p>${idLink(group, stored.providedId)}</p>
 ${othersText(others)}
 ${isSame ? none('Nothing differs from what is stored.') : changesOrOrder(stored, fields)}
-${violationList('This violates rules that are reported, and not enforced:', context.violations)}
+${violationList('This violates rules that are reported but not enforced:', context.violations)}
 ${violationList(
-  'Dashboards of this user group will show an error, because the mapping leads nowhere:',
+  'Dashboards of this user group will show an error, because these entries of the mapping lead to no data source:',
   await danglingEntries({ context, caller }, stored, fields),
 )}
 ${actionForm(session, `${group}/save`, content)}`,

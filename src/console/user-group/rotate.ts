@@ -12,12 +12,12 @@ const reasons = Object.keys(REASONS) as (keyof typeof REASONS)[];
 const reasonChoices = [
   ['', 'choose'],
   ['leak', 'the token has leaked, or may have'],
-  ['routine', 'routine: there is no suspicion'],
+  ['routine', 'routine: no leak is suspected'],
 ] as const;
 
 /** Seconds. */
 const GRACE_PERIODS = [
-  ['', 'As the reason asks: none after a leak, otherwise 1 day'],
+  ['', 'Depends on the reason: none after a leak, otherwise 1 day'],
   ['0', 'None: the current token stops working immediately'],
   ['3600', '1 hour'],
   ['86400', '1 day'],
@@ -30,7 +30,7 @@ export const rotation = groupConfirmation({
   title: 'Rotate the token of',
   heading: 'Rotate the token',
   effect:
-    'The user group gets a new token. Dashboards that present the current one show an error from the end of its grace period on.',
+    'The user group gets a new token. Dashboards that present the current one show an error once its grace period has ended.',
   button: 'Rotate',
   act: async (call) => {
     const gracePeriod = gracePeriodIn(call.form);

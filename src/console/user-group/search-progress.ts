@@ -139,7 +139,7 @@ function goingOn(search: Search, progress: Progress, total: number | null): Html
   const attributes = html`hx-get="${url}" hx-trigger="load, click" hx-target="#search-step" hx-select="#search-step" hx-swap="outerHTML" hx-select-oob="#${ROWS}:beforeend,#${STATUS}:innerHTML" hx-sync="${SEARCH_FORM}:queue last"`;
   return html`<p>${searchedText(progress, total)}</p>
 ${total === null ? '' : html`<progress aria-label="Searched user groups" value="${Math.min(searched, total)}" max="${Math.max(total, 1)}"></progress>`}
-<p><a class="button" id="search-on" href="${url}" ${attributes}>Search on</a></p>
+<p><a class="button" id="search-on" href="${url}" ${attributes}>Continue searching</a></p>
 ${shown === 0 && found === 0 ? '' : nextPage(LIST_PATH, null, { ...search, ...place })}`;
 }
 

@@ -72,10 +72,10 @@ ${actionForm(session, pathTo(...WEBHOOKS, id, 'test'), submit('Send a test', 'pl
     tested: 'A test event is on its way: see the deliveries.',
     redelivered: 'The event is delivered again: see the deliveries.',
     redelivered_failed:
-      'The failed deliveries since then are delivered again, as fast as the receiver accepts them.',
+      'Failed deliveries of events since that time are delivered again, as fast as the receiver accepts them.',
     redelivered_some:
-      'The first failed deliveries since then are delivered again. There may be more: repeat it when these have arrived.',
-    none_failed: 'No delivery since then has failed.',
+      'The first failed deliveries of events since that time are delivered again. There may be more: repeat it when these have arrived.',
+    none_failed: 'No delivery of an event since that time has failed.',
   },
   consequences: async (document) => {
     const { url } = parseWebhookEndpoint(document);
@@ -152,8 +152,8 @@ function noDeliveries(state: DeliveryState | undefined, nextCursor: string | nul
   if (state === undefined) return none('None yet.');
   return none(
     nextCursor === null
-      ? `None is ${state}.`
-      : `None of those that were looked through is ${state}: continue.`,
+      ? `No delivery has the state ${state}.`
+      : `None of the deliveries searched so far has the state ${state}; continue on the next page.`,
   );
 }
 

@@ -31,10 +31,10 @@ export const redeliverFailedForm = formPages({
     return {
       title: `Deliver failed webhooks to ${isolated(id)} again`,
       text: html`${problemSummary(problem)}
-<p>Every delivery that was given up is pending again, with all its retries. The receiver gets them as fast as it accepts them: one at a time while it fails.</p>`,
+<p>Every delivery that was given up becomes pending again, with all its retries. The receiver gets them as fast as it accepts them: one at a time while it fails.</p>`,
       fields: textField({
         ...form.field('since'),
-        label: 'Of events since (UTC)',
+        label: 'Events since (UTC)',
         type: 'datetime-local',
         isRequired: true,
       }),

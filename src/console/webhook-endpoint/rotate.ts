@@ -21,7 +21,7 @@ export const secretRotation = formPages({
     return {
       title: `Rotate the secret of webhook endpoint ${isolated(id)}?`,
       text: html`${confirmationProblem('webhook endpoint', problem)}
-<p>For a day, webhooks carry two signatures, of the new secret and of the replaced one: give the receiver the new one within that time. If the secret was rotated within the last day, the one that was replaced then ends now.</p>`,
+<p>For a day, webhooks carry two signatures, of the new secret and of the replaced one: give the receiver the new one within that time. If the secret was already rotated within the last day, the one that was replaced then stops working now.</p>`,
       fields: keptVersionField(documentVersion(document), form, problem),
       button: 'Rotate',
       isDangerous: true,
