@@ -32,9 +32,10 @@ function exportCommand(): Command {
     )
     .addArgument(outputArgument())
     .addOption(
-      new Option('--format <format>', 'json if the name of the file ends so, otherwise yaml').choices(
-        formats,
-      ),
+      new Option(
+        '--format <format>',
+        'format of the file; json if its name ends in .json, otherwise yaml',
+      ).choices(formats),
     );
   return withTarget(command).action(async (file: string | undefined, options: ExportOptions) => {
     const { exportConfig } = await import('./config-run.ts');
@@ -46,8 +47,8 @@ function planCommand(): Command {
   const command = new Command('plan')
     .summary('show what apply would change')
     .description(
-      'Prints the difference between the stored configuration and the file. The exit code is 0 if there is none, and 2 if ' +
-        'there is one; a file that would be refused ends with 65.',
+      'Prints the difference between the stored configuration and the file. The exit code is 0 if there is none, 2 if ' +
+        'there is one, and 65 if the file would be refused.',
     );
   return withFile(command).action(async (file: string, options: ApplyOptions) => {
     const { planConfig } = await import('./config-run.ts');
@@ -59,10 +60,10 @@ function applyCommand(): Command {
   const command = new Command('apply')
     .summary('make the stored configuration equal to the file')
     .description(
-      'Prints the difference as plan does, and makes it in one transaction: all changes or none. It is refused if the ' +
+      'Prints the difference as plan does, and applies it in one transaction: all changes or none. It is refused if the ' +
         'configuration has changed since the plan. Sections that the file does not have stay, and so do entries that it ' +
-        'does not have, unless --prune is set. The same file again changes nothing.' +
-        '\n\nA new webhook endpoint gets a secret, which a rotation over HTTP or in the console shows.',
+        'does not have, unless --prune is set. Applying the same file again changes nothing.' +
+        '\n\nA new webhook endpoint gets a secret, which is not shown: rotate it over HTTP or in the console to see one.',
     );
   return withFile(command).action(async (file: string, options: ApplyOptions) => {
     const { applyConfig } = await import('./config-run.ts');

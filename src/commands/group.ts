@@ -205,7 +205,7 @@ function suspendCommand(): Command {
   const command = new Command('suspend')
     .summary('suspend a user group: its tokens no longer resolve')
     .description(
-      'Suspends a user group. Its tokens are rejected like dead ones from the next request on, until "group resume". The ' +
+      'Suspends a user group. Its tokens are rejected like invalid ones from the next request on, until "group resume". The ' +
         'group itself can still be read, changed and rotated.',
     );
   return withSuspension(command, true);

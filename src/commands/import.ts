@@ -64,7 +64,7 @@ export function importCommand(): Command {
         'is read twice: a plan is made and printed first, and nothing is changed if a line is refused, or if more groups ' +
         'would be deleted than --max-delete allows. Nothing is deleted if a line is refused after that.' +
         '\n\nWith --url, the import is made through the API of a running service, with an API token of the permission ' +
-        'read-write in UGS_API_TOKEN, which has the workspace and environment. It keeps tokens and brings none: a line ' +
+        'read-write in UGS_API_TOKEN, which determines the workspace and environment. Tokens are kept, not imported: a line ' +
         'with a token that the group does not have is refused.' +
         '\n\nImport can run while the service is running. If it is interrupted, run it again: lines already imported count ' +
         'as unchanged. The exit code is 65 if lines or deletions were refused.',
@@ -77,14 +77,15 @@ export function importCommand(): Command {
   )
     .addOption(createWorkspaceOption())
     .addOption(
-      new Option('--format <format>', 'of the file; csv if its name ends so, otherwise json-lines').choices(
-        formats,
-      ),
+      new Option(
+        '--format <format>',
+        'format of the file; csv if its name ends in .csv, otherwise json-lines',
+      ).choices(formats),
     )
     .option('--update', 'replace the fields of existing groups that differ')
     .option('--prune', 'delete the groups that the file does not have; requires --update')
     .addOption(
-      new Option('--max-delete <share>', 'with --prune: how many groups may be deleted, as 100 or as 5%')
+      new Option('--max-delete <share>', 'with --prune: how many groups may be deleted, such as 100 or 5%')
         .argParser(parseMaxDeletions)
         .default(DEFAULT_MAX_DELETIONS, '5%'),
     )
@@ -353,7 +354,7 @@ class Report {
       const deletions =
         deleted === null
           ? ''
-          : ` User groups that are not in the file ${isDryRun ? 'to be deleted' : 'deleted'}: ${deleted}.`;
+          : ` User groups not in the file, ${isDryRun ? 'to be deleted' : 'deleted'}: ${deleted}.`;
       const start = isDryRun ? (deleted === null ? 'Dry run, nothing was changed. ' : 'Plan: ') : '';
       console.log(`${start}${counted(lines, 'line')}: ${counts}.${deletions}`);
     }

@@ -46,5 +46,5 @@ export function selectTarget(
   }
   const [excluded] = Object.entries(ofDatabase).find(([, value]) => value !== undefined) ?? [];
   if (excluded === undefined) return { url };
-  throw new UsageError(`--url excludes ${excluded}: the API token has the workspace and environment`);
+  throw new UsageError(`--url excludes ${excluded}: the API token determines the workspace and environment`);
 }

@@ -38,7 +38,7 @@ const COLUMNS = [
 
 export function usageCommand(): Command {
   return new Command('usage')
-    .summary('write how often the tokens of user groups were used to a file')
+    .summary('export how often the tokens of user groups were used')
     .addCommand(exportCommand());
 }
 
@@ -49,7 +49,7 @@ function exportCommand(): Command {
       'Writes the entries of GET /v1/usage as CSV, with a heading. The last column has the embed tokens of each ' +
         'integration as JSON. Can run while the service is running; uses of the last minute are not included yet.' +
         '\n\nWith --url, they are read from a running service, with an API token of the permission read-only or read-write ' +
-        'in UGS_API_TOKEN, which has the workspace and environment.' +
+        'in UGS_API_TOKEN, which determines the workspace and environment.' +
         "\n\nAn id that a spreadsheet would take for a formula, because it starts with =, +, - or @, is preceded by a ' " +
         'in the file.',
     )

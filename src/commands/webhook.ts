@@ -49,8 +49,8 @@ function listCommand(): Command {
   const command = new Command('list')
     .summary('list webhook endpoints with their pending deliveries')
     .description(
-      `Lists webhook endpoints, since when no delivery to them has succeeded, and their pending deliveries, counted up to ` +
-        `${MAX_COUNTED}.`,
+      'Lists webhook endpoints, with the time since which no delivery has succeeded and the number of pending deliveries, ' +
+        `counted up to ${MAX_COUNTED}.`,
     )
     .option('--pending', 'only endpoints with pending deliveries');
   return withPlace(command).action((options: ListOptions) =>
@@ -145,11 +145,12 @@ async function disable(store: BatchingStore, config: Config, found: FoundEndpoin
 function withPlace(command: Command): Command {
   command
     .option('--workspace <name>', 'workspace of the webhook endpoints', parseName)
-    .addOption(new Option('--all-workspaces', 'of all workspaces').conflicts('workspace'))
+    .addOption(new Option('--all-workspaces', 'webhook endpoints of all workspaces').conflicts('workspace'))
     .addOption(
-      new Option('--environment <environment>', 'only of this environment (default: both)').choices(
-        environments,
-      ),
+      new Option(
+        '--environment <environment>',
+        'only webhook endpoints of this environment (default: both)',
+      ).choices(environments),
     );
   return addDatabaseOptions(command);
 }

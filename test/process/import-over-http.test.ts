@@ -139,11 +139,11 @@ describeOnEachDatabase('import --url', (kind) => {
     const plan = await importLines(groups(9), '--update', '--prune', '--max-delete', '10%', '--dry-run');
     assert.equal(
       plan.stdout,
-      'Plan: 9 lines: 0 created, 0 updated, 9 unchanged, 0 refused. User groups that are not in the file to be deleted: 1.\n',
+      'Plan: 9 lines: 0 created, 0 updated, 9 unchanged, 0 refused. User groups not in the file, to be deleted: 1.\n',
     );
     assert.equal((await ids()).length, 10);
     const pruned = await importLines(groups(9), '--update', '--prune', '--max-delete', '1');
-    assert.match(pruned.stdout, /not in the file deleted: 1\.\n$/);
+    assert.match(pruned.stdout, /not in the file, deleted: 1\.\n$/);
     assert.deepEqual(
       await ids(),
       groups(9).map(({ user_group_id }) => user_group_id),

@@ -61,8 +61,8 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     assert.deepEqual([exit.code, exit.stderr], [0, '']);
     const [plan, result] = exit.stdout.trimEnd().split('\n');
     const counts = '10 lines: 1 created, 1 updated, 8 unchanged, 0 refused.';
-    assert.equal(plan, `Plan: ${counts} User groups that are not in the file to be deleted: 1.`);
-    assert.equal(result, `${counts} User groups that are not in the file deleted: 1.`);
+    assert.equal(plan, `Plan: ${counts} User groups not in the file, to be deleted: 1.`);
+    assert.equal(result, `${counts} User groups not in the file, deleted: 1.`);
     assert.deepEqual(await ids(), ['g1', 'g2', 'g3', 'g4', 'g5', 'g6', 'g7', 'g8', 'g9', 'new']);
     const again = await prune(text, '--json', '--max-delete', '0');
     assert.equal(again.code, 0);
@@ -170,7 +170,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     const exit = await prune(text, '--max-delete', '100%');
     assert.equal(exit.code, 65);
     assert.match(exit.stdout, /^Plan: 5 lines: 2 created, .* 0 refused\. .* to be deleted: 7\.$/m);
-    assert.match(exit.stdout, /1 refused\. User groups that are not in the file deleted: 0\.\n$/);
+    assert.match(exit.stdout, /1 refused\. User groups not in the file, deleted: 0\.\n$/);
     assert.match(exit.stderr, /no user group was deleted/);
     assert.equal((await ids()).length, 11);
   });

@@ -30,7 +30,7 @@ export async function checkProxy(url: URL, apiToken: Secret | null): Promise<Che
 
 function remedyIfUnreachable({ protocol }: URL): string {
   const certificate =
-    protocol === 'https:' ? '; for an own certificate authority, set NODE_EXTRA_CA_CERTS' : '';
+    protocol === 'https:' ? '; for your own certificate authority, set NODE_EXTRA_CA_CERTS' : '';
   return `check the URL, and the address, certificate and log of the proxy${certificate}`;
 }
 
