@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { calculateJwkThumbprint, exportJWK, importJWK, jwtVerify } from 'jose';
-import type { Document } from '../../src/domain/document.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import {
@@ -28,7 +27,6 @@ import {
   parseKeySet,
   parsePrivateKeys,
   privateKeysText,
-  publicationTag,
   publishedKeys,
   publishedUntil,
   type SigningKey,
@@ -36,7 +34,6 @@ import {
   statusOfSigningKey,
   tenantOfIssuer,
 } from '../../src/domain/signing-key/key-set.ts';
-import { toVersionTag } from '../../src/domain/user-group/user-group.ts';
 
 const HOUR_MS = 3_600_000;
 const AFTER_MS = HOUR_MS + 5 * 60_000;
@@ -109,19 +106,6 @@ describe('a stored key set', () => {
       kind: 'key_set',
       id: 'default',
     });
-  });
-
-  it('has another tag after each change, and when a key is no longer published', () => {
-    const document = { createdAt: 5, version: 1 } as Document;
-    const tags = [
-      publicationTag(document, [first]),
-      publicationTag(document, [first, second]),
-      publicationTag({ ...document, version: 2 }, [first]),
-      publicationTag({ ...document, createdAt: 6 }, [first]),
-    ];
-    assert.equal(new Set(tags).size, 4);
-    for (const tag of tags) assert.equal(toVersionTag(tag), tag);
-    assert.equal(publicationTag({ ...document }, [second]), tags[0]);
   });
 });
 

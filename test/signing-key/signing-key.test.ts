@@ -107,8 +107,32 @@ describeOnEachDatabase('The signing keys', (database) => {
     const head = await read('HEAD');
     assert.deepEqual([head.status, head.text, head.headers.etag], [200, '', headers.etag]);
     assert.equal(head.headers['content-length'], String(Buffer.byteLength(text)));
-    assert.equal((await read('GET', { 'if-none-match': '"1-1"' })).status, 200);
     assertProblem(await read('POST'), 'method_not_allowed');
+  });
+
+  it('are sent whatever else a cache knows, and never instead of another document', async () => {
+    const { pathname } = new URL((await list()).json.jwks_url);
+    const read = (name: string, headers: Record<string, string | undefined> = {}) =>
+      site.service.call('GET', pathname.replace('jwks.json', name), undefined, { token: null, headers });
+    const { etag } = (await read('jwks.json')).headers;
+    const date = new Date(site.now).toUTCString();
+    for (const [name, value, status] of [
+      ['if-none-match', `W/${etag}`, 304],
+      ['if-none-match', `"1-1", ${etag}`, 304],
+      ['if-none-match', '*', 304],
+      ['if-none-match', '"1-1"', 200],
+      ['if-none-match', etag!.slice(1, -1), 200],
+      ['if-match', '"1-1"', 200],
+      ['if-modified-since', date, 200],
+      ['if-unmodified-since', date, 200],
+      ['if-range', etag, 200],
+    ] as const)
+      assert.equal((await read('jwks.json', { [name]: value })).status, status, `${name}: ${value}`);
+    const found = (await read('openid-configuration')).headers.etag;
+    await rotate({ revoke: true });
+    assert.equal((await read('jwks.json', { 'if-none-match': etag })).status, 200);
+    const same = await read('openid-configuration', { 'if-none-match': found });
+    assert.equal(same.status, 304, 'depends only on the address of the service');
   });
 
   it('are not found under another id', async () => {

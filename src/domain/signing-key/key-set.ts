@@ -16,13 +16,13 @@ import {
   type webcrypto,
 } from 'node:crypto';
 import { promisify } from 'node:util';
-import { type Document, type DocumentKey, documentTag } from '../document.ts';
+import type { Document, DocumentKey } from '../document.ts';
 import type { Tenant } from '../event/event.ts';
 import { timestamp, timestampOrNull } from '../instant.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { takeRandomBytes } from '../random-bytes.ts';
 import { Secret } from '../secret.ts';
-import { environments, type VersionTag } from '../user-group/user-group.ts';
+import { environments } from '../user-group/user-group.ts';
 import {
   jwtHeader,
   type PrivateSigningKey,
@@ -177,12 +177,6 @@ export function signingKeyMembers(key: SigningKey, keySet: KeySet, now: number) 
     published_until: timestampOrNull(publishedUntil(key, keySet.keys)),
     public_key: createPublicKeyObject(key).export({ format: 'pem', type: 'spki' }).toString(),
   };
-}
-
-/** Identifies the published keys: it also changes when a key is no longer published. */
-export function publicationTag(document: Document, published: readonly SigningKey[]): VersionTag {
-  const { createdAt, version } = document;
-  return documentTag({ createdAt, version: version * 1_000 + published.length });
 }
 
 /** RFC 7517. */

@@ -24,7 +24,7 @@ export function setDocumentTag(reply: FastifyReply, document: Document): void {
   setVersionTag(reply, documentTag(document));
 }
 
-export function setVersionTag(reply: FastifyReply, tag: VersionTag): void {
+function setVersionTag(reply: FastifyReply, tag: VersionTag): void {
   reply.header('etag', `"${tag}"`);
 }
 

@@ -1,10 +1,9 @@
 // The public keys of an issuer of embed tokens, for the tools that verify them.
 
-import { isMetByTag } from '../../../domain/precondition.ts';
+import { hash } from 'node:crypto';
 import {
   jsonWebKeySet,
   MAX_AGE_SECONDS,
-  publicationTag,
   publishedKeys,
   type SigningKey,
 } from '../../../domain/signing-key/key-set.ts';
@@ -13,7 +12,6 @@ import { readIssuer, type StoredKeySet } from '../../../operations/signing-key/k
 import { UNKNOWN_TENANT } from '../../../scheduling/fair-queue.ts';
 import { requestContext } from '../../endpoint.ts';
 import type { PublicCall, PublicEndpoint } from '../../public-endpoint.ts';
-import { readPrecondition, setVersionTag } from '../../response/entity-tag.ts';
 import { JSON_TYPE } from '../../response/problem.ts';
 import { objectSchema, titled } from '../../schema.ts';
 
@@ -27,26 +25,29 @@ const EXAMPLE_KEY = {
   use: 'sig',
 };
 
-/** Responds with `write` of the issuer in the path, or 304. Throws `not_found` and `overloaded`. */
+/**
+ * Responds with `write` of the issuer in the path, or 304. Ignores other preconditions and malformed ones, which caches send
+ * by themselves (RFC 9110 §13.1.3): a verifier must get the keys. Throws `not_found` and `overloaded`.
+ */
 export async function respondFromIssuer(
   { context, request, reply }: PublicCall,
   write: (issuer: StoredKeySet, published: readonly SigningKey[]) => string,
 ): Promise<string | undefined> {
   context.activity.seen(UNKNOWN_TENANT);
   if (!context.store.admits('read')) throw overloaded;
-  const precondition = readPrecondition(request.headers);
   const { issuer_id: issuerId } = request.params as { issuer_id: string };
   const issuer = await readIssuer(requestContext(context, request), issuerId);
-  const published = publishedKeys(issuer.keySet, context.clock());
-  const tag = publicationTag(issuer.document, published);
-  setVersionTag(reply, tag);
-  reply.header('cache-control', `max-age=${MAX_AGE_SECONDS}`);
-  if (!isMetByTag(precondition, tag)) {
+  const text = write(issuer, publishedKeys(issuer.keySet, context.clock()));
+  // Digest of the text: it changes with the published keys, and with `UGS_PUBLIC_URL`.
+  const tag = `"${hash('sha256', text, 'base64url')}"`;
+  reply.header('etag', tag).header('cache-control', `max-age=${MAX_AGE_SECONDS}`);
+  const { 'if-none-match': known } = request.headers;
+  if (known === '*' || known?.includes(tag)) {
     reply.code(304);
     return undefined;
   }
   reply.header('content-type', JSON_TYPE);
-  return write(issuer, published);
+  return text;
 }
 
 export const keySet: PublicEndpoint = {

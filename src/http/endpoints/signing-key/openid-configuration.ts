@@ -45,7 +45,7 @@ export const openIdConfiguration: PublicEndpoint = {
         },
         examples: { issuer: { summary: 'An issuer', value: example } },
       },
-      304: { description: 'The published keys are those that `If-None-Match` names.', headers: ['ETag'] },
+      304: { description: 'The response is the one that `If-None-Match` names.', headers: ['ETag'] },
     },
     problems: ['overloaded', 'database_unavailable'],
   },
