@@ -217,6 +217,40 @@ describeOnEachDatabase('The signing keys', (database) => {
     for (const { json } of again) assert.deepEqual(json, first.json);
   });
 
+  it('are rotated in six minutes when a clock that was ahead is corrected, and never by its date again', async () => {
+    const { token } = await site.service.apiToken({ permission: 'admin', environment: 'Testing' });
+    const call = (method: string, path: string, body?: object) =>
+      served(() => site.service.call(method, path, body, { token }));
+    const kid = async () => {
+      const body = { integration: 'jwt', user_group_id: 'a' };
+      return decodeProtectedHeader((await call('POST', '/v1/embed-tokens', body)).json.embed_token.token).kid;
+    };
+    const rotateAt = async (aheadMs: number) => {
+      site.service.clockAheadMs = aheadMs;
+      return (await call('POST', '/v1/signing-keys/rotate')).json.signing_keys;
+    };
+    const now = site.service.clockAheadMs;
+    site.service.clockAheadMs = now + 24 * HOUR;
+    await call('PUT', '/v1/integrations/jwt', integrations.jwt);
+    site.service.clockAheadMs = now;
+    await call('POST', '/v1/user-groups', { user_group_id: 'a', name: 'A', properties: { region: 'r' } });
+    const first = await kid();
+    assert.equal((await rotateAt(now + 48 * HOUR)).length, 4);
+    const keys = await rotateAt(now);
+    assert.deepEqual(
+      keys.map(({ status }: { status: string }) => status),
+      ['signing', 'signing', 'pending', 'pending'],
+    );
+    assert.deepEqual(await rotateAt(now - 5 * MINUTE), keys);
+    assert.equal(await kid(), first);
+    site.service.clockAheadMs = now + 7 * MINUTE;
+    const second = await kid();
+    assert.notEqual(second, first);
+    site.service.clockAheadMs = now + 72 * HOUR;
+    assert.equal(await kid(), second);
+    site.service.clockAheadMs = now;
+  });
+
   it('are replaced immediately if they are revoked', async () => {
     await rotate();
     const old = await mint();

@@ -167,6 +167,21 @@ export function statusOfSigningKey(key: SigningKey, keySet: KeySet, now: number)
   return key.signsFrom > now ? 'pending' : 'retiring';
 }
 
+/** Whether new keys wait to sign. Ignores keys that a clock which was ahead has dated: they would wait for as long as it was. */
+export function hasPendingKeys(keySet: KeySet, now: number): boolean {
+  return keySet.keys.some(
+    (key) =>
+      statusOfSigningKey(key, keySet, now) === 'pending' && key.signsFrom <= now + 2 * PUBLISHED_BEFORE_MS,
+  );
+}
+
+/** The keys that stay published at a rotation: none that would sign after the new ones. */
+export function keysToKeep(keySet: KeySet, now: number): SigningKey[] {
+  return publishedKeys(keySet, now)
+    .filter((key) => statusOfSigningKey(key, keySet, now) !== 'pending')
+    .map((key) => ({ ...key, signsFrom: Math.min(key.signsFrom, now) }));
+}
+
 /** A key as the API and the command line write it. */
 export function signingKeyMembers(key: SigningKey, keySet: KeySet, now: number) {
   return {

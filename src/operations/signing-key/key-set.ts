@@ -9,9 +9,11 @@ import {
   createPublicKeyObject,
   createSigner,
   generateSigningKeys,
+  hasPendingKeys,
   type KeySet,
   keySetKey,
   keySetText,
+  keysToKeep,
   type NewSigningKey,
   newIssuerId,
   type PrivateKeys,
@@ -115,13 +117,7 @@ export async function rotateKeySet(
     const stored = await findKeySet(context, reader);
     if (!isMetByTag(precondition, stored && documentTag(stored.document))) throw versionMismatch(NOUN);
     if (stored === null) return ensureKeySet(context, reader);
-    const now = context.clock();
-    if (
-      !revoke &&
-      stored.keySet.keys.some((key) => statusOfSigningKey(key, stored.keySet, now) === 'pending')
-    ) {
-      return stored;
-    }
+    if (!revoke && hasPendingKeys(stored.keySet, context.clock())) return stored;
     const rotated = await write(context, reader, await rotation(context, stored, revoke), stored.document);
     if (rotated !== null) return rotated;
   }
@@ -150,7 +146,7 @@ async function rotation(
   // Other keys will not sign again.
   const signing = keySet.keys.filter((key) => statusOfSigningKey(key, keySet, now) === 'signing');
   const privateKeys = Object.fromEntries(signing.map(({ kid }) => [kid, all[kid]!]));
-  return { issuerId, keys: [...publishedKeys(keySet, now), ...newKeys], newKeys, privateKeys };
+  return { issuerId, keys: [...keysToKeep(keySet, now), ...newKeys], newKeys, privateKeys };
 }
 
 /**
