@@ -1,4 +1,4 @@
-// Work on more than fits into one step: reads it page by page, and does it part by part.
+// Work that does not fit into one step: it is read page by page, and done part by part.
 
 /** Keyset pagination: yields the pages after an item until one is empty. */
 export async function* pagesAfter<Item>(

@@ -16,7 +16,7 @@ interface BootstrapApiToken {
   environment: Environment;
 }
 
-/** What to do about a text that is refused. */
+/** Remedy for a refused text, as the end of a message. */
 export const REMEDY = 'set another text ("api-token generate" prints one), or none';
 
 /** The text belongs to an API token that is not an active admin token of the workspace and environment. */

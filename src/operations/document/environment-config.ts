@@ -93,7 +93,10 @@ export class EnvironmentConfig {
 }
 
 const EMPTY_MAP: ReadonlyMap<string, Document> = new Map();
-/** A small one takes 3 KB. A request of an environment beyond them reads its configuration again, which doubles its cost. */
+/**
+ * Maximum number of environments in memory. A small configuration takes 3 KB. Requests of further
+ * environments read their configuration again, which doubles their cost.
+ */
 const MAX_ENVIRONMENTS = 16_384;
 /** Maximum characters of all documents in memory: forty environments whose documents reach every limit. */
 const MAX_CHARACTERS = 256 * 1024 * 1024;

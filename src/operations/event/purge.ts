@@ -139,7 +139,8 @@ async function deleteAll(
   for (let deleted = BATCH; deleted === BATCH && !signal?.aborted; total += deleted) {
     deleted = await store.write({ kind, tenant: tenantOf(tenant), before: oldest, limit: BATCH, ...ahead });
     const share = Math.max(deleted / BATCH, MIN_SHARE);
-    // Thousands of environments may have few old rows, or none.
+    // Pauses only after deletions, and in proportion to them: thousands of environments may have few old
+    // rows, or none.
     if (deleted > 0) await sleep(share * pauseMs, null, { signal }).catch(() => {});
   }
   return total;

@@ -29,7 +29,7 @@ interface Tally {
   uses: Map<number, Uses>;
 }
 
-/** Tallies by their names: environments may have thousands of integrations. */
+/** Tallies by name, because environments may have thousands of integrations. */
 type Tallies = Map<string, Tally>;
 
 type CountedGroup = UserGroupKey & Pick<UserGroup, 'teamId'>;

@@ -4,8 +4,8 @@ import { userGroupEvent } from '../event/event.ts';
 import { findUserGroup } from './read.ts';
 
 /**
- * Returns the group with its token, to show it to a person. The event of that is durable before. Throws
- * `user_group_not_found`.
+ * Returns the group with its token, to show it to a person. The event about it is durable before the token is
+ * shown. Throws `user_group_not_found`.
  */
 export async function revealToken(
   context: Context,
