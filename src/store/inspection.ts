@@ -1,5 +1,5 @@
 // Reads a database for the commands that check it. An inspection changes nothing, not even the schema, and
-// reads only what every schema version has.
+// reads only what every schema version has, unless a method says otherwise.
 
 import type { ApiToken } from '../domain/api-token.ts';
 import type { StoredToken } from '../domain/key-ring.ts';
