@@ -40,7 +40,6 @@ export class Checker {
     url: string;
     description: ApiDescription;
     account: Account;
-    /** Called for each response. */
     onResponse: (operationId: string, status: number) => void;
   }) {
     this.#url = options.url;

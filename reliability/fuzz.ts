@@ -41,7 +41,6 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzFigures> {
   return await fuzzService(service.url, accounts, options);
 }
 
-/** Fuzzes a running service. */
 export async function fuzzService(
   url: string,
   accounts: readonly Account[],

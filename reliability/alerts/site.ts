@@ -48,7 +48,6 @@ export class Site implements AsyncDisposable {
     this.prometheus = parts.prometheus;
   }
 
-  /** Path of the database file. */
   get database(): string {
     return this.#folder.join('data', 'user-groups.db');
   }
@@ -66,7 +65,6 @@ export class Site implements AsyncDisposable {
     return this.service.call(this.token, method, path, body);
   }
 
-  /** Creates another user group. */
   create(fields: object = {}): Promise<TestResponse> {
     const id = `group-${this.#created++}`;
     return this.call('PUT', `/v1/user-groups/${id}`, { name: id, ...fields });

@@ -82,7 +82,6 @@ export class ConsoleBrowser {
     );
   }
 
-  /** Follows a redirect. */
   follow({ status, headers, text }: TestResponse): Promise<TestResponse> {
     assert.equal(status, 303, text);
     return this.get(headers.location!);

@@ -181,7 +181,6 @@ export class Service extends Program {
     super(folder, args, { ...options, env: { LOG_LEVEL: 'trace', ...env } });
   }
 
-  /** Sends a request with the API token `token`. */
   call(token: string, method: string, path: string, body?: unknown): Promise<TestResponse> {
     return this.send({ token, method, path, body });
   }

@@ -4,7 +4,6 @@ import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import type { TestDatabase } from './database.ts';
 
-/** Connection to a PostgreSQL database. */
 export class SqlConnection extends pg.Client implements AsyncDisposable {
   static async open(url: string): Promise<SqlConnection> {
     const connection = new SqlConnection(url);

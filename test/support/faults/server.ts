@@ -90,7 +90,6 @@ export class DedicatedServer {
     return standby;
   }
 
-  /** Promotes a standby to a primary. */
   promote(): Promise<void> {
     return this.run('select pg_promote()');
   }
