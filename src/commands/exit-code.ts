@@ -72,8 +72,8 @@ export class UsageError extends Error {
 }
 
 /**
- * Throws the result of `explain` for a system error, which does not say what the command needed the file for, and rethrows
- * every other error.
+ * Throws the result of `explain` for a system error, which does not say what the command needed the file for,
+ * and rethrows every other error.
  */
 export function explainFileError(error: unknown, explain: (message: string) => Error): never {
   const { syscall, message } = error as NodeJS.ErrnoException;

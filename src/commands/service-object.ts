@@ -12,8 +12,8 @@ import type { JsonText } from '../domain/json/strict-json.ts';
 import { ServiceRefused } from './exit-code.ts';
 
 /**
- * An object in a response of a running service. Its members are read as the types that the API promises: a method throws
- * `ServiceRefused` if the member is missing or of another type.
+ * An object in a response of a running service. Its members are read as the types that the API promises: a
+ * method throws `ServiceRefused` if the member is missing or of another type.
  */
 export class ServiceObject {
   readonly #members: ReadonlyMap<string, JsonText>;

@@ -1,5 +1,5 @@
-// The cookies of the console. Over HTTPS their names have the prefix `__Host-`, which browsers accept only from this
-// host, over HTTPS and for all paths.
+// The cookies of the console. Over HTTPS their names have the prefix `__Host-`, which browsers accept only
+// from this host, over HTTPS and for all paths.
 
 import type { IncomingMessage } from 'node:http';
 import { cookieValues } from '../http/request/cookie.ts';

@@ -1,5 +1,5 @@
-// Three-way merge of fields: what a person changed, and what others have changed since the form was opened. A field that
-// only one side changed is no conflict.
+// Three-way merge of fields: what a person changed, and what others have changed since the form was opened. A
+// field that only one side changed is no conflict.
 
 export type Fields = ReadonlyMap<string, string>;
 

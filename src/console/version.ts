@@ -1,5 +1,5 @@
-// Optimistic locking of forms: the version that a form was opened with is a hidden field and becomes its If-Match, so a
-// stale or repeated submission changes nothing.
+// Optimistic locking of forms: the version that a form was opened with is a hidden field and becomes its
+// If-Match, so a stale or repeated submission changes nothing.
 
 import { type Document, documentTag } from '../domain/document.ts';
 import type { Precondition } from '../domain/precondition.ts';

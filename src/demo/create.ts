@@ -39,8 +39,8 @@ const integration = {
 };
 
 /**
- * Creates the sample files in the directory, the catalogue, the property schema, an integration and the user groups.
- * Throws Node's error if a file cannot be created, and what the operations throw.
+ * Creates the sample files in the directory, the catalogue, the property schema, an integration and the user
+ * groups. Throws Node's error if a file cannot be created, and what the operations throw.
  */
 export async function createDemo(context: Context, caller: Caller, directory: string): Promise<void> {
   createSampleFiles(directory);

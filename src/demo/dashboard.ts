@@ -1,6 +1,6 @@
-// The sample dashboard: does with a demo user group what a dashboard server does with every user group. The effective
-// data source selects the database, a property is bound as a parameter of the query, and nothing replaces either of
-// them if it is missing.
+// The sample dashboard: does with a demo user group what a dashboard server does with every user group. The
+// effective data source selects the database, a property is bound as a parameter of the query, and nothing
+// replaces either of them if it is missing.
 
 import type { DataSource, EffectiveMapping, Unresolved } from '../domain/catalogue.ts';
 import { GroupValues } from '../domain/embed-token/template.ts';

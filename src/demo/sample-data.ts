@@ -1,5 +1,5 @@
-// The demo: three customers, two regions with a sample file each, and the orders in them. What a customer sees is decided
-// by two stored values: its mapping selects the file, and a property selects the rows.
+// The demo: three customers, two regions with a sample file each, and the orders in them. What a customer
+// sees is decided by two stored values: its mapping selects the file, and a property selects the rows.
 
 export const samples = ['orders-eu', 'orders-us'] as const;
 /** Names a sample file. Never taken from a request: only these files are opened. */

@@ -1,5 +1,5 @@
-// The sample files: SQLite databases with the orders of the demo customers. They stand for the databases of customers,
-// which the service never opens.
+// The sample files: SQLite databases with the orders of the demo customers. They stand for the databases of
+// customers, which the service never opens.
 
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,5 +1,5 @@
-// The pipeline of every endpoint that requires an API token: authenticate, check the permission, read and parse the
-// body, run the handler. Callers rely on the order: 401 before 403 before any error in the body.
+// The pipeline of every endpoint that requires an API token: authenticate, check the permission, read and
+// parse the body, run the handler. Callers rely on the order: 401 before 403 before any error in the body.
 
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
@@ -91,8 +91,8 @@ export function endpoint<Body = null, Query = null>(
 }
 
 /**
- * A request must send its last query to the database within this time. A query may take 2.5 seconds; the rest is margin
- * for a busy machine, so that every response is sent within five seconds.
+ * A request must send its last query to the database within this time. A query may take 2.5 seconds; the rest
+ * is margin for a busy machine, so that every response is sent within five seconds.
  */
 const LAST_QUERY_AFTER_MS = 1_500;
 /** Latest start of work that waits for the CPU: it still has time to query the database afterwards. */

@@ -1,6 +1,7 @@
-// Speculative prefetch: the group is looked up in the same round trip as the API token. The lookup assumes that the
-// token still belongs to the caller it belonged to last time. Authentication always queries the database; if it
-// returns another caller, the key of the operation's query differs and the prefetched result is discarded.
+// Speculative prefetch: the group is looked up in the same round trip as the API token. The lookup assumes
+// that the token still belongs to the caller it belonged to last time. Authentication always queries the
+// database; if it returns another caller, the key of the operation's query differs and the prefetched result
+// is discarded.
 
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';

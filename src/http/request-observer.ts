@@ -17,8 +17,8 @@ declare module 'fastify' {
 export type RequestObserver = (request: FastifyRequest) => RequestEnd;
 
 /**
- * `status` is null if the client disconnected before the response was sent. `durationMs` counts from the arrival, or from
- * the response to the previous request of the connection.
+ * `status` is null if the client disconnected before the response was sent. `durationMs` counts from the
+ * arrival, or from the response to the previous request of the connection.
  */
 export type RequestEnd = (status: number | null, durationMs: number) => void;
 

@@ -1,5 +1,5 @@
-// JSON Schemas as the API description uses them. Those of requests also validate (`domain/request-body.ts`); the tests
-// check every response against those of responses.
+// JSON Schemas as the API description uses them. Those of requests also validate (`domain/request-body.ts`);
+// the tests check every response against those of responses.
 
 /** The keywords in use. */
 export interface Schema {

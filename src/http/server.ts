@@ -1,5 +1,5 @@
-// The HTTP server: its limits, and one format for every error response, including those that Node's parser or Fastify's
-// router would otherwise send themselves.
+// The HTTP server: its limits, and one format for every error response, including those that Node's parser or
+// Fastify's router would otherwise send themselves.
 
 import { createServer as createHttpServer, type ServerOptions as HttpOptions, type Server } from 'node:http';
 import type { Socket } from 'node:net';

@@ -1,6 +1,6 @@
-// Admission control for large bodies: limits their total size in memory, from the first byte until they are parsed.
-// Beyond the limit requests are rejected before their body is read. Small bodies, which are read during authentication,
-// do not count.
+// Admission control for large bodies: limits their total size in memory, from the first byte until they are
+// parsed. Beyond the limit requests are rejected before their body is read. Small bodies, which are read
+// during authentication, do not count.
 
 import { tooBusy } from '../../operations/refusals.ts';
 import { Problem } from '../../problem.ts';

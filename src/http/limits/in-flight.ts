@@ -1,5 +1,5 @@
-// Counts requests in flight. Node and Fastify count connections, but a request whose client has disconnected may still
-// be waiting for the database.
+// Counts requests in flight. Node and Fastify count connections, but a request whose client has disconnected
+// may still be waiting for the database.
 
 export class InFlight {
   #count = 0;

@@ -1,5 +1,5 @@
-// Delays refusals: one costs as much as a small response, and its body has to be read, so callers that repeat their requests
-// immediately would otherwise keep the process busy.
+// Delays refusals: one costs as much as a small response, and its body has to be read, so callers that repeat
+// their requests immediately would otherwise keep the process busy.
 
 const MIN_MS = 500;
 /**

@@ -1,5 +1,5 @@
-// HTTP pipelining: requests sent without waiting for the responses to earlier ones. Node parses everything that has
-// arrived, up to 64 KB, so a connection may have thousands of waiting requests.
+// HTTP pipelining: requests sent without waiting for the responses to earlier ones. Node parses everything
+// that has arrived, up to 64 KB, so a connection may have thousands of waiting requests.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

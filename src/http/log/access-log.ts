@@ -1,5 +1,5 @@
-// One log line per request. It contains no data of the caller except ids that are safe to log: neither the path with its
-// ids, nor the query, nor a token.
+// One log line per request. It contains no data of the caller except ids that are safe to log: neither the
+// path with its ids, nor the query, nor a token.
 
 import type { BlockList } from 'node:net';
 import type { Logger } from 'pino';

@@ -1,5 +1,6 @@
-// Logs requests that failed through no fault of the caller: bugs with their stack, database failures in one short line,
-// with a limit on the lines per second during an outage. Of the caller's mistakes, only failed authentication is logged.
+// Logs requests that failed through no fault of the caller: bugs with their stack, database failures in one
+// short line, with a limit on the lines per second during an outage. Of the caller's mistakes, only failed
+// authentication is logged.
 
 import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';

@@ -8,8 +8,9 @@ import { redact } from '../../domain/secret.ts';
 const ADOPTABLE = /^[\w.:=+/@-]{1,128}$/;
 
 /**
- * Returns the id of the caller, or of a proxy in front, if it is well-formed and does not look like a token or a key;
- * otherwise a new id: short, cheap and unique with high probability, a random prefix per process and a counter.
+ * Returns the id of the caller, or of a proxy in front, if it is well-formed and does not look like a token
+ * or a key; otherwise a new id: short, cheap and unique with high probability, a random prefix per process
+ * and a counter.
  */
 export function requestIds(): (message?: IncomingMessage) => string {
   const prefix = randomBytes(6).toString('base64url');

@@ -1,5 +1,5 @@
-// Reads the body of a request as bytes. Fastify's body parsing is not used: it ignores the body of a GET, and rejects
-// media types and sizes before authentication.
+// Reads the body of a request as bytes. Fastify's body parsing is not used: it ignores the body of a GET, and
+// rejects media types and sizes before authentication.
 
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../../domain/field.ts';
@@ -30,8 +30,8 @@ export function postponeBody({ complete, socket }: IncomingMessage): void {
 
 /**
  * Reads at most `maxBytes`. The reservation of a body without an announced length grows with it. Rejects with
- * `body_too_large`, with `overloaded` if the reservation cannot grow, and with `request_timeout` if it is evicted. The
- * rest of the body is then left unread, until `message.resume()` discards it.
+ * `body_too_large`, with `overloaded` if the reservation cannot grow, and with `request_timeout` if it is
+ * evicted. The rest of the body is then left unread, until `message.resume()` discards it.
  */
 export function readBody(
   message: IncomingMessage,

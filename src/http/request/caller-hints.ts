@@ -3,8 +3,9 @@
 const HASHED_CHARACTERS = 4;
 
 /**
- * Maps keys to values in a fixed number of slots; a new key replaces whichever key occupies its slot. A `Map` that evicts
- * its oldest entry is slower: deleted entries leave holes that iteration has to skip, and it hashes the whole key.
+ * Maps keys to values in a fixed number of slots; a new key replaces whichever key occupies its slot. A `Map`
+ * that evicts its oldest entry is slower: deleted entries leave holes that iteration has to skip, and it
+ * hashes the whole key.
  */
 export class CallerHints<Value> {
   readonly #slots: ({ key: string; value: Value } | undefined)[];

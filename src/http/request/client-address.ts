@@ -1,5 +1,6 @@
-// The address of a client: that of its connection, or the one that a trusted proxy reports in X-Forwarded-For. Clients
-// can send this header too, so an address counts only if a trusted proxy has appended it.
+// The address of a client: that of its connection, or the one that a trusted proxy reports in
+// X-Forwarded-For. Clients can send this header too, so an address counts only if a trusted proxy has
+// appended it.
 
 import type { IncomingMessage } from 'node:http';
 import { type BlockList, isIP, isIPv4, SocketAddress } from 'node:net';

@@ -1,5 +1,5 @@
-// Bodies of OAuth endpoints: parameters as application/x-www-form-urlencoded. As RFC 6749 §3.2 requires, unknown ones are
-// ignored, one without a value counts as absent, and none may be repeated.
+// Bodies of OAuth endpoints: parameters as application/x-www-form-urlencoded. As RFC 6749 §3.2 requires,
+// unknown ones are ignored, one without a value counts as absent, and none may be repeated.
 
 import { jsonPointer } from '../../domain/json/strict-json.ts';
 import { type BodyType, refuseFields, valueCheck } from '../../domain/request-body.ts';

@@ -17,8 +17,8 @@ const SINGLE_HEADERS = [
 const SINGLE_LENGTHS = new Set(SINGLE_HEADERS.map(({ length }) => length));
 
 /**
- * Whether the end of the request is ambiguous: an unknown HTTP version, a transfer coding other than chunked, or chunked
- * in HTTP/1.0 (RFC 9112 §6.1).
+ * Whether the end of the request is ambiguous: an unknown HTTP version, a transfer coding other than chunked,
+ * or chunked in HTTP/1.0 (RFC 9112 §6.1).
  */
 export function hasUnsafeFraming({ headers, httpVersion }: IncomingMessage): boolean {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return true;

@@ -52,8 +52,8 @@ function afterResponses(socket: Socket, done: () => void): void {
 const rejectedNext = new WeakSet<Socket>();
 
 /**
- * Responds to input that Node's parser rejects. A complete request before it is answered first; an incomplete request
- * that has been answered, for example with 413, is not answered again.
+ * Responds to input that Node's parser rejects. A complete request before it is answered first; an incomplete
+ * request that has been answered, for example with 413, is not answered again.
  */
 export function handleParserError(error: ParserError, socket: Socket, identify: Identify): void {
   const response = currentResponse(socket);
@@ -119,8 +119,8 @@ const REST_OF_REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]* [^\s]+ HTTP\/1\.[01]\r\n/;
 const TOKEN_CHARACTER = /[\w!#$%&'*+.^`|~-]/;
 
 /**
- * Whether the request line is valid except for a method that Node's parser does not know. A line that arrives in parts
- * is not: the parser fails before the rest has arrived.
+ * Whether the request line is valid except for a method that Node's parser does not know. A line that arrives
+ * in parts is not: the parser fails before the rest has arrived.
  */
 function hasUnknownMethod(error: ParserError): boolean {
   if (isForeignMethod(error)) return true;

@@ -29,8 +29,8 @@ export function negotiate(
 }
 
 /**
- * Compresses a response to one caller. It must not contain both a secret and text that another site can choose: the length
- * would reveal the secret (BREACH).
+ * Compresses a response to one caller. It must not contain both a secret and text that another site can
+ * choose: the length would reveal the secret (BREACH).
  */
 export async function compressedFor(reply: FastifyReply, text: string): Promise<string | Buffer> {
   return acceptsGzip(reply) ? compress(text, { level: constants.Z_BEST_SPEED }) : text;
