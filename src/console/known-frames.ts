@@ -30,16 +30,16 @@ export class KnownFrames {
   }
 
   /** Returns null if this thread has shown the person no page yet, or has forgotten it. */
-  find(session: Session, { url: path }: FastifyRequest): FastifyRequest['frame'] {
+  find(session: Session, { url }: FastifyRequest): FastifyRequest['frame'] {
     const known = this.#frames.get(digestIn(session));
     if (known === undefined) return null;
     const { assets, ...labels } = known;
-    const breadcrumbs = this.#breadcrumbs.of(path, labels.caller);
+    const breadcrumbs = this.#breadcrumbs.of(url, labels.caller);
     return (view) => {
       const isProblem = view.status !== undefined && view.status >= 400;
       // A token may have been pasted in place of an id.
       const shown = breadcrumbs.filter(({ text }) => !isProblem || redact(text) === text);
-      return document(assets, view, { path, breadcrumbs: shown, signedIn: { ...labels, session } });
+      return document(assets, view, { url, breadcrumbs: shown, signedIn: { ...labels, session } });
     };
   }
 }

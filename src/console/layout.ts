@@ -30,8 +30,8 @@ export interface SignedIn {
 
 /** Part of a page that depends on the request. `signedIn` is null on the sign-in page. */
 interface Frame {
-  /** Path of the request. */
-  path: string;
+  /** URL of the request, with its query. */
+  url: string;
   breadcrumbs: readonly Breadcrumb[];
   signedIn: SignedIn | null;
 }
@@ -39,7 +39,7 @@ interface Frame {
 export function document(
   assets: PageAssets,
   { title, main, status = 200 }: View,
-  { path, breadcrumbs, signedIn }: Frame,
+  { url, breadcrumbs, signedIn }: Frame,
 ): Html {
   const place = signedIn === null ? '' : ` · ${isolated(signedIn.workspace)}, ${signedIn.caller.environment}`;
   return html`<!doctype html>
@@ -56,7 +56,7 @@ export function document(
 </head>
 <body class="${signedIn?.caller.environment === 'Testing' ? 'testing' : ''}">
 <a class="skip" href="#main">Skip to content</a>
-${signedIn === null ? '' : header(path, signedIn)}
+${signedIn === null ? '' : header(url, signedIn)}
 <main id="main" tabindex="-1">
 ${breadcrumbs.length === 0 ? '' : trail(breadcrumbs)}
 ${main}
@@ -67,14 +67,14 @@ ${main}
 }
 
 /** Small screens show the navigation when its button is pressed. */
-function header(path: string, signedIn: SignedIn): Html {
+function header(url: string, signedIn: SignedIn): Html {
   const { caller, workspace } = signedIn;
   const links = navigation.filter(({ permissions }) => isPermitted(caller, permissions));
   return html`<header>
 <a class="home" href="/console"><span class="mark"></span><span class="product">User Group Service</span></a>
 <nav id="navigation" aria-label="Main" popover>${links.map(
     (each) =>
-      html`<a href="${each.path}" ${isCurrent(path, each.path) ? html`aria-current="page"` : ''}>${each.text}</a>`,
+      html`<a href="${each.path}" ${isCurrent(url, each.path) ? html`aria-current="page"` : ''}>${each.text}</a>`,
   )}</nav>
 <p class="place" title="Workspace ${workspace}"><span class="workspace">${workspace}</span> <span class="environment">${caller.environment}</span></p>
 ${account(signedIn)}
@@ -96,6 +96,6 @@ function trail(breadcrumbs: readonly Breadcrumb[]): Html {
 }
 
 /** Compares the path of the overview exactly: it is a prefix of all others. */
-function isCurrent(path: string, section: string): boolean {
-  return section === '/console' ? /^\/console(?:\?|$)/.test(path) : path.startsWith(section);
+function isCurrent(url: string, section: string): boolean {
+  return section === '/console' ? /^\/console(?:\?|$)/.test(url) : url.startsWith(section);
 }

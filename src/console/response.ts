@@ -15,7 +15,7 @@ export function sendView(
   view: View,
 ): string {
   reply.code(view.status ?? 200).headers(pageHeaders);
-  const page = frame?.(view) ?? document(assets, view, { path: url, breadcrumbs: [], signedIn: null });
+  const page = frame?.(view) ?? document(assets, view, { url, breadcrumbs: [], signedIn: null });
   return page.markup;
 }
 
