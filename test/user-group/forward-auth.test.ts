@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { permissions } from '../../src/domain/api-token.ts';
-import { MAX_HEADER_BYTES, MAX_VALUES } from '../../src/http/endpoints/user-group/forward-auth.ts';
+import { MAX_VALUES, MAX_VIEWER_HEADER_BYTES } from '../../src/http/endpoints/user-group/forward-auth.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite } from '../support/embed-token/site.ts';
 import type { TestRequest, TestResponse } from '../support/http.ts';
@@ -182,7 +182,7 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
       const response = await ask(token);
       assertProblem(response, 'user_group_not_forwardable');
       assertNoViewer(response);
-      assert.ok(response.json.detail.includes(String(MAX_HEADER_BYTES)));
+      assert.ok(response.json.detail.includes(String(MAX_VIEWER_HEADER_BYTES)));
     }
   });
 
@@ -412,7 +412,7 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
         yes: true,
         list: ['a'],
         object: { a: 1 },
-        long: 'x'.repeat(MAX_HEADER_BYTES),
+        long: 'x'.repeat(MAX_VIEWER_HEADER_BYTES),
       };
       const token = await createGroup('refused-properties', { properties });
       assert.equal(viewerIn(await askFor(token, 'good'))['property-good'], 'x');

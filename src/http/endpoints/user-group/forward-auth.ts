@@ -36,7 +36,7 @@ import {
  */
 export const MAX_VALUES = 64;
 /** Maximum size of all names and values. Proxies buffer 16 KiB, or can be configured to. */
-export const MAX_HEADER_BYTES = 8 * 1024;
+export const MAX_VIEWER_HEADER_BYTES = 8 * 1024;
 const DATA_SOURCE_HEADER = 'X-User-Group-Data-Source-';
 const PROPERTY_HEADER = 'X-User-Group-Property-';
 
@@ -107,9 +107,9 @@ function viewerHeaders(viewer: Viewer, { schemas, properties = [] }: Wanted): Re
   for (const name of properties)
     headers[PROPERTY_HEADER + propertyNamePart(name)] = encodeURIComponent(propertyText(values, name));
   const bytes = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
-  if (references.length + properties.length > MAX_VALUES || bytes > MAX_HEADER_BYTES)
+  if (references.length + properties.length > MAX_VALUES || bytes > MAX_VIEWER_HEADER_BYTES)
     throw notForwardable(
-      `The user group needs more than ${MAX_VALUES} data sources and properties or ${MAX_HEADER_BYTES} bytes of headers. Resolve the token instead.`,
+      `The user group needs more than ${MAX_VALUES} data sources and properties or ${MAX_VIEWER_HEADER_BYTES} bytes of headers. Resolve the token instead.`,
     );
   return headers;
 }
@@ -213,7 +213,7 @@ export const forwardAuth = endpoint({
       'other than a lower-case letter or a digit is a hyphen and two hexadecimal digits: `eu-1` is `eu-2d1`. Its value is ' +
       'your own id of the data source or, without a catalogue, what the mapping says. The header of a property ends with its ' +
       'name, in which letters, digits and `_` stay. If a schema leads to no data source, a property is absent, empty, or ' +
-      `neither a text nor a number, or there are more than ${MAX_VALUES} of both or ${MAX_HEADER_BYTES} bytes, ` +
+      `neither a text nor a number, or there are more than ${MAX_VALUES} of both or ${MAX_VIEWER_HEADER_BYTES} bytes, ` +
       'the response is 401 and not a part of them.\n\n' +
       'Every method does the same, and so does every path below this one, where path and query are those of the viewer and ' +
       'are ignored. So are the body, the origin and the preconditions of the request. ' +
