@@ -15,7 +15,7 @@ import { isDisabledByService, NO_DELIVERIES, NO_EVENTS } from '../webhook-endpoi
 /** Age at which an unused API token is reported: a newer one may not be deployed yet. */
 const UNUSED_MS = DAY_MS;
 /** Maximum number of API tokens of each kind; the list has all. */
-const NAMED = 10;
+const MAX_ITEMS = 10;
 
 /** Returns nothing under load, when lists are slowed down. */
 export async function attention(call: PageCall): Promise<Html> {
@@ -25,8 +25,8 @@ export async function attention(call: PageCall): Promise<Html> {
   const now = call.context.clock();
   const items = [
     ...endpoints,
-    ...named(apiTokens.filter((apiToken) => expiresSoon(apiToken, now)).map(expiring)),
-    ...named(apiTokens.filter((apiToken) => isUnused(apiToken, now)).map(unused)),
+    ...firstItems(apiTokens.filter((apiToken) => expiresSoon(apiToken, now)).map(expiring)),
+    ...firstItems(apiTokens.filter((apiToken) => isUnused(apiToken, now)).map(unused)),
   ];
   return html`<section aria-labelledby="attention"><h2 id="attention">Needs attention</h2>
 ${items.length === 0 ? none('No webhook endpoint fails, and no API token expires soon or is unused.') : html`<ul class="entries">${items.map((item) => html`<li>${item}</li>`)}</ul>`}
@@ -70,9 +70,9 @@ function unused(apiToken: ApiToken): Html {
   return html`${badge('neutral', 'never used')} API token ${apiTokenLink(apiToken)}, created ${time(apiToken.createdAt)}`;
 }
 
-function named(items: readonly Html[]): Html[] {
-  const more = items.length - NAMED;
+function firstItems(items: readonly Html[]): Html[] {
+  const more = items.length - MAX_ITEMS;
   return more <= 0
     ? [...items]
-    : [...items.slice(0, NAMED), html`${more} more: see ${link(pathTo(API_TOKENS), 'API tokens')}`];
+    : [...items.slice(0, MAX_ITEMS), html`${more} more: see ${link(pathTo(API_TOKENS), 'API tokens')}`];
 }
