@@ -18,6 +18,7 @@ import type { Integration } from '../../src/domain/integration.ts';
 import { jsonText } from '../../src/domain/json/json-tree.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
+import { cpuMs } from '../../src/system/cpu-time.ts';
 import { problemOf } from '../support/domain/problem.ts';
 
 const SECRET = 'a-secret-of-a-tool';
@@ -852,7 +853,7 @@ describe('No token is minted', () => {
       Array.from({ length: 50 }, (_, index) => [`c${index}`, { property: 'p' }]),
     );
     const long = withValue(Array(30_000).fill(1));
-    const startedAt = performance.now();
+    const startedAt = cpuMs();
     for (const integration of [
       integrationOf('jwt', { claims, settings: { properties: ['p'] } }),
       integrationOf('metabase', { claims }),
@@ -861,8 +862,8 @@ describe('No token is minted', () => {
       assert.equal(code, 'claim_invalid');
       assert.match(message, /^The token would have more than 3000050 bytes/);
     }
-    const tookMs = performance.now() - startedAt;
-    assert.ok(tookMs < 300, `${tookMs} ms`);
+    const tookMs = cpuMs() - startedAt;
+    assert.ok(tookMs < 300, `${tookMs} ms of processor time`);
     // The list that a token is for one element of may be longer than a token.
     const dashboards = Array.from({ length: 100 }, (_, id) => ({ dashboard: `${id}`.padStart(60, 'd') }));
     const resources = { resources: { property: 'list' }, properties: ['list', 'p'] };
