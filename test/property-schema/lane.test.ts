@@ -43,11 +43,13 @@ describe('A lane with two threads', () => {
 
   it('checks the properties of a tenant while the check of another takes too long', async () => {
     lane = new Lane({ limits, threads: 2 });
+    await startBoth(lane);
     assert.deepEqual(await ended(endless, ordinary), [`${OTHER} checked`, `${HOSTILE} exceeded`]);
   });
 
   it('gives no tenant both of them', async () => {
     lane = new Lane({ limits, threads: 2 });
+    await startBoth(lane);
     const order = await ended(endless, endless, ordinary);
     assert.deepEqual(order, [`${OTHER} checked`, `${HOSTILE} exceeded`, `${HOSTILE} exceeded`]);
   });
@@ -90,14 +92,42 @@ function isChecked(end: string): boolean {
 
 /** From then on, the system creates only so many threads. */
 function limitedThreads(count: number): Disposable {
-  const { Worker } = threads;
   let created = 0;
-  threads.Worker = class extends Worker {
-    constructor(...args: ConstructorParameters<typeof Worker>) {
-      if (created++ >= count) throw Object.assign(new Error('EAGAIN'), { code: 'ERR_WORKER_INIT_FAILED' });
-      super(...args);
-    }
-  };
+  return replaceWorker(
+    (Worker) =>
+      class extends Worker {
+        constructor(...args: ConstructorParameters<typeof Worker>) {
+          if (created++ >= count)
+            throw Object.assign(new Error('EAGAIN'), { code: 'ERR_WORKER_INIT_FAILED' });
+          super(...args);
+        }
+      },
+  );
+}
+
+/** Starts both threads: a check could otherwise reach its limit while the second one is still loading. */
+async function startBoth(lane: Lane): Promise<void> {
+  const first = Promise.withResolvers<void>();
+  const second = Promise.withResolvers<void>();
+  const started = [first, second];
+  using _ = replaceWorker(
+    (Worker) =>
+      class extends Worker {
+        constructor(...args: ConstructorParameters<typeof Worker>) {
+          super(...args);
+          this.once('message', started.shift()!.resolve);
+        }
+      },
+  );
+  await lane.run(ordinary, { isLowPriority: false, startBy: performance.now() + 60_000 });
+  await Promise.all([first.promise, second.promise]);
+}
+
+type WorkerClass = typeof threads.Worker;
+
+function replaceWorker(replacement: (Worker: WorkerClass) => WorkerClass): Disposable {
+  const { Worker } = threads;
+  threads.Worker = replacement(Worker);
   syncBuiltinESMExports();
   return {
     [Symbol.dispose]: () => {
