@@ -30,7 +30,7 @@ const batches = { maxBatch: 256, maxInFlight: 1, maxLingerMs: 0, maxQueued: conf
 const singles = { maxBatch: 1, maxInFlight: 64, maxLingerMs: 0, maxQueued: config.queueLimit };
 const store = values['no-batches']
   ? unbatched(adapter)
-  : BatchingStore.of(adapter, { read: batches, write: values['transaction-each'] ? singles : batches });
+  : BatchingStore.create(adapter, { read: batches, write: values['transaction-each'] ? singles : batches });
 const context = createContext({
   store,
   keyRing: await loadKeyRing(config, store),
@@ -62,7 +62,7 @@ async function openAdapter(): Promise<Store> {
 function unbatched(store: Store): BatchingStore {
   return {
     until: () => unbatched(store),
-    of: () => unbatched(store),
+    forTenant: () => unbatched(store),
     inTime: (promise) => promise,
     userGroupKey,
     queueLengths: { read: 0, list: 0, write: 0 },

@@ -277,14 +277,14 @@ function batched(
 ): BatchingStore {
   if (engine === 'sqlite') {
     const limits = { ...SQLITE_LIMITS, maxQueued };
-    return BatchingStore.of(store, { read: limits, write: limits }, options);
+    return BatchingStore.create(store, { read: limits, write: limits }, options);
   }
   const ofThreads = threads > 1 && { maxLingerMs: MAX_LINGER_OF_THREADS_MS };
   const read = { ...POSTGRES_LIMITS, ...ofThreads, maxQueued };
   // Each batch contains one kind of command and is one statement, which locks rows in a fixed order.
   // Transactions with several statements could lock the same rows in different orders and deadlock.
   const write = { ...read, maxLingerMs: POSTGRES_WRITE_LINGER_MS, ...ofThreads, isOfOneKind: true };
-  return BatchingStore.of(store, { read, write }, options);
+  return BatchingStore.create(store, { read, write }, options);
 }
 
 type PostgresUrl = Extract<DatabaseUrl, { engine: 'postgres' }>;

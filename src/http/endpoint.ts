@@ -114,7 +114,9 @@ export function requestContext(
 /** Assigns the context to the authenticated tenant, unknown before the first request with an API token. */
 function ofTenant(context: Context, tenant: number): Context {
   const { cpu, store } = context;
-  return cpu.tenant === tenant ? context : { ...context, cpu: cpu.of(tenant), store: store.of(tenant) };
+  return cpu.tenant === tenant
+    ? context
+    : { ...context, cpu: cpu.forTenant(tenant), store: store.forTenant(tenant) };
 }
 
 export interface EndpointOptions {
@@ -213,7 +215,7 @@ async function prepareCall(
     const received: ReceivedBody =
       reservation === null
         ? await prefetch.receiving!
-        : { bytes: await receiveLarge(context.cpu.of(workspaceId), request.raw, reservation) };
+        : { bytes: await receiveLarge(context.cpu.forTenant(workspaceId), request.raw, reservation) };
     if (isRequired) requireBody(received.bytes, request.method);
     // Some clients declare a type without sending a body: curl -d '' does.
     else if (schema !== null && received.bytes.length > 0) checkMediaType(request.raw, mediaTypes);

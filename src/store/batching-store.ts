@@ -131,7 +131,7 @@ export class BatchingStore {
   readonly #tenant: number;
   #prefetched: { query: PrefetchQuery; result: Promise<QueryResult> } | null = null;
 
-  static of(
+  static create(
     store: Store,
     limits: { read: BatchLimits; write: BatchLimits },
     { activity, batches, queueLengths, onSplitBatch: onSplit }: BatchingOptions = {},
@@ -182,7 +182,7 @@ export class BatchingStore {
   }
 
   /** Returns this store for the requests of one tenant, a workspace id. */
-  of(tenant: number): BatchingStore {
+  forTenant(tenant: number): BatchingStore {
     return this.until(this.#startBy, tenant);
   }
 

@@ -93,7 +93,7 @@ export class WebhookDispatcher {
     const { store, cpu, ...context } = this.#context;
     const { observer, endpoints, onError } = this.#options;
     return new Lane(endpoint, {
-      context: { ...context, store: store.of(workspaceId), cpu: cpu.of(workspaceId) },
+      context: { ...context, store: store.forTenant(workspaceId), cpu: cpu.forTenant(workspaceId) },
       sender: this.#sender,
       outcomes: this.#outcomes,
       slots: this.#slots,

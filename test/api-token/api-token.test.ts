@@ -70,7 +70,7 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
 
     it('does not wait for lists', async () => {
       const { store } = service.app.context;
-      const list = () => store.of(1).read({ kind: 'listWorkspaces', after: null, limit: 1 });
+      const list = () => store.forTenant(1).read({ kind: 'listWorkspaces', after: null, limit: 1 });
       const lists = Array.from({ length: 500 }, list);
       assert.equal((await service.call('GET', '/v1/whoami')).status, 200);
       assert.ok(store.queueLengths.list > 0);

@@ -92,7 +92,7 @@ describe('The CPU queue', () => {
     for (const bytes of [SMALL_BYTES, LARGE_BYTES]) {
       const order: number[] = [];
       const work = async (tenant: number, startBy: number): Promise<void> => {
-        await queue.of(tenant).until(startBy).turn(bytes);
+        await queue.forTenant(tenant).until(startBy).turn(bytes);
         order.push(tenant);
       };
       await queue.turn(TURN_BYTES);
@@ -106,7 +106,7 @@ describe('The CPU queue', () => {
     const queue = CpuQueue.create(severalTenants());
     const startedAt = new Map<string, number>();
     const work = async (tenant: number, name: string): Promise<void> => {
-      await queue.of(tenant).turn(LARGE_BYTES);
+      await queue.forTenant(tenant).turn(LARGE_BYTES);
       startedAt.set(name, performance.now());
       block(10);
     };
@@ -123,7 +123,7 @@ describe('The CPU queue', () => {
   });
 
   it('does not let small work wait while a tenant rests', async () => {
-    const queue = CpuQueue.create(severalTenants()).of(1);
+    const queue = CpuQueue.create(severalTenants()).forTenant(1);
     await queue.turn(TURN_BYTES);
     const work = async (): Promise<void> => {
       await queue.turn(LARGE_BYTES);

@@ -27,7 +27,7 @@ describeOnEachDatabase('The batching store', (kind) => {
 
   function batchedStore(maxQueued: number): BatchingStore {
     const limits = { ...LIMITS, maxQueued };
-    return BatchingStore.of(opened.store, { read: limits, write: { ...limits, isOfOneKind: true } });
+    return BatchingStore.create(opened.store, { read: limits, write: { ...limits, isOfOneKind: true } });
   }
 
   /** Answers no read before the promise is resolved. */
@@ -37,7 +37,7 @@ describeOnEachDatabase('The batching store', (kind) => {
       return opened.store.read(queries);
     };
     const limits = { read: { ...LIMITS, maxBatch }, write: LIMITS };
-    return BatchingStore.of({ ...opened.store, read }, limits, options);
+    return BatchingStore.create({ ...opened.store, read }, limits, options);
   }
 
   for (const access of ['read', 'write'] as const) {
@@ -60,12 +60,12 @@ describeOnEachDatabase('The batching store', (kind) => {
   it('admits the requests of a tenant while the queue of another does not move', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const store = slowStore(released, 1);
-    const running = store.of(1).read({ kind: 'ping' });
+    const running = store.forTenant(1).read({ kind: 'ping' });
     await setImmediate();
-    const waiting = [1, 2, 3].map(() => store.of(1).read({ kind: 'ping' }));
+    const waiting = [1, 2, 3].map(() => store.forTenant(1).read({ kind: 'ping' }));
     await setTimeout(2 * MAX_WAIT_MS);
-    assert.equal(store.of(1).admits('read'), false);
-    assert.equal(store.of(2).admits('read'), true);
+    assert.equal(store.forTenant(1).admits('read'), false);
+    assert.equal(store.forTenant(2).admits('read'), true);
     release();
     await Promise.all([running, ...waiting]);
   });
@@ -73,12 +73,12 @@ describeOnEachDatabase('The batching store', (kind) => {
   it('admits requests of a tenant whose earlier ones are in the next batch while the queue does not move', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const store = slowStore(released, 4);
-    const running = store.of(1).read({ kind: 'ping' });
+    const running = store.forTenant(1).read({ kind: 'ping' });
     await setImmediate();
-    const waiting = [1, 1, 1, 1, 1, 2].map((tenant) => store.of(tenant).read({ kind: 'ping' }));
+    const waiting = [1, 1, 1, 1, 1, 2].map((tenant) => store.forTenant(tenant).read({ kind: 'ping' }));
     await setTimeout(2 * MAX_WAIT_MS);
-    assert.equal(store.of(1).admits('read'), false);
-    assert.equal(store.of(2).admits('read'), true);
+    assert.equal(store.forTenant(1).admits('read'), false);
+    assert.equal(store.forTenant(2).admits('read'), true);
     release();
     await Promise.all([running, ...waiting]);
   });
@@ -100,13 +100,13 @@ describeOnEachDatabase('The batching store', (kind) => {
   it('admits requests of a tenant while those of another fill the queue, in all twice as many', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const store = slowStore(released, 256);
-    const requests = [store.of(1).read({ kind: 'ping' })];
+    const requests = [store.forTenant(1).read({ kind: 'ping' })];
     await setImmediate();
     /** Returns how many requests of the tenant are admitted. */
     const fill = (tenant: number): number => {
       let admitted = 0;
-      for (; store.of(tenant).admits('read') && admitted < 10 * LIMITS.maxQueued; admitted++)
-        requests.push(store.of(tenant).read({ kind: 'ping' }));
+      for (; store.forTenant(tenant).admits('read') && admitted < 10 * LIMITS.maxQueued; admitted++)
+        requests.push(store.forTenant(tenant).read({ kind: 'ping' }));
       return admitted;
     };
     const admitted = Array.from({ length: 100 }, (_, index) => fill(index + 1));
@@ -128,7 +128,7 @@ describeOnEachDatabase('The batching store', (kind) => {
       const length = new ThreadSum(memory, thread);
       return slowStore(released, 256, { queueLengths: { read: length, list: length, write: length } });
     });
-    const requests = threads.map((store) => store.of(1).read({ kind: 'ping' }));
+    const requests = threads.map((store) => store.forTenant(1).read({ kind: 'ping' }));
     await setImmediate();
     const admit = (store: BatchingStore): boolean => {
       const isAdmitted = store.admits('read');
@@ -136,9 +136,9 @@ describeOnEachDatabase('The batching store', (kind) => {
       return isAdmitted;
     };
     let admitted = 0;
-    while (threads.map((store) => admit(store.of(1))).includes(true) && admitted < LIMITS.maxQueued)
+    while (threads.map((store) => admit(store.forTenant(1))).includes(true) && admitted < LIMITS.maxQueued)
       admitted++;
-    const others = threads.map((store) => admit(store.of(2)));
+    const others = threads.map((store) => admit(store.forTenant(2)));
     release();
     await Promise.all(requests);
     assert.equal(admitted, LIMITS.maxQueued / 2);
@@ -151,17 +151,17 @@ describeOnEachDatabase('The batching store', (kind) => {
       await setTimeout(durationMs);
       return opened.store.read(queries.slice(0, 1));
     };
-    const store = BatchingStore.of({ ...opened.store, read }, { read: LIMITS, write: LIMITS });
+    const store = BatchingStore.create({ ...opened.store, read }, { read: LIMITS, write: LIMITS });
     const submit = (tenant: number, count: number) =>
-      Array.from({ length: count }, () => store.of(tenant).read({ kind: 'ping' }));
+      Array.from({ length: count }, () => store.forTenant(tenant).read({ kind: 'ping' }));
     const first = submit(1, 50);
     await first[10];
     const other = submit(2, 20);
-    const admits = [1, 2, 3].map((tenant) => store.of(tenant).admits('read'));
+    const admits = [1, 2, 3].map((tenant) => store.forTenant(tenant).admits('read'));
     durationMs = 0;
     await Promise.all([...first, ...other]);
     const second = submit(1, 50);
-    const admitsAfterwards = store.of(1).admits('read');
+    const admitsAfterwards = store.forTenant(1).admits('read');
     await Promise.all(second);
     assert.deepEqual(admits, [false, true, true]);
     assert.equal(admitsAfterwards, true);
@@ -173,7 +173,7 @@ describeOnEachDatabase('The batching store', (kind) => {
       sizes.push(commands.length);
       return commands.map(() => null);
     };
-    const store = BatchingStore.of({ ...opened.store, write } as Store, { read: LIMITS, write: LIMITS });
+    const store = BatchingStore.create({ ...opened.store, write } as Store, { read: LIMITS, write: LIMITS });
     const endpoints = Array.from({ length: 100 }, (_, index) => `endpoint-${index}`);
     const command = {
       kind: 'deleteUserGroup',
@@ -190,7 +190,7 @@ describeOnEachDatabase('The batching store', (kind) => {
       return commands.map(() => null);
     };
     const alike = { ...opened.store, write, executesSingly: () => false } as Store;
-    const store = BatchingStore.of(alike, { read: LIMITS, write: LIMITS });
+    const store = BatchingStore.create(alike, { read: LIMITS, write: LIMITS });
     const document = { body: 'x'.repeat(200_000) };
     const change = { before: document, after: document, event: undefined };
     const commands = [
@@ -211,9 +211,11 @@ describeOnEachDatabase('The batching store', (kind) => {
     };
     const executesSingly = (kind: CommandKind) => kind === 'putDocument';
     const slow = { ...opened.store, write, executesSingly } as unknown as Store;
-    const store = BatchingStore.of(slow, { read: LIMITS, write: LIMITS });
+    const store = BatchingStore.create(slow, { read: LIMITS, write: LIMITS });
     const put = (tenant: number) =>
-      store.of(tenant).write({ kind: 'putDocument', key: tenant } as unknown as Command<'putDocument'>);
+      store
+        .forTenant(tenant)
+        .write({ kind: 'putDocument', key: tenant } as unknown as Command<'putDocument'>);
     await Promise.all([...Array.from({ length: 40 }, () => put(1)), put(2)]);
     const sizes = batches.map(({ length }) => length);
     assert.deepEqual(sizes, [16, 16, 9]);

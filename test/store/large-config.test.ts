@@ -55,7 +55,7 @@ describe('A large configuration (SQLite)', () => {
       for (const page of pages) await sleep(READING_MS, page);
     })();
     const limits = { read: LIMITS, write: LIMITS };
-    await purgeEvents({ store: BatchingStore.of(store, limits), now: 0, before: 0, pauseMs: 0 });
+    await purgeEvents({ store: BatchingStore.create(store, limits), now: 0, before: 0, pauseMs: 0 });
     assert.equal(logBytes(), 0);
     await reading;
   });

@@ -24,11 +24,11 @@ describe('A change of another workspace waits for a part', () => {
     let done = 0;
     const writing = commands.map((command) =>
       store
-        .of(1)
+        .forTenant(1)
         .write(command)
         .then(() => done++),
     );
-    await store.of(2).write({ kind: 'pingWrite' });
+    await store.forTenant(2).write({ kind: 'pingWrite' });
     const before = done;
     await Promise.all(writing);
     return before;
@@ -85,11 +85,11 @@ describeOnEachDatabase('A workspace whose groups are large', (database) => {
     it(`delays another one by few of its ${name}`, async () => {
       const { store } = service.app.context;
       let done = 0;
-      const start = () => ids.map((id) => request(store.of(1), id).then(() => done++));
+      const start = () => ids.map((id) => request(store.forTenant(1), id).then(() => done++));
       await Promise.all(start());
       done = 0;
       const running = start();
-      await request(store.of(2), 'small');
+      await request(store.forTenant(2), 'small');
       const before = done;
       await Promise.all(running);
       assert.ok(before <= GROUPS / 2, `${before}`);

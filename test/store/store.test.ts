@@ -282,7 +282,7 @@ describeOnEachDatabase('A store', (kind) => {
     });
 
     it('a prefetched result is used only for an identical query', async () => {
-      const batched = BatchingStore.of(store, { read: LIMITS, write: LIMITS });
+      const batched = BatchingStore.create(store, { read: LIMITS, write: LIMITS });
       const ofToken = ({ bucket, tokenDigest: digest }: UserGroup) =>
         ({ kind: 'findUserGroupByToken', address: { bucket, digest } }) as const;
       for (const other of others) {
@@ -773,7 +773,7 @@ describeOnEachDatabase('A store', (kind) => {
 
     it('the other commands still succeed for their callers', async () => {
       const causes: unknown[] = [];
-      const batched = BatchingStore.of(
+      const batched = BatchingStore.create(
         store,
         { read: LIMITS, write: LIMITS },
         { onSplitBatch: (error) => causes.push(error) },

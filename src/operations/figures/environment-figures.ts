@@ -112,7 +112,7 @@ export class EnvironmentFigures {
 
   async #countClaimed(caller: Caller): Promise<void> {
     const tenant = tenantOf(caller);
-    const store = this.#store.of(caller.workspaceId);
+    const store = this.#store.forTenant(caller.workspaceId);
     const stored = await store.read({ kind: 'findFigures', tenant });
     const now = this.#context.clock();
     if (stored !== null && stored.countingUntil > now && stored.countingUntil <= now + CLAIM_MS) return;

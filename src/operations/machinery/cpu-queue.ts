@@ -213,7 +213,7 @@ export class CpuQueue {
   }
 
   /** Returns the same queue for the work of one tenant, a workspace id. */
-  of(tenant: number): CpuQueue {
+  forTenant(tenant: number): CpuQueue {
     return tenant === this.tenant ? this : new CpuQueue(this.#scheduler, this.#startBy, tenant);
   }
 

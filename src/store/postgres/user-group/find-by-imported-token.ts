@@ -11,7 +11,7 @@ import { statement } from '../../statement.ts';
 import type { Session } from '../client/session.ts';
 import { numberedRows, toArrays } from '../sent-rows.ts';
 import { findImportedTokens } from './imported-token.ts';
-import { findByToken, inOrder, OF_SENT_TENANT, resolveTokens } from './user-group.ts';
+import { findByToken, inOrder, RESOLVES_FOR_TENANT, resolveTokens } from './user-group.ts';
 
 type Lookup = Query<'findUserGroupByImportedToken'>;
 type Resolution = Query<'resolveImportedToken'>;
@@ -39,10 +39,10 @@ export const FIND = statement('find_user_groups_by_imported_token')`
 
 export const RESOLVE = statement('resolve_imported_tokens')`
   ${groupsBy(RESOLVED, 'token_digest')}
-  where ${OF_SENT_TENANT}
+  where ${RESOLVES_FOR_TENANT}
   union all
   ${groupsBy(RESOLVED, 'previous_token_digest')}
-  where ${OF_SENT_TENANT} and previous_token_expires_at > sent.now`;
+  where ${RESOLVES_FOR_TENANT} and previous_token_expires_at > sent.now`;
 
 export async function findByImportedToken(
   session: Session,

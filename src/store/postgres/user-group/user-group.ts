@@ -42,7 +42,7 @@ export const FIND_BY_PREVIOUS_TOKEN = statement('find_user_groups_by_previous_to
 
 // Looks up only the digest in an index: "is not distinct from" uses none. The row of a token that does not
 // resolve is not returned, so its size does not distinguish it from an unknown token.
-export const OF_SENT_TENANT = `suspended_at is null
+export const RESOLVES_FOR_TENANT = `suspended_at is null
       and (user_groups.workspace_id, user_groups.environment) is not distinct from (sent.workspace_id, sent.environment)`;
 
 const RESOLVED = new RowShape<Pick<Query<'resolveToken'>, 'address' | 'tenant'>>({
@@ -59,13 +59,13 @@ export const RESOLVE = statement('resolve_tokens')`
   select ${USER_GROUP.namesIn('user_groups')}, sent.ordinal
   from ${numberedRows(RESOLVED)}
   join user_groups using (bucket, token_digest)
-  where ${OF_SENT_TENANT}`;
+  where ${RESOLVES_FOR_TENANT}`;
 
 export const RESOLVE_PREVIOUS = statement('resolve_previous_tokens')`
   select ${USER_GROUP.namesIn('user_groups')}, sent.ordinal
   from ${numberedRows(RESOLVED_PREVIOUS)}
   join user_groups using (bucket, previous_token_digest)
-  where ${OF_SENT_TENANT} and previous_token_expires_at > sent.now`;
+  where ${RESOLVES_FOR_TENANT} and previous_token_expires_at > sent.now`;
 
 /** A no-op update that locks the rows: no row-locking clause is supported by all engines. */
 export const LOCK = statement('lock_user_groups')`

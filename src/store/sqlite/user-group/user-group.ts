@@ -23,9 +23,9 @@ const BY_TOKEN = `select ${USER_GROUP.names} from user_groups where bucket = ? a
 const BY_PREVIOUS_TOKEN = `select ${USER_GROUP.names} from user_groups where bucket = ? and previous_token_digest = ?`;
 // The unary plus prevents the use of the primary key's index. The row of a token that does not resolve is not
 // read, so its size does not distinguish it from an unknown token.
-const IS_ACTIVE = 'suspended_at is null and +workspace_id = ? and +environment = ?';
-const RESOLVE = `${BY_TOKEN} and ${IS_ACTIVE}`;
-const RESOLVE_PREVIOUS = `${BY_PREVIOUS_TOKEN} and ${IS_ACTIVE} and previous_token_expires_at > ?`;
+const RESOLVES_FOR_TENANT = 'suspended_at is null and +workspace_id = ? and +environment = ?';
+const RESOLVE = `${BY_TOKEN} and ${RESOLVES_FOR_TENANT}`;
+const RESOLVE_PREVIOUS = `${BY_PREVIOUS_TOKEN} and ${RESOLVES_FOR_TENANT} and previous_token_expires_at > ?`;
 export function findByKey(connection: Connection, key: UserGroupKey): UserGroup | null {
   const row = connection.get(BY_KEY, USER_GROUP_KEY.cells(key));
   return row === undefined ? null : toUserGroupWithKey(key, row);
