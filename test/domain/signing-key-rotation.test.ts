@@ -16,11 +16,13 @@ import {
   createPublicKeyObject,
   createSigner,
   generateSigningKeys,
+  hasPendingKeys,
   issuerUrl,
   jsonWebKeySet,
   type KeySet,
   keySetKey,
   keySetText,
+  keysToKeep,
   MAX_AGE_SECONDS,
   newIssuerId,
   PUBLISHED_BEFORE_MS,
@@ -81,6 +83,31 @@ describe('the signing key', () => {
     assert.equal(statusOfSigningKey(second, keySet, 9_000_000), 'retiring');
     assert.equal(statusOfSigningKey(first, keySet, 2_000), 'retiring');
     assert.equal(statusOfSigningKey(first, keySet, 0), 'signing');
+  });
+});
+
+describe('a rotation', () => {
+  const waiting = (now: number) => hasPendingKeys(keySet, now);
+  const kept = (now: number) => keysToKeep(keySet, now).map(({ kid, signsFrom }) => [kid, signsFrom]);
+
+  it('returns keys that wait to sign, unless they would wait for more than twice the usual time', () => {
+    const from = third.signsFrom - 2 * PUBLISHED_BEFORE_MS;
+    assert.deepEqual(
+      [waiting(from - 1), waiting(from), waiting(third.signsFrom - 1), waiting(third.signsFrom)],
+      [false, true, true, false],
+    );
+  });
+
+  it('keeps no key that would sign after the new ones', () => {
+    assert.deepEqual(kept(3_000), [
+      ['first', 1_000],
+      ['other', 1_500],
+      ['second', 2_000],
+    ]);
+    assert.deepEqual(kept(500), [
+      ['first', 500],
+      ['other', 500],
+    ]);
   });
 });
 
