@@ -15,7 +15,7 @@ export interface Schemas {
   TokenRotation: {
     /** A user group token. */
     current_token: string;
-    /** How long the replaced token still resolves. 0: dead immediately. */
+    /** How long the replaced token still resolves. 0: not at all. */
     grace_period_seconds?: number | undefined;
   };
   CatalogueSchema: {
@@ -434,7 +434,7 @@ export interface Schemas {
       /** The id of the key in tokens and in the published key set. */
       kid: string;
       algorithm: 'ES256' | 'RS256';
-      /** All are published; `pending`: does not sign yet; `retiring`: does not sign any more. */
+      /** All are published; `pending`: does not sign yet; `retiring`: no longer signs. */
       status: 'pending' | 'signing' | 'retiring';
       /** RFC 3339, UTC. */
       signs_from: string;

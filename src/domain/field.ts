@@ -111,7 +111,7 @@ export const gracePeriodSeconds = {
   type: 'integer',
   minimum: 0,
   maximum: limits.gracePeriodSeconds,
-  description: 'How long the replaced token still resolves. 0: dead immediately.',
+  description: 'How long the replaced token still resolves. 0: not at all.',
 } as const satisfies FieldSchema;
 
 export const apiTokenName = {

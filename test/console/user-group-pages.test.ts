@@ -339,7 +339,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
         assert.deepEqual(rowsOf(response), [['name', '"Another"', '"Mine"', 'Keep stored']]);
         continue;
       }
-      assert.match(textOf(response), /does not exist any more/);
+      assert.match(textOf(response), /no longer exists/);
       assert.ok(elementsOf(response.text).every(({ attributes }) => attributes.action !== NEW));
       const form = await browser.submitFrom(response, `${NEW}/form`);
       assert.equal((await read(id)).status, 404);
@@ -504,9 +504,9 @@ describeOnEachDatabase('user groups in the console', (database) => {
     assert.match((await find(` ${second}\n`))!, /is the current one/);
     assert.match((await find(first))!, /still resolves/);
     await service.call('POST', '/v1/user-groups/found/rotate', {});
-    assert.match((await find(second))!, /does not resolve any more/);
+    assert.match((await find(second))!, /no longer resolves/);
     await service.call('POST', '/v1/user-groups/found/suspend');
-    assert.match((await find(second))!, /does not resolve any more/);
+    assert.match((await find(second))!, /no longer resolves/);
     assert.equal(await find(first), undefined);
     await service.writeUsage();
     assert.equal((await read('found')).json.user_group.last_seen_at, null);

@@ -22,7 +22,7 @@ async function deletedView(call: PageCall, id: string): Promise<View> {
   return {
     title: `Deleted: ${id}`,
     main: html`<h1>Deleted in the meantime</h1>
-${alert('Nothing was saved: this user group does not exist any more.')}
+${alert('Nothing was saved: this user group no longer exists.')}
 <h2>Last events</h2>
 ${await lastEventsOfGroup(call, id)}
 ${typedForm(

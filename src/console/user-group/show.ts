@@ -44,7 +44,7 @@ const NOTICES = {
   token_current: 'The token is the current one of this user group.',
   token_retiring:
     'The token was replaced by the last rotation and is in its grace period: it still resolves.',
-  token_replaced: 'The token was replaced by the last rotation and does not resolve any more.',
+  token_replaced: 'The token was replaced by the last rotation and no longer resolves.',
   token_embed: 'The embed token was minted for this user group and is valid.',
 } as const;
 

@@ -33,7 +33,7 @@ const SigningKeys = successSchema('SigningKeys', {
         status: {
           type: 'string',
           enum: ['pending', 'signing', 'retiring'],
-          description: 'All are published; `pending`: does not sign yet; `retiring`: does not sign any more.',
+          description: 'All are published; `pending`: does not sign yet; `retiring`: no longer signs.',
         },
         signs_from: timestampSchema,
         published_until: timestampOrNullSchema('When it is removed; null if no other key follows it.'),

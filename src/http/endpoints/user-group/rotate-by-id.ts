@@ -39,7 +39,7 @@ export const rotateById = endpoint<ReturnType<typeof body.read>>({
       'the token that the first one replaced. Send the `ETag` of a read: if the response is lost, repeat the same ' +
       `request; 412 \`version_mismatch\` then means that it was applied or that the group was changed: read the group.${ifMatchText}`,
     requests: {
-      immediate: { summary: 'The old token dies immediately', value: { grace_period_seconds: 0 } },
+      immediate: { summary: 'The old token stops working immediately', value: { grace_period_seconds: 0 } },
       grace: {
         summary: 'The old token resolves for another day',
         value: { grace_period_seconds: 86_400 },

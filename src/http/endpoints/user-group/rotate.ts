@@ -64,7 +64,7 @@ export const rotate = endpoint({
       'Pages that call get-or-create on each load use the new token from their next load on. Choose a grace period ' +
       'longer than a page stays open, or 0 for a token that has leaked.',
     requests: {
-      atOnce: { summary: 'The old token dies immediately', value: { current_token: EXAMPLE_TOKEN } },
+      atOnce: { summary: 'The old token stops working immediately', value: { current_token: EXAMPLE_TOKEN } },
       grace: {
         summary: 'The old token resolves for another day',
         value: { current_token: EXAMPLE_TOKEN, grace_period_seconds: 86_400 },
