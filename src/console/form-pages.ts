@@ -38,7 +38,7 @@ export function formPages({
       method: 'POST',
       access,
       handle: act,
-      retry: (call, problem) => show(call, call.form.rejected(problem), problem),
+      onRejection: (call, problem) => show(call, call.form.rejected(problem), problem),
     },
   ];
 }

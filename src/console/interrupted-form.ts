@@ -97,8 +97,8 @@ function signInAgainView(request: FastifyRequest, kept: string, problem?: Proble
 export async function showAgain(page: Page, call: PageCall, reason = NOT_DONE): Promise<View> {
   const { form, caller, request } = call;
   const isSafe = isFromThisSite(request) && isFormFor(form.text('csrf'), caller);
-  if (page.retry === undefined || !isSafe) throw ANOTHER_SESSION;
-  return { ...(await page.retry(call, reason)), status: 403 };
+  if (page.onRejection === undefined || !isSafe) throw ANOTHER_SESSION;
+  return { ...(await page.onRejection(call, reason)), status: 403 };
 }
 
 const ANOTHER_SESSION = new Problem(

@@ -26,10 +26,14 @@ export function pagesOf(
       return missingView(call, targetOf(call), noun, idOf(call));
     throw error;
   };
-  return pages.map(({ handle, retry, ...page }) =>
-    retry === undefined
+  return pages.map(({ handle, onRejection, ...page }) =>
+    onRejection === undefined
       ? { ...page, handle: (call) => handle(call).catch(orMissing(call)) }
-      : { ...page, handle, retry: (call, problem) => retry(call, problem).catch(orMissing(call)) },
+      : {
+          ...page,
+          handle,
+          onRejection: (call, problem) => onRejection(call, problem).catch(orMissing(call)),
+        },
   );
 }
 

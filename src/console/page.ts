@@ -61,7 +61,7 @@ export interface Page {
   access?: Access;
   handle(call: PageCall): Promise<View | Redirect | Download>;
   /** Shows the form again, with what was typed, if an action is rejected. */
-  retry?(call: PageCall, problem: Problem): Promise<View>;
+  onRejection?(call: PageCall, problem: Problem): Promise<View>;
 }
 
 export function accessOf({ method, access = method === 'GET' ? 'read' : 'write' }: Page): Access {

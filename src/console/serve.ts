@@ -52,11 +52,11 @@ async function serve(exchange: Exchange): Promise<Response> {
     const signedIn = await findSignedIn(options, request, reply);
     if (signedIn !== null) return await respond(exchange, signedIn);
   } catch (error) {
-    if (page.retry !== undefined && isTransient(error)) await keepForm(exchange).catch(() => {});
+    if (page.onRejection !== undefined && isTransient(error)) await keepForm(exchange).catch(() => {});
     throw error;
   }
   options.publicLimit?.countPage(request.raw);
-  const isKept = page.retry !== undefined && isFromThisSite(request);
+  const isKept = page.onRejection !== undefined && isFromThisSite(request);
   return isKept ? continueForm(exchange) : askToSignIn(request, reply);
 }
 
@@ -104,8 +104,9 @@ async function perform(page: Page, call: PageCall): Promise<View | Redirect | Do
   try {
     return await page.handle(call);
   } catch (error) {
-    if (page.retry === undefined || !(error instanceof Problem) || httpStatus(error) >= 500) throw error;
-    return { status: httpStatus(error), ...(await page.retry(call, error)) };
+    if (page.onRejection === undefined || !(error instanceof Problem) || httpStatus(error) >= 500)
+      throw error;
+    return { status: httpStatus(error), ...(await page.onRejection(call, error)) };
   }
 }
 

@@ -62,11 +62,11 @@ export const editAgain: Page = {
     const { fields } = submittedFields(userGroupIdParameter(request), form, config);
     return editView(call, typedGroup(config, isJsonForm(query, form), fields), openedIn(form));
   },
-  retry: retryEdit,
+  onRejection: showRejectedEdit,
 };
 
 /** Shows the form with what was typed or, if the group is gone, the page that keeps it. */
-export async function retryEdit(call: PageCall, problem: Problem): Promise<View> {
+export async function showRejectedEdit(call: PageCall, problem: Problem): Promise<View> {
   const { request, form } = call;
   if (problem.code === 'user_group_not_found') return goneView(call, userGroupIdParameter(request));
   return editView(call, readGroup(form, await environmentConfig(call)), openedIn(form), problem);

@@ -12,7 +12,7 @@ import { type Html, html, idLink, NO_HTML, none, pathTo, pointerText } from '../
 import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { versionField, versionIn } from '../version.ts';
 import { conflictView, editButton } from './conflict.ts';
-import { retryEdit } from './edit.ts';
+import { showRejectedEdit } from './edit.ts';
 import { changedFields, differences, hiddenFields, type Submitted, submittedFields } from './form.ts';
 import { type GroupFields, mergeGroup } from './merge.ts';
 
@@ -30,7 +30,7 @@ export const review: Page = {
     const submission = await readSubmission(call);
     return isStale(call, submission) ? mergeView(call, submission) : reviewView(call, submission);
   },
-  retry: retryEdit,
+  onRejection: showRejectedEdit,
 };
 
 /** Returns the stored group and the submitted fields. Throws `user_group_not_found` and `invalid_request`. */

@@ -4,7 +4,7 @@ import { pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { isConflict, preconditionIn } from '../version.ts';
-import { retryEdit } from './edit.ts';
+import { showRejectedEdit } from './edit.ts';
 import { changedFields } from './form.ts';
 import { isStale, mergeView, readSubmission, type Submission } from './review.ts';
 
@@ -31,7 +31,7 @@ export const save: Page = {
     }
     return { location: withNotice(group, 'saved') };
   },
-  retry: retryEdit,
+  onRejection: showRejectedEdit,
 };
 
 /** Saves nothing before the person has seen what others have changed. */

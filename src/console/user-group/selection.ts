@@ -53,7 +53,7 @@ const shared = {
   method: 'POST',
   permissions: WRITERS,
   purpose: 'change user groups',
-  retry: reviewView,
+  onRejection: reviewView,
 } as const satisfies Partial<Page>;
 
 export const reviewSelection: Page = {

@@ -22,5 +22,5 @@ export const resume: Page = {
   permissions: WRITERS,
   purpose: 'resume user groups',
   handle: (call) => applyToGroup(call, resumeUserGroup, 'resumed'),
-  retry: showStored,
+  onRejection: showStored,
 };

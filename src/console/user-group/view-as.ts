@@ -84,7 +84,7 @@ ${claims(minted)}
 <p class="actions">${link(pathTo('user-groups', userGroupId, 'view-as'), 'Back')}</p>`,
     };
   },
-  retry: preparePage,
+  onRejection: preparePage,
 };
 
 async function preparePage(call: PageCall, problem?: Problem): Promise<View> {

@@ -9,7 +9,7 @@ import { webhookEndpointPages as pages } from './endpoint.ts';
 const shared = {
   method: 'POST',
   permissions: ADMINS,
-  retry: (call, problem) => pages.showView(call, problem),
+  onRejection: (call, problem) => pages.showView(call, problem),
 } as const satisfies Partial<Page>;
 
 export const testEndpoint: Page = {
