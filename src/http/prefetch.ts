@@ -72,7 +72,7 @@ interface PrefetchOptions {
 }
 
 const NO_BYTES = Buffer.alloc(0);
-const MAX_CALLERS = 4_096;
+const MAX_CALLERS = 32_768;
 
 export class Prefetcher {
   readonly #callers = new CallerHints<Caller>(MAX_CALLERS);

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { digestToken } from '../../src/domain/token.ts';
 import { CallerHints } from '../../src/http/request/caller-hints.ts';
 
 describe('caller hints', () => {
@@ -31,5 +32,14 @@ describe('caller hints', () => {
     assert.equal(hints.get('one'), 1);
     hints.delete('one');
     assert.equal(hints.get('one'), undefined);
+  });
+
+  it('are kept for most of half as many digests as there are slots', () => {
+    const hints = new CallerHints<number>(4_096);
+    const digests = Array.from({ length: 2_048 }, (_, index) => digestToken(`token ${index}`));
+    for (const [index, digest] of digests.entries()) hints.add(digest, index);
+    const kept = digests.filter((digest) => hints.get(digest) !== undefined).length;
+    // Random slots keep 79 per cent of them.
+    assert.ok(kept > 1_500, `${kept} digests`);
   });
 });

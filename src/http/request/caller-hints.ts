@@ -1,6 +1,8 @@
 // Fixed-size lossy map: token digest to last known caller.
 
+/** Characters of a digest, together 22 bits. */
 const HASHED_CHARACTERS = 4;
+const FNV_PRIME = 16_777_619;
 
 /**
  * Maps keys to values in a fixed number of slots; a new key replaces whichever key occupies its slot. A `Map`
@@ -27,12 +29,12 @@ export class CallerHints<Value> {
     if (this.get(key) !== undefined) this.#slots[this.#slot(key)] = undefined;
   }
 
-  /** Uses the last characters: keys are digests, which differ everywhere. */
+  /** FNV-1a of the last characters: keys are digests, which differ everywhere. */
   #slot(key: string): number {
     let hash = key.length;
     for (let index = Math.max(0, key.length - HASHED_CHARACTERS); index < key.length; index++) {
-      hash = hash * 64 + key.charCodeAt(index);
+      hash = Math.imul(hash ^ key.charCodeAt(index), FNV_PRIME);
     }
-    return hash % this.#slots.length;
+    return (hash >>> 0) % this.#slots.length;
   }
 }
