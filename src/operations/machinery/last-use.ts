@@ -33,7 +33,9 @@ export class LastUse {
   }
 
   resolved(userGroup: UserGroup, now: number): void {
-    if (!this.#isStale(userGroup.lastSeenAt, now) || this.#groups.size >= MAX_COLLECTED) return;
+    if (!isStale(userGroup.lastSeenAt, now)) return;
+    this.#enterHour(now);
+    if (this.#groups.size >= MAX_COLLECTED) return;
     const { bucket, workspaceId, environment, providedId, teamId } = userGroup;
     const key = { bucket, workspaceId, environment, providedId };
     this.#groups.set(keyToString(key), { key, teamId });
@@ -41,7 +43,9 @@ export class LastUse {
   }
 
   authenticated({ apiTokenId, lastUsedAt }: ApiToken, now: number): void {
-    if (!this.#isStale(lastUsedAt, now) || this.#apiTokens.size >= MAX_COLLECTED) return;
+    if (!isStale(lastUsedAt, now)) return;
+    this.#enterHour(now);
+    if (this.#apiTokens.size >= MAX_COLLECTED) return;
     this.#apiTokens.add(apiTokenId);
     this.#delayed.schedule();
   }
@@ -69,13 +73,15 @@ export class LastUse {
       await this.#store.write({ kind: 'markSeen', userGroups: seen, at });
   }
 
-  /** Whether `last`, which is rounded down to the hour, is more than an hour ago. */
-  #isStale(last: number | null, now: number): boolean {
-    if (last !== null && last > now - HOUR_MS) return false;
+  /** Writes uses that were collected in the previous hour as of that hour. */
+  #enterHour(now: number): void {
     const hour = now - (now % HOUR_MS);
-    // Writes uses that were collected in the previous hour as of that hour.
     if (hour !== this.#hour && this.#delayed.isScheduled) void this.write();
     this.#hour = hour;
-    return true;
   }
+}
+
+/** Whether `last`, which is rounded down to the hour, is more than an hour ago. */
+function isStale(last: number | null, now: number): boolean {
+  return last === null || last <= now - HOUR_MS;
 }
