@@ -301,8 +301,16 @@ interface Commands {
    * those before an old event that are dated later than `now`: a clock that was ahead recorded them.
    */
   deleteOldEvents(command: { tenant: Tenant; before: number; limit: number; now?: number }): number;
-  /** Deletes up to `limit` finished deliveries that were created before `before`; returns their number. */
-  deleteOldDeliveries(command: { tenant: Tenant; before: number; limit: number }): number;
+  /**
+   * Deletes up to `limit` deliveries that were created before `before`; returns their number. Without
+   * `withPending`, pending ones are kept.
+   */
+  deleteOldDeliveries(command: {
+    tenant: Tenant;
+    before: number;
+    limit: number;
+    withPending?: boolean;
+  }): number;
   /**
    * Removes the changes from up to `limit` of the next `scanLimit` events of the target in the range. Returns
    * the position of the last event that has none now; null if the range has no event.

@@ -95,6 +95,9 @@ export async function deleteWorkspace(
 
 async function deleteHistory(store: BatchingStore, tenant: Tenant): Promise<void> {
   const before = Number.MAX_SAFE_INTEGER;
-  for (const kind of ['deleteOldDeliveries', 'deleteOldEvents', 'deleteOldUsage'] as const)
+  await inBatches((limit) =>
+    store.write({ kind: 'deleteOldDeliveries', tenant, before, limit, withPending: true }),
+  );
+  for (const kind of ['deleteOldEvents', 'deleteOldUsage'] as const)
     await inBatches((limit) => store.write({ kind, tenant, before, limit }));
 }

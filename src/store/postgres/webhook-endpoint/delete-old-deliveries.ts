@@ -13,12 +13,13 @@ export const NEXT_ENDPOINT = statement('find_next_endpoint_of_deliveries')`
 
 export const FIND_OLD = statement('find_old_deliveries')`
   select ${DELIVERY_KEY.names} from deliveries
-  where workspace_id = $1 and environment = $2 and endpoint_id = $3 and event_id < $4 and next_attempt_at is null
+  where workspace_id = $1 and environment = $2 and endpoint_id = $3 and event_id < $4
+    and (next_attempt_at is null or $6)
   order by event_id limit $5`;
 
 export const deleteOldDeliveries: CommandExecutor<'deleteOldDeliveries'> = async (
   session,
-  { tenant, before, limit },
+  { tenant, before, limit, withPending = false },
 ) => {
   const cells = TENANT.cells(tenant);
   const old: DeliveryKey[] = [];
@@ -26,7 +27,7 @@ export const deleteOldDeliveries: CommandExecutor<'deleteOldDeliveries'> = async
     const [next] = await session.query(NEXT_ENDPOINT, [...cells, endpoint]);
     if (next === undefined) break;
     [endpoint] = next;
-    const values = [...cells, endpoint, firstEventIdAt(before), limit - old.length];
+    const values = [...cells, endpoint, firstEventIdAt(before), limit - old.length, withPending];
     const rows = await session.query(FIND_OLD, values);
     old.push(...DELIVERY_KEY.readAll(rows));
   }

@@ -6,19 +6,26 @@ const NEXT_ENDPOINT = `select endpoint_id from deliveries where workspace_id = ?
   order by endpoint_id limit 1`;
 const DELETE_OLD = `delete from deliveries where workspace_id = ?1 and environment = ?2 and endpoint_id = ?3
   and event_id in (select event_id from deliveries
-    where workspace_id = ?1 and environment = ?2 and endpoint_id = ?3 and event_id < ?4 and next_attempt_at is null
+    where workspace_id = ?1 and environment = ?2 and endpoint_id = ?3 and event_id < ?4
+      and (next_attempt_at is null or ?6)
     order by event_id limit ?5)`;
 
 export const deleteOldDeliveries: CommandExecutor<'deleteOldDeliveries'> = (
   connection,
-  { tenant, before, limit },
+  { tenant, before, limit, withPending = false },
 ) => {
   const cells = TENANT.cells(tenant);
   let deleted = 0;
   for (let endpoint: unknown[] | undefined = ['']; deleted < limit; ) {
     endpoint = connection.get(NEXT_ENDPOINT, [...cells, endpoint[0] as string]);
     if (endpoint === undefined) break;
-    const values = [...cells, endpoint[0] as string, firstEventIdAt(before), limit - deleted];
+    const values = [
+      ...cells,
+      endpoint[0] as string,
+      firstEventIdAt(before),
+      limit - deleted,
+      Number(withPending),
+    ];
     deleted += connection.run(DELETE_OLD, values);
   }
   return deleted;
