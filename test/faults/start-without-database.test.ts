@@ -27,7 +27,7 @@ const UNDO_NEWEST_MIGRATIONS = `
   drop table usage_counts, environment_figures, user_group_renames;
   drop table environments, documents, event_positions, events, deliveries, failing_webhook_endpoints;
   alter table user_groups drop column suspended_at, drop column last_seen_at;
-  drop index api_tokens_workspace_id_environment_api_token_id;
+  drop index api_tokens_workspace_id_environment_api_token_id, api_tokens_expires_at, api_tokens_unrevoked, api_tokens_revoked;
   alter table api_tokens drop column previous_digest, drop column previous_expires_at, drop column last_used_at;
   delete from id_blocks where sequence = 'data_source_id';
   delete from schema_migrations where number >= 5`;
