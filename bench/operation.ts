@@ -6,7 +6,7 @@ export interface Operation {
   /** Template, as for the body. */
   path: string;
   /**
-   * Template; empty if there is no body. `{group}` is replaced by the number of a random existing group;
+   * Template; empty for a request without a body. `{group}` is replaced by the number of a random existing group;
    * `{token}` by the token of a random group; `{current_token}` by a token that no rotation has replaced yet;
    * `{new}` by a number greater than that of the previous request; `{random}` by 16 digits unique to the
    * request.

@@ -54,7 +54,7 @@ export function isFromThisSite({ headers }: FastifyRequest): boolean {
   return site === undefined ? headers.origin !== undefined : site === 'same-origin';
 }
 
-/** Throws `origin_not_allowed`. Without a session there is no CSRF token: only the browser knows the origin. */
+/** Throws `origin_not_allowed`. A request without a session has no CSRF token, so the browser must state the origin. */
 export function refuseOtherSites(request: FastifyRequest): void {
   if (isFromThisSite(request)) return;
   throw new Problem(

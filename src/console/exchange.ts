@@ -49,7 +49,7 @@ export async function tracked<Result>(
 
 /**
  * Throws `body_too_large`, and `overloaded` if too many large forms are being sent or wait for the CPU. Small forms do not
- * count, as in the API, so nobody can prevent others from signing in.
+ * count, as in the API, so one caller cannot prevent others from signing in.
  */
 export async function receiveForm(
   { bodies, context }: ConsoleOptions,

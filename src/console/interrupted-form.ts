@@ -1,5 +1,5 @@
 // Forms that were interrupted: the session had ended, the service was unavailable, or the form is from an earlier session.
-// What was typed is kept and shown again. Nothing is done until the person submits the form again.
+// The form is kept and shown again with what was typed. Nothing is done until the person submits it again.
 
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../domain/api-token.ts';

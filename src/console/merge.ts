@@ -1,5 +1,5 @@
-// Three-way merge of fields: what a person changed, and what others have changed since the form was opened. A
-// field that only one side changed is no conflict.
+// Three-way merge of fields: what a person changed, and what others have changed since the form was opened. Only
+// a field that both sides changed is a conflict.
 
 export type Fields = ReadonlyMap<string, string>;
 

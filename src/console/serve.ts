@@ -65,7 +65,7 @@ function isTransient(error: unknown): boolean {
   return code === 'rate_limited' || httpStatus(toProblem(error)) === 503;
 }
 
-/** Returns null without a session, or if its API token is no longer valid. Otherwise sets the frame of the page. */
+/** Returns null without a session, or if its API token has become invalid. Otherwise sets the frame of the page. */
 async function findSignedIn(
   options: ConsoleOptions,
   request: FastifyRequest,

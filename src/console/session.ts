@@ -52,7 +52,10 @@ export function expiredCookie(isSecure: boolean, slot = 0): string {
   return consoleCookie(SLOTS[slot]!, '', 0, isSecure);
 }
 
-/** Returns the token for a form, masked anew: otherwise the length of compressed pages would reveal it. */
+/**
+ * Returns the token for a form, masked differently each time: otherwise the length of compressed pages would
+ * reveal it.
+ */
 export function maskedToken({ csrfToken }: Session): string {
   const { random, tenant } = splitCsrfToken(csrfToken);
   const mask = randomBytes(random.length);
@@ -81,7 +84,7 @@ function combined(bytes: Buffer, mask: Buffer): Buffer {
   return Buffer.from(bytes.map((byte, index) => byte ^ mask[index]!));
 }
 
-/** Returns null if there is no session, or it has expired or is not from this service. */
+/** Returns null without a session, or if it has expired or is not from this service. */
 export function readSession(
   keyRing: KeyRing,
   request: IncomingMessage,

@@ -5,7 +5,7 @@ const MAX_TYPOS = 3;
 /** Suggests the known name most similar to an unknown one. */
 export function suggest(unknown: string, known: readonly string[]): string {
   const start = unknown.slice(0, 64);
-  // By typing errors alone, expires_in would be closer to permission than to expires_in_seconds.
+  // Counting typing errors alone, expires_in would be closer to permission than to expires_in_seconds.
   const continued = start === '' ? undefined : known.find((name) => name.startsWith(start));
   const candidate = continued ?? closest(start, known);
   return continued !== undefined || distance(start, candidate) <= MAX_TYPOS

@@ -79,7 +79,7 @@ function about(caller: Caller, { type, target }: StoredEvent): Html {
   return idCell(isGone ? null : path, target.id);
 }
 
-/** Returns null if there is no page that this person may see. */
+/** Returns null unless there is a page that this person may see. */
 export function pathOfTarget(caller: Caller, { type, id }: EventTarget): string | null {
   const forAdmin = (path: string) => (isPermitted(caller, ADMINS) ? path : null);
   switch (type) {

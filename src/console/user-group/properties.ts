@@ -42,7 +42,7 @@ export interface TypedProperties {
   inputs: readonly Input[];
   /** A text of JSON: the members without an input. */
   other: string;
-  /** Whether there is no schema, so that each input is a row with its name and type. */
+  /** Whether the environment has no schema, so that each input is a row with its name and type. */
   hasRows: boolean;
 }
 

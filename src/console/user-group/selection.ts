@@ -175,7 +175,7 @@ function actionIn(form: Form): Action {
   return action;
 }
 
-/** Throws `invalid_request` if there is no id, or more than a page has. */
+/** Throws `invalid_request` without an id, or with more than a page has. */
 function idsIn(form: Form): string[] {
   const ids = [...new Set(form.texts('id'))];
   if (ids.length === 0) throw invalidField('/id', 'is missing: check the user groups in the list first');
