@@ -44,7 +44,7 @@ const integration = {
  */
 export async function createDemo(context: Context, caller: Caller, directory: string): Promise<void> {
   createSampleFiles(directory);
-  // Reads the configuration anew, because each document changes it.
+  // Reads the configuration again, because each document changes it.
   const reader = { ...caller, configVersion: null };
   await Promise.all([
     // Generating its keys takes longer than everything else.

@@ -238,7 +238,7 @@ export class Catalogue {
 
   /**
    * Violations of the entries of a mapping, and of schemas without an entry whose default is reserved for
-   * another group. A default that is dangling for every group is no violation: the mapping does not cause it.
+   * another group. A default that is dangling for every group does not count: the mapping does not cause it.
    */
   violations({ providedId, mapping }: Mapped): MappingViolation[] {
     const mapped = parseMapping(mapping);

@@ -98,7 +98,7 @@ const pageQuery = queryType({
   convert: (values) => ({ limit: field.pageLimit.default, ...values }),
 });
 
-/** Accepts the parameter `force`, or no parameter if there is no description of what it is for. */
+/** Accepts the parameter `force`; without a description of its purpose, accepts none. */
 function forceQuery(description: string | undefined): QueryType<boolean | null> {
   if (description === undefined) return noQuery;
   const force = { type: 'boolean', default: false, description } as const;

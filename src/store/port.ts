@@ -278,7 +278,7 @@ interface Commands {
     limit: number;
   }): ClaimedDeliveries;
   finishAttempts(command: { attempts: readonly FinishedAttempt[] }): null;
-  /** Makes a delivery pending again and allows it every attempt anew; returns whether it exists. */
+  /** Makes a delivery pending again and allows it every attempt again; returns whether it exists. */
   retryDelivery(command: { endpoint: WebhookEndpointKey; eventId: string; now: number }): boolean;
   /** Does the same for up to `limit` failed deliveries of events after `after`, in the order of their ids. */
   retryFailedDeliveries(command: {

@@ -1,5 +1,5 @@
 // Keeps figures about environments in the database, so that no page scans user groups. They are counted in
-// the background when a page needs them and they are old: an environment that nobody looks at costs nothing.
+// the background when a page needs them and they are old: an environment without visitors costs nothing.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../domain/api-token.ts';

@@ -69,7 +69,7 @@ export async function putIntegration(
 
 /**
  * Returns the secret to store: null if a key of the service signs the tokens, undefined to keep the stored
- * secret. Throws `invalid_request` if there is no stored secret to keep.
+ * secret. Throws `invalid_request` without a stored secret to keep.
  */
 export function sealedSecret(
   { keyRing }: Pick<DocumentContext, 'keyRing'>,

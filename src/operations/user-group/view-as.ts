@@ -22,7 +22,7 @@ import {
 import { findIntegration } from '../integration/integration.ts';
 import { findUserGroup } from './read.ts';
 
-/** Parts of a token without its signature, which are no credential. */
+/** Parts of a token without its signature, which cannot be used as a credential. */
 export interface DecodedToken {
   header: JsonText;
   payload: JsonText;

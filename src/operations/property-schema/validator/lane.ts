@@ -76,7 +76,7 @@ export class Lane {
     const thread = this.#newThread();
     void thread.ready.then(() => {
       this.#isStarting = false;
-      // Keeps an ended thread only if there is no other one, to fail the checks that wait. Otherwise, the
+      // Keeps an ended thread only if it is the last one, to fail the checks that wait. Otherwise, the
       // next check would fail instead of starting another thread or waiting for one that works.
       const isNeeded = this.#threads.size === 1 && !this.#queue.isEmpty;
       if (thread.hasEnded && !isNeeded) return void this.#threads.delete(thread);

@@ -149,7 +149,7 @@ export class ValidatorThread {
 
   /**
    * Ends the thread if the check is overdue. A late timer with the reply waiting behind it, or a thread that
-   * waits for a processor, is no verdict.
+   * waits for a processor, does not make it overdue.
    */
   async #endIfOverdue(): Promise<void> {
     const running = this.#running;

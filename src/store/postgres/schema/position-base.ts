@@ -38,7 +38,7 @@ async function clusterIdentifier({ ask }: SchemaSession): Promise<string> {
   return cluster![0] as string;
 }
 
-/** Returns 0 if there are no events. Searches by environment: positions have no index of their own. */
+/** Returns 0 without events. Searches by environment, because positions alone are not indexed. */
 async function lastPosition({ ask }: SchemaSession): Promise<number> {
   let last = 0;
   let tenant: unknown[] = [0, ''];
