@@ -1,6 +1,7 @@
 // Limits the bytes of changes that the events of one workspace and environment store: a bound for each event, and a quota
 // for all, so that one API token does not fill the disk. Beyond the quota events are still recorded, with fewer values.
 
+import { setNewest } from '../bounded-map.ts';
 import { DAY_MS } from '../instant.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { type Changes, SMALL_BYTES } from './changes.ts';
@@ -44,9 +45,7 @@ export class EventQuota {
     const key = `${workspaceId} ${environment}`;
     const used = this.#usedAt(now, key) + bytes;
     if (used > this.#bytesPerDay) return false;
-    this.#used.delete(key);
-    this.#used.set(key, { bytes: used, at: now });
-    if (this.#used.size > MAX_TENANTS) this.#used.delete(this.#used.keys().next().value!);
+    setNewest(this.#used, key, { bytes: used, at: now }, MAX_TENANTS);
     return true;
   }
 

@@ -1,6 +1,7 @@
 // Queue that serves the tenant that has used the least time (start-time fair queueing: Goyal, Vin and Cheng,
 // 1996): each tenant waits for its own work, and for one piece of work of every other tenant.
 
+import { setNewest } from '../../../domain/bounded-map.ts';
 import { FairShare } from '../../../scheduling/fair-share.ts';
 
 const MAX_QUEUED = 1_000;
@@ -62,10 +63,7 @@ export class TenantQueue<Item extends Queued> {
   }
 
   charge(tenant: number, ms: number): void {
-    const usedMs = this.#usedBy(tenant) + ms;
-    this.#usedMs.delete(tenant);
-    this.#usedMs.set(tenant, usedMs);
-    if (this.#usedMs.size > MAX_TENANTS) this.#usedMs.delete(this.#usedMs.keys().next().value!);
+    setNewest(this.#usedMs, tenant, this.#usedBy(tenant) + ms, MAX_TENANTS);
   }
 
   #isBefore(item: Item, other: Item): boolean {

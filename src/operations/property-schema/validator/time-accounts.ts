@@ -1,6 +1,8 @@
 // Accounts for the time that each tenant has used beyond the limit of a check, which it pays back slowly. The
 // account belongs to the tenant, not to its schema: another schema does not help.
 
+import { setNewest } from '../../../domain/bounded-map.ts';
+
 /**
  * Milliseconds that a tenant pays back per second: the maximum share of a fast thread's time that one tenant
  * takes.
@@ -21,9 +23,7 @@ export class TimeAccounts {
     if (ms <= 0) return;
     const now = performance.now();
     const paidAt = Math.max(now, this.#paidAt.get(tenant) ?? 0) + timeToPay(ms);
-    this.#paidAt.delete(tenant);
-    this.#paidAt.set(tenant, Math.min(paidAt, now + timeToPay(MAX_OWED_MS)));
-    if (this.#paidAt.size > MAX_TENANTS) this.#paidAt.delete(this.#paidAt.keys().next().value!);
+    setNewest(this.#paidAt, tenant, Math.min(paidAt, now + timeToPay(MAX_OWED_MS)), MAX_TENANTS);
   }
 
   /** Whether the tenant owes more than `FREE_MS`. */

@@ -3,6 +3,7 @@
 // slow thread. A tenant with many such checks uses only the slow thread until it has paid back the time. It
 // thus takes a thousandth of the time of a fast thread at most, during which the other one serves.
 
+import { setNewest } from '../../../domain/bounded-map.ts';
 import type { JsonText } from '../../../domain/json/strict-json.ts';
 import type { Violation } from '../../../problem.ts';
 import { tooBusy } from '../../refusals.ts';
@@ -152,11 +153,7 @@ export class PropertyValidator extends Validator implements AsyncDisposable {
   /** Counts a timeout of the schema. Returns whether it has timed out repeatedly. */
   #countTimeout(check: Check): boolean {
     const timeouts = this.#timeoutCount(check) + 1;
-    const key = schemaKey(check);
-    this.#timeouts.delete(key);
-    this.#timeouts.set(key, timeouts);
-    if (this.#timeouts.size > MAX_TIMED_OUT_SCHEMAS)
-      this.#timeouts.delete(this.#timeouts.keys().next().value!);
+    setNewest(this.#timeouts, schemaKey(check), timeouts, MAX_TIMED_OUT_SCHEMAS);
     return timeouts >= MAX_TIMEOUTS;
   }
 }
