@@ -34,9 +34,15 @@ export async function inBatches(
   for (let batch = 0; batch < maxBatches; batch++) if ((await change(BATCH)) < BATCH) return;
 }
 
-function chunks<Item>(items: readonly Item[], size: number): Item[][] {
-  const count = Math.ceil(items.length / size);
-  return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));
+export function* chunks<Item>(items: Iterable<Item>, size: number): Generator<Item[]> {
+  let chunk: Item[] = [];
+  for (const item of items) {
+    chunk.push(item);
+    if (chunk.length < size) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
 }
 
 /** Works on `size` items at a time. */

@@ -1,6 +1,8 @@
 // Writes what operations collect in memory some seconds later, off the path of responses, one write after the
 // other. A crash loses at most what was collected since the last write.
 
+import { chunks } from '../pages.ts';
+
 interface Collection<Batch> {
   /** Returns what was collected, and starts an empty collection. */
   take(): Batch;
@@ -42,13 +44,6 @@ export class DelayedWrite<Batch> {
 
 const BATCH = 256;
 
-export function* batches<Item>(items: Iterable<Item>): Generator<Item[]> {
-  let batch: Item[] = [];
-  for (const item of items) {
-    batch.push(item);
-    if (batch.length < BATCH) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
+export function batches<Item>(items: Iterable<Item>): Generator<Item[]> {
+  return chunks(items, BATCH);
 }
