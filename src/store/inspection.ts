@@ -79,8 +79,8 @@ export abstract class Inspection {
 
   /** Finds an API token by its text, or the one before its last rotation. Requires the newest schema. */
   async findApiToken(digest: TokenDigest): Promise<ApiToken | null> {
-    const sql = `select ${API_TOKEN.names} from api_tokens where digest = $1 or previous_digest = $2`;
-    return API_TOKEN.readFirst(await this.#ask(sql, [digest, digest]));
+    const sql = `select ${API_TOKEN.names} from api_tokens where digest = $1 or previous_digest = $1`;
+    return API_TOKEN.readFirst(await this.#ask(sql, [digest]));
   }
 
   async #schemaNumber(): Promise<number> {

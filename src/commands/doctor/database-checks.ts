@@ -5,7 +5,7 @@ import type { Config } from '../../config.ts';
 import { inspectDatabase } from '../../database.ts';
 import { digestToken } from '../../domain/token.ts';
 import { isKeyFilePending, keyFilePath, readKeyRing } from '../../key-ring-source.ts';
-import { REMEDY, whyUnusable } from '../../operations/api-token/bootstrap.ts';
+import { BOOTSTRAP_REMEDY, whyUnusable } from '../../operations/api-token/bootstrap.ts';
 import { decryptSample } from '../../operations/database/decrypt-sample.ts';
 import type { Finding, Inspection } from '../../store/inspection.ts';
 import { counted } from '../output.ts';
@@ -108,7 +108,10 @@ async function checkBootstrap({ bootstrapApiToken }: Config, inspection: Inspect
     if (found === null) return ok('the next start creates it');
     const reason = whyUnusable(found, bootstrapApiToken, Date.now());
     if (reason === null) return ok(`is API token ${found.apiTokenId}, which is active`);
-    return failed(`is API token ${found.apiTokenId}, which ${reason}: the next start is refused`, REMEDY);
+    return failed(
+      `is API token ${found.apiTokenId}, which ${reason}: the next start is refused`,
+      BOOTSTRAP_REMEDY,
+    );
   });
   return [check];
 }

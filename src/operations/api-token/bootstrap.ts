@@ -17,7 +17,7 @@ interface BootstrapApiToken {
 }
 
 /** Remedy for a refused text, as the end of a message. */
-export const REMEDY = 'set another text ("api-token generate" prints one), or none';
+export const BOOTSTRAP_REMEDY = 'set another text ("api-token generate" prints one), or none';
 
 /** The text belongs to an API token that is not an active admin token of the workspace and environment. */
 export class BootstrapApiTokenUnusable extends Error {
@@ -69,6 +69,6 @@ export function whyUnusable(found: ApiToken, token: Secret, now: number): string
 
 function unusable({ apiTokenId }: ApiToken, reason: string): BootstrapApiTokenUnusable {
   return new BootstrapApiTokenUnusable(
-    `UGS_BOOTSTRAP_API_TOKEN is the text of API token ${apiTokenId}, which ${reason}; ${REMEDY}`,
+    `UGS_BOOTSTRAP_API_TOKEN is the text of API token ${apiTokenId}, which ${reason}; ${BOOTSTRAP_REMEDY}`,
   );
 }
