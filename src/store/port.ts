@@ -182,10 +182,10 @@ interface Commands {
     command: ImportedUserGroup,
   ): { created: boolean; userGroup: UserGroup } | 'token_taken' | 'workspace_not_found' | 'unsettled';
   updateUserGroup(command: UserGroupUpdate): UserGroup | 'not_found' | 'version_mismatch';
-  /** `stale` if its stored token is no longer `expected`. */
+  /** `stale` if its stored token has changed from `expected`. */
   deleteUserGroup(command: UserGroupDeletion): 'deleted' | 'not_found' | 'version_mismatch' | 'stale';
   /**
-   * Gives the group the key `to`. `stale` if its stored token is no longer `expected`, or if the
+   * Gives the group the key `to`. `stale` if its stored token has changed from `expected`, or if the
    * configuration that the command also changes has changed.
    */
   renameUserGroup(

@@ -188,7 +188,7 @@ export class Lane {
     await this.#react(outcome, url, now);
   }
 
-  /** Returns null if the event is no longer kept. */
+  /** Returns null if retention has deleted the event. */
   async #send(delivery: Delivery, url: string, secrets: WebhookSecrets): Promise<Outcome | null> {
     const { context, sender } = this.#options;
     const deadline = sender.deadline();

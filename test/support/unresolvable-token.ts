@@ -3,7 +3,7 @@ import type { EmbedSite } from './embed-token/site.ts';
 interface UnresolvableTokens {
   /** Token that resolves, but not for the callers below. */
   current: string;
-  /** Tokens that resolve for nobody, by the reason. The group `suspended` can be resumed. */
+  /** Tokens that do not resolve for any caller, by reason. The group `suspended` can be resumed. */
   dead: Record<'unknown' | 'replaced' | 'suspended' | 'deleted' | 'an API token', string>;
   /** API tokens for which no token of the site resolves. */
   callers: Record<'another workspace' | 'another environment', string>;

@@ -167,7 +167,10 @@ export function statusOfSigningKey(key: SigningKey, keySet: KeySet, now: number)
   return key.signsFrom > now ? 'pending' : 'retiring';
 }
 
-/** Whether new keys wait to sign. Ignores keys that a clock which was ahead has dated: they would wait for as long as it was. */
+/**
+ * Whether new keys wait to sign. Ignores keys that a process with a clock ahead has dated: they would wait
+ * until that date.
+ */
 export function hasPendingKeys(keySet: KeySet, now: number): boolean {
   return keySet.keys.some(
     (key) =>

@@ -249,8 +249,8 @@ export async function redeliverFailed(
 }
 
 /**
- * Returns a delivery with the event as receivers get it; `payload` is null if the event is no longer kept.
- * Throws `not_found`.
+ * Returns a delivery with the event as receivers get it; `payload` is null if retention has deleted the
+ * event. Throws `not_found`.
  */
 export async function readDelivery(
   context: DocumentContext & Pick<Context, 'cpu'>,

@@ -26,8 +26,9 @@ const EXAMPLE_KEY = {
 };
 
 /**
- * Responds with `write` of the issuer in the path, or 304. Ignores other preconditions and malformed ones, which caches send
- * by themselves (RFC 9110 §13.1.3): a verifier must get the keys. Throws `not_found` and `overloaded`.
+ * Responds with `write` of the issuer in the path, or 304. Ignores other preconditions and malformed ones,
+ * which caches send by themselves (RFC 9110 §13.1.3): a verifier must get the keys. Throws `not_found` and
+ * `overloaded`.
  */
 export async function respondFromIssuer(
   { context, request, reply }: PublicCall,

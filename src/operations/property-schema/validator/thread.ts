@@ -28,7 +28,7 @@ export interface ValidatorRequest {
    * than the check.
    */
   schema: JsonText | null;
-  /** Id of a schema that is no longer used; null for none. */
+  /** Id of a schema that the thread should forget; null for none. */
   dropped: number | null;
   /** JSON texts; null compiles the schema and tries it with examples. */
   properties: readonly JsonText[] | null;
