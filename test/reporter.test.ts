@@ -83,6 +83,10 @@ describe('The report of a failure', () => {
       "throw new Error('not done', { cause: new Error('disk full') })",
       /not done\n +caused by disk full\n/,
     ],
+    'an error and one of its cleanup': [
+      "using disk = { [Symbol.dispose]() { throw new Error('disk full') } }; throw new Error('not done')",
+      /not done\n(?: +at .*\n)+ +disk full\n/,
+    ],
   };
   for (const [what, [assertion, shown]] of Object.entries(comparisons)) {
     it(`shows the first difference of ${what}`, async () => {

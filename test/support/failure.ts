@@ -10,6 +10,7 @@ const MAX_LINES = 8;
 const MAX_LINE_LENGTH = 300;
 const MAX_FRAMES = 3;
 const COMPARISONS = ['==', 'strictEqual', 'deepEqual', 'deepStrictEqual', 'partialDeepStrictEqual'];
+const DISPOSAL = 'An error was suppressed during disposal';
 
 interface Assertion {
   operator: string;
@@ -21,8 +22,14 @@ interface Assertion {
 /** Returns the lines of an error that the runner reports. */
 export function explainFailure(error: unknown): string[] {
   const cause = (error as { cause?: unknown } | undefined)?.cause ?? error;
+  if (isSuppressed(cause)) return [cause.suppressed, cause.error].flatMap(explainFailure);
   if (!(cause instanceof Error)) return firstLines(String((error as Error | undefined)?.message ?? error));
   return [...reasonOf(cause), ...framesOf(cause)];
+}
+
+/** Whether disposal failed after the test had. A SuppressedError loses its class on its way to the runner. */
+function isSuppressed(error: unknown): error is SuppressedError {
+  return error instanceof Error && error.message === DISPOSAL && 'suppressed' in error && 'error' in error;
 }
 
 function reasonOf(error: Error): string[] {
