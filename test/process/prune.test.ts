@@ -216,10 +216,16 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     });
     await using writer = await open(fifo, 'w');
     await writer.write(listed([0, 1, 2]));
-    const files = () => readdirSync(`/proc/${program.id}/fd`).map((name) => `/proc/${program.id}/fd/${name}`);
-    await eventually('a copy', () =>
-      files().some((file) => readlinkSync(file).startsWith(`${temporary}/user`) && statSync(file).size > 0),
-    );
+    const folderOfFiles = `/proc/${program.id}/fd`;
+    const isCopy = (name: string) => {
+      const file = `${folderOfFiles}/${name}`;
+      try {
+        return readlinkSync(file).startsWith(`${temporary}/user`) && statSync(file).size > 0;
+      } catch {
+        return false; // Closed since the folder was read.
+      }
+    };
+    await eventually('a copy', () => readdirSync(folderOfFiles).some(isCopy));
     await program.kill();
     assert.deepEqual(
       readdirSync(temporary).filter((name) => name.startsWith('user')),

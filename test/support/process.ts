@@ -29,7 +29,7 @@ export const WITHOUT_FAILURE_LIMIT = { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUT
 /** Log message for a batch of the store that failed although its requests may all have succeeded. */
 export const SPLIT_BATCH = 'a batch failed; its items were repeated one at a time';
 /** Matches errors that some tests cause by removing or renaming a table. */
-const MISSING_TABLE = /no such table|does not exist/;
+const MISSING_NAME = /no such (table|column)|does not exist/;
 /** Matches commands whose output contains secrets. */
 const PRINTS_SECRETS = /^(?:api-token (?:create|rotate|generate)|key generate|start|export)/;
 
@@ -306,7 +306,7 @@ function printsSecrets(args: readonly string[]): boolean {
 
 /** Throws if a batch has failed, which callers do not notice. */
 export function refuseSplitBatch(logLines: readonly string[]): void {
-  const split = logLines.find((line) => line.includes(SPLIT_BATCH) && !MISSING_TABLE.test(line));
+  const split = logLines.find((line) => line.includes(SPLIT_BATCH) && !MISSING_NAME.test(line));
   if (split !== undefined) throw new Error(split);
 }
 
