@@ -16,7 +16,7 @@ interface Example {
   response: string;
 }
 
-/** Each request of the section on the calls, with the documented response. */
+/** Returns each request in the section on the three calls, with the documented response. */
 function examples(): { prelude: string; calls: Example[] } {
   const start = README.indexOf('## The three calls');
   const section = README.slice(start, README.indexOf('\n## ', start + 1));
@@ -66,7 +66,8 @@ it('README.md shows requests that work when pasted, and their responses', async 
     const stdio: ['ignore', 'pipe', 'ignore'] = ['ignore', 'pipe', 'ignore'];
     const output = execFileSync('sh', ['-c', script], { cwd: folder.path, env, stdio, encoding: 'utf8' });
     assert.deepEqual(normalize(output), normalize(response), request);
-    // The token of the first response, used until it is rotated; the example of resolve shows a replaced token.
+    // Uses the token of the first response until it is rotated; the example of resolve shows a replaced
+    // token.
     token ||= JSON.parse(output).user_group.token;
   }
 });

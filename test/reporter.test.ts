@@ -144,7 +144,7 @@ describe('The report of several files', () => {
     );
     const ended = /✖ (a\.test\.mjs, )?b\.test\.mjs: the process ended with 4\n/.exec(printed);
     assert.ok(ended, printed);
-    // The result of the first one may be lost with the process.
+    // The result of the first file may be lost with the process.
     assert.equal(ended[1] === undefined, /^✔ a\.test\.mjs /m.test(printed), printed);
     assert.match(printed, /✔ c\.test\.mjs /);
   });
@@ -176,7 +176,7 @@ describe('The report of several files', () => {
   });
 });
 
-/** What the runner reports about a file that passed. */
+/** Event that the runner reports for a file that passed. */
 function completion(name: string, duration_ms: number): object {
   return {
     type: 'test:complete',
@@ -184,7 +184,7 @@ function completion(name: string, duration_ms: number): object {
   };
 }
 
-/** The output of a run of the files, one of which fails. */
+/** Returns the report of a run of these files, one of which fails. */
 async function report(
   files: Record<string, string>,
   env: Record<string, string> = {},
