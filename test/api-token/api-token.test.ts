@@ -1,5 +1,5 @@
-// Contract: /v1/api-tokens creates, lists, reads, rotates and revokes the API tokens of the caller's workspace and
-// environment.
+// Contract: /v1/api-tokens creates, lists, reads, rotates and revokes the API tokens of the caller's
+// workspace and environment.
 
 import assert from 'node:assert/strict';
 import { afterEach, before, describe, it } from 'node:test';
@@ -44,7 +44,7 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
   const rotate = (id: number, seconds?: number) =>
     call('POST', `/${id}/rotate`, seconds === undefined ? undefined : { grace_period_seconds: seconds });
   const read = async (id: number) => (await call('GET', `/${id}`)).json.api_token;
-  /** The status of a request that every permission but `embed` allows; 404 if the API token is accepted. */
+  /** Sends a request that every permission but `embed` allows: 404 if the API token is accepted. */
   const use = async (token: string) =>
     (await service.resolve('ugt_unknown', { token })).status === 404 ? 'accepted' : 'rejected';
 
@@ -567,7 +567,7 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
       await use(token);
       await service.writeUsage();
       assert.equal(await lastUsed(id), latest);
-      // As by a process whose clock is behind, and that collected the use before the later one was written.
+      // Simulates a process with a slow clock that collected the use before the later one was written.
       const { store } = service.app.context;
       await store.write({ kind: 'markApiTokensUsed', apiTokenIds: [id], at: Date.parse(hourOf(0)) });
       assert.equal(await lastUsed(id), latest);

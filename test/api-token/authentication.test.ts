@@ -43,7 +43,7 @@ describeOnEachDatabase('authentication', (database) => {
     service.clockAheadMs = 0;
   });
 
-  /** A request with this Authorization header, or without one. */
+  /** Sends a request with this Authorization header, or without one. */
   function callWith(authorization?: string): Promise<TestResponse> {
     return service.get({ user_group_id: 'there' }, { token: null, headers: { authorization } });
   }
@@ -249,7 +249,7 @@ describeOnEachDatabase('authentication', (database) => {
   });
 });
 
-// SQLite is served by one process only.
+// Only one process can serve SQLite.
 describe('two services on one database (PostgreSQL)', () => {
   const [first, second] = TestService.pairOf(postgres);
 
@@ -263,7 +263,7 @@ describe('two services on one database (PostgreSQL)', () => {
   });
 });
 
-// The contents of the database can be read from SQLite's files; PostgreSQL stores the same values.
+// SQLite's files can be searched; PostgreSQL stores the same values.
 describe('the database (SQLite)', () => {
   it('contains the digest of an API token, and no token in plain text', async () => {
     await using service = await TestService.start(sqlite);

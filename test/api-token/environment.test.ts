@@ -11,7 +11,7 @@ import { TestService } from '../support/service.ts';
 describeOnEachDatabase('workspaces, environments and permissions', (database) => {
   const service = TestService.of(database);
 
-  /** The complete state of the group in the `default` workspace, environment `Customer`. */
+  /** Returns the complete state of the group in the `default` workspace, environment `Customer`. */
   async function stored(id: string): Promise<unknown> {
     const { json, headers } = await service.get({ user_group_id: id });
     const resolved = await service.resolve(json.user_group.token);
@@ -211,7 +211,7 @@ describeOnEachDatabase('workspaces, environments and permissions', (database) =>
   });
 });
 
-// SQLite is served by one process only.
+// Only one process can serve SQLite.
 describe('two services on one database (PostgreSQL)', () => {
   const [first, second] = TestService.pairOf(postgres);
 
