@@ -1,5 +1,6 @@
-// Contract: a body is one unambiguous JSON object of at most 256 KiB. Every operation rejects anything else, with a
-// pointer to the invalid part. Such a body never reaches a database, so it is sent to a service on one.
+// Contract: a body is one unambiguous JSON object of at most 256 KiB. Every operation rejects anything else,
+// with a pointer to the invalid part. Such a body never reaches a database, so a service on one database is
+// enough.
 
 import { describe, it } from 'node:test';
 import * as bodies from '../support/bad-input/body-cases.ts';

@@ -1,5 +1,5 @@
-// Contract: the values that each field accepts. Every operation rejects any other value, with a pointer to it.
-// Such a value never reaches a database, so it is sent to a service on one.
+// Contract: the values that each field accepts. Every operation rejects any other value, with a pointer to
+// it. Such a value never reaches a database, so a service on one database is enough.
 
 import { describe, it } from 'node:test';
 import {

@@ -39,7 +39,7 @@ describeOnEachDatabase('A request', (database) => {
 });
 
 it('A media type is rejected in less than quadratic time', () => {
-  // It takes a millisecond; quadratic time would be 20 seconds.
+  // Takes a millisecond; quadratic time would take 20 seconds.
   const headers = { 'content-type': `application/json${' '.repeat(200_000)}x` };
   const start = performance.now();
   assert.throws(() => checkMediaType({ headers }, ['application/json']), { code: 'unsupported_media_type' });

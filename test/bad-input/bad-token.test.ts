@@ -1,5 +1,5 @@
-// Contract: unknown, replaced, malformed and foreign tokens get the same error, and a token of one kind is not accepted
-// as the other.
+// Contract: unknown, replaced, malformed and foreign tokens get the same error, and a token of one kind is
+// not accepted as the other.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

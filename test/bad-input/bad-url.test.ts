@@ -1,5 +1,5 @@
-// Contract: the id in a path and the query of a list are parsed strictly. Every operation rejects malformed encodings,
-// invalid ids and unknown parameters instead of guessing.
+// Contract: the id in a path and the query of a list are parsed strictly. Every operation rejects malformed
+// encodings, invalid ids and unknown parameters instead of guessing.
 
 import { describe, it } from 'node:test';
 import { bodilessOperationsOn, operationsOn } from '../support/bad-input/operation.ts';

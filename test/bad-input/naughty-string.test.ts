@@ -1,5 +1,5 @@
-// Contract: every string of the Big List of Naughty Strings, in every field that a caller can set, is stored exactly as it
-// is and shown as text, or rejected with a reason.
+// Contract: every string of the Big List of Naughty Strings, in every field that a caller can set, is stored
+// and shown unchanged as text, or rejected with a reason.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -16,18 +16,18 @@ import { TestService } from '../support/service.ts';
 
 type Body = Record<string, unknown>;
 
-/** A kind of resource that `PUT` creates, with an id of the caller. */
+/** Kind of resource that `PUT` creates under an id chosen by the caller. */
 interface Kind {
   name: string;
-  /** In the API. */
+  /** Path in the API. */
   path: string;
-  /** In the console. */
+  /** Path of the list in the console. */
   list: string;
-  /** The text in all fields, then, if it is not valid in each, in fewer. */
+  /** Bodies to try in order: the text in all fields first, then in fewer, in case it is not valid in each. */
   bodies(text: string): Body[];
-  /** Below the page of a resource. */
+  /** Paths below the page of a resource. */
   pages: readonly string[];
-  /** How many are created before they are deleted. Every change of a document reads all of its environment again. */
+  /** Number created before they are deleted: every change of a document reads its whole environment again. */
   limit: number;
 }
 
@@ -105,29 +105,28 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** Both databases return the same text, so the pages that show it are the same too: those of one are read. */
+/** Reads pages on one database only: both return the same text, so their pages are the same too. */
 const showsPages = ({ name }: DatabaseKind) => name === 'SQLite';
 
-/** All documents are stored by the same statements, so that one kind of them shows what another database does. */
+/** All documents share their statements, so two kinds are enough for the other database. */
 const kindsOn = ({ name }: DatabaseKind) => (name === 'SQLite' ? kinds : kinds.slice(0, 2));
 
-/** The others are rejected, most of them for control characters or white space at an end. */
+/** Minimum accepted; most rejected strings have control characters, or white space at an end. */
 const LEAST = naughtyStrings.length * 0.85;
-/** The elements of the chart. */
+/** Elements of the chart. */
 const CHART = ['svg', 'desc', 'rect', 'text', 'path'];
-/** The parameters of pages. */
+/** Query parameters of pages. */
 const QUERIES = {
   '/console/user-groups': ['search', 'match', 'data_source', 'suspended', 'seen_before', 'cursor', 'done'],
   '/console/events': ['type', 'target_type', 'target_id', 'cursor'],
 } as const;
 
-/** The property schema of a page has an input for each. */
+/** Members per property schema: its page has an input for each. */
 const INPUTS = 50;
-/** A list names the texts that a person may have typed, but for white space at their ends. */
 const isTrimmed = (text: string) => text !== '' && text.trim() === text;
 const at = (id: string) => `/${encodeURIComponent(id)}`;
 
-/** Changes of one environment conflict with each other, so more at a time are slower. */
+/** Changes of one environment conflict with each other, so higher concurrency is slower. */
 const CONCURRENCY = 4;
 const forEach = <Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>) =>
   mapConcurrently(items, work, CONCURRENCY);
@@ -137,7 +136,7 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
   let browser: ConsoleBrowser;
   let token: string;
 
-  /** In an environment of its own. */
+  /** Signs in to a workspace of its own. */
   async function signIn(workspaceName: string): Promise<void> {
     ({ token } = await service.apiToken({ permission: 'admin', workspaceName }));
     browser = await ConsoleBrowser.signIn(service, token, { hasAnyText: true });
@@ -152,7 +151,7 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
     return checkMarkup(page);
   }
 
-  /** The elements of a list show exactly these texts, among others. */
+  /** Asserts that each text is the whole text of an element in the list. */
   async function assertLists(list: string, texts: readonly string[]): Promise<void> {
     const shown = new Set<string>();
     for (let path: string | undefined = list; path !== undefined; ) {
@@ -164,7 +163,7 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
     for (const text of texts) assert.ok(shown.has(text), `${list} does not list ${JSON.stringify(text)}`);
   }
 
-  /** Returns null if the API rejects it, with a reason. */
+  /** Returns the resource, or null if the API rejects it with a reason. */
   async function put(path: string, body: Body): Promise<Body | null> {
     const { status, json } = await call('PUT', path, body);
     if (status >= 300) {
@@ -177,7 +176,7 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
     return resource;
   }
 
-  /** The first of the bodies that the API accepts; null if it accepts none. */
+  /** Puts the first of the bodies that the API accepts, and returns the resource; null if it accepts none. */
   async function putFirst(path: string, bodies: readonly Body[]): Promise<Body | null> {
     for (const body of bodies) {
       const resource = await put(path, body);
@@ -188,7 +187,10 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
     return null;
   }
 
-  /** All of a kind, as many at a time as there may be. Returns the texts that are ids. */
+  /**
+   * Creates resources of a kind, up to its limit at a time, and checks their lists. Returns the texts that
+   * are valid ids.
+   */
   async function listEach({ path, list, bodies, limit }: Kind): Promise<string[]> {
     const ids: string[] = [];
     for (let start = 0; start < naughtyStrings.length; start += limit) {
@@ -196,7 +198,7 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
       await forEach(naughtyStrings.slice(start, start + limit), async (text) => {
         const resource = await putFirst(path + at(text), bodies(text));
         if (resource !== null) shown.set(text, String(resource.name ?? resource.url ?? text));
-        // As fields of another.
+        // The text is no id, but may be a valid value in the fields of a resource with another id.
         else for (const body of bodies(text)) await put(path + at('x'), body);
       });
       await assertLists(list, [...shown].flat());
@@ -277,7 +279,7 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
     }
   });
 
-  /** A busy machine refuses a search with 503. */
+  /** Requests a page again while a busy machine refuses the search with 503. */
   const pageAt = (path: string): Promise<TestResponse> =>
     eventually(path, async () => {
       const page = await browser.get(path);

@@ -1,5 +1,5 @@
-// Contract: values round-trip unchanged. Every operation accepts unusual but valid values, and no response changes a
-// digit, a key or a code point of them.
+// Contract: values round-trip unchanged. Every operation accepts unusual but valid values, and no response
+// changes a digit, a key or a code point of them.
 
 import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
@@ -59,7 +59,7 @@ describeOnEachDatabase('An unusual value', (database) => {
   it('can be a key and a value of mapping and properties', (t) => {
     const withKey = (key: string): Members => {
       const text = JSON.stringify(key);
-      // A data source has at least one character, like every key.
+      // The key is also the data source, which needs at least one character, as keys do.
       return { mapping: `{${text}:${text}}`, properties: `{${text}:${text},"in":[{${text}:[${text}]}]}` };
     };
     return assertRoundTrips(t, service, 'key', oddKeys.map(withKey));
@@ -149,7 +149,10 @@ async function assertRoundTrips(
 
 const MAX_CHANGES_SHOWN = 20;
 
-/** Creates, gets, updates, rotates and resolves a group with these members; returns the responses without them. */
+/**
+ * Creates, gets, updates, rotates and resolves a group with these members; returns how the responses differ
+ * from `returned`.
+ */
 async function changesOf(
   service: TestService,
   id: string,
@@ -190,7 +193,7 @@ async function assertAccepted(
 ): Promise<void> {
   const created = await service.get({ user_group_id: 'plain', name: 'Present', properties: null });
   const operations = operationsOn({ id: 'plain', token: created.json.user_group.token });
-  // Reversed, so that the token is resolved before it is rotated.
+  // Reversed order: the token is resolved before it is rotated.
   for (const operation of operations.toReversed()) {
     const response = await send(service.url, {
       token: service.token,

@@ -1,5 +1,5 @@
-// Contract: calls are serializable. Calls that arrive too early, too late or concurrently leave the database in the state
-// of one of their sequential orders.
+// Contract: calls are serializable. Calls that arrive too early, too late or concurrently leave the database
+// in the state of one of their sequential orders.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -129,11 +129,11 @@ describeOnEachDatabase('A call', (database) => {
   });
 });
 
-/** Updates, patches, and lookups without a name, with ids of missing groups. */
+/** Returns updates, patches, and lookups without a name, with ids of missing groups. */
 function onMissingGroups(operations: readonly Operation[], ids: readonly string[]): BadCase[] {
   return (
     operations
-      // An upsert requires no group.
+      // An upsert does not require the group to exist.
       .filter(({ idIn, method }) => idIn === 'body' || (idIn === 'path' && method !== 'PUT'))
       .flatMap((operation) => {
         const { name, mapping, properties } = operation.members as Record<string, string>;
@@ -163,7 +163,7 @@ function tokenOf({ json }: TestResponse): string {
   return json.user_group.token;
 }
 
-/** The version in an entity tag: the team id, a dash, and the number of versions. */
+/** Returns the version in an entity tag, which is the team id, a dash, and the number of versions. */
 function versionOf({ headers }: TestResponse): number {
   return Number(/^"\d+-(\d+)"$/.exec(headers.etag ?? '')?.[1]);
 }
