@@ -456,7 +456,7 @@ describeOnEachDatabase('A property schema', (database) => {
     });
   }
 
-  /** Texts of the keywords for a member, of a value that they accept, and of one that they reject. */
+  /** Keywords for a member, with a value that they accept and one that they reject, as JSON texts. */
   const exact: Record<string, [keywords: string, valid: string, invalid: string]> = {
     'an enumeration with null': ['"enum":["gold",null]', 'null', '1e400'],
     'an enumeration of a large number': [

@@ -1,5 +1,5 @@
-// Contract: a data source, a schema or a default that user groups use is deleted only with force=true: otherwise 409 in_use
-// says how many do, up to a bound.
+// Contract: a data source, schema or default that user groups use is deleted only with force=true: otherwise
+// 409 in_use says how many use it, up to a bound.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -27,7 +27,7 @@ describeOnEachDatabase('a part of the catalogue that user groups use', (database
     assert.match(response.json.detail, detail);
   }
 
-  /** A workspace with the schema 40, two data sources of it, and groups with these mappings. */
+  /** Creates a workspace with the schema 40, two data sources in it, and groups with these mappings. */
   async function workspaceWith(
     mappings: readonly (object | null)[],
     schema: object = { name: 'Orders' },
@@ -97,7 +97,7 @@ describeOnEachDatabase('a part of the catalogue that user groups use', (database
 
   it('is counted up to 5,000 user groups', async () => {
     await workspaceWith(Array.from({ length: 5_001 }, () => ({ 40: 'eu' })));
-    // On a busy machine the time for counting ends first.
+    // On a busy machine, the time for counting may end before the bound is reached.
     await eventually('a complete count', async () => {
       const response = await call('DELETE', 'data-sources/eu');
       refuses(response, /^More than [\d,]+ user groups use this data source/);
