@@ -335,7 +335,7 @@ describeOnEachDatabase('API tokens while the service is running', (kind) => {
     return run(folder, ['api-token', ...args], { env: database.env });
   }
 
-  /** The entry of an API token in the list. */
+  /** Returns the entry of an API token in the list. */
   async function listed(id: number): Promise<Record<string, unknown>> {
     const { stdout } = await command('list', '--json');
     return JSON.parse(stdout).find((row: { id: number }) => row.id === id);

@@ -1,4 +1,4 @@
-// The command check, while a service is running on the same database.
+// The command `check`, while a service is running on the same database.
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
@@ -7,7 +7,7 @@ import { Folder, run, runHosted, served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { inTerminal, linesInTerminal, noTerminal } from '../support/terminal.ts';
 
-/** Everything but the ends of lines. */
+/** Control characters other than line feeds. */
 const CONTROL = /[^\P{Cc}\n]/u;
 
 describeOnEachDatabase('check', (database) => {

@@ -7,7 +7,10 @@ import { before, describe, it } from 'node:test';
 import { manPage } from '../../scripts/man-page.ts';
 import { Folder, run } from '../support/process.ts';
 
-/** Prints what zsh offers; the functions of its completion system replace only its display. */
+/**
+ * Returns a zsh script that prints what zsh offers. It replaces the functions of the completion system that
+ * only display.
+ */
 function zsh(load: string, words: string[]): string {
   return (
     `compdef() { :; }; _files() { :; }; compadd() { shift; print -l -- \${(M)@:#$PREFIX*}; }; ${load}; ` +
@@ -15,7 +18,7 @@ function zsh(load: string, words: string[]): string {
   );
 }
 
-/** Prints what the shell offers for the words, of which the last one is unfinished. */
+/** Scripts that print what the shell offers for the words; the last word is incomplete. */
 const shells = {
   bash: (words: string[]) =>
     `source ./script; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); ` +
@@ -89,7 +92,7 @@ for (const shell of ['bash', 'zsh', 'fish'] as const) {
   });
 }
 
-/** In 2023. */
+/** A time in 2023. */
 const EPOCH = 1_700_000_000;
 
 describe('The manual page', () => {

@@ -1,4 +1,4 @@
-// Configuration files: YAML and JSON without loss, and bounds on what a small file can become.
+// Configuration files: YAML and JSON without loss, and limits on what a small file can expand to.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

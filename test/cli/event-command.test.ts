@@ -1,4 +1,4 @@
-// Old events on the command line: they are deleted faster than in the background, while the service is running.
+// `event purge` deletes old events faster than the background task, while the service is running.
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
@@ -30,7 +30,7 @@ describeOnEachDatabase('event purge', (kind) => {
     return (await runSql(database, 'select event_id from events')).length;
   }
 
-  /** All but the newest event. */
+  /** Makes all events but the newest this old. */
   async function age(days: number): Promise<void> {
     const at = Date.now() - days * DAY_MS;
     await runSql(

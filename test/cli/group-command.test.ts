@@ -14,7 +14,7 @@ describeOnEachDatabase('group', (database) => {
   const service = TestService.of(database);
   const folder = Folder.of();
 
-  /** Runs a command on the groups of the workspace `default`. */
+  /** Returns a function that runs a command on the groups of the workspace `default`. */
   const groupWith =
     (start: typeof run) =>
     (...args: string[]): Promise<Exit> =>
@@ -29,7 +29,7 @@ describeOnEachDatabase('group', (database) => {
     return JSON.parse(stdout);
   }
 
-  /** Returns the token of a new group. */
+  /** Creates a group, and returns its token. */
   async function create(id: string, fields: object = {}): Promise<string> {
     const created = await service.get({ user_group_id: id, name: `Name of ${id}`, ...fields });
     return created.json.user_group.token;
@@ -39,7 +39,7 @@ describeOnEachDatabase('group', (database) => {
     return (await service.resolve(token)).status;
   }
 
-  /** Without a key ring: only commands that open tokens need one. */
+  /** Runs a command with another key ring: only commands that decrypt tokens need the right one. */
   function withoutKeyRing(...args: string[]): Promise<Exit> {
     const env = { ...service.database.env, UGS_TOKEN_KEYS: `00000000:${'A'.repeat(43)}` };
     return run(folder, ['group', ...args, '--workspace', 'default'], { env });
@@ -195,7 +195,7 @@ describeOnEachDatabase('group', (database) => {
   });
 
   describe('delete on a terminal', { skip: noTerminal }, () => {
-    /** Types a line when asked for confirmation. */
+    /** Runs `delete`, and types this line at the prompt for confirmation. */
     function deleteTyping(line: string): Promise<Exit> {
       const script = `echo ${line} | ${inTerminal(folder)} group delete typed --workspace default`;
       return run(folder, ['-c', script], { command: '/bin/sh', env: service.database.env });

@@ -59,7 +59,7 @@ const commands = [
   ['help'],
 ];
 
-/** Help texts, by command. */
+/** Help texts by command. */
 const helps = new Map<string, Promise<string>>();
 
 function help(...command: string[]): Promise<string> {

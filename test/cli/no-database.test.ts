@@ -1,4 +1,5 @@
-// Commands that need existing data do not create a missing database: the path may be mistyped, or the disk not mounted.
+// Commands that need existing data do not create a missing database: the path may be mistyped, or the disk
+// not mounted.
 
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';

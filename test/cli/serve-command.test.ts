@@ -1,4 +1,4 @@
-// The settings of `serve`: their sources, and that an invalid one stops the startup with one clear line.
+// Settings of `serve`: where they come from. An invalid one prevents the start, with one clear line.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -21,10 +21,10 @@ import {
 
 const ONE_LINE = /^user-group-service: [^\n]+\n$/;
 const REFUSAL_LIMIT_MS = 10_000;
-/** A name server that does not answer must not take longer. */
+/** Limits the wait for a name server that does not answer. */
 const RES_OPTIONS = 'timeout:1 attempts:1';
 
-/** An invalid value of each setting; null if invalid values are detected only when the service listens. */
+/** Invalid value of each setting; null if only listening detects an invalid value. */
 const invalidValues = {
   databaseUrl: 'mysql://db/groups',
   host: null,
@@ -62,7 +62,7 @@ const invalidValues = {
   shutdownTimeoutMs: '600001',
 } satisfies Record<keyof typeof settings, string | null>;
 
-/** The minimum and maximum of each number, except for the port. */
+/** Minimum and maximum of each number, except for the port. */
 const numberBounds = {
   threads: ['1', '16'],
   databaseWaitMs: ['0', '3600000'],
@@ -85,19 +85,18 @@ const numberBounds = {
 } satisfies Partial<Record<keyof typeof settings, [min: string, max: string]>>;
 
 interface Refused {
-  /** Prepares the folder. */
   prepare?: (folder: Folder) => void;
-  /** A shell script that runs `"$0" "$@"`. */
+  /** Shell script that runs `"$0" "$@"`. */
   script?: string;
   args?: string[];
   env?: Record<string, string>;
-  /** What the line must mention. */
+  /** Pattern that the line must match. */
   names: RegExp;
-  /** What the line must not contain. */
+  /** Pattern that the line must not match. */
   hides?: RegExp;
 }
 
-/** For settings that are refused before anything is opened. */
+/** Runs `serve` in the shared command process: the setting is refused before anything is opened. */
 async function assertSettingRefused({ args = [], env = {}, prepare, ...expected }: Refused): Promise<void> {
   using folder = new Folder();
   prepare?.(folder);
@@ -358,7 +357,7 @@ describe('A database that cannot be opened makes serve exit with 69 and one line
       PATIENT,
     ));
   it('if its directory cannot be created', () => assertUnavailable('sqlite:file/groups.db'));
-  // Node's recursive mkdir never ends there.
+  // Node's recursive mkdir never returns there.
   it('if its directory cannot be created because the file system has no new names', () =>
     assertUnavailable('sqlite:/proc/new/directory/groups.db'));
   it('if it is a directory', () => assertUnavailable('sqlite:directory'));
@@ -469,7 +468,7 @@ describe('serve', () => {
   });
 });
 
-/** Whether the service accepts connections on the address. */
+/** Returns whether the service accepts connections on the address. */
 function accepts({ url }: Service, host: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port: Number(new URL(url).port) });

@@ -1,4 +1,4 @@
-// The signing keys on the command line.
+// Signing keys on the command line, while the service is running.
 
 import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
@@ -9,7 +9,6 @@ import { type Exit, Folder, run } from '../support/process.ts';
 
 const PUBLIC_URL = 'https://groups.example.com';
 
-// While the service is running; on SQLite, commands may write beside it.
 describeOnEachDatabase('signing-key', (database) => {
   const folder = Folder.of();
   const site = EmbedSite.of(database, { env: { UGS_PUBLIC_URL: PUBLIC_URL } });

@@ -1,4 +1,5 @@
-// The quick start: one command creates what is missing, runs the service, and prints an example request that works.
+// The quick start: one command creates what is missing, runs the service, and prints an example request that
+// works.
 
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -26,7 +27,7 @@ class QuickStart extends Program {
     }
   }
 
-  /** The token of a fixed group. */
+  /** Returns the token of a fixed group. */
   async groupToken(): Promise<string> {
     const body = { user_group_id: 'customer-1', name: 'Acme' };
     const { json } = await send(this.url, { token: this.token, body });

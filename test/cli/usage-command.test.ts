@@ -1,4 +1,4 @@
-// `usage export`: usage as CSV, for spreadsheets.
+// `usage export` writes usage as CSV for spreadsheets.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

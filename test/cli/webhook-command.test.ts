@@ -1,4 +1,5 @@
-// Webhook endpoints on the command line: the operator finds the receiver that is down, and disables its endpoint.
+// Webhook endpoints on the command line: the operator finds the receiver that is down, and disables its
+// endpoint.
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';

@@ -1,4 +1,4 @@
-// The workflows of GitHub, and the guard against accidental publication.
+// GitHub workflows, and the guard against accidental publication.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

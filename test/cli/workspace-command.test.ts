@@ -1,5 +1,5 @@
-// Workspaces on the command line: a mistyped name does not create one, a rename changes nothing else, and only an empty
-// workspace can be deleted.
+// Workspaces on the command line: a mistyped name does not create one, a rename changes nothing else, and
+// only an empty workspace can be deleted.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -179,7 +179,7 @@ describeOnEachDatabase('A workspace deleted concurrently', (kind) => {
       await sleep(Math.random() * 3);
       const [created, deleted] = await Promise.all([creating, remove(workspaceName)]);
       if (deleted === 'has_api_tokens') assert.ok(created.token);
-      // The creation of the token may also have created the workspace again.
+      // Creating the API token may also have created the workspace again.
       else assert.ok(deleted === 'deleted' && (created instanceof WorkspaceDeleted || created.token));
     }
     await assertNoOrphans();
@@ -210,7 +210,7 @@ describeOnEachDatabase('A workspace deleted concurrently', (kind) => {
   it('with the transaction of an import waits for its commit', { skip: kind.name === 'SQLite' }, async () => {
     const { workspace } = await ensureWorkspace(service.app.context.store, 'held', Date.now());
     await using client = await SqlConnection.open(service.database.url);
-    // The same lock as an import.
+    // Takes the same lock as an import.
     await client.query('begin');
     await client.query('update workspaces set name = name where name = $1', ['held']);
     const deleting = remove('held');
