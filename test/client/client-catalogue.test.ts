@@ -16,7 +16,10 @@ function idsOf<Entry>(entries: AsyncIterable<Entry>, id: keyof Entry): Promise<u
   return Array.fromAsync(entries, (entry) => entry[id]);
 }
 
-/** On a busy machine, a check may take too long, or leave too little time for the write after it. */
+/**
+ * Retries a call on a busy machine, where a check may take too long, or leave too little time for the write
+ * after it.
+ */
 function patiently<Result>(call: () => Promise<Result>): Promise<Result> {
   return eventually('a check in time', () =>
     call().catch((error: UserGroupServiceError) => {

@@ -1,4 +1,5 @@
-// The client: a single error class, distinguished by code, with the details of the service and without secrets.
+// The client: a single error class, distinguished by code, with the details of the service and without
+// secrets.
 
 import assert from 'node:assert/strict';
 import { afterEach, before, describe, it } from 'node:test';

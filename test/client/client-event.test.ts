@@ -28,7 +28,7 @@ describeOnEachDatabase('The client', (database) => {
     const request_id = events[0]!.request_id!;
     assert.deepEqual(await Array.fromAsync(client.events({ request_id })), [events[0]]);
     const target = { type: 'user_group', id: 'b' };
-    // Other transactions on the server delay the feed.
+    // Other transactions on the server may delay the feed.
     const oldest = await eventually('the event', async () => {
       const page = await client.eventPage({ target, type: 'user_group.created', order: 'oldest' });
       return page.events.length > 0 && page.events;

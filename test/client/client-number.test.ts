@@ -1,4 +1,4 @@
-// The client: numbers that JavaScript cannot represent, and how to preserve their digits.
+// The client: numbers that JavaScript cannot represent, and how to keep their digits.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

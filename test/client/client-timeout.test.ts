@@ -1,4 +1,4 @@
-// The client: every call settles, with a response, after a timeout, or when the caller aborts it.
+// The client: every call settles: with a response, after a timeout, or when the caller aborts it.
 
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';

@@ -20,7 +20,7 @@ describe('The client', () => {
       for (let times = 0; times <= index; times++) await client.resolve(user_group.token);
     }
     await service.writeUsage();
-    // A service with several threads was restarted on another port.
+    // A service with several threads has restarted on another port.
     client = await adminClient(service);
     const found = await Array.fromAsync(client.usage({ limit: 1, groupBy: 'month' }));
     assert.deepEqual(

@@ -11,7 +11,7 @@ import { TestService } from '../support/service.ts';
 import { Receiver, respondWith } from '../support/webhooks/receiver.ts';
 import { env } from '../support/webhooks/tenant.ts';
 
-/** Compiles only if the client knows every type of event. */
+/** Compiles only if the client knows every event type. */
 eventTypes satisfies readonly EventType[];
 
 describe('The client', () => {
@@ -53,7 +53,8 @@ describe('The client', () => {
     const deliveries: WebhookDelivery[] = await Array.fromAsync(
       client.listWebhookDeliveries('tested', { limit: 1 }),
     );
-    // The order is that of ids, not of time: two threads of a process whose clock was changed differ in it.
+    // Deliveries are in the order of their ids, which may differ from that of the calls: two threads may read
+    // a changed clock differently.
     assert.deepEqual(
       deliveries.map((delivery) => delivery.event_id),
       [event_id, second].toSorted().toReversed(),
