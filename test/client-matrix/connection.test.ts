@@ -9,7 +9,7 @@ import { LoopbackServer } from '../support/loopback-server.ts';
 
 const CALLS = 4;
 
-/** The number of connections that a client opens for several calls. */
+/** Returns the number of connections that a client opens for several calls. */
 async function connectionsOf(kind: ClientKind, method: string): Promise<number> {
   const http = createServer((request, response) => {
     request.resume().on('end', () => response.setHeader('content-type', 'application/json').end('{}'));
@@ -20,7 +20,7 @@ async function connectionsOf(kind: ClientKind, method: string): Promise<number> 
   return server.connections;
 }
 
-/** The bytes that a client sends to an https URL before the TLS handshake. */
+/** Returns the bytes that a client sends to an https URL before the TLS handshake. */
 async function sentInPlainText(kind: ClientKind, apiToken: string): Promise<string> {
   let sent = '';
   const tcp = createTcpServer((socket) => {

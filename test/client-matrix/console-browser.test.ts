@@ -1,5 +1,6 @@
-// The console in a real browser: every page is accessible, light and dark, on a phone and on a desktop, and works without
-// JavaScript; what support does works by keyboard alone. CONSOLE_SCREENSHOTS is a folder for a picture of every page.
+// The console in a real browser: every page is accessible, light and dark, on a phone and on a desktop, and
+// works without JavaScript; support tasks can be done by keyboard alone. If CONSOLE_SCREENSHOTS names a
+// folder, it receives a picture of every page.
 
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
@@ -20,16 +21,16 @@ import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { suiteStack } from '../support/suite.ts';
 
-/** Id of the longest length, without a place to break it. */
+/** Longest possible id, with no place to break the line. */
 const LONG_ID = `tenant_${'x7Kq9'.repeat(49)}042`;
 const LONG_NAME =
   'The International Association of Research Institutes and Subsidiaries (Holdings) GmbH & Co. KGaA';
 const RIGHT_TO_LEFT = 'شركة-الأمل-الدولية';
-/** More than a page of a catalogue. */
+/** Exceeds one page of the catalogue. */
 const SCHEMAS = 60;
 
 const SCREENSHOTS = process.env.CONSOLE_SCREENSHOTS;
-/** Of every page, by the name of its picture. */
+/** Path of every page, by the name of its picture. */
 const PAGES = {
   overview: '/console',
   'user-groups': '/console/user-groups',
@@ -70,7 +71,7 @@ const PAGES = {
   'no-page': '/console/nowhere',
   'view-as': '/console/user-groups/demo-alpenglow/view-as',
 } as const;
-/** The same with long ids, text from right to left and many schemas. */
+/** Paths of pages with long ids, right-to-left text and many schemas. */
 const UGLY_PAGES = {
   'long-user-groups': '/console/user-groups',
   'long-columns': `/console/user-groups?columns=plan,seats,${LONG_ID}`,
@@ -87,18 +88,20 @@ const UGLY_PAGES = {
 } as const;
 const SCREENS = { desktop: DESKTOP, phone: PHONE } as const satisfies Record<string, BrowserContextOptions>;
 
-/** Milliseconds after the navigation; waits for the paint. */
+/** Resolves to the milliseconds from the navigation to the first paint. */
 const FIRST_PAINT = `new Promise((resolve) => new PerformanceObserver((list) => {
   const [entry] = list.getEntriesByName('first-contentful-paint');
   if (entry) resolve(entry.startTime);
 }).observe({ type: 'paint', buffered: true }))`;
 
-/** Texts of badges of several lines. */
+/** Selects the texts of badges that span several lines. */
 const BROKEN_BADGES = `[...document.querySelectorAll('.badge')]
   .filter((badge) => badge.getClientRects().length > 1 || badge.offsetHeight > 2 * parseFloat(getComputedStyle(badge).fontSize))
   .map((badge) => badge.textContent)`;
 
-/** Names of links and buttons that lead to different pages. Ids are given by callers. */
+/**
+ * Selects links and buttons that share a name but lead to different pages; ignores ids, which callers choose.
+ */
 const AMBIGUOUS = `(() => {
   const targets = new Map();
   const elements = [...document.querySelectorAll('main :is(a:not(:has(.id)), [type=submit])')];
@@ -111,7 +114,7 @@ const AMBIGUOUS = `(() => {
 
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 
-/** Tables that are scrolled to the side, and controls beyond the edge of the content. */
+/** Selects tables that scroll sideways, and controls beyond the edge of the content. */
 const TOO_WIDE = `[
   ...[...document.querySelectorAll('.table')].filter((table) => table.scrollWidth > table.clientWidth),
   ...[...document.querySelectorAll('main :is(input, select, textarea, button)')].filter(
@@ -124,7 +127,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
   let service: TestService;
   let browser: Browser;
   let adminToken: string;
-  /** Each has another value. */
+  /** Makes the value of each conflicting change different. */
   let conflicts = 0;
   before(async () => {
     service = stack.use(await TestService.start(sqlite));
@@ -134,7 +137,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     browser = stack.use(await launchBrowser());
   });
 
-  /** A browser that is signed in. */
+  /** Opens a page in a browser that is signed in. */
   async function open(
     options: BrowserContextOptions = DESKTOP,
   ): Promise<{ context: BrowserContext; page: Page; errors: string[] }> {
@@ -160,7 +163,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
       for await (const name of editWithConflict(page)) await check(page, name, screen);
       for await (const name of rejectedSettings(page)) await check(page, name, screen);
       await page.goto('/console/sign-in');
-      // A browser reports the statuses of pages that reject a form too.
+      // A browser also reports the statuses of pages that reject a form.
       assert.deepEqual(
         errors.filter((error) => !/status of 4(?:00|04|12|22)/.test(error)),
         [],
@@ -189,7 +192,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
       const isCut =
         "['workspace', 'environment'].some((name) => { const at = document.querySelector('.' + name); return at.scrollWidth > at.clientWidth; })";
       assert.equal(await page.evaluate(isCut), false, `${width}`);
-      // Below 900 pixels a row is a card, which leaves out what is empty.
+      // Below 900 pixels each row is a card, without empty values.
       assert.equal(await page.locator('thead').isVisible(), width >= 900);
       const empty = page.locator('td:empty, td:has(> .absent:only-child)').filter({ visible: true });
       assert.equal((await empty.count()) > 0, width >= 900);
@@ -237,7 +240,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     const link = page.getByRole('link', { name: 'Webhooks', exact: true });
     assert.equal(await link.isVisible(), false);
     await page.getByRole('button', { name: 'Menu' }).click();
-    // The navigation covers a part of a button of the page.
+    // The navigation covers part of a button of the page.
     const violations = (await violationsOf(page)).filter(({ id }) => id !== 'target-size');
     assert.deepEqual(violations, []);
     await link.click();
@@ -355,7 +358,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await context.close();
   });
 
-  /** Accessible, and as wide as the window. */
+  /** Asserts that the page is accessible, no wider than the window, and has one main action at most. */
   async function check(page: Page, name: string, screen: string): Promise<void> {
     for (const [colorScheme, rules] of [
       ['dark', COLOUR_RULES],
@@ -382,7 +385,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     if (screen === 'desktop') await checkZoomed(page, name);
   }
 
-  /** Targets of full size and a header of one row at 400 per cent, without scrolling to the side. */
+  /** Asserts full-size targets, a header of one row and no sideways scrolling at 400 per cent. */
   async function checkZoomed(page: Page, name: string): Promise<void> {
     await page.setViewportSize({ width: 320, height: 256 });
     assert.equal(await page.evaluate(OVERFLOW), 0, `${name}, zoomed`);
@@ -397,7 +400,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await page.setViewportSize(DESKTOP.viewport);
   }
 
-  /** The pages that are responses to forms. */
+  /** Visits the pages that respond to the forms of a user group; yields the name of each. */
   async function* editWithConflict(page: Page): AsyncGenerator<string> {
     await page.goto('/console/user-groups/acme');
     await page.getByRole('button', { name: 'Show token' }).click();
@@ -421,7 +424,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     yield 'user-group-conflict';
   }
 
-  /** The same of settings. */
+  /** Visits the pages that respond to rejected forms of settings; yields the name of each. */
   async function* rejectedSettings(page: Page): AsyncGenerator<string> {
     await page.goto('/console/webhooks/-/new');
     await page.getByLabel('Id', { exact: true }).fill('crm');
@@ -457,7 +460,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
       if (javaScriptEnabled) {
         await page.getByRole('button', { name: 'Show' }).click();
         assert.equal(await field.getAttribute('type'), 'text');
-        // A name that changes says it: a state would contradict it.
+        // The button says its state by its name; a pressed state would contradict that.
         assert.equal(await page.getByRole('button', { name: 'Hide', pressed: true }).count(), 0);
         await page.getByRole('button', { name: 'Hide' }).click();
         assert.equal(await field.getAttribute('type'), 'password');
@@ -469,7 +472,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
         await text.waitFor();
         assert.equal(await text.textContent(), apiToken);
       }
-      // Sends the form again.
+      // Submits the form again.
       await page.reload();
       await page.getByText('This form was sent before').waitFor();
       assert.deepEqual(
@@ -482,7 +485,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
 
   it('lets support find a customer, fix a property, see who changed it and rotate a token, by keyboard alone', async () => {
     const { context, page, errors } = await open();
-    /** Moves the focus to what has this text, and presses the key. */
+    /** Moves the focus to the element with this text, and presses the key. */
     const press = async (key: string, text: string, tab = 'Tab'): Promise<void> => {
       const isThere = `document.activeElement.textContent.trim() === ${JSON.stringify(text)}`;
       for (let tabs = 0; !(await page.evaluate(isThere)) && tabs < 60; tabs++) await page.keyboard.press(tab);
@@ -626,7 +629,7 @@ function callWith(service: TestService, token: string) {
   };
 }
 
-/** What the pages show. */
+/** Creates what the pages show. */
 async function fill(service: TestService, token: string): Promise<void> {
   const call = callWith(service, token);
   await call('PUT', '/v1/schemas/40', { name: 'Orders' });
@@ -664,7 +667,7 @@ async function fill(service: TestService, token: string): Promise<void> {
   await call('POST', '/v1/user-groups/initech/suspend', undefined);
 }
 
-/** Long ids without a place to break them, text from right to left, and many schemas. */
+/** Creates long ids with no place to break the line, right-to-left text, and many schemas. */
 async function fillUgly(service: TestService, adminToken: string): Promise<void> {
   const admin = callWith(service, adminToken);
   const longName = { permission: 'admin', name: LONG_ID.slice(0, 100) };

@@ -1,5 +1,5 @@
-// The Big List of Naughty Strings in a real browser, with JavaScript: the pages of the console show every string, run none,
-// and load nothing from elsewhere.
+// The Big List of Naughty Strings in a real browser, with JavaScript: the pages of the console show every
+// string, run none, and load nothing from other origins.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -14,16 +14,16 @@ import { suiteStack } from '../support/suite.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ids have none of these.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
-/** A URL cannot have a dot alone as a part of its path. */
+/** Values that cannot be a path segment of a URL: it would be removed. */
 const NO_IDS = new Set(['', '.']);
 const ids = naughtyStrings.filter(
   (text) => text.trim() === text && !CONTROL.test(text) && text.length <= 255 && !NO_IDS.has(text),
 );
 const texts = joined(ids);
-/** Of the kinds of which few may exist, and for the pages of one resource, which test/bad-input visits with all. */
+/** Sample for kinds with a low limit, and for pages of one resource; test/bad-input uses all texts there. */
 const some = texts.filter((_, index) => index % 10 === 0);
 
-/** What is not of the console: scripts, handlers, styles, and URLs that lead elsewhere. */
+/** Selects what the console never contains: inline scripts, handlers, styles, and URLs of other origins. */
 const FOREIGN = `[...document.querySelectorAll('*')].flatMap((element) =>
   element.getAttributeNames()
     .map((name) => [name, element.getAttribute(name)])
@@ -35,7 +35,7 @@ const FOREIGN = `[...document.querySelectorAll('*')].flatMap((element) =>
     .concat(/^(?:iframe|object|embed|img|base|style|audio|video|math|animate)$/.test(element.localName) ||
       (element.localName === 'script' && !element.src) ? [element.outerHTML] : []))`;
 
-/** Of Swagger UI, about every address that has a space. */
+/** Warning of Swagger UI about every address that contains a space. */
 const DEPRECATION = /^Deprecated: escaping deep link whitespace/;
 
 describe('The Big List of Naughty Strings in a browser', { skip: skipsBrowser }, () => {
@@ -105,7 +105,7 @@ describe('The Big List of Naughty Strings in a browser', { skip: skipsBrowser },
     }
   }
 
-  /** Returns the texts of the elements. */
+  /** Visits a page, checks that it is safe, and returns the texts of its elements. */
   async function visit(path: string): Promise<string[]> {
     await page.goto(path);
     assert.deepEqual(await page.evaluate(FOREIGN), [], path);

@@ -1,5 +1,5 @@
-// The search of the console in a real browser: it goes on by itself until the page is full or nothing is left, shows its
-// progress, and can be stopped.
+// Console search in a real browser: it continues by itself until the page is full or nothing is left, shows
+// its progress, and can be stopped.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -11,7 +11,10 @@ import { TestService } from '../support/service.ts';
 import { storeUserGroups } from '../support/stored-user-group.ts';
 import { suiteStack } from '../support/suite.ts';
 
-/** More than the first step reads, of which one in 200 is a reseller: a page of them takes two steps. */
+/**
+ * More groups than the first step reads. One in 200 is a reseller, so filling a page with them takes two
+ * steps.
+ */
 const GROUPS = 12_000;
 const RESELLERS = 200;
 
@@ -43,7 +46,7 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
     return page;
   }
 
-  /** Each row also has a link to edit the group. */
+  /** Excludes the link of each row to edit the group. */
   const links = (page: Page) => page.locator('#rows a:not([href$="/edit"])');
 
   it('finds a rare name without a click', async () => {
@@ -160,7 +163,7 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
         assert.equal(await page.evaluate(overflow), 0, page.url());
       };
       await page.goto('/console');
-      // The figures appear by themselves, if they are not there yet.
+      // The figures may appear only after the page has loaded.
       await page.getByText('as of').waitFor();
       await check();
       await page.goto('/console/user-groups');

@@ -1,5 +1,5 @@
-// Tables of the console in a window that is just wide enough for them: none is scrolled to the side, and each id of ordinary
-// length is in one piece. In a smaller one their rows are cards, with the name of a column before its value.
+// Tables of the console. In a window just wide enough for them, none scrolls sideways, and no id of ordinary
+// length is broken. In a narrower one, rows become cards, with the name of each column before its value.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -11,9 +11,9 @@ import { TestService } from '../support/service.ts';
 import { suiteStack } from '../support/suite.ts';
 import { Receiver, respondWith } from '../support/webhooks/receiver.ts';
 
-/** In smaller windows the rows are cards. */
+/** Narrowest window with tables; below it, rows are cards. */
 const WIDTH = 901;
-/** The widest window of cards, and one with the names above the values. */
+/** Widest window with cards, and one in which names are above the values. */
 const CARD_WIDTHS = [900, 360];
 const IDS = ['acme-corp-7', 'globex-inc-eu-west', 'an-id-of-24-characters-1'];
 const PAGES = [
@@ -23,25 +23,25 @@ const PAGES = [
   '/console/webhooks/crm',
   '/console/api-tokens',
 ];
-/** Two columns: tables beside a dashboard. */
+/** Page of two columns, with tables beside a dashboard. */
 const VIEW_AS = '/console/user-groups/demo-alpenglow/view-as';
 const SCROLLED =
   "[...document.querySelectorAll('.table')].filter((table) => table.scrollWidth > table.clientWidth).length";
 const BROKEN_IDS =
   "[...document.querySelectorAll('td .id')].filter((id) => id.getClientRects().length > 1).map((id) => id.textContent)";
 
-/** Values without room for the name of the column that floats to their left. */
+/** Selects values that overlap the column name floating to their left. */
 const OVERLAID = `[...document.querySelectorAll('td')].filter((cell) => {
   const { display, marginLeft } = getComputedStyle(cell, '::before');
   return cell.checkVisibility() && display !== 'none' && parseFloat(getComputedStyle(cell).paddingLeft) < -parseFloat(marginLeft);
 }).map((cell) => cell.dataset.label)`;
-/** Distances of the titles of the cards from their edges. */
+/** Selects the distinct distances of card titles from the edges of their cards. */
 const TITLE_INSETS =
   "[...new Set([...document.querySelectorAll('tr :is(td:first-child:not(:has(input)), td:has(> input) + td)')].map((cell) => getComputedStyle(cell).paddingLeft))]";
 
-/** Pages with filters that are all visible. */
+/** Pages whose filters are all visible. */
 const FILTERED = ['/console/events', '/console/user-groups?seen=never'];
-/** Placeholders that are cut. */
+/** Selects placeholders that are cut off. */
 const CUT_PLACEHOLDERS = `[...document.querySelectorAll('input[placeholder]')].filter((input) => {
   const { font, paddingLeft, paddingRight } = getComputedStyle(input);
   const context = document.createElement('canvas').getContext('2d');

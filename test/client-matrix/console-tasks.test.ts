@@ -1,4 +1,4 @@
-// What support does in the console, in a real browser, counting clicks; and links from elsewhere.
+// Support tasks in the console, in a real browser, counting clicks; and links from elsewhere.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -9,8 +9,8 @@ import { TestService } from '../support/service.ts';
 import { suiteStack } from '../support/suite.ts';
 
 /**
- * Counts clicks, and choices in a list as one click each, and names the fields that are typed into, on all pages of a tab.
- * `isTrusted`: by the person, not by a script.
+ * Counts clicks on all pages of a tab (a choice in a list is one click), and names the fields that are typed
+ * into. `isTrusted` tells events of the person from those of scripts.
  */
 const COUNT = `(() => {
   const counts = { clicks: 0, fields: [], ...JSON.parse(sessionStorage.counts ?? '{}') };
@@ -96,7 +96,7 @@ describe('A support person in a browser', { skip: skipsBrowser }, () => {
       });
     }
 
-    /** What a person does on a page. The browser counts it: see `COUNT`. */
+    /** Actions of a person on a page. The browser counts them: see `COUNT`. */
     class Hands {
       readonly page: Page;
 
@@ -108,7 +108,10 @@ describe('A support person in a browser', { skip: skipsBrowser }, () => {
         await this.page.getByLabel(label, { exact: true }).pressSequentially(text);
       }
 
-      /** Waits for the result of the whole text: that of its first letters is replaced, maybe during a click. */
+      /**
+       * Waits for the result of the whole text: the result of its first letters is replaced, perhaps during a
+       * click.
+       */
       async search(text: string): Promise<void> {
         await this.type('Id or name', text);
         await this.page.waitForURL((url) => url.searchParams.get('search') === text);

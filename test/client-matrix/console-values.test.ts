@@ -1,5 +1,5 @@
-// Ids and tokens in the console, in a real browser: an id is shown and copied as it is, and a token that is pasted into a
-// filter is neither sent nor repeated.
+// Ids and tokens in the console, in a real browser: an id is shown and copied unchanged, and a token that is
+// pasted into a filter is neither sent nor repeated.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -19,7 +19,7 @@ const VISIBLE_TEXT = `(() => {
   return document.querySelector('main').innerText;
 })()`;
 
-/** The words from right to left in each line of code, with the distance of each from the left. */
+/** Returns the right-to-left words in each line of code, with the distance of each from the left. */
 const LINES_OF_CODE = `[...document.querySelectorAll('main code')].flatMap((code) => {
   const words = [];
   const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
@@ -35,7 +35,7 @@ const LINES_OF_CODE = `[...document.querySelectorAll('main code')].flatMap((code
 })`;
 
 const NAME = 'שלום!';
-/** Distances of its first and its last character from the left. */
+/** Distances of the first and the last character of the name from the left. */
 const PLACES = `(() => {
   const { firstChild: text } = [...document.querySelectorAll('h1, td')].find((each) => each.textContent === '${NAME}');
   return [0, text.length - 1].map((start) => {
@@ -46,11 +46,11 @@ const PLACES = `(() => {
   });
 })()`;
 
-/** A text from right to left, which also overrides the direction of what follows it unless it is isolated. */
+/** Right-to-left text that also overrides the direction of the text after it, unless it is isolated. */
 const RIGHT_TO_LEFT = '\u202eمفتاح';
 /**
- * The pieces of text in which something follows such a text, and would be reordered. A block is a piece of its own, and so
- * are an element that isolates its text and what is between two characters that isolate.
+ * Selects the pieces of text in which something follows `RIGHT_TO_LEFT` and would be reordered. A piece ends
+ * at its block, at an element that isolates its text, and at characters that isolate.
  */
 const REORDERED = `(() => {
   const style = (element) => getComputedStyle(element);
@@ -111,7 +111,10 @@ describe('Values in the console in a browser', { skip: skipsBrowser }, () => {
     return { context, page };
   }
 
-  /** As it is rendered: with the spaces that a person sees, but in choices, where browsers collapse them. */
+  /**
+   * Returns the text as rendered, with the spaces that a person sees, but without choices, where browsers
+   * collapse spaces.
+   */
   const visibleText = (page: Page) => page.evaluate<string>(VISIBLE_TEXT);
   const clipboard = (page: Page) => page.evaluate('navigator.clipboard.readText()');
 
@@ -276,7 +279,7 @@ describe('Values in the console in a browser', { skip: skipsBrowser }, () => {
     await context.close();
   });
 
-  /** Fields of a filter that take a text. */
+  /** Text fields of a filter. */
   const FIELDS = 'form[method="get"] input:is([type="text"], [type="search"])';
 
   it('that are tokens are not sent by any filter, however they are typed', async () => {

@@ -8,7 +8,7 @@ import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 import { suiteStack } from '../support/suite.ts';
 
-/** A page with everything that the browser has reported about it. */
+/** Page, with everything that the browser has reported about it. */
 interface Visit {
   page: Page;
   /** Errors on the console, including violations of the Content-Security-Policy. */

@@ -9,7 +9,7 @@ import { proxies } from '../support/client-matrix/proxy.ts';
 const page = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
 const blocks = [...page.matchAll(/^```\w*\n([\s\S]*?)^```/gm)].map(([, block]) => block);
 
-/** The part of a file that the page shows: the lines between the markers, or else the whole file. */
+/** Returns the part of a file that the page shows: the lines between the markers, or else the whole file. */
 function shownLines(path: string): string {
   const file = readFileSync(path, 'utf8');
   const marked = /^([ \t]*)(?:#|\/\/) docs: begin\n([\s\S]*?)^[ \t]*(?:#|\/\/) docs: end/gm;

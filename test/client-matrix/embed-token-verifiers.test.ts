@@ -1,4 +1,5 @@
-// Verifiers of others accept the tokens, and reject what they must: jsonwebtoken, PyJWT and Cube's API gateway.
+// Third-party verifiers accept the tokens, and reject what they must: jsonwebtoken, PyJWT and Cube's API
+// gateway.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -17,12 +18,12 @@ import { acme, EmbedSite, integrations, SECRET } from '../support/embed-token/si
 const PYJWT = fileURLToPath(new URL('../support/embed-token/pyjwt.py', import.meta.url));
 const CUBE = fileURLToPath(new URL('../../examples/cube', import.meta.url));
 
-/** A Python that has PyJWT (Debian: python3-jwt). */
+/** Python that has PyJWT (Debian: python3-jwt). */
 const python = ['python3', '/usr/bin/python3'].find(
   (name) => spawnSync(name, ['-c', 'import jwt.jwks_client']).status === 0,
 );
 
-/** The module of Lightdash that decodes embed tokens: `npm install --no-save @lightdash/common`. */
+/** Lightdash module that decodes embed tokens: `npm install --no-save @lightdash/common`. */
 const LIGHTDASH = fileURLToPath(
   new URL('../../node_modules/@lightdash/common/dist/cjs/ee/embed/index.js', import.meta.url),
 );
@@ -34,7 +35,7 @@ interface PyJwtRequest {
   audience: string;
 }
 
-/** Asynchronous: PyJWT fetches the keys from the service in this process. */
+/** Asynchronous because PyJWT fetches the keys from the service in this process. */
 async function decodeWithPyJwt(requests: readonly PyJwtRequest[]) {
   const decoder = spawn(python!, [PYJWT], { stdio: ['pipe', 'pipe', 'inherit'] });
   decoder.stdin.end(requests.map((request) => `${JSON.stringify(request)}\n`).join(''));
@@ -90,7 +91,7 @@ describe('Verifiers of others', () => {
         resource,
       });
       const claims = decodeJwt(json.embed_token.token);
-      // Zod removes what it does not know.
+      // Zod drops unknown members.
       assert.deepEqual(EmbedJwtSchema.parse(claims), claims);
     }
   });
@@ -129,7 +130,6 @@ describe('Verifiers of others', () => {
     );
     assert.ok(confused!.error);
     assert.equal(es256!.claims!.sub, acme.user_group_id);
-    // Python keeps all digits.
   });
 
   it("Cube's API gateway accepts a token by the published keys, and sees the user group", {

@@ -1,5 +1,5 @@
-// examples/flask-dashboard, set up with the commands and the files of its README: three customers, two with their own
-// databases and one in a shared one, and what goes wrong.
+// Sets up examples/flask-dashboard with the commands and files of its README: three customers, two with their
+// own databases and one in a shared database, and what goes wrong.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -23,13 +23,13 @@ print(server.server_port, flush=True)
 server.serve_forever()
 `;
 
-/** A Python that has Flask (Debian: python3-flask). */
+/** Python that has Flask (Debian: python3-flask). */
 const python = ['/usr/bin/python3', 'python3'].find(
   (name) => spawnSync(name, ['-c', 'import flask']).status === 0,
 );
 
 const databases = ['acme', 'globex', 'shared'];
-/** As in customers.csv. */
+/** Customers as in customers.csv. */
 const revenues = [
   { id: 'acme', name: 'Acme Inc.', database: 'acme', customerId: 'C-1', revenue: 100 },
   { id: 'globex', name: 'Globex, Ltd.', database: 'globex', customerId: "C'2", revenue: 20 },
@@ -85,7 +85,7 @@ describe('The dashboard server in Python', {
   const tokenOf = async (id: string): Promise<string> =>
     (await call('GET', `/v1/user-groups/${id}`)).json.user_group.token;
   const signIn = async (id: string): Promise<string> => openSession(await tokenOf(id));
-  /** The cookie of a viewer who has signed in. */
+  /** Signs a viewer in, and returns the cookie. */
   async function openSession(token: string): Promise<string> {
     const response = await send(url, {
       method: 'POST',
@@ -162,7 +162,7 @@ describe('The dashboard server in Python', {
     const text = files.map((name) => readFileSync(pathOf(name), 'utf8')).join('\n');
     const code = text.replace(/"""[\s\S]*?"""/, '').split('\n');
     const lines = code.filter((line) => !/^\s*(?:#.*)?$/.test(line));
-    // One more is databases.json.
+    // Counts databases.json as one more line.
     assert.ok(lines.length + 1 <= 60, `${lines.length + 1} lines`);
   });
 });

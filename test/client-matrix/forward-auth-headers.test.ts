@@ -1,5 +1,5 @@
-// Headers of forward authentication through the real proxies of deploy/forward-auth, alone and in front of a second,
-// ordinary proxy: a viewer can neither remove a header that says who is viewing nor add one.
+// Headers of forward authentication through the real proxies of deploy/forward-auth, alone and in front of a
+// second, ordinary proxy: a viewer can neither remove nor add a header that says who is viewing.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -13,12 +13,12 @@ import { sqlite } from '../support/database.ts';
 import { EmbedSite } from '../support/embed-token/site.ts';
 import { suiteStack } from '../support/suite.ts';
 
-/** The headers that the service sends, and those that it may send later. */
+/** Headers that the service sends; `names` adds those that it may send later. */
 const sentNames = ['X-User-Group-Id', 'X-User-Group-Name', 'X-User-Group-Data-Source-40'];
 const names = [...sentNames, 'X-User-Group-Data-Source-99', 'X-User-Group-Property-plan'];
 /** Every character of a header name (RFC 9110, section 5.6.2) that is neither a letter nor a digit. */
 const separators = [..."!#$%&'*+-.^_`|~"];
-/** Names that CGI, WSGI, PHP or a framework may read as the same name. */
+/** Spellings that CGI, WSGI, PHP or a framework may read as one of these names. */
 const spellings = names.flatMap((name) => [
   ...separators.flatMap((separator) => [
     name.replaceAll('-', separator),
@@ -36,7 +36,7 @@ const spellings = names.flatMap((name) => [
   name.replaceAll('-', '_').toUpperCase(),
 ]);
 
-/** Heads of requests that name a header in a way in which some proxy may remove it or read it. */
+/** Request heads that name a header in a way that may make a proxy remove or use it. */
 const listings: [description: string, head: (name: string) => string[]][] = [
   ['Connection', (name) => [`Connection: ${name}`]],
   ['Connection in lower case', (name) => [`connection: ${name.toLowerCase()}`]],
@@ -113,7 +113,7 @@ for (const kind of forwardingProxies) {
         const { status, received } = await site.visitRaw([...head, ...lines]);
         const isHttp2 = kind.speaksH2c && status === 101;
         if (!isHttp2) assert.equal(status, 200);
-        // It passes the request on when the viewer goes on in HTTP/2, and sometimes before.
+        // The proxy may pass the request on only after the viewer has continued in HTTP/2.
         if (isHttp2 && received === undefined) return;
         const headers = pairsOf(received!.headers);
         for (const [name, value] of headers) {
@@ -166,14 +166,14 @@ for (const kind of forwardingProxies) {
   }
 }
 
-/** Names in lower case and values. */
+/** Returns names in lower case with their values. */
 function pairsOf(headers: readonly string[]): [name: string, value: string][] {
   return headers.flatMap((name, index) =>
     index % 2 === 0 ? [[name.toLowerCase(), headers[index + 1]!] as [string, string]] : [],
   );
 }
 
-/** The headers that a dashboard could read as those about the viewer. */
+/** Returns the headers that a dashboard could read as headers about the viewer. */
 function viewerIn({ headers }: Received): Record<string, string> {
   const viewer = pairsOf(headers).filter(([name, value]) => name.includes('group') || value === 'evil');
   assert.equal(new Set(viewer.map(([name]) => name)).size, viewer.length, 'a repeated header');

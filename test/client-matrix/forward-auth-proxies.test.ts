@@ -1,5 +1,5 @@
-// The recipes of deploy/forward-auth, run by the real proxies: a dashboard behind them learns who is viewing, and from
-// nobody else.
+// The recipes of deploy/forward-auth, run by the real proxies: a dashboard behind them learns who is viewing,
+// and only from them.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -12,7 +12,10 @@ import { suiteStack } from '../support/suite.ts';
 
 const names = ['X-User-Group-Id', 'X-User-Group-Name', 'X-User-Group-Data-Source-40'] as const;
 const separators = ['-', '_'];
-/** Other spellings, which CGI, WSGI and PHP read as the same name, or which a proxy might compare by case. */
+/**
+ * Other spellings that CGI, WSGI and PHP read as the same name, or that a proxy might treat differently by
+ * case.
+ */
 const spellings = [
   ...separators.flatMap((a) =>
     separators.flatMap((b) =>
@@ -43,7 +46,7 @@ for (const kind of forwardingProxies) {
       token = await embed.createGroup(group);
     });
 
-    /** The headers about the viewer, by any spelling. */
+    /** Returns the headers about the viewer, in any spelling. */
     const viewerIn = ({ headers }: Received): Record<string, string> => {
       const all = headers.flatMap((name, index) =>
         index % 2 === 0 && /^x.?user.?group/i.test(name) ? [[name.toLowerCase(), headers[index + 1]!]] : [],
@@ -136,7 +139,7 @@ for (const kind of forwardingProxies) {
       assert.equal((await site.visit({ 'x-user-group-token': token })).status, 200);
     });
 
-    /** The same proxy with a changed recipe. */
+    /** Starts the same proxy with a changed recipe. */
     const siteWith = (adapt: (settings: string) => string) =>
       ForwardAuthSite.start(kind, embed.service.url, apiToken, { adapt });
     const assertCompleteOrRefused = async (visited: ForwardAuthSite): Promise<void> => {
@@ -214,7 +217,7 @@ for (const kind of forwardingProxies) {
         { authorization: [`Bearer ${token}`, `Bearer ${other}`] },
       ]) {
         const { status, received } = await site.visit(headers);
-        // nginx before 1.23 reads the first one.
+        // nginx before 1.23 uses the first of two headers.
         if (kind.name === 'nginx' && received !== undefined) assert.deepEqual(viewerIn(received), acme);
         else assert.ok((status === 400 || status === 401) && received === undefined, String(status));
       }
@@ -267,7 +270,7 @@ for (const kind of forwardingProxies) {
           if (received === undefined) continue;
           const found = viewerIn(received);
           assert.equal(found['x-user-group-data-source-40'], 'orders');
-          // The others pass on only the headers that they list.
+          // The other proxies pass on only the headers that their recipe lists.
           if (['HAProxy', 'Envoy', 'Traefik'].includes(kind.name))
             assert.equal(found['x-user-group-property-customer_id'], 'C%201');
         }

@@ -1,4 +1,4 @@
-// The pitfalls that docs/clients.md describes exist.
+// Confirms that the pitfalls described in docs/clients.md exist.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -78,7 +78,7 @@ describe('nginx', { skip }, () => {
   });
 });
 
-/** The directives in docs/clients.md, each in the place of another one. */
+/** Directives of docs/clients.md, each with the setting that it replaces or precedes. */
 const removals: Record<string, [place: string, directive: string][]> = {
   nginx: [
     ['upstream user_groups {', 'map $request_uri $below { ~^/groups(/.*)$ $1; }'],
@@ -127,7 +127,7 @@ describe('A proxy that compresses responses', () => {
       const client = new UserGroupClient({ url: proxy.url, apiToken: service.token });
       await client.replace('compressed', { name: kind.name });
       const { etag } = await client.read('compressed');
-      // `fetch` accepts gzip, and decompresses.
+      // `fetch` requests gzip, and decompresses the response.
       const url = `${proxy.url}/v1/user-groups/compressed`;
       const headers = { authorization: `Token ${service.token}`, 'content-type': 'application/json' };
       const read = await fetch(url, { headers });

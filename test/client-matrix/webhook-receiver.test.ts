@@ -1,4 +1,5 @@
-// The receivers in docs/webhooks.md as they are written there: they accept what the service sends, and refuse the rest.
+// The receivers of docs/webhooks.md, exactly as shown there, accept what the service sends, and refuse
+// everything else.
 
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
@@ -17,7 +18,7 @@ import { env, PATH, Tenant } from '../support/webhooks/tenant.ts';
 const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const hasTypes = existsSync(pathOf('node_modules/@types/express')) && existsSync(pathOf('client/dist'));
 
-/** A Python that has Flask and Standard Webhooks. */
+/** Python that has Flask and Standard Webhooks. */
 const python = ['python3', '/usr/bin/python3'].find(
   (name) => spawnSync(name, ['-c', 'import flask, standardwebhooks']).status === 0,
 );
@@ -28,7 +29,7 @@ const receivers = [
   { name: 'Flask', language: 'python', file: 'py', command: python, args: ['-m', 'flask', '--app'] },
 ];
 
-/** Writes the receiver into this folder, where its imports are found. */
+/** Writes the receiver into this folder, where its imports resolve. */
 function written({ language, file }: { language: string; file: string }, port = 3000) {
   const [block = ''] = codeBlocks(pageText('docs/webhooks.md'), language);
   const path = pathOf(`test/client-matrix/receiver-${process.pid}.${file}`);
