@@ -1,4 +1,4 @@
-// The result and the effect of a replacement if the document changes between its query and its command.
+// Results and effects of a replacement whose document changes between its query and its command.
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
@@ -36,7 +36,9 @@ describeOnEachDatabase('A document that is changed concurrently', (database) => 
     service.call('PUT', `/v1/${path}`, body, { token, headers });
   const currentCaller = () => authenticate(service.app.context, digestOfApiToken(token));
 
-  /** The context of an operation before whose first command another call deletes the document. */
+  /**
+   * Returns the context of an operation, and deletes the document before the first command of that operation.
+   */
   function deletedBefore(caller: Caller, definition: DocumentDefinition, id: string): Context {
     const { context } = service.app;
     const store = intercept(context.store, {

@@ -1,4 +1,5 @@
-// Contract: what the documents of an environment have together is bounded, and so is what a resolution or a page contains.
+// Contract: the total size of the documents of an environment is bounded, and so is that of a resolution or a
+// page.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -22,7 +23,7 @@ const MAX_BYTES = dataSourceDefinition.limit.bytes;
 describeOnEachDatabase('The documents of an environment', (database) => {
   const service = TestService.of(database);
 
-  /** A caller in a new workspace. */
+  /** Creates a caller in a new workspace. */
   async function tenant(workspaceName: string) {
     const { token } = await service.apiToken({ permission: 'admin', workspaceName });
     const { store } = service.app.context;
@@ -36,7 +37,10 @@ describeOnEachDatabase('The documents of an environment', (database) => {
         call('PUT', `/v1/data-sources/${id}`, { schema_id: schemaId, name: id, attributes: { text } }),
       putSchema: (id: string, source: string | number | null = null) =>
         call('PUT', `/v1/schemas/${id}?force=true`, { name: id, default_data_source: source }),
-      /** Written without limits, as by `copy`: an environment of an earlier version. */
+      /**
+       * Stores documents without checking limits, as `copy` does: the environment may come from an earlier
+       * version.
+       */
       async store(kind: DocumentKind, bodies: Record<string, object>): Promise<Document[]> {
         const documents = Object.entries(bodies).map(([id, body]) => ({
           workspaceId,
@@ -49,7 +53,7 @@ describeOnEachDatabase('The documents of an environment', (database) => {
           createdAt: 0,
           updatedAt: 0,
         }));
-        // A transaction must not take too long on a busy machine.
+        // Keeps transactions short on a busy machine.
         for (let start = 0; start < documents.length; start += COPIED)
           await store.write({ kind: 'copyDocuments', documents: documents.slice(start, start + COPIED) });
         return documents;
@@ -195,7 +199,7 @@ describeOnEachDatabase('The documents of an environment', (database) => {
     const configs = new EnvironmentConfigs();
     const ofVersion = (configVersion: number | null) =>
       configs.of(context.store, { ...caller, configVersion });
-    // Without a version, the current one is needed.
+    // A caller without a version needs the current one.
     for (const version of [caller.configVersion! + 1, null]) {
       const inFlight = ofVersion(version);
       await nextTurn();

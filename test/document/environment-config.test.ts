@@ -1,4 +1,5 @@
-// Requests that need the configuration of an environment share a query, and the failure of one is not that of the others.
+// Requests that need the configuration of an environment share a query, but not the failure of another
+// request.
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
@@ -35,7 +36,7 @@ describeOnEachDatabase('A large configuration', (kind) => {
         ...{ secret: null, createdAt: 0, updatedAt: 0 },
       }),
     );
-    // A transaction must not take too long on a busy machine.
+    // Keeps transactions short on a busy machine.
     for (let start = 0; start < documents.length; start += 100)
       await store.write({ kind: 'copyDocuments', documents: documents.slice(start, start + 100) });
     caller = { workspaceId, environment: 'Customer', configVersion: documents.length } as Caller;
@@ -58,7 +59,7 @@ describeOnEachDatabase('A large configuration', (kind) => {
     const creations = Array.from({ length: CREATIONS }, () =>
       served(async () => {
         const created = await service.call('PUT', '/v1/schemas/new', body, { token });
-        // A busy machine may refuse it for other reasons.
+        // A busy machine may refuse the call for other reasons.
         assert.doesNotMatch(created.text, /too often/);
         return created;
       }),
