@@ -1,10 +1,8 @@
-// The browser behind a request: its sessions, and the site that a request comes from.
+// What the browser says in a request: its address, and the site that it comes from.
 
 import type { FastifyRequest } from 'fastify';
 import { encodedQuery } from '../http/request/query.ts';
-import type { Context } from '../operations/context.ts';
 import { Problem } from '../problem.ts';
-import { readSession, type Session, SLOTS } from './session.ts';
 
 export function queryParameters({ url }: FastifyRequest): URLSearchParams {
   return new URLSearchParams(encodedQuery(url));
@@ -20,26 +18,6 @@ export function hasToken(text: string): boolean {
 
 export function requestPath({ url }: FastifyRequest): string {
   return url.split('?', 1)[0]!;
-}
-
-/**
- * Whether the browser uses HTTPS, as far as this process knows. Each of several proxies may append the scheme
- * that it was called with, so the first one is that of the browser.
- */
-export function isSecure({ publicUrl }: Pick<Context, 'publicUrl'>, { headers }: FastifyRequest): boolean {
-  return publicUrl.startsWith('https:') || /^https(?:\s*,|$)/.test(String(headers['x-forwarded-proto']));
-}
-
-/** Returns null if the request has no valid session in the slot, by default the active one. */
-export function requestSession(context: Context, request: FastifyRequest, slot = 0): Session | null {
-  const { keyRing, clock } = context;
-  return readSession(keyRing, request.raw, clock(), isSecure(context, request), slot);
-}
-
-/** Returns the valid sessions of the browser by slot. */
-export function requestSessions(context: Context, request: FastifyRequest): Map<number, Session> {
-  const found = SLOTS.map((_, slot) => [slot, requestSession(context, request, slot)] as const);
-  return new Map(found.filter((each): each is [number, Session] => each[1] !== null));
 }
 
 /** Whether the browser may have a session that it did not send because it followed a link on another site. */

@@ -6,7 +6,7 @@ import type { Caller } from '../domain/api-token.ts';
 import { permit } from '../operations/refusals.ts';
 import { Problem } from '../problem.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
-import { isFromThisSite, requestSession } from './browser.ts';
+import { isFromThisSite } from './browser.ts';
 import {
   admit,
   type Exchange,
@@ -23,7 +23,7 @@ import { KEPT_FORM, keptForm, MAX_KEPT_BYTES, openKeptForm } from './kept-form.t
 import type { SignedIn } from './layout.ts';
 import type { Page, PageCall, View } from './page.ts';
 import { redirect, sendView } from './response.ts';
-import { isFormFor } from './session.ts';
+import { isFormFor, requestSession } from './session.ts';
 import { API_TOKEN, signInView, signInWith } from './sign-in-form.ts';
 
 /** Does not use the database, which may be what is unavailable. */
@@ -63,7 +63,8 @@ export function resumeForm(exchange: Exchange, signedIn: SignedIn, form: Form): 
 async function signInAgain(exchange: Exchange, sent: Form): Promise<Response> {
   const { options, page, request, reply } = exchange;
   const check = (caller: Caller) => permit(caller, page.permissions, page.purpose);
-  const result = await signInWith(options, { request, reply, form: sent, check });
+  const { context, publicLimit } = options;
+  const result = await signInWith({ context, request, reply }, sent, publicLimit, check);
   request.frame = null;
   if (result instanceof Problem) {
     const view = signInAgainView(request, sent.text(KEPT_FORM), result);

@@ -7,7 +7,7 @@ import { httpStatus, toProblem } from '../http/response/problem.ts';
 import { authenticate, Unauthenticated } from '../operations/api-token/authenticate.ts';
 import { overloaded } from '../operations/refusals.ts';
 import { Problem } from '../problem.ts';
-import { hasToken, isFromThisSite, isSecure, queryParameters, requestSession } from './browser.ts';
+import { hasToken, isFromThisSite, queryParameters } from './browser.ts';
 import {
   admit,
   type ConsoleOptions,
@@ -26,7 +26,7 @@ import { KEPT_FORM } from './kept-form.ts';
 import type { SignedIn } from './layout.ts';
 import { accessOf, type Download, type Page, type PageCall, type Redirect, type View } from './page.ts';
 import { askToSignIn, redirect } from './response.ts';
-import { expiredCookie, isMasked } from './session.ts';
+import { endSession, isMasked, requestSession } from './session.ts';
 
 const TOKEN_IN_ADDRESS = '/console/user-groups?token_in_search=1';
 
@@ -82,7 +82,7 @@ async function findSignedIn(
   } catch (error) {
     if (!(error instanceof Unauthenticated)) throw error;
     frames.delete(session);
-    reply.header('set-cookie', expiredCookie(isSecure(context, request)));
+    endSession({ context, request, reply });
     return null;
   }
 }

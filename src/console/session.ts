@@ -3,11 +3,11 @@
 // active; the person can switch to the others.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
 import type { Tenant } from '../domain/event/event.ts';
-import type { KeyRing } from '../domain/key-ring.ts';
 import { Secret } from '../domain/secret.ts';
-import { consoleCookie, consoleCookieValue } from './cookie.ts';
+import type { Context } from '../operations/context.ts';
+import { type CookieCall, findCookie, removeCookie, setCookie } from './cookie.ts';
 import { Sealed } from './sealed.ts';
 
 export interface Session {
@@ -42,14 +42,14 @@ function tenantSuffix({ workspaceId, environment }: Tenant): string {
   return `${workspaceId}.${environment}`;
 }
 
-export function sessionCookie(keyRing: KeyRing, session: Session, isSecure: boolean, slot = 0): string {
+export function storeSession(call: CookieCall, session: Session, slot = 0): void {
   const { apiToken, csrfToken, createdAt } = session;
-  const value = sealed.textOf(keyRing, [apiToken.reveal(), csrfToken, createdAt]);
-  return consoleCookie(SLOTS[slot]!, value, MAX_AGE_SECONDS, isSecure);
+  const value = sealed.textOf(call.context.keyRing, [apiToken.reveal(), csrfToken, createdAt]);
+  setCookie(call, SLOTS[slot]!, value, MAX_AGE_SECONDS);
 }
 
-export function expiredCookie(isSecure: boolean, slot = 0): string {
-  return consoleCookie(SLOTS[slot]!, '', 0, isSecure);
+export function endSession(call: CookieCall, slot = 0): void {
+  removeCookie(call, SLOTS[slot]!);
 }
 
 /**
@@ -84,20 +84,20 @@ function combined(bytes: Buffer, mask: Buffer): Buffer {
   return Buffer.from(bytes.map((byte, index) => byte ^ mask[index]!));
 }
 
-/** Returns null without a session, or if it has expired or is not from this service. */
-export function readSession(
-  keyRing: KeyRing,
-  request: IncomingMessage,
-  now: number,
-  isSecure: boolean,
-  slot: number,
-): Session | null {
-  const value = consoleCookieValue(request, SLOTS[slot]!, isSecure);
+/** Returns the session in the slot; null without one, or if it has expired or is not from this service. */
+export function requestSession(context: Context, request: FastifyRequest, slot = 0): Session | null {
+  const value = findCookie(context, request, SLOTS[slot]!);
   if (value === undefined) return null;
-  const opened = sealed.open(keyRing, value);
+  const opened = sealed.open(context.keyRing, value);
   if (opened === null) return null;
   const [apiToken, csrfToken, createdAt] = opened;
-  const age = now - createdAt;
+  const age = context.clock() - createdAt;
   if (age < -MAX_CLOCK_DIFFERENCE_MS || age >= MAX_AGE_SECONDS * 1_000) return null;
   return { apiToken: new Secret(apiToken), csrfToken, createdAt };
+}
+
+/** Returns the valid sessions of the browser by slot. */
+export function requestSessions(context: Context, request: FastifyRequest): Map<number, Session> {
+  const found = SLOTS.map((_, slot) => [slot, requestSession(context, request, slot)] as const);
+  return new Map(found.filter((each): each is [number, Session] => each[1] !== null));
 }

@@ -3,11 +3,10 @@
 import { digestOfApiToken } from '../domain/token.ts';
 import { readOwnApiToken } from '../operations/api-token/api-token.ts';
 import { findActiveApiToken } from '../operations/api-token/authenticate.ts';
-import { isSecure, requestSessions } from './browser.ts';
 import { actionForm, hidden, submit } from './fields.ts';
 import { badge, buttonTo, type Html, heading, html, pathTo, table } from './html.ts';
 import { type Page, type PageCall, READERS } from './page.ts';
-import { type Session, SLOTS, sessionCookie } from './session.ts';
+import { requestSessions, SLOTS, storeSession } from './session.ts';
 
 const PATH = pathTo('sessions');
 const shared = {
@@ -49,14 +48,13 @@ export const switchSession: Page = {
   ...shared,
   method: 'POST',
   path: '/sessions/switch',
-  handle: async ({ context, session, form, request, reply }) => {
+  handle: async (call) => {
+    const { context, session, form, request } = call;
     const slot = Number(form.choice('slot', SLOTS.map((_, each) => String(each)).slice(1)));
     const other = requestSessions(context, request).get(slot);
     if (other === undefined) return { location: PATH };
-    const store = (stored: Session, at: number) =>
-      reply.header('set-cookie', sessionCookie(context.keyRing, stored, isSecure(context, request), at));
-    store(other, 0);
-    store(session, slot);
+    storeSession(call, other);
+    storeSession(call, session, slot);
     return { location: pathTo('user-groups') };
   },
 };

@@ -1,19 +1,17 @@
 // The sign-in form, on its own page and in place of a form whose session has ended, and its action.
 
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, isPermitted } from '../domain/api-token.ts';
 import { Secret } from '../domain/secret.ts';
 import { digestOfApiToken } from '../domain/token.ts';
 import type { PublicLimit } from '../http/limits/public-limit.ts';
 import { authenticate } from '../operations/api-token/authenticate.ts';
-import type { Context } from '../operations/context.ts';
 import { Problem } from '../problem.ts';
-import { isSecure, requestSessions } from './browser.ts';
+import type { CookieCall } from './cookie.ts';
 import { hidden, problemSummary, submit, textField } from './fields.ts';
 import type { Form } from './form.ts';
 import { type Html, html, NO_HTML } from './html.ts';
 import { READERS, type View } from './page.ts';
-import { newSession, type Session, SLOTS, sessionCookie } from './session.ts';
+import { newSession, requestSessions, type Session, SLOTS, storeSession } from './session.ts';
 
 /** Name of the field. */
 export const API_TOKEN = 'api_token';
@@ -58,22 +56,20 @@ ${submit('Sign in')}
  * rejections.
  */
 export async function signInWith(
-  { context, publicLimit }: { context: Context; publicLimit: PublicLimit | null },
-  {
-    request,
-    reply,
-    form,
-    check = checkPerson,
-  }: { request: FastifyRequest; reply: FastifyReply; form: Form; check?: (caller: Caller) => void },
+  call: CookieCall,
+  form: Form,
+  publicLimit: PublicLimit | null,
+  check = checkPerson,
 ): Promise<{ caller: Caller; session: Session } | Problem> {
+  const { context, request } = call;
   const apiToken = new Secret(form.text(API_TOKEN).trim());
   try {
     const caller = await authenticate(context, digestOfApiToken(apiToken.reveal()));
     check(caller);
     // New session id: prevents session fixation.
     const session = newSession(apiToken, caller, context.clock());
-    if (form.has('another')) keepActive(context, request, reply, apiToken);
-    reply.header('set-cookie', sessionCookie(context.keyRing, session, isSecure(context, request)));
+    if (form.has('another')) keepActive(call, apiToken);
+    storeSession(call, session);
     return { caller, session };
   } catch (error) {
     if (!(error instanceof Problem) || !isRejection(error)) throw error;
@@ -84,8 +80,8 @@ export async function signInWith(
 }
 
 /** Moves the active session to the slot with the new API token, a free one, or that of the oldest session. */
-function keepActive(context: Context, request: FastifyRequest, reply: FastifyReply, apiToken: Secret): void {
-  const sessions = requestSessions(context, request);
+function keepActive(call: CookieCall, apiToken: Secret): void {
+  const sessions = requestSessions(call.context, call.request);
   const active = sessions.get(0);
   if (active === undefined || active.apiToken.reveal() === apiToken.reveal()) return;
   const age = (slot: number) => {
@@ -94,7 +90,7 @@ function keepActive(context: Context, request: FastifyRequest, reply: FastifyRep
   };
   const others = SLOTS.map((_, slot) => slot).slice(1);
   const slot = others.reduce((best, each) => (age(each) < age(best) ? each : best));
-  reply.header('set-cookie', sessionCookie(context.keyRing, active, isSecure(context, request), slot));
+  storeSession(call, active, slot);
 }
 
 const UNKNOWN = new Problem('unauthenticated', 'You are not signed in.', {

@@ -7,12 +7,12 @@ import { findActiveApiToken } from '../operations/api-token/authenticate.ts';
 import type { Context } from '../operations/context.ts';
 import { Problem } from '../problem.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
-import { hasToken, isSecure, queryParameters, refuseOtherSites, requestSession } from './browser.ts';
+import { hasToken, queryParameters, refuseOtherSites } from './browser.ts';
 import { type ConsoleOptions, receiveForm, tracked } from './exchange.ts';
 import { html } from './html.ts';
 import { type Page, READERS } from './page.ts';
 import { redirect, sendView } from './response.ts';
-import { expiredCookie, SLOTS } from './session.ts';
+import { endSession, requestSession, SLOTS } from './session.ts';
 import { signInView, signInWith } from './sign-in-form.ts';
 
 const HOME = '/console/user-groups';
@@ -39,7 +39,7 @@ export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
       refuseOtherSites(request);
       const form = await receiveForm(options, request, UNKNOWN_TENANT, MAX_BYTES);
       const next = nextPath(form.text('next'));
-      const result = await signInWith(options, { request, reply, form });
+      const result = await signInWith({ context, request, reply }, form, options.publicLimit);
       if (!(result instanceof Problem)) return redirect(reply, next);
       return sendView(request, reply, await assets(), signInPage(next, form.has('another'), result));
     }),
@@ -52,9 +52,8 @@ export const signOut: Page = {
   permissions: READERS,
   purpose: 'sign out',
   access: 'read',
-  handle: async ({ context, request, reply }) => {
-    for (const slot of SLOTS.keys())
-      reply.header('set-cookie', expiredCookie(isSecure(context, request), slot));
+  handle: async (call) => {
+    for (const slot of SLOTS.keys()) endSession(call, slot);
     return { location: PATH };
   },
 };

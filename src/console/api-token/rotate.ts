@@ -1,15 +1,13 @@
 import { type ApiToken, apiTokenTextTag } from '../../domain/api-token.ts';
 import { apiTokenGracePeriodSeconds } from '../../domain/field.ts';
-import type { Secret } from '../../domain/secret.ts';
 import { apiTokenRotationBody } from '../../http/endpoints/api-token/rotate.ts';
 import { rotateApiToken } from '../../operations/api-token/api-token.ts';
-import { isSecure } from '../browser.ts';
 import { choiceField } from '../fields.ts';
 import { numberMember, readForm } from '../form.ts';
 import { formPages } from '../form-pages.ts';
 import { type Html, html, isolated, lastUse, pathTo } from '../html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
-import { sessionCookie } from '../session.ts';
+import { storeSession } from '../session.ts';
 import { confirmationProblem, keptVersionField, versionIn } from '../version.ts';
 import { API_TOKENS, apiTokenIn, apiTokenName, isOfSession, issuedTokenView } from './show.ts';
 
@@ -29,7 +27,8 @@ export const apiTokenRotation = formPages({
     const { apiTokenId } = await apiTokenIn(call);
     const issued = await rotateApiToken(context, caller, apiTokenId, seconds, versionIn(form));
     if (!isOfSession(call, issued.apiToken)) return issuedTokenView(issued, 'Rotated.');
-    continueSession(call, issued.token);
+    // With the replaced text, the session would end.
+    storeSession(call, { ...call.session, apiToken: issued.token });
     return issuedTokenView(issued, 'Rotated.', html`<p>You stay signed in, with the new text.</p>`);
   },
   view: async (call, form, problem) => {
@@ -60,13 +59,6 @@ const gracePeriods = [
   ['604800', 'a week'],
   ['2592000', '30 days'],
 ] as const;
-
-/** Puts the new text into the session, which would end with the replaced one. */
-function continueSession({ context, session, request, reply }: PageCall, apiToken: Secret): void {
-  const { keyRing } = context;
-  const cookie = sessionCookie(keyRing, { ...session, apiToken }, isSecure(context, request));
-  reply.header('set-cookie', cookie);
-}
 
 function effect(call: PageCall, apiToken: ApiToken): Html {
   return html`<p>It gets a new text; its number, permission and expiry do not change. Whatever uses the current text is rejected once the time below has passed, and a text that an earlier rotation replaced is rejected now. Last used: ${lastUse(apiToken.lastUsedAt)}.</p>
