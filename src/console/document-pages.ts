@@ -33,7 +33,7 @@ import {
   time,
 } from './html.ts';
 import { pagesOf } from './missing.ts';
-import { notice, withNotice } from './notice.ts';
+import { noticeText } from './notice.ts';
 import { ADMINS, type Page, type PageCall, type Redirect, type View } from './page.ts';
 import { nextPage, PAGE_SIZE, pageQuery } from './pagination.ts';
 import { issuedView } from './shown-once.ts';
@@ -140,7 +140,7 @@ export class DocumentPages<Body> {
     return {
       title,
       main: html`${heading(title, isPermitted(caller, ADMINS) ? html`${create} ${actions}` : NO_HTML)}
-${notice(query, { deleted: 'Deleted.' })}
+${noticeText(call, { deleted: 'Deleted.' })}
 ${hint === undefined ? '' : html`<p class="hint">${hint}</p>`}
 ${await list.table(page.documents, call)}
 ${nextPage(pathTo(...path), page.nextCursor, Object.fromEntries(query))}`,
@@ -217,7 +217,7 @@ ${nextCursor === null ? '' : html`<div class="actions">${buttonTo(pathTo(...path
     return {
       title: `${noun} ${id}`,
       main: html`${heading(html`${noun} ${identifier(id)}`, actions)}
-${notice(call.query, { saved: 'Saved.', ...notices })}
+${noticeText(call, { saved: 'Saved.', ...notices })}
 ${problemSummary(problem)}
 ${definitions([
   ['Id', html`<code>${id}</code>${copyButton(id, 'id')}`],
@@ -314,7 +314,7 @@ ${problem instanceof Doubt ? checkField({ name: CONFIRMED, label: 'Save it anywa
     // A stale form is refused below: the doubt may be about what another person has changed.
     if (warning && !(await this.#isStale(call, id))) throw warning;
     const { secret } = await api.put(context, caller, id, read, preconditionIn(form), form.has(FORCE));
-    if (secret == null) return { location: withNotice(this.documentPath(id), 'saved') };
+    if (secret == null) return { location: this.documentPath(id), notice: 'saved' };
     return this.secretView(id, secret, 'Created.');
   }
 
@@ -347,7 +347,7 @@ ${isRefused || isUsed(use) ? forceField(form) : ''}`,
     const id = this.documentId(call);
     if (api.remove) await api.remove(context, caller, id, preconditionIn(form), form.has(FORCE));
     else await deleteDocument(context, caller, api.definition, id, preconditionIn(form));
-    return { location: withNotice(pathTo(...path), 'deleted') };
+    return { location: pathTo(...path), notice: 'deleted' };
   }
 }
 

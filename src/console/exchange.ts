@@ -7,10 +7,10 @@ import { announcedBytes, discardBody, freeBytes, hasSmallBody, readBody } from '
 import { compressedFor } from '../http/response/compressed.ts';
 import type { EnvironmentFigures } from '../operations/figures/environment-figures.ts';
 import { permit } from '../operations/refusals.ts';
-import { storeNotice, takeNotice } from './flash.ts';
 import { Form, MAX_FORM_BYTES } from './form.ts';
 import type { KnownFrames } from './known-frames.ts';
 import type { PageAssets, SignedIn } from './layout.ts';
+import { storeNotice, takeNotice } from './notice.ts';
 import { accessOf, type Download, type Page, type PageCall, type Redirect, type View } from './page.ts';
 import { redirect, sendDownload, sendView } from './response.ts';
 import type { WorkspaceNames } from './workspace-names.ts';
@@ -99,9 +99,8 @@ export function preparePageCall(
   const bounded = requestContext(options.context, request, caller.workspaceId);
   const context = { ...bounded, origin: { via: 'console', requestId: request.id } as const };
   const { demoDirectory, figures } = options;
-  const call = { context, caller, session, query, form, request, reply, demoDirectory, figures };
-  takeNotice(call);
-  return call;
+  const notice = takeNotice({ context, session, request, reply });
+  return { context, caller, session, query, notice, form, request, reply, demoDirectory, figures };
 }
 
 export async function sendResult(
@@ -109,7 +108,10 @@ export async function sendResult(
   call: PageCall,
   result: View | Redirect | Download,
 ): Promise<Response> {
-  if ('location' in result) return redirect(reply, storeNotice(call, result.location));
+  if ('location' in result) {
+    if (result.notice !== undefined) storeNotice(call, result.location, result.notice);
+    return redirect(reply, result.location);
+  }
   if ('content' in result) return sendDownload(reply, result);
   const text = sendView(request, reply, await options.assets(), result);
   options.unread.count(call.caller.workspaceId, accessOf(page), reply.raw, text);

@@ -1,18 +1,43 @@
-// Notices after a redirect: keys of fixed texts.
+// Notices after an action: a cookie that the next page at that path shows and removes. It is encrypted, bound
+// to the session and valid for a minute, so a link cannot make a page claim what did not happen, and a reload
+// does not repeat the claim. It has the key of a text of that page.
 
+import { requestPath } from './browser.ts';
+import { findCookie, removeCookie, setCookie } from './cookie.ts';
 import { type Html, html, NO_HTML } from './html.ts';
+import type { PageCall } from './page.ts';
+import { Sealed } from './sealed.ts';
 
-/** Parameter in the location of a redirect, and in the query that a page gets; never in an address, see `flash.ts`. */
-export const NOTICE = 'done';
+const NAME = 'user_group_console_notice';
+const MAX_AGE_SECONDS = 60;
+const sealed = new Sealed<[csrfToken: string, path: string, key: string, at: number]>('console-notice');
 
-/** Returns the location of a redirect to `path`, which then shows the notice with this key. */
-export function withNotice(path: string, key: string): string {
-  return `${path}?${NOTICE}=${key}`;
+type Call = Pick<PageCall, 'context' | 'session' | 'request' | 'reply'>;
+
+/** Keeps the notice for the page at the location. */
+export function storeNotice(call: Call, location: string, key: string): void {
+  const { context, session } = call;
+  const [path = ''] = location.split('?', 1);
+  const value = sealed.textOf(context.keyRing, [session.csrfToken, path, key, context.clock()]);
+  setCookie(call, NAME, value, MAX_AGE_SECONDS);
 }
 
-/** Renders the notice that the query names; empty if there is none. */
-export function notice(query: URLSearchParams, texts: Readonly<Record<string, string>>): Html {
-  const text = new Map(Object.entries(texts)).get(query.get(NOTICE) ?? '');
+/** Returns the key of the notice for this session and page, which is then forgotten; null if there is none. */
+export function takeNotice(call: Call): string | null {
+  const { context, session, request } = call;
+  const value = findCookie(context, request, NAME);
+  const opened = value === undefined ? null : sealed.open(context.keyRing, value);
+  if (opened === null) return null;
+  const [csrfToken, path, key, at] = opened;
+  const isOfPage = csrfToken === session.csrfToken && path === requestPath(request);
+  if (!isOfPage || context.clock() - at >= MAX_AGE_SECONDS * 1_000) return null;
+  removeCookie(call, NAME);
+  return key;
+}
+
+/** Renders the notice of the last action; empty if there is none. */
+export function noticeText({ notice }: PageCall, texts: Readonly<Record<string, string>>): Html {
+  const text = notice === null ? undefined : texts[notice];
   return text === undefined ? NO_HTML : doneNotice(text);
 }
 

@@ -19,6 +19,8 @@ export interface PageCall {
   caller: Caller;
   session: Session;
   query: URLSearchParams;
+  /** Key of the notice to show; null if there is none. */
+  notice: string | null;
   /** Empty unless the method is POST. */
   form: Form;
   request: FastifyRequest;
@@ -41,6 +43,8 @@ export type View = FramedContent;
 /** Console path to open after an action. */
 export interface Redirect {
   location: string;
+  /** Key of the notice that the page there shows. */
+  notice?: string;
 }
 
 /** A file that the browser stores, sent as fast as the browser reads it. */

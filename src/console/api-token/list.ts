@@ -2,7 +2,7 @@ import type { ApiToken } from '../../domain/api-token.ts';
 import { listNewestApiTokens } from '../../operations/api-token/api-token.ts';
 import { newPath } from '../document-pages.ts';
 import { buttonTo, type Html, heading, html, link, NO_HTML, pathTo, table, time } from '../html.ts';
-import { notice } from '../notice.ts';
+import { noticeText } from '../notice.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
 import { nextPage, pageQuery, pageUrl } from '../pagination.ts';
 import { creatorText } from './creator.ts';
@@ -28,7 +28,7 @@ export const listOfApiTokens: Page = {
     return {
       title: isRevoked ? 'Revoked API tokens' : 'API tokens',
       main: html`${heading(isRevoked ? 'Revoked API tokens' : 'API tokens', isRevoked ? NO_HTML : buttonTo(newPath([API_TOKENS]), 'New API token', 'primary'))}
-${notice(query, { revoked: 'The API token was revoked: it is rejected from now on.' })}
+${noticeText(call, { revoked: 'The API token was revoked: it is rejected from now on.' })}
 <p class="hint">API tokens of this workspace for the environment ${caller.environment}, the newest first. The last use is recorded to the hour. ${other}</p>
 ${await apiTokenTable(call, apiTokens)}
 ${nextPage(pathTo(API_TOKENS), nextCursor, Object.fromEntries(query))}`,

@@ -3,7 +3,6 @@ import { limits } from '../../domain/field.ts';
 import { listNewestApiTokens, revokeApiToken } from '../../operations/api-token/api-token.ts';
 import { formPages } from '../form-pages.ts';
 import { html, isolated, lastUse, NO_HTML, pathTo } from '../html.ts';
-import { withNotice } from '../notice.ts';
 import { ADMINS, type PageCall } from '../page.ts';
 import { API_TOKENS, apiTokenIn, apiTokenName, isOfSession } from './show.ts';
 
@@ -15,7 +14,7 @@ export const apiTokenRevocation = formPages({
   act: async (call) => {
     const { apiTokenId } = await apiTokenIn(call);
     await revokeApiToken(call.context, call.caller, apiTokenId);
-    return { location: withNotice(pathTo(API_TOKENS), 'revoked') };
+    return { location: pathTo(API_TOKENS), notice: 'revoked' };
   },
   view: async (call) => {
     const apiToken = await apiTokenIn(call);

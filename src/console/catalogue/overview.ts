@@ -2,7 +2,7 @@ import { isPermitted } from '../../domain/api-token.ts';
 import type { PolicyMode } from '../../domain/policy-mode.ts';
 import { badge, definitions, type Html, html, link, pathTo } from '../html.ts';
 import { modeTexts } from '../mapping-policy/mapping-policy.ts';
-import { notice } from '../notice.ts';
+import { noticeText } from '../notice.ts';
 import { ADMINS, environmentConfig, type Page, type PageCall, READERS } from '../page.ts';
 import { dataSourcePages } from './data-source.ts';
 import { schemaPages } from './schema.ts';
@@ -16,7 +16,7 @@ export const catalogueOverview: Page = {
   handle: async (call) => ({
     title: 'Catalogue',
     main: html`<h1>Catalogue</h1>
-${notice(call.query, { saved: 'Saved.', deleted: 'Deleted.' })}
+${noticeText(call, { saved: 'Saved.', deleted: 'Deleted.' })}
 <p class="hint">The mapping of a user group leads from schemas to data sources.</p>
 ${await schemaPages.section(call)}
 ${await dataSourcePages.section(call)}

@@ -7,7 +7,6 @@ import { choiceField } from '../fields.ts';
 import { readForm, textMember } from '../form.ts';
 import { formPages } from '../form-pages.ts';
 import { html, link, pathTo } from '../html.ts';
-import { withNotice } from '../notice.ts';
 import { ADMINS, environmentConfig } from '../page.ts';
 import { pageUrl } from '../pagination.ts';
 import { LIST_PATH } from '../user-group/search-form.ts';
@@ -25,7 +24,7 @@ export const mappingPolicyPages = formPages({
       mode: textMember(form, 'mode'),
     }));
     await putMappingPolicy(context, caller, mode, preconditionIn(form));
-    return { location: withNotice(pathTo('catalogue'), 'saved') };
+    return { location: pathTo('catalogue'), notice: 'saved' };
   },
   view: async (call, form, problem) => {
     const document = await findSingleton(call.context, call.caller, mappingPolicyDefinition);

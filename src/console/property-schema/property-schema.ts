@@ -11,7 +11,6 @@ import { formPages } from '../form-pages.ts';
 import { buttonTo, definitions, html, link, NO_HTML, none, pathTo } from '../html.ts';
 import { editableJson, jsonBlock } from '../json.ts';
 import { modeChoices, modeTexts } from '../mapping-policy/mapping-policy.ts';
-import { withNotice } from '../notice.ts';
 import { ADMINS, type Page, type PageCall, READERS, type View } from '../page.ts';
 import { pageUrl } from '../pagination.ts';
 import { LIST_PATH } from '../user-group/search-form.ts';
@@ -42,7 +41,7 @@ const [form, action] = formPages({
       mode: textMember(form, 'mode'),
     }));
     await putPropertySchema(context, caller, body, preconditionIn(form));
-    return { location: withNotice(pathTo('catalogue'), 'saved') };
+    return { location: pathTo('catalogue'), notice: 'saved' };
   },
   view: async (call, form, problem) => {
     const stored = await storedIn(call);
@@ -84,7 +83,7 @@ const deletion = formPages({
   purpose: 'change the property schema',
   act: async ({ context, caller, form }) => {
     await deleteDocument(context, caller, propertySchemaDefinition, SINGLETON_ID, preconditionIn(form));
-    return { location: withNotice(pathTo('catalogue'), 'deleted') };
+    return { location: pathTo('catalogue'), notice: 'deleted' };
   },
   view: async (call, form, problem) => {
     const stored = await storedIn(call);

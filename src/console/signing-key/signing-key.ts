@@ -24,7 +24,7 @@ import {
   table,
   time,
 } from '../html.ts';
-import { notice, withNotice } from '../notice.ts';
+import { noticeText } from '../notice.ts';
 import { ADMINS, type Page } from '../page.ts';
 import { confirmationProblem, documentVersion, keptVersionField, preconditionIn } from '../version.ts';
 
@@ -36,12 +36,13 @@ export const listSigningKeys: Page = {
   ...shared,
   method: 'GET',
   path: '/integrations/-/signing-keys',
-  handle: async ({ context, caller, query }) => {
+  handle: async (call) => {
+    const { context, caller } = call;
     const stored = await findKeySet(context, caller);
     return {
       title: 'Signing keys',
       main: html`${heading('Signing keys', stored === null ? NO_HTML : buttonTo(`${SIGNING_KEYS_PATH}/rotate`, 'Rotate'))}
-${notice(query, { rotated: 'Rotated.', revoked: 'Rotated. The previous keys are revoked.' })}
+${noticeText(call, { rotated: 'Rotated.', revoked: 'Rotated. The previous keys are revoked.' })}
 ${stored === null ? NO_KEYS : keySet(context, stored)}`,
     };
   },
@@ -55,7 +56,7 @@ export const signingKeyRotation = formPages({
       revoke: String(form.has('revoke')),
     }));
     await rotateKeySet(context, caller, { revoke, precondition: preconditionIn(form) });
-    return { location: withNotice(SIGNING_KEYS_PATH, revoke ? 'revoked' : 'rotated') };
+    return { location: SIGNING_KEYS_PATH, notice: revoke ? 'revoked' : 'rotated' };
   },
   view: async (call, form, problem) => {
     const stored = await findKeySet(call.context, call.caller);

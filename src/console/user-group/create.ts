@@ -4,7 +4,6 @@ import { Problem } from '../../problem.ts';
 import { problemSummary, textField } from '../fields.ts';
 import { type FormContent, formPages, formView } from '../form-pages.ts';
 import { html, link, pathTo } from '../html.ts';
-import { withNotice } from '../notice.ts';
 import { environmentConfig, type Page, type PageCall, WRITERS } from '../page.ts';
 import { isConflict } from '../version.ts';
 import {
@@ -37,7 +36,7 @@ export const creation = formPages({
     } catch (error) {
       throw isConflict(error) ? EXISTS : error;
     }
-    return { location: withNotice(pathTo('user-groups', id), 'created') };
+    return { location: pathTo('user-groups', id), notice: 'created' };
   },
   view: async (call, form, problem) => {
     const config = await environmentConfig(call);

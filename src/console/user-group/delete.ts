@@ -2,7 +2,6 @@ import { invalidField } from '../../domain/request-body.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import { deleteUserGroup } from '../../operations/user-group/delete.ts';
 import { pathTo } from '../html.ts';
-import { withNotice } from '../notice.ts';
 import { preconditionIn } from '../version.ts';
 import { groupConfirmation } from './group.ts';
 
@@ -21,7 +20,7 @@ export const deletion = groupConfirmation({
     if (form.text('user_group_id') !== id)
       throw invalidField('/user_group_id', 'must be exactly the id of this user group');
     await deleteUserGroup(context, caller, id, preconditionIn(form));
-    return { location: withNotice(pathTo('user-groups'), 'deleted') };
+    return { location: pathTo('user-groups'), notice: 'deleted' };
   },
   idLabel: 'Type the id to confirm',
 });

@@ -7,7 +7,6 @@ import { Problem } from '../../problem.ts';
 import { problemSummary, textField } from '../fields.ts';
 import { formPages } from '../form-pages.ts';
 import { pathTo } from '../html.ts';
-import { withNotice } from '../notice.ts';
 import { READERS } from '../page.ts';
 
 /** `-` stands in place of an id, as in the path of the form for a new group. */
@@ -25,7 +24,7 @@ export const findByToken = formPages({
       const owner = await findTokenOwner(context, caller, text);
       if (owner === null) continue;
       const group = pathTo('user-groups', owner.userGroup.providedId);
-      return { location: withNotice(group, `token_${owner.status}`) };
+      return { location: group, notice: `token_${owner.status}` };
     }
     throw digestOfApiToken(pasted) === null ? NOT_FOUND : API_TOKEN;
   },

@@ -25,7 +25,6 @@ import {
 } from '../html.ts';
 import { integrationLink } from '../integration/integration.ts';
 import { pagesOf } from '../missing.ts';
-import { withNotice } from '../notice.ts';
 import { environmentConfig, type Page, type PageCall, type Redirect, WRITERS } from '../page.ts';
 import { confirmationProblem, preconditionIn, versionField } from '../version.ts';
 
@@ -52,7 +51,7 @@ export async function applyToGroup(
 ): Promise<Redirect> {
   const id = userGroupIdParameter(request);
   await operation(context, caller, id, preconditionIn(form));
-  return { location: withNotice(pathTo('user-groups', id), done) };
+  return { location: pathTo('user-groups', id), notice: done };
 }
 
 interface Confirmation extends Pick<FormPages, 'purpose' | 'act'> {

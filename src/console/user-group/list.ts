@@ -26,7 +26,7 @@ import {
   time,
 } from '../html.ts';
 import { membersOf } from '../json.ts';
-import { notice } from '../notice.ts';
+import { noticeText } from '../notice.ts';
 import { type Page, type PageCall, READERS, WRITERS } from '../page.ts';
 import { pageUrl } from '../pagination.ts';
 import { CREATE_PATH } from './create.ts';
@@ -73,7 +73,7 @@ export const list: Page = {
     return {
       title: search.search === '' ? 'User groups' : `User groups: ${isolated(search.search)}`,
       main: html`${heading('User groups', html`${isWriter ? buttonTo(CREATE_PATH, 'Create', 'primary') : ''} ${buttonTo(FIND_PATH, 'Find by token')}`)}
-${notice(query, NOTICES)}
+${noticeText(call, NOTICES)}
 ${query.has('token_in_search') ? TOKEN_IN_SEARCH : ''}
 ${searchForm(search)}
 <p id="${STATUS}" class="hidden" role="status">${lead === null ? '' : html`${leadText(lead)} `}${statusText(progress)}</p>

@@ -4,7 +4,6 @@ import { renameUserGroup } from '../../operations/user-group/rename.ts';
 import { Problem } from '../../problem.ts';
 import { readForm, textMember } from '../form.ts';
 import { pathTo } from '../html.ts';
-import { withNotice } from '../notice.ts';
 import { preconditionIn } from '../version.ts';
 import { groupConfirmation } from './group.ts';
 
@@ -27,7 +26,7 @@ export const renaming = groupConfirmation({
     } catch (error) {
       throw error instanceof Problem && error.code === 'user_group_exists' ? TAKEN : error;
     }
-    return { location: withNotice(pathTo('user-groups', id), id === before ? 'unchanged' : 'renamed') };
+    return { location: pathTo('user-groups', id), notice: id === before ? 'unchanged' : 'renamed' };
   },
   idLabel: 'New id',
 });

@@ -1,7 +1,6 @@
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import { updateUserGroup } from '../../operations/user-group/update.ts';
 import { pathTo } from '../html.ts';
-import { withNotice } from '../notice.ts';
 import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { isConflict, preconditionIn } from '../version.ts';
 import { showRejectedEdit } from './edit.ts';
@@ -21,7 +20,7 @@ export const save: Page = {
     const { providedId } = stored;
     const group = pathTo('user-groups', providedId);
     const changed = changedFields(stored, fields);
-    if (Object.keys(changed).length === 0) return { location: withNotice(group, 'unchanged') };
+    if (Object.keys(changed).length === 0) return { location: group, notice: 'unchanged' };
     if (isStale(call, submission)) return staleView(call, submission);
     try {
       await updateUserGroup(context, caller, { userGroupId: providedId, ...changed }, preconditionIn(form));
@@ -29,7 +28,7 @@ export const save: Page = {
       if (!isConflict(error)) throw error;
       return staleView(call, { ...submission, stored: await findUserGroup(context, caller, providedId) });
     }
-    return { location: withNotice(group, 'saved') };
+    return { location: group, notice: 'saved' };
   },
   onRejection: showRejectedEdit,
 };

@@ -12,7 +12,6 @@ import { hidden, problemSummary } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { formView } from '../form-pages.ts';
 import { badge, buttonTo, type Html, html, idLink, pathTo, table, time } from '../html.ts';
-import { NOTICE } from '../notice.ts';
 import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { PAGE_SIZE, pageUrl } from '../pagination.ts';
 import { requiredVersion } from '../version.ts';
@@ -62,7 +61,7 @@ export const reviewSelection: Page = {
   access: 'read',
   handle: async (call) => {
     if (call.form.has('id')) return reviewView(call);
-    return { location: at(LIST_PATH, call, { [NOTICE]: 'none_checked' }) };
+    return { location: at(LIST_PATH, call), notice: 'none_checked' };
   },
 };
 
@@ -164,8 +163,8 @@ function groupTable(groups: readonly UserGroup[]): Html {
 }
 
 /** Returns the path with the conditions and the position of the list that the rows are from. */
-function at(path: string, { query }: PageCall, more: Readonly<Record<string, string>> = {}): string {
-  return pageUrl(path, { ...Object.fromEntries(query), ...more });
+function at(path: string, { query }: PageCall): string {
+  return pageUrl(path, Object.fromEntries(query));
 }
 
 /** Throws `invalid_request`. */

@@ -22,7 +22,7 @@ import {
   time,
 } from '../html.ts';
 import { jsonBlock } from '../json.ts';
-import { notice } from '../notice.ts';
+import { noticeText } from '../notice.ts';
 import { environmentConfig, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import { confirmationProblem, versionField } from '../version.ts';
 import { mappedDataSources } from './data-sources.ts';
@@ -80,7 +80,7 @@ async function showView(
   { userGroup, token }: { userGroup: UserGroup; token: Secret | null },
   problem?: Problem,
 ): Promise<View> {
-  const { context, caller, query } = call;
+  const { context, caller } = call;
   const { providedId, name, properties } = userGroup;
   const config = await environmentConfig({ context, caller });
   const events = await lastEventsOfGroup(call, providedId, EVENTS);
@@ -89,7 +89,7 @@ async function showView(
   return {
     title: name,
     main: html`${heading(name, actions(call, userGroup))}
-${notice(query, NOTICES)}${confirmationProblem('user group', problem)}
+${noticeText(call, NOTICES)}${confirmationProblem('user group', problem)}
 ${await verdict(call, userGroup)}
 ${identity(call, userGroup, token)}
 <h2>Data sources</h2>

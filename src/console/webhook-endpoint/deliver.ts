@@ -2,7 +2,6 @@
 
 import { documentIdParameter } from '../../http/request/path-parameter.ts';
 import { redeliver, testWebhookEndpoint } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
-import { withNotice } from '../notice.ts';
 import { ADMINS, type Page } from '../page.ts';
 import { webhookEndpointPages as pages } from './endpoint.ts';
 
@@ -19,7 +18,7 @@ export const testEndpoint: Page = {
   handle: async (call) => {
     const id = pages.documentId(call);
     await testWebhookEndpoint(call.context, call.caller, id);
-    return { location: withNotice(pages.documentPath(id), 'tested') };
+    return { location: pages.documentPath(id), notice: 'tested' };
   },
 };
 
@@ -30,6 +29,6 @@ export const redeliverEvent: Page = {
   handle: async (call) => {
     const id = pages.documentId(call);
     await redeliver(call.context, call.caller, id, documentIdParameter(call.request, 'event_id'));
-    return { location: withNotice(pages.documentPath(id), 'redelivered') };
+    return { location: pages.documentPath(id), notice: 'redelivered' };
   },
 };

@@ -4,7 +4,6 @@ import { readHealth, redeliverFailed } from '../../operations/webhook-endpoint/w
 import { problemSummary, textField } from '../fields.ts';
 import { formPages } from '../form-pages.ts';
 import { html, isolated } from '../html.ts';
-import { withNotice } from '../notice.ts';
 import { ADMINS } from '../page.ts';
 import { webhookEndpointPages as pages } from './endpoint.ts';
 
@@ -24,7 +23,7 @@ export const redeliverFailedForm = formPages({
     if (since === null) throw invalidField('/since', 'must be a date and a time, such as 2026-03-02T09:30');
     const { redelivered, hasMore } = await redeliverFailed(call.context, call.caller, id, since);
     const done = hasMore ? 'redelivered_some' : redelivered === 0 ? 'none_failed' : 'redelivered_failed';
-    return { location: withNotice(pages.documentPath(id), done) };
+    return { location: pages.documentPath(id), notice: done };
   },
   view: async (call, form, problem) => {
     const { id } = await pages.read(call);
