@@ -13,13 +13,11 @@ import type { PageAssets, SignedIn } from './layout.ts';
 import { storeNotice, takeNotice } from './notice.ts';
 import { accessOf, type Download, type Page, type PageCall, type Redirect, type View } from './page.ts';
 import { redirect, sendDownload, sendView } from './response.ts';
-import type { WorkspaceNames } from './workspace-names.ts';
 
 export interface ConsoleOptions extends Omit<EndpointOptions, 'prefetcher'> {
   publicLimit: PublicLimit | null;
   demoDirectory: string | null;
   figures: EnvironmentFigures;
-  names: WorkspaceNames;
   frames: KnownFrames;
   assets: () => Promise<PageAssets>;
 }
@@ -77,18 +75,6 @@ export function admit({ options: { context, unread }, page }: Exchange, { caller
   context.activity.seen(caller.workspaceId);
   unread.admit(caller.workspaceId, accessOf(page));
   permit(caller, page.permissions, page.purpose);
-}
-
-/** Gives the pages of this request the person's navigation. */
-export async function withFrame(
-  { context, names, frames, assets }: ConsoleOptions,
-  request: FastifyRequest,
-  { caller, session }: Pick<SignedIn, 'caller' | 'session'>,
-): Promise<SignedIn> {
-  const signedIn = { caller, session, workspace: await names.of(context, caller) };
-  frames.add(session, { ...signedIn, assets: await assets() });
-  request.frame = frames.find(session, request);
-  return signedIn;
 }
 
 export function preparePageCall(

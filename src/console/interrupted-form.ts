@@ -7,15 +7,7 @@ import { permit } from '../operations/refusals.ts';
 import { Problem } from '../problem.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import { isFromThisSite } from './browser.ts';
-import {
-  admit,
-  type Exchange,
-  preparePageCall,
-  type Response,
-  receiveForm,
-  sendResult,
-  withFrame,
-} from './exchange.ts';
+import { admit, type Exchange, preparePageCall, type Response, receiveForm, sendResult } from './exchange.ts';
 import { actionForm, hidden, submit } from './fields.ts';
 import type { Form } from './form.ts';
 import { html } from './html.ts';
@@ -63,14 +55,14 @@ export function resumeForm(exchange: Exchange, signedIn: SignedIn, form: Form): 
 async function signInAgain(exchange: Exchange, sent: Form): Promise<Response> {
   const { options, page, request, reply } = exchange;
   const check = (caller: Caller) => permit(caller, page.permissions, page.purpose);
-  const { context, publicLimit } = options;
+  const { context, publicLimit, frames } = options;
   const result = await signInWith({ context, request, reply }, sent, publicLimit, check);
   request.frame = null;
   if (result instanceof Problem) {
     const view = signInAgainView(request, sent.text(KEPT_FORM), result);
     return sendView(request, reply, await options.assets(), view);
   }
-  return showKept(exchange, await withFrame(options, request, result), sent, NOT_DONE);
+  return showKept(exchange, await frames.add(context, request, result), sent, NOT_DONE);
 }
 
 /** Shows the kept form that `sent` carries. `reason` tells the person why nothing was done. */

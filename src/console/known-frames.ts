@@ -1,28 +1,51 @@
 // Remembers the labels in each person's frame as of the last page; they decide nothing. With them, the page
-// of a problem has its frame without a query.
+// of a problem has its frame without a query, and the name of a workspace, which every page shows, is seldom read.
 
 import type { FastifyRequest } from 'fastify';
 import { redact } from '../domain/secret.ts';
 import { digestOfApiToken, type TokenDigest } from '../domain/token.ts';
 import { CallerHints } from '../http/request/caller-hints.ts';
+import { readOwnApiToken } from '../operations/api-token/api-token.ts';
+import type { Context } from '../operations/context.ts';
 import type { Breadcrumbs } from './breadcrumbs.ts';
 import { document, type PageAssets, type SignedIn } from './layout.ts';
 import type { Session } from './session.ts';
 
-type KnownFrame = Omit<SignedIn, 'session'> & { assets: PageAssets };
+interface KnownFrame extends Omit<SignedIn, 'session'> {
+  /** When the name of the workspace was read, in milliseconds of this process. */
+  namedAt: number;
+  assets: PageAssets;
+}
 
 const MAX_FRAMES = 1_024;
+const MAX_NAME_AGE_MS = 10_000;
 
 export class KnownFrames {
   readonly #breadcrumbs: Breadcrumbs;
+  readonly #assets: () => Promise<PageAssets>;
   readonly #frames = new CallerHints<KnownFrame>(MAX_FRAMES);
 
-  constructor(breadcrumbs: Breadcrumbs) {
+  constructor(breadcrumbs: Breadcrumbs, assets: () => Promise<PageAssets>) {
     this.#breadcrumbs = breadcrumbs;
+    this.#assets = assets;
   }
 
-  add(session: Session, { caller, workspace, assets }: KnownFrame): void {
-    this.#frames.add(digestIn(session), { caller, workspace, assets });
+  /** Gives the pages of this request the person's navigation. */
+  async add(
+    context: Context,
+    request: FastifyRequest,
+    { caller, session }: Omit<SignedIn, 'workspace'>,
+  ): Promise<SignedIn> {
+    const digest = digestIn(session);
+    const now = performance.now();
+    const known = this.#frames.get(digest);
+    const { workspace, namedAt } =
+      known !== undefined && now - known.namedAt < MAX_NAME_AGE_MS
+        ? known
+        : { workspace: (await readOwnApiToken(context, caller)).workspaceName, namedAt: now };
+    this.#frames.add(digest, { caller, workspace, namedAt, assets: await this.#assets() });
+    request.frame = this.find(session, request);
+    return { caller, session, workspace };
   }
 
   delete(session: Session): void {
@@ -33,13 +56,13 @@ export class KnownFrames {
   find(session: Session, { url }: FastifyRequest): FastifyRequest['frame'] {
     const known = this.#frames.get(digestIn(session));
     if (known === undefined) return null;
-    const { assets, ...labels } = known;
-    const breadcrumbs = this.#breadcrumbs.of(url, labels.caller);
+    const { assets, caller, workspace } = known;
+    const breadcrumbs = this.#breadcrumbs.of(url, caller);
     return (view) => {
       const isProblem = view.status !== undefined && view.status >= 400;
       // A token may have been pasted in place of an id.
       const shown = breadcrumbs.filter(({ text }) => !isProblem || redact(text) === text);
-      return document(assets, view, { url, breadcrumbs: shown, signedIn: { ...labels, session } });
+      return document(assets, view, { url, breadcrumbs: shown, signedIn: { caller, workspace, session } });
     };
   }
 }

@@ -54,7 +54,6 @@ import { deliveryPages } from './webhook-endpoint/delivery.ts';
 import { webhookEndpointPages } from './webhook-endpoint/endpoint.ts';
 import { redeliverFailedForm } from './webhook-endpoint/redeliver-failed.ts';
 import { secretRotation } from './webhook-endpoint/rotate.ts';
-import { WorkspaceNames } from './workspace-names.ts';
 
 const FOLDER = '/console/assets';
 
@@ -133,14 +132,11 @@ export const pages: readonly Page[] = [
   signOut,
 ];
 
-export function addConsole(
-  app: FastifyInstance,
-  given: Omit<ConsoleOptions, 'assets' | 'names' | 'frames'>,
-): void {
-  const frames = new KnownFrames(new Breadcrumbs(pages));
+export function addConsole(app: FastifyInstance, given: Omit<ConsoleOptions, 'assets' | 'frames'>): void {
   app.pathProtocols.set('console', 'console');
   const assets = lazy(() => Assets.load(FOLDER, files));
-  const options = { ...given, names: new WorkspaceNames(), frames, assets };
+  const frames = new KnownFrames(new Breadcrumbs(pages), assets);
+  const options = { ...given, frames, assets };
   app.findFrame = (request) => {
     const session = requestSession(given.context, request);
     return session && frames.find(session, request);

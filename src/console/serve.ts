@@ -17,7 +17,6 @@ import {
   receiveForm,
   sendResult,
   tracked,
-  withFrame,
 } from './exchange.ts';
 import { Form } from './form.ts';
 import { idInPath } from './html.ts';
@@ -78,7 +77,7 @@ async function findSignedIn(
     const caller = await authenticate(context, digestOfApiToken(session.apiToken.reveal()));
     request.apiTokenId = caller.apiTokenId;
     limit?.(caller, reply);
-    return await withFrame(options, request, { caller, session });
+    return await frames.add(context, request, { caller, session });
   } catch (error) {
     if (!(error instanceof Unauthenticated)) throw error;
     frames.delete(session);
