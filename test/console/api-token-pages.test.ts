@@ -13,7 +13,7 @@ const LIST = '/console/api-tokens';
 const NEW = `${LIST}/-/new`;
 const HOUR_MS = 3_600_000;
 
-/** The text of an API token on the page: masked, and readable without JavaScript. */
+/** Returns the text of the API token on the page, which is masked, and readable without JavaScript. */
 function issuedOn(page: TestResponse): string {
   assert.equal(page.status, 200, page.text);
   const elements = elementsOf(page.text);
@@ -38,7 +38,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
     return { id, token, browser, list, other };
   }
 
-  /** The status of a request that any permission allows. */
+  /** Returns the status of a request that every permission allows. */
   async function statusWith(token: string): Promise<number> {
     return (await service.resolve('ugt_unknown', { token })).status;
   }
@@ -71,13 +71,13 @@ describeOnEachDatabase('API tokens in the console', (database) => {
     const sent = { ...(await openForm(browser, NEW)), name: 'once', permission: 'embed' };
     const [one, two] = await Promise.all([browser.post(NEW, sent), browser.post(NEW, sent)]);
     assert.deepEqual([one.status, two.status].sort(), [200, 412]);
-    // Reloading the response sends the form again.
+    // Reloading the response submits the form again.
     const again = await browser.post(NEW, sent);
     assert.equal(again.status, 412);
     assert.match(textOf(again), /This form was sent before/);
     assert.doesNotMatch(again.text, /uga_/);
     assert.equal((await list()).length, 2);
-    // That page is a new form.
+    // The response contains a new form.
     issuedOn(await browser.submitFrom(again, NEW));
     assert.equal((await list()).length, 3);
   });

@@ -56,7 +56,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     assert.equal((await call('GET', '/v1/schemas/40')).json.schema.default_data_source, 214);
     const wrong = { ...typed, default_data_source: 'two' };
     const rejected = await browser.submit(`${SCHEMAS}/40/edit`, `${SCHEMAS}/40/edit`, wrong);
-    // A text is a reference too.
+    // A text is valid too: it is a data source id chosen by the caller.
     assert.equal(rejected.status, 303);
   });
 
@@ -267,7 +267,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     assert.match(page.text, /name="name"[^>]* value="Typed"/);
     assert.match(page.text, /name="default_data_source"[^>]* value="also"/);
     assert.equal((await call('GET', '/v1/schemas/40')).json.schema.name, 'Of another person');
-    // Saving again is a decision.
+    // Saving again overwrites the other change deliberately.
     const typed = { ...fieldsOf(page.text, edit), name: 'Typed', confirmed: 'on' };
     const again = await browser.post(edit, typed);
     assert.equal(again.status, 303);

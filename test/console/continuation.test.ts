@@ -1,5 +1,5 @@
-// What a person does not lose in the console: what was typed when a session ends, the other workspaces, and the truth of
-// notices.
+// The console keeps what a person typed before a session ended, and the other sessions, and shows only
+// notices that are true.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -192,7 +192,7 @@ describeOnEachDatabase('A person in the console', (database) => {
     assert.match(textOf(after), /north Testing .* active .* south Testing .* Switch/);
     for (const token of tokens) assert.ok(!after.text.includes(token.slice(8, 24)));
     assert.equal((await browser.post('/console/sessions/switch', { csrf: csrf!, slot: '1' })).status, 403);
-    // The same API token again takes no further slot, and there are at most five.
+    // Signing in again with the same API token takes no further slot, and there are at most five slots.
     const signInAgain = async (api_token: string) =>
       browser.submitFrom(await browser.get('/console/sign-in?another=1'), '/console/sign-in', { api_token });
     const countOthers = async () =>

@@ -17,7 +17,7 @@ const ALPENGLOW = `${LIST}/demo-alpenglow/view-as`;
 const NORDWIND = `${LIST}/demo-nordwind/view-as`;
 const REDWOOD = `${LIST}/demo-redwood/view-as`;
 
-/** The values above the bars of the chart; null without a chart. */
+/** Returns the values above the bars of the chart, or null without a chart. */
 function barsOn(text: string): string[] | null {
   const [svg] = /<svg[\s\S]*<\/svg>/.exec(text) ?? [];
   return svg === undefined
@@ -34,7 +34,7 @@ describe('Demo data (SQLite)', () => {
   before(async () => {
     folder = join(dirname(service.database.url.replace('sqlite:', '')), 'demo');
   });
-  /** Each test has a workspace of its own. */
+  /** Gives each test its own workspace. */
   beforeEach(async () => {
     rmSync(folder, { recursive: true, force: true });
     const place = { workspaceName: `workspace-${++workspaces}`, permission: 'admin' } as const;
@@ -44,7 +44,7 @@ describe('Demo data (SQLite)', () => {
 
   const call = (method: string, path: string, body?: unknown, headers = {}) =>
     service.call(method, path, body, { token: admin, headers });
-  /** Repeated while the machine is too busy. */
+  /** Creates the demo data, and tries again while the machine is too busy. */
   async function create(): Promise<TestResponse> {
     const fields = { csrf: csrfOf(await browser.get(LIST)) };
     return eventually('demo data', async () => {

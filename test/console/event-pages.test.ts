@@ -1,4 +1,4 @@
-// Contract: the console shows who changed what, and when, to everybody who may read.
+// Contract: the console shows everyone who may read who changed what, and when.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -16,7 +16,7 @@ describeOnEachDatabase('events in the console', (database) => {
   const service = TestService.of(database);
   let workspaces = 0;
 
-  /** Of a new workspace, with the API token of the person. */
+  /** Signs in to a new workspace, and returns the browser with the API token. */
   async function signIn(permission: 'admin' | 'read-write' | 'read-only' = 'read-write') {
     const workspaceName = `workspace ${++workspaces}`;
     const { token, id } = await service.apiToken({ workspaceName, permission, name: 'Ada' });
@@ -372,7 +372,7 @@ describeOnEachDatabase('events in the console', (database) => {
     });
     await service.apiToken({ workspaceName, name: 'Unused' });
     const reader = await ConsoleBrowser.signIn(service, readOnly);
-    // Only an admin may list API tokens: readers choose among those whose changes they see.
+    // Only an admin may list API tokens: readers choose among the tokens whose changes they see.
     const offered = optionsOf(await reader.get(`${PATH}?target_id=a`));
     assert.deepEqual(offered.toSorted(), labels.toSorted());
     const found = rowsOf(await reader.get(`${PATH}?target_id=a&actor=nightly`));

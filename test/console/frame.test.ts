@@ -1,4 +1,4 @@
-// The frame of every page of the console: navigation, breadcrumbs, the page of a problem, errors of forms, compression.
+// The frame of every console page: navigation, breadcrumbs, problem pages, form errors, compression.
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
@@ -21,7 +21,7 @@ describeOnEachDatabase('The frame of the console', (database) => {
     await service.get({ user_group_id: 'acme', name: 'Acme' });
   });
 
-  /** Texts and paths of the breadcrumbs. */
+  /** Returns the texts and paths of the breadcrumbs. */
   async function trail(path: string, person = browser): Promise<string[]> {
     const elements = elementsOf((await person.get(path)).text);
     const start = elements.findIndex(({ attributes }) => attributes.class === 'trail');
@@ -81,7 +81,7 @@ describeOnEachDatabase('The frame of the console', (database) => {
   });
 
   it('is around the page that says that the service is overloaded, at no cost for the database', async () => {
-    // Another thread would have shown the person no page, and so would not know the frame.
+    // One thread: another thread would not know the frame, because it has not shown this person a page.
     await using busy = await TestService.start(database, { env: { UGS_QUEUE_LIMIT: '1', UGS_THREADS: '1' } });
     const person = await ConsoleBrowser.signIn(busy);
     assert.equal((await person.get(LIST)).status, 200);

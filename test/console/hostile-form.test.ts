@@ -1,4 +1,4 @@
-// Forms that no page of the console sends: anyone can send them, with or without a session.
+// Forms that no console page sends: anyone can submit them, with or without a session.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -13,14 +13,14 @@ import { TestService } from '../support/service.ts';
 
 const MEBIBYTE = 1_048_576;
 const MAX_FIELDS = 16_384;
-/** The limit of forms of a mebibyte without a session at a time. */
+/** Limit on concurrent forms of a mebibyte without a session. */
 const LARGE_FORMS = 16;
 const PATH = '/console/user-groups/a/review';
-/** Each field in constant time takes a few milliseconds, and looking through all of them takes seconds. */
+/** Takes a few milliseconds if each lookup is constant; searching all fields would take seconds. */
 const MAX_MS = 500;
 
 describe('A form of the console', () => {
-  // Threads divide the limit of large forms.
+  // Threads divide the limit on large forms.
   const service = TestService.of(sqlite, { env: { UGS_THREADS: '1' } });
 
   function headers(cookie?: string) {
@@ -74,7 +74,7 @@ describe('A form of the console', () => {
     const connections: RawConnection[] = [];
     const text = 'x'.repeat(MEBIBYTE / 2);
     await eventually('large forms to be refused', async () => {
-      // Again in each round: one of them may have been refused in favour of the form below.
+      // Opened again in each round: a connection may have been refused in favour of the form below.
       const opening = Array.from({ length: LARGE_FORMS }, () => RawConnection.open(service.url));
       for (const connection of await Promise.all(opening)) {
         connections.push(connection);

@@ -202,7 +202,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
     assert.equal(rotated.headers.location, KEYS);
     assert.match(textOf(await browser.get(KEYS)), /does not sign yet/);
     assert.equal((await keys()).signing_keys.length, 4);
-    // The same form again, which would revoke the keys that are published now.
+    // Submits the same form again, which would revoke the keys that are published now.
     const again = await browser.post(ROTATE, { ...opened, revoke: 'on' });
     assert.equal(again.status, 412);
     assert.match(textOf(again), /key set was changed after you opened this page/);
@@ -230,7 +230,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
   });
 });
 
-/** The one of the keys that verifies the minted token. */
+/** Returns the key that verifies the minted token. */
 async function signatureKeyOf({ json }: TestResponse, keys: readonly string[]): Promise<string | undefined> {
   for (const key of keys) {
     const isValid = await jwtVerify(json.embed_token.token, Buffer.from(key)).then(

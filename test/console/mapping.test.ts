@@ -1,4 +1,4 @@
-// The form of a user group: its mapping as choices of the catalogue, and its properties as rows.
+// The form of a user group: choices from the catalogue for the mapping, and rows for the properties.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -33,7 +33,7 @@ describeOnEachDatabase('The form of a user group', (database) => {
     return { browser, call, dataSource, group, save, stored };
   }
 
-  /** The options of each choice of the form, by its label. */
+  /** Returns the options of each choice in the form, by its label. */
   function choicesOf({ text }: TestResponse): Record<string, string[]> {
     const choices: Record<string, string[]> = {};
     let label = '';

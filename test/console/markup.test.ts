@@ -1,5 +1,6 @@
-// Contract: the console shows every id, name, key and value as the text that it is, and sends it back unchanged. One
-// database is enough: rendering does not depend on it, and test/bad-input/odd-value.test.ts stores such texts on both.
+// Contract: the console shows every id, name, key and value as plain text, and sends it back unchanged. One
+// database is enough: rendering does not depend on it, and test/bad-input/odd-value.test.ts stores such texts
+// on both.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -15,7 +16,7 @@ import { TestService } from '../support/service.ts';
 
 const HALF = pathLike.length / 2;
 const LIST = '/console/user-groups';
-/** Entries of a mapping, and members of properties. */
+/** Maximum number of entries in a mapping, and of members in properties. */
 const MAX_ENTRIES = 100;
 describe('markup in the console', () => {
   const service = TestService.of(sqlite);
@@ -44,7 +45,6 @@ describe('markup in the console', () => {
     return page;
   }
 
-  /** Together, in texts that are ids. */
   async function create(id: string, name: string, fields: { mapping?: string; properties?: string } = {}) {
     const { mapping = 'null', properties = 'null' } = fields;
     const body = `{"user_group_id":${JSON.stringify(id)},"name":${JSON.stringify(name)},"mapping":${mapping},"properties":${properties}}`;
@@ -52,7 +52,7 @@ describe('markup in the console', () => {
     assert.equal(status, 200, text);
   }
 
-  /** The claims that integrations would mint, and a token of one. */
+  /** Checks the claims that integrations would mint, and mints a token of one of them. */
   async function checkViewAs(id: string): Promise<void> {
     const path = pathOf(id, 'view-as');
     const page = await checkedPage(path);
@@ -65,7 +65,7 @@ describe('markup in the console', () => {
     checkMarkup(minted);
   }
 
-  /** Sends the form to edit as it is. */
+  /** Submits the edit form unchanged, and returns the review. */
   async function reviewUnchanged(id: string): Promise<TestResponse> {
     const page = await browser.get(pathOf(id, 'edit'));
     checkMarkup(page);
@@ -168,7 +168,7 @@ describe('markup in the console', () => {
       assert.equal(fieldsOf(page.text, pathOf(`name ${index}`, 'review')).name, name);
     });
     await mapConcurrently(oddTexts, async (id) => {
-      // The path of a URL cannot have these.
+      // A URL path cannot contain these segments.
       if (id === '.' || id === '..') return;
       await create(id, 'Acme');
       const page = await browser.get(pathOf(id, 'delete'));

@@ -1,5 +1,5 @@
-// Contract: the overview says how many user groups need a look, from figures that are counted in the background, and each
-// number leads to the list of what it counts.
+// Contract: the overview says how many user groups need attention, counted in the background, and each number
+// links to the list of what it counts.
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
@@ -52,7 +52,7 @@ describeOnEachDatabase('the overview of the console', (database) => {
     });
   });
 
-  /** The page once the figures are counted: at once, unless the machine is busy. */
+  /** Returns the page once its figures are counted: immediately, unless the machine is busy. */
   function counted(path: string): Promise<TestResponse> {
     return eventually(`figures on ${path}`, async () => {
       const page = await browser.get(path);
@@ -92,7 +92,7 @@ describeOnEachDatabase('the overview of the console', (database) => {
     for (let count = 0; count < 3; count++) await service.resolve(json.user_group.token);
     await service.writeUsage();
     const today = new Date().toISOString().slice(0, 10);
-    // The figures are old then.
+    // Makes the figures stale.
     service.clockAheadMs += HOUR_MS + 1_000;
     await eventually('the charts', async () => {
       const text = textOf(await browser.get('/console'));
@@ -115,7 +115,7 @@ describeOnEachDatabase('the overview of the console', (database) => {
       { token: admin },
     );
     const { api_token_id: id } = json.api_token;
-    // Among more revoked ones than a page has, which are older.
+    // Hides the token among older, revoked ones: more than fit on a page.
     await copyApiToken(service.database, id, limits.pageApiTokens + 1);
     await executeSql(
       service.database,

@@ -1,5 +1,5 @@
-// Contract: with a property schema the console shows properties as a form. What a person does not touch keeps its exact
-// text; what does not fit the form stays JSON.
+// Contract: with a property schema, the console shows properties as a form. Values that a person does not
+// touch keep their exact text; values that do not fit the form stay JSON.
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
@@ -61,7 +61,7 @@ describeOnEachDatabase('properties in the console', (database) => {
     return /"properties":(.*),"api_environment_tag"/.exec(text)![1]!;
   }
 
-  /** The name of the control of each property. */
+  /** Returns the name of the control of each property. */
   function controls({ text }: TestResponse): Record<string, string> {
     const keys = elementsOf(text).filter(({ attributes }) =>
       /^property-\d+-key$/.test(attributes.name ?? ''),
@@ -75,13 +75,13 @@ describeOnEachDatabase('properties in the console', (database) => {
     return elementsOf(text).find(({ attributes }) => attributes.id === id)!;
   }
 
-  /** The values that the controls show, by property. */
+  /** Returns the values that the controls show, by property. */
   function shown(page: TestResponse, action: string): Record<string, string> {
     const fields = fieldsOf(page.text, action);
     return Object.fromEntries(Object.entries(controls(page)).map(([key, name]) => [key, fields[name]!]));
   }
 
-  /** Types values into the controls of properties and into others, and returns the review. */
+  /** Types values into the controls of properties and into other fields, and returns the review. */
   async function review(id: string, values: Record<string, string>, others: Record<string, string> = {}) {
     const page = await browser.get(pathOf(id, 'edit'));
     const names = controls(page);

@@ -1,5 +1,5 @@
-// Contract: the checked rows of a list are suspended and resumed after one review, each with an event, and the list is
-// exported as CSV that no spreadsheet evaluates.
+// Contract: the checked rows of a list are suspended and resumed after one review, each with an event, and
+// the list can be exported as CSV that no spreadsheet evaluates.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -34,7 +34,7 @@ describeOnEachDatabase('the list of user groups in the console', (database) => {
     return fieldsOf((await browser.get(LIST)).text, SELECTION).csrf!;
   }
 
-  /** What a browser sends if these rows are checked. */
+  /** Submits what a browser sends if these rows are checked. */
   async function review(action: string, ...ids: string[]): Promise<TestResponse> {
     const fields = [['csrf', await csrf()], ['action', action], ...ids.map((id) => ['id', id])];
     return browser.postFields(SELECTION, fields as [string, string][]);
@@ -50,7 +50,7 @@ describeOnEachDatabase('the list of user groups in the console', (database) => {
     return browser.postFields(APPLY, fields);
   }
 
-  /** Sends it with a browser whose session has ended, and signs in. */
+  /** Sends a request with a browser whose session has ended, and signs in. */
   async function sendWithoutSession(
     path: string,
     send: (person: ConsoleBrowser) => Promise<TestResponse>,

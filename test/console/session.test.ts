@@ -37,7 +37,7 @@ describeOnEachDatabase('A session of the console', (database) => {
     return post('/console/sign-in', { api_token: apiToken, ...fields }, headers);
   }
 
-  /** The `Cookie` header of a new session. */
+  /** Returns the `Cookie` header of a new session. */
   async function newSession(apiToken = service.token): Promise<Headers> {
     return { cookie: cookieOf(await signIn(apiToken)) };
   }
@@ -75,10 +75,10 @@ describeOnEachDatabase('A session of the console', (database) => {
       checkMarkup(linked);
       const target = reloadOf(linked);
       assert.equal(target, `/console/sign-in?next=${encodeURIComponent(path)}`);
-      // The browser sends the session with a request of this site.
+      // The reload comes from this site, so the browser sends the session with it.
       const back = await get(target, { ...SAME_ORIGIN, ...(await newSession()) });
       assert.deepEqual([back.status, back.headers.location], [303, path]);
-      // And without a session, the page to sign in does not reload again.
+      // Without a session, the sign-in page does not reload again.
       const page = await get(target, headers);
       assert.equal(reloadOf(page), undefined);
       assert.match(page.text, /name="api_token"/);
@@ -149,7 +149,8 @@ describeOnEachDatabase('A session of the console', (database) => {
       `user_group_console=${value}`,
       `__host-user_group_console=${value}`,
       `__Host-user_group_console=; user_group_console=${value}`,
-      // Browsers let any host plant it: the name starts with a byte that is white space in Latin-1.
+      // Any host can plant this name, because it does not start with `__Host-` but with a byte that is white
+      // space in Latin-1.
       `\u00a0__Host-user_group_console=${value}`,
     ]) {
       assert.ok(!(await isSignedIn({ ...https, cookie: planted })), planted);
@@ -438,13 +439,13 @@ describeOnEachDatabase('A session of the console', (database) => {
 
 const SAME_ORIGIN: Headers = { 'sec-fetch-site': 'same-origin' };
 
-/** Where the page reloads to. */
+/** Returns the target of the page's reload. */
 function reloadOf({ text }: TestResponse): string | undefined {
   const content = /<meta http-equiv="refresh" content="0; url&#61;([^"]+)"|url=([^"]+)"/.exec(text);
   return content ? unescaped(content[1] ?? content[2]!) : undefined;
 }
 
-/** With the same protection as every other page. */
+/** Asserts that a problem page has the same protection as every other page. */
 function assertProblemPage(page: TestResponse): void {
   const { headers, text } = page;
   checkMarkup(page);

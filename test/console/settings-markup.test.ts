@@ -1,5 +1,5 @@
-// Contract: the pages of settings show every id, name, key and value as the text that it is, and send it back unchanged.
-// One database is enough, as in markup.test.ts.
+// Contract: settings pages show every id, name, key and value as plain text, and send it back unchanged. One
+// database is enough, as in markup.test.ts.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -12,15 +12,15 @@ import type { TestResponse } from '../support/http.ts';
 import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
-/** Breaks out of text, of attributes in either quotes, and of text areas. */
+/** Breaks out of text, of attributes in either kind of quotes, and of text areas. */
 const MARKUP = `</textarea></title><script>alert(1)</script>"'><img src=x onerror=alert(1)>`;
 
 interface Kind {
-  /** In the console. */
+  /** Path in the console. */
   path: string;
   api: string;
   body(text: string): object;
-  /** Fields that the form does not accept. */
+  /** Fields that the form rejects. */
   rejected(text: string): Record<string, string>;
 }
 
@@ -66,7 +66,7 @@ describe('markup in settings of the console', () => {
 
   for (const { path, api, body, rejected } of kinds) {
     it(`is shown as text, and sent back unchanged: ${api}`, async () => {
-      // The paths of all kinds are made by the same code.
+      // One code path builds the URLs of all kinds.
       for (const text of [...joined(markup), ...(api === '/v1/schemas' ? pathLike : [])]) {
         const id = encodeURIComponent(text);
         const read = () => service.call('GET', `${api}/${id}`, undefined, { token });

@@ -21,7 +21,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
     browser = await ConsoleBrowser.signIn(service);
   });
 
-  /** Returns the token of a new group. */
+  /** Creates a group, and returns its token. */
   async function create(id: string, fields: object = {}): Promise<string> {
     const { json } = await service.get({ user_group_id: id, name: 'Acme', ...fields });
     return json.user_group.token;
@@ -35,12 +35,12 @@ describeOnEachDatabase('user groups in the console', (database) => {
     return `${LIST}/${encodeURIComponent(id)}${action && '/'}${action}`;
   }
 
-  /** Types into the form to edit, and returns the review. */
+  /** Fills in the edit form, and returns the review. */
   function reviewOf(id: string, fields: Record<string, string>): Promise<TestResponse> {
     return browser.submit(`${pathOf(id, 'edit')}?as=json`, pathOf(id, 'review'), fields);
   }
 
-  /** The text of the error beside each field. */
+  /** Returns the text of the error beside each field. */
   function errorsOf({ text }: TestResponse): Record<string, string> {
     const errors = elementsOf(text).filter(({ attributes }) => attributes.class === 'error');
     return Object.fromEntries(
@@ -56,7 +56,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
     return elementsOf(text).find(({ attributes }) => attributes.role === 'status')?.text;
   }
 
-  /** The cells of each row of the first table. */
+  /** Returns the cells of each row of the first table. */
   function rowsOf({ text }: TestResponse): string[][] {
     const rows: string[][] = [];
     for (const { name, text: cell, attributes } of elementsOf(text)) {
@@ -289,7 +289,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
       ),
       stored.text,
     );
-    // Changed between the review and the save: shown again before it is saved.
+    // Changed between the review and the save, so the review is shown again.
     const second = await reviewOf('merge', { name: 'Mine' });
     await service.put({ user_group_id: 'merge', mapping: null });
     const again = await browser.submitFrom(second, pathOf('merge', 'save'));
@@ -360,7 +360,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
     assert.deepEqual(rowsOf(again), [['name', '"Acme"', '"Mine"']]);
     assert.equal((await browser.submitFrom(again, pathOf('moved/2', 'save'))).status, 303);
     assert.equal((await read('moved/2')).json.user_group.name, 'Mine');
-    // Another group that had the id since, and is gone, is not the renamed one.
+    // A later group with the same id, deleted since, is not taken for the renamed one.
     await create('moved');
     const other = await reviewOf('moved', { name: 'Of another' });
     await service.call('DELETE', '/v1/user-groups/moved');

@@ -1,5 +1,5 @@
-// Contract: a search in the console never says that there is nothing before it has looked everywhere. It says how far it
-// has come, and one click goes on.
+// Contract: a search in the console never claims that there is nothing before it has looked everywhere. It
+// says how far it has come, and one click continues it.
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
@@ -14,7 +14,7 @@ import { TestService } from '../support/service.ts';
 import { storeUserGroups } from '../support/stored-user-group.ts';
 
 const LIST = '/console/user-groups';
-/** More than the first step of a search reads. */
+/** Exceeds what the first step of a search reads. */
 const GROUPS = 6_000;
 const idAt = (index: number) => `customer-${String(index).padStart(6, '0')}`;
 
@@ -37,8 +37,8 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
   }
 
   /**
-   * The first step of the search that finds, or the last one. A step ends after half a second, so their number depends on
-   * the machine.
+   * Returns the first step of the search that finds something, or the last step. A step ends after half a
+   * second, so the number of steps depends on the machine.
    */
   async function searchOn(
     page: TestResponse,

@@ -1,4 +1,4 @@
-// The console shows what a dashboard is told about a user group, and gives nobody a token by it.
+// The console shows what a dashboard is told about a user group, without giving anyone a token.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -16,7 +16,7 @@ function pathOf(userGroupId: string): string {
   return `/console/user-groups/${encodeURIComponent(userGroupId)}/view-as`;
 }
 
-/** The blocks of JSON on a page: of each integration, the claims and the header. */
+/** Returns the JSON blocks of a page: the claims and the header of each integration. */
 function blocks({ text }: TestResponse): Record<string, unknown>[] {
   const claims = text.slice(text.search(/<h2( id="embed-tokens")?>(Embed tokens|Claims)/));
   return [...claims.matchAll(/<pre><code>([\s\S]*?)<\/code><\/pre>/g)].map(([, json]) =>
@@ -24,7 +24,7 @@ function blocks({ text }: TestResponse): Record<string, unknown>[] {
   );
 }
 
-/** What the page after minting shows in its masked field. */
+/** Returns the content of the masked field after minting. */
 function secretOn({ text }: TestResponse): string {
   return unescaped(/<input id="secret" type="password" value="([^"]+)" readonly/.exec(text)![1]!);
 }

@@ -18,7 +18,7 @@ const NEW = `${LIST}/-/new`;
 const API = '/v1/webhook-endpoints';
 const ANYWHERE = 'https://crm.example.com/webhooks';
 
-/** The secret on the page: masked, and readable without JavaScript. */
+/** Returns the secret on the page, which is masked, and readable without JavaScript. */
 function secretOn(page: TestResponse): string {
   assert.equal(page.status, 200, page.text);
   const elements = elementsOf(page.text);
@@ -65,7 +65,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
       [stored.url, stored.event_types, stored.enabled],
       [receiver.url, ['user_group.created', 'user_group.deleted'], true],
     );
-    // Reloading the response sends the form again.
+    // Reloading the response submits the form again.
     const again = await browser.post(NEW, sent);
     assert.equal(again.status, 412);
     assert.match(textOf(again), /Another webhook endpoint has this id/);
