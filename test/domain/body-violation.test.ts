@@ -231,7 +231,7 @@ describe('A check', () => {
       duplicate,
     );
     assert.equal(check([{ a: [1, 2] }, { a: [2, 1] }, {}]), null);
-    // Comparing each with all others took seconds.
+    // Comparing each item with all others would take seconds.
     const items = Array.from({ length: 20_000 }, (_, index) => ({ index }));
     const startedAt = performance.now();
     assert.equal(check(items), null);

@@ -30,7 +30,7 @@ describe('the bucket of a user group', () => {
     for (let index = 0; index < 16_000; index++) {
       sixteenths[Math.floor(computeBucket(1, 'Customer', `customer-${index}`) / (BUCKETS / 16))]!++;
     }
-    // 1 000 each; six standard deviations are 184.
+    // Expects 1,000 each; six standard deviations are 184.
     for (const count of sixteenths) assert.ok(Math.abs(count - 1_000) < 184, String(count));
   });
 });

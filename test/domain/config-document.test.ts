@@ -1,4 +1,4 @@
-// The configuration as one document: what its sections have, how it is read and written, and the JSON Schema of a file.
+// The configuration as one document: its sections, how it is read and written, and the JSON Schema of a file.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

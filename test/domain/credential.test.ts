@@ -1,4 +1,4 @@
-// Credentials that a data source must not have: members that are named like one, and texts that contain one.
+// Credentials that a data source must not contain: members named like one, and texts that contain one.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-// Cursors: opaque texts with the position in a list, valid for that list only.
+// Cursors: opaque texts that encode a position in a list, valid for that list only.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -23,7 +23,7 @@ import { codePoint } from '../support/domain/code-point.ts';
 const list: UserGroupList = { workspaceId: 7, environment: 'Customer', search: 'a' };
 const position: Position = { order: 'name', name: 'Acme', providedId: 'customer-1' };
 
-/** Like ids and names: code points of every length in UTF-8, and no control characters. */
+/** Arbitrary texts like ids and names: code points of every length in UTF-8, and no control characters. */
 const text = fc.string({
   unit: fc.constantFrom('a', 'b', ' ', '/', '%', 'é', '中', '\u{10ffff}', '😀'),
   maxLength: 20,

@@ -102,7 +102,7 @@ describe('The effective mapping of a group', () => {
   it('leads only the user group of a reserved data source to it, by each reference and by default', () => {
     for (const reference of ['of-acme', 1, '1', undefined]) {
       const mapping = reference === undefined ? null : { orders: reference };
-      // The order of first use must not matter: what is kept in memory is for all groups.
+      // The order of first use must not matter: the result in memory serves all groups.
       for (const id of ['globex', 'acme', 'ACME', 'acme ', 'globex', 'acme']) {
         const { found, unresolved, bytes } = effective(mapping, reserved, id);
         const isOwner = id === 'acme';

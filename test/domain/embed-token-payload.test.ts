@@ -1,4 +1,5 @@
-// From an integration and a user group to the payload of an embed token, and the values that no token may contain.
+// Builds the payload of an embed token from an integration and a user group; the values that no token may
+// contain.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -88,7 +89,7 @@ function payloadText(
 }
 const payload = (...args: Parameters<typeof payloadText>) => JSON.parse(payloadText(...args));
 
-/** A group whose property `p` has this value. */
+/** Returns a group whose property `p` has this value. */
 const withValue = (value: unknown) => ({ properties: JSON.stringify({ p: value }) as JsonText });
 
 const errorsOf = (run: () => unknown) => problemOf(run).errors.map(({ pointer }) => pointer);
@@ -864,7 +865,7 @@ describe('No token is minted', () => {
     }
     const tookMs = cpuMs() - startedAt;
     assert.ok(tookMs < 300, `${tookMs} ms of processor time`);
-    // The list that a token is for one element of may be longer than a token.
+    // The token is for one element of this list, which may be longer than a token.
     const dashboards = Array.from({ length: 100 }, (_, id) => ({ dashboard: `${id}`.padStart(60, 'd') }));
     const resources = { resources: { property: 'list' }, properties: ['list', 'p'] };
     const properties = JSON.stringify({ p: 'x', list: dashboards }) as JsonText;

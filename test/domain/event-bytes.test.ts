@@ -1,4 +1,4 @@
-// The bytes of changes that the events of an environment may store in a day.
+// Bytes of changes that the events of an environment may store in a day.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -10,7 +10,7 @@ import type { JsonText } from '../../src/domain/json/strict-json.ts';
 const DAY_MS = 86_400_000;
 const tenant: Tenant = { workspaceId: 1, environment: 'Customer' };
 
-/** A creation whose stored form has exactly so many bytes. */
+/** Returns a creation whose stored form has exactly this many bytes. */
 function changesOf(bytes: number): Changes {
   const empty = new Changes(null, { name: '""' as JsonText }).whole.length;
   return new Changes(null, { name: JSON.stringify('x'.repeat(bytes - empty)) as JsonText });

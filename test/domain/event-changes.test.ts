@@ -1,4 +1,5 @@
-// The stored form of changes: at most as large as its bound, whatever differs, with as many names and values as fit.
+// The stored form of changes never exceeds its bound, whatever differs, and has as many names and values as
+// fit.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

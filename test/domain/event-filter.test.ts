@@ -1,4 +1,4 @@
-// Conditions that a list of events checks itself, and its cursors, each valid for one list only.
+// Conditions that a list of events checks itself, and cursors, each valid for one list only.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -134,7 +134,7 @@ describe('A cursor of events', () => {
   });
 
   it('of an earlier version, which did not filter by actor or request, stays valid', () => {
-    // Events since 7.
+    // A cursor for events since 7.
     const earlier = 'ss2XylyJdrSpkb7Tg8Q5SkMTIgZXZ0XzE';
     assert.deepEqual(eventCursorPosition({ ...list, filter: { since: 7 } }, earlier), position);
   });

@@ -1,4 +1,4 @@
-// Property schemas decide exactly on numbers: compared with rational numbers of BigInt.
+// Property schemas compare numbers exactly: checked against rational numbers of BigInt.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -13,7 +13,7 @@ interface Rational {
   places: bigint;
 }
 
-/** A decimal number as digits and exponent, written in the given form. */
+/** Decimal number as digits and exponent, to be written in the given form. */
 interface Decimal {
   coefficient: bigint;
   exponent: number;
@@ -37,7 +37,7 @@ const exponent = fc.oneof(
 );
 const decimal: fc.Arbitrary<Decimal> = fc.record({ coefficient, exponent, form });
 
-/** Two numbers that are often equal or differ in the last digit. */
+/** Pair of numbers that are often equal, or differ in the last digit. */
 const pair: fc.Arbitrary<[Decimal, Decimal]> = fc.oneof(
   fc.tuple(decimal, decimal),
   fc
@@ -52,7 +52,7 @@ const pair: fc.Arbitrary<[Decimal, Decimal]> = fc.oneof(
     ]),
 );
 
-/** A number and a divisor, which often divides it. */
+/** Number with a divisor that often divides it. */
 const quotient: fc.Arbitrary<[Decimal, Decimal]> = fc
   .record({ pair, factor: coefficient, shift: fc.nat(40), isMultiple: fc.boolean() })
   .map(({ pair: [value, divisor], factor, shift, isMultiple }) => {
@@ -84,13 +84,13 @@ function rationalOf({ coefficient: digits, exponent: power }: Decimal): Rational
     : { numerator: digits * 10n ** BigInt(power), places: 0n };
 }
 
-/** The two as integers of one unit. */
+/** Returns both numbers as integers in a common unit. */
 function integersOf(a: Decimal, b: Decimal): [bigint, bigint] {
   const [left, right] = [rationalOf(a), rationalOf(b)];
   return [left.numerator * 10n ** right.places, right.numerator * 10n ** left.places];
 }
 
-/** The messages about `value`. */
+/** Returns the messages about `value`. */
 function detailsOf(schema: string, value: string): string[] {
   const check = compileSchema(parseExactly(canonicalText(schema)), { maxViolations: 1, step: () => {} });
   return check(parseExactly(canonicalText(value))).map(({ detail }) => detail);

@@ -12,13 +12,13 @@ const KEYS = 4_500;
 /** Reading the document once per level would take 8 times as long on average. */
 const MAX_RATIO = 3;
 
-/** A document with the same members at this level. */
+/** Returns a document whose only other members are at this level. */
 function document(levels: number, value: number): JsonText {
   const members = Array.from({ length: KEYS }, (_, index) => `"k${index}":${value}`).join(',');
   return `${'{"a":'.repeat(levels - 1)}{${members}}${'}'.repeat(levels - 1)}` as JsonText;
 }
 
-/** The minimum CPU time of several runs: other load on the machine only adds to it. */
+/** Returns the minimum CPU time of several runs: other load on the machine only adds to it. */
 function minCpuMs(work: () => void): number {
   const times = Array.from({ length: 12 }, () => {
     const before = process.cpuUsage();

@@ -27,7 +27,7 @@ const token = new Secret('ugt_sealed');
 
 const line = (): string => generateKeyLine().reveal();
 const ring = (...lines: string[]): KeyRing => KeyRing.parse(new Secret(lines.join('\n')));
-/** The id at the start of a line. */
+/** Returns the id at the start of a line. */
 const idOf = (keyLine: string): string => keyLine.slice(0, 8);
 
 function assertUnreadable(keys: KeyRing, sealed: SealedToken, of: SecretOwner = owner): void {

@@ -55,7 +55,7 @@ describe('a merge patch', () => {
   });
 });
 
-/** Few keys, so that they collide; some are reordered by JavaScript or exist on every object. */
+/** Few keys, so that they collide; JavaScript reorders some of them, and one exists on every object. */
 const KEYS = ['a', 'b', '', '1', '0', 'é', '"', '\n', '\\', 'constructor', '😀'];
 
 describe('a merge patch of any document', () => {

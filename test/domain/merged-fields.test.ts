@@ -1,4 +1,5 @@
-// The fields of a user group after a merge patch: what is sent, merged into what is stored, within the limits.
+// The fields of a user group after a merge patch: what is sent, merged into what is stored, within the
+// limits.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

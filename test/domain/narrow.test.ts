@@ -1,4 +1,4 @@
-// A narrowed user group has a part of what is stored, whatever the caller asks for.
+// A narrowed user group contains only part of what is stored, whatever the caller requests.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

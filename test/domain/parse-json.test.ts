@@ -1,4 +1,4 @@
-// Members have their own keys, whatever was parsed before: V8 confuses keys that have an escape.
+// Members keep their own keys, whatever was parsed before: V8 can confuse keys that contain an escape.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,4 +1,5 @@
-// The URLs of webhook endpoints, without a service. Their addresses: test/webhook-endpoint/webhook-address.test.ts.
+// URLs of webhook endpoints, without a service. For their addresses, see
+// test/webhook-endpoint/webhook-address.test.ts.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

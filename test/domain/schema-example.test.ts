@@ -1,4 +1,5 @@
-// Examples of properties, with which a new schema is timed: as large as properties may be, and full of what it describes.
+// Example properties, used to time a new schema: as large as properties may be, and full of what the schema
+// describes.
 
 // biome-ignore-all lint/suspicious/noThenProperty: a keyword of JSON Schema.
 

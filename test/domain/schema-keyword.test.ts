@@ -1,5 +1,5 @@
-// The keywords of JSON Schema 2020-12: the verdicts of Ajv on the same values, the words for a violation, and what is
-// wrong with a schema.
+// Keywords of JSON Schema 2020-12: the same verdicts as Ajv, the messages for violations, and the faults of a
+// schema.
 
 // biome-ignore-all lint/suspicious/noThenProperty: a keyword of JSON Schema.
 

@@ -1,4 +1,4 @@
-// Patterns of property schemas: those of ECMAScript that RE2 has too, with the matches of ECMAScript.
+// Patterns of property schemas: the syntax that ECMAScript and RE2 share, with the matches of ECMAScript.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -142,7 +142,7 @@ describe('A pattern', () => {
   });
 });
 
-/** Without the flag `u`, fewer characters must be escaped. */
+/** Compiles a pattern, without the flag `u` if need be: fewer characters must be escaped then. */
 function expressionOf(pattern: string): RegExp {
   try {
     return new RegExp(pattern, 'u');

@@ -1,3 +1,5 @@
+// Types of requests, derived by the compiler from the schemas of their bodies and parameters.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { bodyType } from '../../src/domain/request-body.ts';

@@ -1,4 +1,4 @@
-// Which key signs, and which keys are published, depends only on instants.
+// Instants alone determine which key signs, and which keys are published.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -8,7 +8,7 @@ import { sameJson } from '../../src/domain/json/json-tree.ts';
 import { type JsonText, jsonPointer, MAX_ELEMENTS, MAX_MEMBERS } from '../../src/domain/json/strict-json.ts';
 import { errorOf, parse, parseByPlatform, parserProperties } from '../support/domain/strict-json-property.ts';
 
-/** The pointer of the error; fails if the document is accepted. */
+/** Returns the pointer of the error; fails if the document is accepted. */
 function pointerOfError(source: string | Buffer): string {
   const problem = errorOf(source);
   assert.ok(problem, 'the document is accepted');

@@ -118,7 +118,7 @@ describe('a filter of user groups', () => {
     }
     assert.equal(uses('gone', '{"40":1}'), true);
     assert.equal(uses('gone', '{"41":1}'), false);
-    // The text 7 is the id of the data source 8.
+    // The text 7 is the id of data source 8.
     assert.deepEqual(
       ['{"40":7}', '{"40":"7"}', '{"40":"us"}', '{"40":8}'].map((mapping) => [
         uses('us', mapping),

@@ -9,7 +9,7 @@ const group = { teamId: 7, version: 2 } as UserGroup;
 const tag = versionTag(group);
 const other = toVersionTag('7-1')!;
 
-/** Which condition is not met by the group, and by its absence. */
+/** Names the condition that fails for the group, and the one that fails for its absence. */
 const table: [Precondition, ofGroup: keyof Precondition | null, ofNone: keyof Precondition | null][] = [
   [{}, null, null],
   [{ ifMatch: '*' }, null, 'ifMatch'],

@@ -1,4 +1,4 @@
-// When a delivery is retried, and which events an endpoint receives.
+// Retry times of deliveries, and the events that an endpoint receives.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
