@@ -1,4 +1,5 @@
-// Contract: POST /v1/embed-tokens mints tokens that the tools accept, filled only with the values of one user group.
+// Contract: POST /v1/embed-tokens mints tokens that the tools accept, filled only with the values of one user
+// group.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -616,7 +617,7 @@ describeOnEachDatabase('POST /v1/embed-tokens', (database) => {
       mapping: { 40: secretOf(index), [`tenant-${index + 1}`]: secretOf(index) },
       properties: {
         region: secretOf(index),
-        // What looks like a template, a path or another group is a value like any other.
+        // Text that looks like a template, a path or another group is an ordinary value.
         next: { property: 'region', user_group_id: `tenant-${index + 1}` },
         path: `../tenant-${index + 1}/region`,
         sql: `' or customer = 'tenant-${index + 1}`,

@@ -1,4 +1,5 @@
-// The pages on dashboard tools in `examples/`: their integrations are valid, and mint the tokens that the pages promise.
+// The pages on dashboard tools in `examples/`: their integrations are valid, and mint the tokens that the
+// pages promise.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -17,7 +18,7 @@ interface Integration {
   settings: Record<string, unknown>;
 }
 
-/** The two JSON blocks of a page: the integration, and the request for a token. */
+/** Returns the two JSON blocks of a page: the integration, and the request for a token. */
 function readPage(tool: string) {
   const text = pageText(`examples/${tool}/README.md`);
   const [integration, request] = codeBlocks(text, 'json').map((block) => JSON.parse(block));
@@ -27,7 +28,7 @@ function readPage(tool: string) {
 describeOnEachDatabase('The page on', (database) => {
   const site = EmbedSite.of(database, { env: { UGS_PUBLIC_URL: 'https://groups.example.com' } });
 
-  /** Does what the page says. Returns the token, after it has minted nothing for a group that lacks the region. */
+  /** Follows the page and returns the token; first asserts that a group without the region gets none. */
   async function follow(tool: string) {
     const page = readPage(tool);
     assert.equal(page.request.integration, tool);
@@ -61,7 +62,7 @@ describeOnEachDatabase('The page on', (database) => {
     assert.deepEqual(claims, { resource: { dashboard: 7 }, params: { customer: ACME, region: 'EMEA' } });
     assert.equal(minted.url, `https://metabase.example.com/embed/dashboard/${token}`);
     assert.match(text, /<metabase-dashboard dashboard-id="7">/);
-    // What Metabase's script sends names the dashboard.
+    // Metabase's script sends a request that names the dashboard.
     const named = { integration: 'metabase', user_group_id: ACME, resource: { dashboard: 7 } };
     assert.equal((await site.mint(named)).status, 201);
     assertProblem(await site.mint({ ...named, resource: { dashboard: 8 } }), 'invalid_request');
@@ -106,7 +107,7 @@ describeOnEachDatabase('The page on', (database) => {
     const { issuer, jwks_url } = (await site.asAdmin('GET', '/v1/signing-keys')).json;
     const keys = createLocalJWKSet((await site.keySet()).json);
     const { payload } = await jwtVerify(token, keys, { audience: aud, issuer });
-    // The id of the issuer differs between installations.
+    // The issuer id differs between installations.
     const [, id] = /\/issuers\/(\w+)$/.exec(issuer)!;
     const [, jwksUrl = ''] = /^jwk_set_url = (.*)$/m.exec(ini)!;
     assert.deepEqual(
@@ -115,7 +116,7 @@ describeOnEachDatabase('The page on', (database) => {
     );
     const { provided_id } = payload.user_group as { provided_id: string };
     assert.deepEqual([payload.sub, provided_id, payload.viewer], [ACME, ACME, 'user-31']);
-    // A number and no text of the customer: Grafana ignores the case of logins.
+    // A number, not a text chosen by the customer: Grafana ignores the case of logins.
     assert.match(
       ini,
       /^username_attribute_path = join\('', \['customer-', to_string\(user_group\.id\)\]\)$/m,
