@@ -1,4 +1,5 @@
-// Contract: one API token cannot fill the disk with the values of its events. Every change still has its event.
+// Contract: one API token cannot fill the disk with the values of its events. Every change still has its
+// event.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -29,7 +30,7 @@ describeOnEachDatabase('UGS_EVENT_MEBIBYTES_PER_DAY', (database) => {
     }
   }
 
-  /** The changes of the created groups: two pages. */
+  /** Returns the changes of the created groups, from up to two pages. */
   async function changesOf(token: string): Promise<GroupChanges[]> {
     const path = '/v1/events?limit=1000&type=user_group.created';
     const { json: first } = await service.call('GET', path, undefined, { token });

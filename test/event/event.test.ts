@@ -1,4 +1,5 @@
-// Contract: every change writes exactly one event, which GET /v1/events and GET /v1/user-groups/{user_group_id}/events list.
+// Contract: every change writes exactly one event, which GET /v1/events and GET
+// /v1/user-groups/{user_group_id}/events list.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -29,7 +30,7 @@ describeOnEachDatabase('GET /v1/events', (database) => {
   const service = TestService.of(database);
   let workspaces = 0;
 
-  /** Returns an API token of a new workspace. The creation of the token is its first event. */
+  /** Creates a workspace with an API token, whose creation is the first event, and returns the token. */
   async function newWorkspace(): Promise<{ token: string; id: number; workspaceName: string }> {
     const workspaceName = `workspace ${++workspaces}`;
     return { ...(await service.apiToken({ workspaceName, name: 'sync' })), workspaceName };
@@ -42,7 +43,7 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     return service.call('GET', `${path}?${parameters}`, undefined, { token });
   }
 
-  /** All pages. */
+  /** Returns the events of all pages. */
   async function list(token: string, query: Query = {}, path?: string): Promise<Event[]> {
     if (query.order === 'oldest') await completeFeed(token);
     const events: Event[] = [];
@@ -57,7 +58,7 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     }
   }
 
-  /** Waits until the feed includes every event that has been written: the transactions of other tests delay it. */
+  /** Waits until the feed includes every event written so far: the transactions of other tests delay it. */
   async function completeFeed(token: string): Promise<void> {
     const { event_id } = (await page(token, { limit: 1 })).json.events[0];
     for (let cursor: string | undefined; ; ) {
@@ -67,7 +68,10 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     }
   }
 
-  /** Waits for events: other transactions on the server, and commits of workers of Citus, delay the feed. */
+  /**
+   * Waits for a page with events: other transactions on the server, and commits of Citus workers, delay the
+   * feed.
+   */
   async function nextOfFeed(token: string, cursor?: string): Promise<TestResponse> {
     for (;;) {
       const response = await page(token, { order: 'oldest', ...(cursor && { cursor }) });
@@ -195,7 +199,7 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     ]);
   });
 
-  /** The changes of each event, oldest first, character by character. */
+  /** Returns the changes of each event as exact text, oldest first. */
   async function historyTexts(token: string, id: string): Promise<string[]> {
     const { text } = await page(token, {}, `/v1/user-groups/${id}/events`);
     return text
@@ -577,7 +581,7 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     );
   }
 
-  /** The first page is full, none is larger, and together they have every event once. */
+  /** Asserts that the first page is full, and that all pages together have every event once. */
   async function assertPagesOf(token: string, count: number): Promise<void> {
     await completeFeed(token);
     for (const order of ['newest', 'oldest']) {
@@ -619,7 +623,7 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     }
   });
 
-  /** Events of many groups, after all others. */
+  /** Inserts events of many groups after all others. */
   async function insertEvents(workspaceId: number, count: number, suffix = ''): Promise<void> {
     const columns =
       'bucket, workspace_id, environment, target_type, target_id, event_id, type, occurred_at, actor, request_id, version, changes, position';
@@ -632,7 +636,7 @@ describeOnEachDatabase('GET /v1/events', (database) => {
            insert into events (${columns}) ${values('i', '(select max(position) from events) + i')} from n`
         : `insert into events (${columns}) ${values('i', '(select max(position) from events) + 1')} from generate_series(1, ${count}) as i`,
     );
-    // Moves the horizon of the feed on.
+    // Advances the horizon of the feed.
     await service.get({ user_group_id: 'after', name: 'After' });
   }
 });

@@ -1,4 +1,5 @@
-// Contract: the history of a user group that was renamed often is read page by page, each at a bounded cost.
+// Contract: the history of a user group that was renamed often is read page by page, at a bounded cost per
+// page.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -9,11 +10,11 @@ import { TestService } from '../support/service.ts';
 import { executeSql, runSql } from '../support/sql.ts';
 
 const RENAMES = 1_000;
-/** A page reads so many parts of a history at most. */
+/** Maximum number of parts of a history that a page reads. */
 const PARTS = 50;
 
 interface Page {
-  /** The types of the events, and the ids that they are about. */
+  /** Types of the events, with the ids that they are about. */
   events: string[];
   next: string | null;
 }
@@ -30,7 +31,10 @@ describeOnEachDatabase('The history of a user group that was renamed often', (da
     return { events: events.map(({ type, target }) => `${type} ${target.id}`), next: json.next_cursor };
   }
 
-  /** The events of all pages, up to the last one, or up to an empty one with the cursor that it was requested with. */
+  /**
+   * Returns the events of all pages, up to the last one, or up to an empty one that repeats the requested
+   * cursor.
+   */
   async function pages(id: string, query: string, start?: string | null): Promise<string[][]> {
     const all: string[][] = [];
     for (let cursor = start; cursor !== null; ) {
@@ -54,7 +58,7 @@ describeOnEachDatabase('The history of a user group that was renamed often', (da
     assert.equal(status, 200, text);
   }
 
-  /** A group that was created with the first id, and has the last one. */
+  /** Creates a group with the first id, and renames it through all others. */
   async function renameThrough(ids: readonly string[]): Promise<void> {
     await create(ids[0]!);
     for (const [index, id] of ids.slice(1).entries()) await rename(ids[index]!, id);
