@@ -1,4 +1,5 @@
-// Contract: integrations are documents under /v1/integrations; what they could leak is refused when they are stored.
+// Contract: integrations are documents under /v1/integrations; what they could leak is refused when they are
+// stored.
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
@@ -11,7 +12,7 @@ import { assertProblem, pointersOf } from '../support/problem.ts';
 
 const { jwt, metabase, superset, lightdash } = integrations;
 
-/** The integration with other members. */
+/** Returns the integration with some settings and members replaced. */
 function changed(integration: object, settings: object = {}, more: object = {}): object {
   const base = integration as { settings: object };
   return { ...base, ...more, settings: { ...base.settings, ...settings } };
@@ -20,7 +21,7 @@ function changed(integration: object, settings: object = {}, more: object = {}):
 const rule = superset.settings.row_level_security[0];
 const rls = (more: object) => changed(superset, { row_level_security: [{ ...rule, ...more }] });
 
-/** Invalid integrations, by the pointer of what is wrong. */
+/** Invalid integrations, each with the pointer to its fault. */
 const invalid: [integration: unknown, pointer: string, detail?: RegExp][] = [
   [{}, '/type'],
   [{ ...jwt, type: 'tableau' }, '/type', /jwt, metabase, superset/],
