@@ -1,4 +1,4 @@
-// Writes in the background fail no request, so only the log can say that one has failed.
+// Background writes fail no request, so only the log can report that one has failed.
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';

@@ -1,4 +1,5 @@
-// Every line names the process; and the last line of defence: a token that reaches a line by mistake is redacted.
+// Every line names the process. As the last line of defence, a token that reaches a line by mistake is
+// redacted.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
