@@ -27,7 +27,7 @@ class TurnCounter implements Disposable {
   }
 }
 
-/** The bytes that were started in each turn. */
+/** Returns the number of bytes started in each turn. */
 async function startedInTurns(queue: CpuQueue, sizes: readonly number[]): Promise<number[]> {
   using counter = new TurnCounter();
   const bytes: number[] = [];

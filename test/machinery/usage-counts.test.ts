@@ -1,4 +1,4 @@
-// The counts of usage in memory: nothing that was counted is lost or counted twice while the database fails.
+// Usage counts in memory: no use is lost or counted twice while the database fails.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
