@@ -39,7 +39,7 @@ describeOnEachDatabase('metrics', (database) => {
 
   const scrape = () => Scrape.of(service.app.metricsUrl!);
 
-  /** How much the metric increases; a request is counted when its response has been sent. */
+  /** Asserts how much the metric increases; a request is counted once its response has been sent. */
   async function assertIncreases(
     by: number,
     name: string,
@@ -186,7 +186,7 @@ describeOnEachDatabase('metrics', (database) => {
     assert.ok(increase('user_group_service_batch_size_sum') >= 40);
     assert.ok(batches > 0);
     assert.equal(increase('user_group_service_batch_duration_seconds_count'), batches);
-    // The service may be writing when tokens were last used.
+    // The service may still be writing when tokens were last used.
     for (const queue of ['read', 'list', 'write', 'cpu'])
       await eventually(
         `an empty ${queue} queue`,
