@@ -1,4 +1,4 @@
-// The threads that check properties, and which checks they run at the same time.
+// Threads that check properties, and which checks run at the same time.
 
 import assert from 'node:assert/strict';
 import { syncBuiltinESMExports } from 'node:module';
@@ -8,7 +8,7 @@ import { jsonText } from '../../src/domain/json/json-tree.ts';
 import { Lane } from '../../src/operations/property-schema/validator/lane.ts';
 import type { Check } from '../../src/operations/property-schema/validator/validator-thread.ts';
 
-/** Used up on a busy machine, too, before a check counts as stalled. */
+/** Short limits: even on a busy machine, a check spends this processor time before it counts as stalled. */
 const limits = { compileMs: 100, checkMs: 20, niceness: 0 };
 const HOSTILE = 1;
 const OTHER = 2;
@@ -18,7 +18,7 @@ const ordinary: Check = {
   schema: jsonText({ required: ['plan'] }),
   properties: [jsonText({ plan: 'gold' })],
 };
-/** One step of the check takes longer than the limit, and the thread cannot stop it. */
+/** One step of this check exceeds the limit, and the thread cannot interrupt it. */
 const endless: Check = {
   tenant: HOSTILE,
   schema: jsonText({ properties: { a: { pattern: `${'(.*)'.repeat(2_000)}b$` } } }),
@@ -29,7 +29,7 @@ describe('A lane with two threads', () => {
   let lane: Lane;
   afterEach(() => lane.close());
 
-  /** Runs the checks; returns how each ended, in the order in which they did. */
+  /** Runs the checks; returns how each ended, in the order in which they ended. */
   async function ended(...checks: Check[]): Promise<string[]> {
     const order: string[] = [];
     const run = async (check: Check): Promise<void> => {
@@ -90,7 +90,7 @@ function isChecked(end: string): boolean {
   return end.endsWith(' checked');
 }
 
-/** From then on, the system creates only so many threads. */
+/** Makes the system create only this many more threads. */
 function limitedThreads(count: number): Disposable {
   let created = 0;
   return replaceWorker(

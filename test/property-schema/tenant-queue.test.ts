@@ -11,7 +11,7 @@ const item = (tenant: number, more: Partial<Queued> = {}): Queued => ({
   ...more,
 });
 
-/** Serves everything; each piece of work takes `ms` of its tenant. */
+/** Serves everything, charging `ms` to the tenant of each item; returns the tenants in the order served. */
 function serve(queue: TenantQueue<Queued>, ms: (tenant: number) => number): number[] {
   const served: number[] = [];
   for (let next = queue.take(); next !== undefined; next = queue.take()) {

@@ -1,4 +1,4 @@
-// Checks on a busy machine, which executes their threads late.
+// Checks on a busy machine that schedules their threads late.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -55,10 +55,10 @@ describe('A property schema', () => {
   });
 });
 
-/** The number of threads of this process with a lower priority than the process. */
+/** Returns the number of threads of this process with a lower priority than the process itself. */
 function niceThreads(): number {
   const niceness = (task: string) => {
-    // The fields after the name, which may contain spaces: the 19th of all is the niceness.
+    // Skips the name, which may contain spaces; niceness is the 19th of all fields.
     const fields = readFileSync(`/proc/self/task/${task}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ');
@@ -68,7 +68,7 @@ function niceThreads(): number {
     .length;
 }
 
-/** Until then, the threads cannot report that they have started. */
+/** Blocks the event loop: until it returns, no thread can report that it has started. */
 function blockEventLoop(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);
