@@ -7,7 +7,7 @@ import { FairShare } from '../../src/scheduling/fair-share.ts';
 
 const CAPACITY = 256;
 
-/** Takes as much as the tenant gets; returns how much it holds. */
+/** Takes as much as the tenant is granted; returns how much it holds. */
 function takeAll(share: FairShare, tenant: number): number {
   share.take(tenant, share.grant(tenant, CAPACITY));
   return share.heldBy(tenant);

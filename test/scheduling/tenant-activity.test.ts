@@ -1,3 +1,5 @@
+// Tenants active at the same time, seen by one thread or by several.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
