@@ -1,4 +1,5 @@
-// Contract: a verifier that honours max-age never meets a token whose key it does not find, and old keys go.
+// Contract: a verifier that honours max-age never meets a token whose key it cannot find, and old keys are
+// removed.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, it } from 'node:test';
@@ -16,14 +17,14 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Fetches the keys when its copy is older than `max-age`, and never because of an unknown key. */
+/** Fetches the keys when its copy is older than `max-age`, and never because it does not know a key. */
 class Verifier {
   #keys: ReturnType<typeof createLocalJWKSet> | null = null;
   #fetchedAt = Number.NEGATIVE_INFINITY;
   #maxAgeMs = 0;
   readonly #offsetMs: number;
 
-  /** `offsetMs`: verifiers fetch at different times. */
+  /** Shifts the times at which this verifier fetches. */
   constructor(offsetMs: number) {
     this.#offsetMs = offsetMs;
   }
