@@ -1,5 +1,5 @@
-// Each migration only adds to the schema, so that the previous version serves the database after it. A database that the
-// previous version wrote is migrated, and compared with what it was.
+// Each migration only adds to the schema, so the previous version can serve the database after it. Migrates a
+// database that the previous version wrote, and compares it with what it was.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -13,7 +13,10 @@ const ENGINES = [
   { kind: sqlite, engine: 'sqlite', folder: 'src/store/sqlite/schema/migrations' },
   { kind: postgres, engine: 'postgres', folder: 'src/store/postgres/schema/migrations' },
 ] as const;
-/** They precede the rule: one replaces a table, one changes the collation of a column. */
+/**
+ * Migrations older than the rule: SQLite's replaces a table, and PostgreSQL's changes the collation of a
+ * column.
+ */
 const NOT_ADDITIVE = ['0002-lists.sql'];
 
 const ADDITIONS = `
@@ -24,7 +27,7 @@ const ADDITIONS = `
   insert into id_blocks (sequence, next) values ('color_id', 1);
   update user_groups set color = 'red';`;
 
-/** Each with the start of its fault. */
+/** Statements that are not additive, each with the start of its fault. */
 const FAULTS: Record<'sqlite' | 'postgres', Record<string, RegExp>> = {
   sqlite: {
     'drop table imported_tokens': /^removes or changes imported_tokens: /,

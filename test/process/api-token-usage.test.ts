@@ -1,4 +1,4 @@
-// When API tokens were last used is written in batches by the serving process: within seconds, or when it shuts down.
+// The serving process writes the last use of API tokens in batches: within seconds, or when it shuts down.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

@@ -243,7 +243,7 @@ describe('backup', () => {
 
 /** Creates groups on several connections until `end` is called. */
 class CreateLoad {
-  /** Tokens of the groups whose creation was acknowledged. */
+  /** Tokens of the groups whose creation was acknowledged, by id. */
   readonly tokens = new Map<string, string>();
   #ended = false;
   #next = 0;
@@ -259,7 +259,7 @@ class CreateLoad {
         this.tokens.set(id, json.user_group.token);
       }
     });
-    // Failures are reported by `end`.
+    // `end` reports failures.
     for (const connection of this.#connections) connection.catch(() => {});
   }
 

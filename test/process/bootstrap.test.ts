@@ -35,7 +35,7 @@ describeOnEachDatabase('The bootstrap API token', (kind) => {
     return serve(folder, { env: envWith(more) });
   }
 
-  /** A start that exits with 78 and one line. */
+  /** Starts the service, which must exit with 78 and one line, and returns the line. */
   async function refusal(more?: Record<string, string>): Promise<string> {
     const { code, stdout, stderr }: Exit = await run(folder, ['serve'], { env: envWith(more) });
     assert.equal(code, 78);
@@ -44,7 +44,7 @@ describeOnEachDatabase('The bootstrap API token', (kind) => {
     return stderr;
   }
 
-  /** The check of doctor, as `status message`. */
+  /** Returns the check of doctor, as `status message`. */
   async function checked(): Promise<string> {
     const { stdout } = await runHosted(folder, ['doctor', '--json'], { env: envWith() });
     const { status, message } = JSON.parse(stdout).checks.find(

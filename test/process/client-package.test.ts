@@ -1,4 +1,4 @@
-// The package of the client: packed and installed from a clone with the commands of its README, and used as in the
+// The client package: packed and installed from a clone with the commands of its README, and used as in the
 // README, on every runtime that is installed.
 
 import assert from 'node:assert/strict';
@@ -15,7 +15,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CLIENT = join(ROOT, 'client');
 const LIMIT_MS = 60_000;
 
-/** The path of a command that is installed on the machine, ignoring the binaries of npm packages. */
+/** Returns the path of a command installed on the machine, ignoring the binaries of npm packages. */
 function installed(command: string): string | undefined {
   const folders = (process.env.PATH ?? '')
     .split(delimiter)
@@ -30,7 +30,7 @@ const runtimes: { name: string; command: string | undefined; args: string[] }[] 
   { name: 'Deno', command: installed('deno'), args: ['run', '--allow-env', '--allow-net'] },
 ];
 
-/** The block of commands in the README that contains the given command. */
+/** Returns the block of commands in the README that contains the given command. */
 function installation(command: string): string {
   const readme = readFileSync(join(CLIENT, 'README.md'), 'utf8');
   const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
@@ -39,7 +39,7 @@ function installation(command: string): string {
   return script;
 }
 
-/** The TypeScript block in the README that starts with the given text. */
+/** Returns the TypeScript block in the README that starts with the given text. */
 function readmeCode(start: string): string {
   const readme = readFileSync(join(CLIENT, 'README.md'), 'utf8');
   const [, rest] = readme.split(`\`\`\`ts\n${start}`);
@@ -70,7 +70,7 @@ describe('The package of the client, installed into an empty project', () => {
 
   async function run(command: string, ...args: string[]): Promise<Exit> {
     const env = {
-      // npm finds its cache through the environment.
+      // npm finds its cache through environment variables.
       ...(process.env as Record<string, string>),
       npm_config_offline: 'true',
       npm_config_audit: 'false',
@@ -82,7 +82,7 @@ describe('The package of the client, installed into an empty project', () => {
     return exit;
   }
 
-  /** The first example of the README, for the service of the test. */
+  /** Returns the first example of the README, changed to call the service of the test. */
   function example(): string {
     return readmeCode('import { UserGroupClient').replace('http://127.0.0.1:8080', service.url);
   }

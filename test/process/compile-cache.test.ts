@@ -1,4 +1,5 @@
-// Node runs what the compile cache contains without checking it, so only the user of the process may write there.
+// Node runs the contents of the compile cache without checking them, so only the user of the process may
+// write there.
 
 import assert from 'node:assert/strict';
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
@@ -11,14 +12,17 @@ const { uid } = userInfo();
 const OTHER_UID = 65_534;
 
 describe('The compile cache', { skip }, () => {
-  /** Returns the folder of the cache after a start of two threads, for which `prepare` may take its name. */
+  /**
+   * Starts a service with two threads, and returns the folder of its cache; `prepare` may create that folder
+   * first.
+   */
   async function cacheAfterStart(folder: Folder, prepare = (_cache: string): void => {}): Promise<string> {
     const TMPDIR = folder.join('tmp');
     mkdirSync(TMPDIR);
     const cache = `${TMPDIR}/node-compile-cache-${uid}`;
     prepare(cache);
     await using _service = await serve(folder, { env: { TMPDIR, UGS_THREADS: '2' } });
-    // Nothing else is in the folder of temporary files.
+    // The folder of temporary files contains nothing else.
     assert.deepEqual([readdirSync(TMPDIR).length, statSync(cache).isDirectory()], [1, true]);
     return cache;
   }

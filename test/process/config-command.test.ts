@@ -1,4 +1,4 @@
-// `config export`, `plan` and `apply`: over a database, and over HTTP.
+// `config export`, `plan` and `apply`, on a database and over HTTP.
 
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';

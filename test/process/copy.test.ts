@@ -35,7 +35,7 @@ import { PATH } from '../support/webhooks/tenant.ts';
 
 const GROUPS_A_CALLER = 1_000;
 const TOTAL = 3 * GROUPS_A_CALLER;
-/** Kills between the first and the last page, and kills at random times after the process starts. */
+/** Number of kills between the first and the last page, then at random times after the process starts. */
 const KILLS_MIDWAY = 3;
 const KILLS_ANYWHERE = 5;
 const MAX_LIFETIME_MS = 1_200;
@@ -63,7 +63,7 @@ describe('A copy from SQLite to PostgreSQL, and back', () => {
       await using service = await serve(folder);
       for (const caller of callers) await caller.fill(service);
     }
-    // The service has written when the tokens were last used.
+    // The service has stopped, so it has written when tokens were last used.
     listed = await apiTokens(folder, {});
   });
 
@@ -370,7 +370,7 @@ for (const [source, target] of [
       assert.equal(code, 0);
       assert.equal(JSON.parse(stdout).deliveries.count, PENDING);
       assert.deepEqual(await failingEndpoints(to), await failingEndpoints(from));
-      // Before the service starts: some may be due by then.
+      // Compared before the service starts, because some deliveries may be due by then.
       assert.deepEqual(await deliveriesIn(to), await deliveriesIn(from));
       const refused = idsOf(receiver);
       receiver.received.length = 0;
@@ -421,13 +421,13 @@ async function deliveriesIn(database: TestDatabase): Promise<string> {
   return JSON.stringify(await runSql(database, sql));
 }
 
-/** The events of the bodies, which must be those that the headers name. */
+/** Returns the event ids in the bodies, and asserts that they match the headers. */
 function idsOf({ received }: Receiver): Set<string> {
   for (const { headers, body } of received) assert.equal(JSON.parse(body).event_id, headers['webhook-id']);
   return new Set(received.map(({ headers }) => headers['webhook-id']!));
 }
 
-/** SQL after which the database loses this imported token without an error. */
+/** SQL that makes the database lose this imported token without an error. */
 function losing({ name }: DatabaseKind, digest: string): string {
   if (name === 'SQLite') {
     return `create trigger lose before insert on imported_tokens when new.token_digest = '${digest}'
@@ -462,11 +462,11 @@ interface Group {
   token: string;
   teamId: number;
   etag: string;
-  /** A token in its grace period. */
+  /** Token in its grace period. */
   retiring: { token: string; expiresAt: string } | null;
 }
 
-/** An API token, and the expected state of its groups. */
+/** API token, with the expected state of its groups. */
 class Caller {
   readonly #token: string;
   readonly #groups = new Map<string, Group>();
@@ -574,13 +574,13 @@ async function apiTokens(folder: Folder, env: Env): Promise<unknown[]> {
   return JSON.parse((await runHosted(folder, ['api-token', 'list', '--json'], { env })).stdout);
 }
 
-/** The target of a copy. */
+/** Target of a copy. */
 interface Target {
-  /** Delays each page by some tenths of a second, so that the test can observe it. */
+  /** Delays each page by some tenths of a second, so that the test can observe pages. */
   slowDown: () => Promise<void> | void;
   /** Removes the delay. */
   speedUp: () => Promise<void> | void;
-  /** The number of groups; on PostgreSQL it waits for the page that is being written. */
+  /** Counts the groups; on PostgreSQL, waits for the page that is being written. */
   count: () => Promise<number> | number;
 }
 
@@ -665,7 +665,7 @@ function deleteFrom(path: string, table: string): void {
   change(path, `delete from ${table}`);
 }
 
-/** All rows of all tables. */
+/** Returns all rows of all tables. */
 function contentOf(path: string): Record<string, unknown[]> {
   const database = new DatabaseSync(path);
   const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();

@@ -18,7 +18,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { createApiToken, Folder, PROGRAM, Program, run, serve } from '../support/process.ts';
 
-/** Linux lists all file locks here. */
+/** Linux lists all file locks in this file. */
 const LOCKS = '/proc/locks';
 const DATABASE = 'data/user-groups.db';
 const OTHER_USER = 65_534;
@@ -182,7 +182,8 @@ describe('A SQLite file in use by a process', () => {
     }
   });
 
-  // Otherwise another process could delete the write-ahead log as the supposedly last connection.
+  // Without a lock, another process could take itself for the last connection, and delete the write-ahead
+  // log.
   it('is locked', { skip: !existsSync(LOCKS) }, async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);

@@ -1,4 +1,4 @@
-// Deployment files: checks the Dockerfile and the Compose file, and, if HAProxy is installed, runs it with the
+// Deployment files: checks the Dockerfile and the Compose file. If HAProxy is installed, runs it with the
 // configuration of the Compose file in front of two real processes.
 
 import assert from 'node:assert/strict';
@@ -121,7 +121,7 @@ describe('The image', () => {
   });
 });
 
-/** Copies as `COPY` does: a folder becomes the destination, a file goes into it. */
+/** Copies as `COPY` does: a folder becomes the destination, and a file goes into it. */
 function copyInto(folder: Folder, operands: string): void {
   const paths = operands.split(' ');
   const destination = paths.pop()!;
@@ -187,7 +187,7 @@ describe('The Compose file', () => {
     );
   });
 
-  // By default HAProxy removes every server after DNS has failed for 30 seconds.
+  // By default, HAProxy removes every server after DNS has failed for 30 seconds.
   it('resolves container names by DNS, and keeps the last address while DNS fails', () => {
     const [, resolvers = ''] = /^resolvers containers\n((?: .*\n)+)/m.exec(haproxy) ?? [];
     assert.match(resolvers, /^ +parse-resolv-conf$/m);
@@ -200,7 +200,7 @@ describe('The Compose file', () => {
 const isInstalled = spawnSync('haproxy', ['-v']).error === undefined;
 const skip = !isInstalled && 'haproxy is not installed';
 
-/** Starts the load balancer of the Compose file in front of other addresses. */
+/** Starts the load balancer of the Compose file in front of these addresses. */
 function balance(folder: Folder, port: number, urls: readonly string[], timeoutMs = 10_000): Program {
   let text = haproxy
     .replace('bind :8080', `bind 127.0.0.1:${port}`)
@@ -246,7 +246,7 @@ describe('The load balancer', { skip }, () => {
     return stack.use(await serve(folder, { env }));
   }
 
-  /** Returns null without a response. */
+  /** Returns null if there is no response. */
   function call(method: string, path: string, body?: unknown): Promise<TestResponse | null> {
     return send(url, { token, method, path, body }).catch(() => null);
   }
@@ -267,7 +267,7 @@ describe('The load balancer', { skip }, () => {
   });
 
   it('reports the address of the client, so that the failures of one do not limit another', async () => {
-    // One process, because each counts on its own.
+    // One process behind the load balancer, because each process counts on its own.
     const port = await freePort();
     const [{ url: process }] = running as [Service, Service];
     await using one = balance(folder, port, [process, process]);
@@ -334,7 +334,7 @@ describe('The load balancer, if a process has processed a request and the respon
     client = new UserGroupClient({
       url: `http://127.0.0.1:${port}`,
       apiToken: service.token,
-      // On a reused connection, HAProxy closes the connection without a response in this case.
+      // If a reused connection fails like this, HAProxy closes the client's connection without a response.
       fetch: (url, { headers, ...request }) =>
         fetch(url, { ...request, headers: { ...headers, connection: 'close' } }),
     });

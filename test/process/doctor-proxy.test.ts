@@ -1,4 +1,4 @@
-// doctor --url behind real proxies: the recommended settings pass, and each fault of a proxy is found.
+// `doctor --url` behind real proxies: recommended settings pass, and each fault of a proxy is found.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -47,11 +47,11 @@ function doctor(
   env?: Record<string, string>,
 ): Promise<Exit> {
   const command = ['doctor', '--json', '--url', url, ...args];
-  // Node reads the certificates of the environment once.
+  // Node reads certificates from the environment only once, so a changed environment needs a new process.
   return env ? run(folder, command, { env }) : runHosted(folder, command);
 }
 
-/** The checks that are neither ok nor skipped. */
+/** Returns the checks that are neither ok nor skipped. */
 function findings({ stdout }: Exit): Check[] {
   const { checks } = JSON.parse(stdout) as { checks: Check[] };
   return checks.filter(({ status }) => status === 'warning' || status === 'failed');
@@ -134,7 +134,7 @@ describe('doctor --url', () => {
   });
 });
 
-/** Directives of nginx and the check that they must fail. */
+/** nginx directives, each with the check that must fail. */
 const faults: Record<string, { directives: string; finds: string; status?: string; path?: string }> = {
   'decodes paths': { directives: '', path: '/', finds: 'encoded paths' },
   'removes If-Match': { directives: 'proxy_set_header If-Match "";', finds: 'precondition headers' },
@@ -170,7 +170,7 @@ const faults: Record<string, { directives: string; finds: string; status?: strin
 describe('doctor --url behind nginx', {
   skip: nginx.command === undefined && 'nginx is not installed',
 }, () => {
-  /** Runs doctor behind nginx with more directives in its location. */
+  /** Runs doctor behind nginx with changed settings. */
   async function doctorBehind(adapt: (settings: string) => string): Promise<Exit> {
     await using proxy = await ProxyServer.start(nginx, service.url, adapt);
     return await doctor(proxy.url);

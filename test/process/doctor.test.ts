@@ -1,4 +1,5 @@
-// doctor finds each fault of a deployment, says what to do about it, and changes nothing. Each fault is real.
+// `doctor` finds each fault of a deployment, says what to do about it, and changes nothing. Each fault is
+// real.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -43,7 +44,9 @@ function checksOf({ stdout }: Exit): Check[] {
   return JSON.parse(stdout).checks;
 }
 
-/** The checks that are neither ok nor skipped, as `status name`. The test server runs without fsync. */
+/**
+ * Returns the checks that are neither ok nor skipped, as `status name`. The test server runs without fsync.
+ */
 function findings(exit: Exit): string[] {
   return checksOf(exit)
     .filter(({ status, message }) => /warning|failed/.test(status) && !message.includes('fsync = off'))
@@ -329,7 +332,7 @@ describe('doctor on PostgreSQL', () => {
     await importGroup(folder, database);
   });
 
-  /** Runs doctor with parameters, such as `options`, at the end of the URL. */
+  /** Runs doctor with changes to the database URL, such as `options`. */
   function doctorAt(change: (url: URL) => void): Promise<Exit> {
     const url = new URL(database.url);
     change(url);
@@ -462,7 +465,7 @@ describe('doctor on PostgreSQL', () => {
   });
 
   it('reports a clock that differs from that of the server', async () => {
-    // A function of this name that is found first stands in for a server whose clock is wrong.
+    // A function of this name on the search path stands in for a server whose clock is wrong.
     await runSql(database, 'create schema shifted');
     const offsets = { "interval '3 s'": 'warning', "interval '-30 s'": 'failed' } as const;
     for (const [offset, status] of Object.entries(offsets) as [string, 'warning' | 'failed'][]) {

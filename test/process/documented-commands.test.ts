@@ -1,4 +1,5 @@
-// Runs the commands of docs/back-up.md and docs/administer.md verbatim: a backup, a restore, a new key and a move to PostgreSQL.
+// Runs the commands of docs/back-up.md and docs/administer.md verbatim: a backup, a restore, a new key and a
+// move to PostgreSQL.
 
 import assert from 'node:assert/strict';
 import { globSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
@@ -40,7 +41,7 @@ describe('The documented commands', () => {
     return stdout;
   }
 
-  /** The token of the only group. */
+  /** Returns the token of the only group. */
   async function tokenAt(url: string): Promise<string> {
     const { json } = await send(url, { token, body: { user_group_id: 'kept', name: 'Kept' } });
     return json.user_group.token;

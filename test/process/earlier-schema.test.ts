@@ -1,5 +1,5 @@
-// Every schema that a version of the service has written: doctor checks it, restore restores it, and serve migrates it.
-// The databases were written by those versions.
+// Every schema that a version of the service has written: doctor checks it, restore restores it, and serve
+// migrates it. Those versions wrote the databases.
 
 import assert from 'node:assert/strict';
 import { globSync, renameSync } from 'node:fs';

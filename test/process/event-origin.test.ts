@@ -1,5 +1,5 @@
-// Commands write events like calls do, with the command line as the actor, and no event contains a token, a key, a digest
-// or an encrypted token.
+// Commands write events as calls do, with the command line as the actor, and no event contains a token, a
+// key, a digest or an encrypted token.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// The single executable: built from this checkout, and run without Node, packages or any other file of it.
+// The single executable, built from this checkout, runs without Node, packages or any other file of the
+// checkout.
 
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync } from 'node:fs';

@@ -102,7 +102,7 @@ describeOnEachDatabase('examples/express-chart', (database) => {
     return { status: response.status, headers: response.headers, text };
   }
 
-  /** What the page of the product does. */
+  /** Posts the token as the page of the product does. */
   function post(token: string, headers: Record<string, string> = {}): Promise<Answer> {
     const body = new URLSearchParams({ token });
     return send('/session', { method: 'POST', headers: { origin: productUrl, ...headers }, body });
@@ -121,7 +121,7 @@ describeOnEachDatabase('examples/express-chart', (database) => {
     return () => send('/', { headers: { cookie: cookie.split(';')[0]! } });
   }
 
-  /** The amounts in the chart. */
+  /** Returns the amounts in the chart. */
   function amountsOf({ status, headers, text }: Answer): string[] {
     assert.equal(status, 200, text);
     assert.equal(headers.get('cache-control'), 'no-store');
@@ -170,7 +170,7 @@ describeOnEachDatabase('examples/express-chart', (database) => {
     await service.call('POST', '/v1/user-groups/acme/suspend');
     assert.equal((await suspended()).status, 401);
     await service.call('POST', '/v1/user-groups/acme/resume');
-    // The session has ended: the product posts the token again.
+    // The session has ended, so the product must post the token again.
     assert.equal((await suspended()).status, 401);
     const deleted = await signIn('acme');
     await service.call('DELETE', '/v1/user-groups/acme');

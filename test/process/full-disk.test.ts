@@ -1,4 +1,5 @@
-// A full disk under a SQLite database: readiness reports it, reads are served, and space is all that it takes to recover.
+// A full disk under a SQLite database: readiness reports it, reads are served, and free space is enough to
+// recover.
 
 import assert from 'node:assert/strict';
 import { readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
@@ -136,7 +137,7 @@ async function onSmallDisk(work: (site: Site) => Promise<void>): Promise<void> {
   await work(site);
 }
 
-/** Fills the disk except for `leaveBytes`. */
+/** Fills the disk, leaving `leaveBytes` free. */
 function fill(path: string, leaveBytes: number): void {
   let number = 0;
   for (const size of FILL_SIZES) {

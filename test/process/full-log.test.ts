@@ -9,11 +9,11 @@ import { createApiToken, eventually, Folder, PROGRAM, Program, run } from '../su
 
 const RESPONSE_TIMEOUT_MS = 5_000;
 const FULL_DEVICE = '/dev/full';
-/** More than the file size limit of `appendToLog`. */
+/** Exceeds the file size limit of `appendToLog`. */
 const FULL_BYTES = 4 * 2 ** 20;
-/** Their lines do not fit into a pipe. */
+/** Number of calls whose log lines do not fit into a pipe. */
 const CALLS = 400;
-/** They do not fit into what is kept. */
+/** Number of lines that exceeds what the log keeps. */
 const MANY_LINES = 12_000;
 const LOST_LINES = /"lines":(\d+),"msg":"lines of the log were lost/;
 const LOG = new URL('../../src/log.ts', import.meta.url).href;
@@ -67,7 +67,7 @@ describe('A log whose reader stalls', () => {
     const { token } = await createApiToken(folder);
     const pipe = folder.join('pipe');
     execFileSync('mkfifo', [pipe]);
-    // Opening only for reading would wait for the service.
+    // Opening only for reading would block until the service opens the pipe.
     const stalled = openSync(pipe, 'r+');
     const port = await freePort();
     const args = ['serve', '--port', String(port), '--threads', '1', '--access-log', 'on'];
@@ -131,7 +131,7 @@ describe('Standard output on a full device', { skip: !existsSync(FULL_DEVICE) },
   });
 });
 
-/** Node ignores SIGXFSZ, so that a write beyond the limit fails as on a full disk. */
+/** Limits the file size; Node ignores SIGXFSZ, so a write beyond the limit fails as on a full disk. */
 const appendToLog = 'ulimit -f 4096; exec "$0" "$@" >> log';
 
 function program(folder: Folder, script: string, args: readonly string[], program = [PROGRAM]): Program {
@@ -143,7 +143,7 @@ function messagesOf(log: string): string[] {
   return lines.map((line) => JSON.parse(line).msg);
 }
 
-/** Times out, because a process blocked on its log accepts connections but does not respond. */
+/** Times out: a process that is blocked on its log accepts connections but does not respond. */
 function create(port: number, token: string): Promise<Response> {
   return fetch(`http://127.0.0.1:${port}/v1/user-groups`, {
     method: 'POST',

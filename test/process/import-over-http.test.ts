@@ -1,4 +1,4 @@
-// `import --url`: the list of customers, through the API of a running service.
+// `import --url` imports the list of customers through the API of a running service.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -237,7 +237,7 @@ describeOnEachDatabase('import --url', (kind) => {
     const file = folder.join('unread.ndjson');
     writeFileSync(file, `${JSON.stringify(groups(1)[0])}\n`);
     const env = { UGS_API_TOKEN: mintApiToken().reveal() };
-    // Node ends the process with 1 when it collects the garbage of a file that is open.
+    // Node ends the process with 1 when it garbage-collects a file that is still open.
     const collecting = ['--expose-gc', '--import', 'data:text/javascript,setInterval(gc,1).unref()'];
     const command = [...collecting, PROGRAM, 'import', file, '--url', 'http://127.0.0.1:1'];
     for (const options of [[], ['--update', '--prune'], ['--dry-run']]) {

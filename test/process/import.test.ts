@@ -1,5 +1,5 @@
-// Import and export: every line is imported once or reported, even with kills and concurrent imports, and exported
-// unchanged.
+// Import and export: every line is imported once or reported, even with kills and concurrent imports, and
+// exported unchanged.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -25,14 +25,14 @@ import {
 import { runSql, SqlConnection } from '../support/sql.ts';
 
 const LINES = 6_000;
-/** Fewer, because on Citus each batch involves all shards. */
+/** Fewer lines, because each batch involves all shards of Citus. */
 const LINES_ON_CITUS = 300;
-/** Lines that are imported together. */
+/** Number of lines imported together. */
 const BATCH = 256;
 const KILLS = 6;
 const MAX_LIFETIME_MS = 1_500;
 const CONNECTIONS = 4;
-/** On Linux, a file that can be opened but not read. */
+/** File on Linux that can be opened but not read. */
 const UNREADABLE = '/proc/self/mem';
 
 interface Group {
@@ -191,7 +191,7 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
       const updated = await importHosted('changed.ndjson', '--update', '--json');
       assert.deepEqual(countsOf(updated), { created: 0, updated: 1, unchanged: 0, refused: 0 });
       await assertServed(service, [{ ...group, name: 'Changed', properties: null as unknown as object }]);
-      // Fields that the line does not contain are kept.
+      // Fields that the line does not contain keep their values.
       write(folder, 'changed.ndjson', [{ user_group_id: group.user_group_id, name: 'Changed' }]);
       const unchanged = await importHosted('changed.ndjson', '--update', '--json');
       assert.deepEqual(countsOf(unchanged), { created: 0, updated: 0, unchanged: 1, refused: 0 });
@@ -527,7 +527,7 @@ describe('import and export', () => {
     using folder = new Folder();
     await using database = await postgres.create();
     await run(folder, ['migrate'], { env: database.env });
-    // The lock of a VACUUM, which may take hours.
+    // Holds the lock of a VACUUM, which may take hours.
     const vacuum = await SqlConnection.open(database.url);
     await vacuum.query('begin; lock table user_groups in share update exclusive mode');
     const url = new URL(database.url);
@@ -568,7 +568,7 @@ describe('import and export', () => {
     const text = 'x'.repeat(60_000);
     const lines = newGroups(1_200).map((group) => ({ ...group, properties: { text } }));
     write(folder, 'large.ndjson', lines);
-    // 72 MB through a heap of 60 MB, of which the program itself needs a third.
+    // Passes 72 MB through a heap of 60 MB, of which the program itself needs a third.
     const env = { NODE_OPTIONS: '--max-old-space-size=60' };
     for (const command of [
       ['import', 'large.ndjson'],
@@ -637,11 +637,11 @@ class Load {
         assert.equal(response.json.new_user_group, true, response.text);
       }
     });
-    // Failures are reported by `end`.
+    // `end` reports failures.
     for (const connection of this.#connections) connection.catch(() => {});
   }
 
-  /** Returns the number of calls. */
+  /** Stops the load, and returns the number of calls. */
   async end(): Promise<number> {
     this.#ended = true;
     await Promise.all(this.#connections);

@@ -1,4 +1,5 @@
-// The keys that encrypt tokens at rest: generated, missing, damaged, and replaced while the service is running.
+// The keys that encrypt tokens at rest: generated, missing, damaged, and replaced while the service is
+// running.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -31,8 +32,8 @@ function withRing(...keys: { line: string }[]): { env: { UGS_TOKEN_KEYS: string 
 }
 
 /**
- * Creates a database whose tokens are encrypted with the old key, half of them imported. Returns the tokens by group id,
- * and both keys.
+ * Creates a database whose tokens are encrypted with the old key, half of them imported. Returns both keys,
+ * and the tokens by group id.
  */
 async function folderWithGroups(folder: Folder, count: number) {
   const [oldKey, newKey] = await Promise.all([generateKey(folder), generateKey(folder)]);
@@ -54,7 +55,7 @@ async function folderWithGroups(folder: Folder, count: number) {
   return { token, groups, oldKey, newKey };
 }
 
-/** With thousands of calls at once, a busy machine refuses some with 503. */
+/** Makes calls in batches: a busy machine refuses some of thousands of concurrent calls with 503. */
 async function inSteps<Item>(items: readonly Item[], call: (item: Item) => Promise<unknown>): Promise<void> {
   for (let start = 0; start < items.length; start += 100)
     await Promise.all(items.slice(start, start + 100).map(call));
@@ -278,7 +279,8 @@ describe('key reencrypt', () => {
       await using service = await serve(folder, withRing(oldKey, newKey));
       const load = new Load(service, token, groups);
       await eventually('rotations on each connection', () => load.turns > 4 * CONNECTIONS);
-      // On a busy machine the service may write nothing while the command runs, which then has nothing to report.
+      // On a busy machine, the service may write nothing while the command runs, so there is nothing to
+      // report.
       const { code, stdout, stderr } = await eventually('a run with a concurrent write', async () => {
         const exit = await run(folder, ['key', 'reencrypt'], withRing(newKey, oldKey));
         return exit.code !== 0 && exit;
@@ -354,11 +356,11 @@ class Load {
 
   constructor(service: Service, token: string, groups: Map<string, string>) {
     this.#connections = Array.from({ length: CONNECTIONS }, (_, connection) => {
-      // The groups are partitioned between the connections, so that each knows the current tokens.
+      // Divides the groups among the connections, so that each knows the current tokens.
       const own = [...groups.keys()].filter((_id, index) => index % CONNECTIONS === connection);
       return this.#run(service, token, groups, own);
     });
-    // Failures are reported by `end`.
+    // `end` reports failures.
     for (const connection of this.#connections) connection.catch(() => {});
   }
 
@@ -378,14 +380,14 @@ class Load {
   }
 }
 
-/** Kills the program when it has encrypted some, but not all tokens with the key; returns how many. */
+/** Kills the program when it has encrypted some, but not all, tokens with the key; returns how many. */
 async function killMidway(folder: Folder, program: Program, keyId: string): Promise<number> {
   await using _program = program;
   const database = new DatabaseSync(folder.join('data/user-groups.db'), { timeout: 5_000 });
   const count = database.prepare('select count(*) as done from user_groups where token_key_id = ?');
   try {
     return await eventually('a token encrypted with the new key', async () => {
-      // The write lock pauses the program.
+      // Pauses the program with the write lock.
       database.exec('begin immediate');
       const { done } = count.get(keyId) as { done: number };
       if (done > 0) await program.kill();

@@ -1,4 +1,4 @@
-// deploy/helm: the chart refuses values that it does not know, and renders manifests that have the types of the Kubernetes
+// deploy/helm: the chart refuses unknown values, and renders manifests that have the types of the Kubernetes
 // API, whose names agree, and whose values fit the settings and the image.
 
 import assert from 'node:assert/strict';
@@ -19,10 +19,10 @@ import { Folder } from '../support/process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CHART = join(ROOT, 'deploy/helm/user-group-service');
-/** The oldest version that the chart accepts, and the newest. */
+/** Oldest version that the chart accepts, and newest version. */
 const KUBERNETES = ['1.27.0', '1.37.0'];
 const IMAGE = 'registry.example.com/user-group-service';
-/** Prints the folder of the schemas, without importing the package and what that needs. */
+/** Prints the folder of the schemas without importing the package, which would need its dependencies. */
 const FIND_SCHEMAS =
   "import importlib.util as u; print(u.find_spec('kubernetes_validate').submodule_search_locations[0])";
 const SCHEMAS = [
@@ -61,7 +61,7 @@ const template = (...args: string[]) =>
     encoding: 'utf8',
   });
 
-/** Kubernetes reads YAML 1.1, where 0440 is octal. */
+/** Renders the manifests. Kubernetes reads YAML 1.1, where 0440 is octal. */
 function render(...args: string[]): Manifest[] {
   const { status, stdout, stderr } = template('--set', `image.repository=${IMAGE}`, ...args);
   assert.equal(status, 0, stderr);
@@ -262,7 +262,7 @@ describe('The manifests of the chart', { skip }, () => {
     assert.ok(periodSeconds! * failureThreshold! * 1_000 > millisecondsOf('databaseWaitMs'));
     const shutdownMs = millisecondsOf('shutdownDelayMs') + millisecondsOf('shutdownTimeoutMs');
     assert.ok(pod.terminationGracePeriodSeconds! * 1_000 > shutdownMs);
-    // The pod is taken out of the Service while it still serves.
+    // The pod must leave the Service while it is still serving.
     const readiness = container.readinessProbe!;
     assert.ok(
       readiness.periodSeconds! * readiness.failureThreshold! * 1_000 < millisecondsOf('shutdownDelayMs'),
@@ -314,7 +314,7 @@ describe('The manifests of the chart', { skip }, () => {
   });
 });
 
-/** Returns what it prints. */
+/** Runs kubeconform on the manifests, and returns its output. */
 function kubeconform(folder: Folder, items: readonly Manifest[]): string {
   const file = folder.join('manifests.json');
   writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
@@ -323,7 +323,7 @@ function kubeconform(folder: Folder, items: readonly Manifest[]): string {
   return spawnSync('kubeconform', args, { encoding: 'utf8' }).stdout;
 }
 
-/** A schema of the Python package with the definitions that it refers to. */
+/** Returns a schema of the Python package, together with the definitions that it refers to. */
 function selfContained(folder: string, file: string): string {
   const [schema, definitions] = [file, '_definitions.json'].map((name) =>
     readFileSync(join(folder, name), 'utf8').replaceAll('/api/_definitions.json#', '#'),
@@ -331,7 +331,7 @@ function selfContained(folder: string, file: string): string {
   return JSON.stringify({ ...JSON.parse(definitions!), ...JSON.parse(schema!) });
 }
 
-/** The schema in the definition of the resource, without unknown fields; null if the Go module is not available. */
+/** Returns the schema in the resource definition; null if the Go module is not available. */
 function findPodMonitorSchema(): object | null {
   const module = output('go', 'mod', 'download', '-json', OPERATOR);
   if (!module) return null;

@@ -1,5 +1,5 @@
-// Contract: any number of processes serve one PostgreSQL database as one service. A change acknowledged by one process
-// is visible to the next request of every other.
+// Contract: any number of processes serve one PostgreSQL database as one service. A change acknowledged by
+// one process is visible to the next request of every other.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -9,7 +9,7 @@ import { createApiToken, Folder, run, type Service, serve, served } from '../sup
 import { suiteStack } from '../support/suite.ts';
 
 const PROCESSES = 3;
-/** Updates of each group by each process: more at a time would be refused on a busy machine. */
+/** Updates of each group by each process: a busy machine would refuse more at a time. */
 const ROUNDS = 3;
 
 describe('three processes on one PostgreSQL database', () => {
@@ -26,7 +26,10 @@ describe('three processes on one PostgreSQL database', () => {
     ({ token } = await createApiToken(folder, [], { env }));
   });
 
-  /** Repeated while the process is too busy: the parallel calls are its first, and the machine runs other tests. */
+  /**
+   * Calls a process, and tries again while it is too busy: the parallel calls are its first, and other tests
+   * share the machine.
+   */
   const callOne = (service: Service, method: string, body: object): Promise<TestResponse> =>
     served(() => service.call(token, method, '/api/user', body));
 

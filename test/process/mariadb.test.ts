@@ -1,5 +1,6 @@
-// A real MariaDB executes the conditions of row-level security rules with backslash escapes: each selects exactly the row
-// of its value, if the column has a binary collation. docs/embedding.md says what other collations ignore.
+// A real MariaDB executes the conditions of row-level security rules with backslash escapes: each condition
+// selects exactly the row of its value if the column has a binary collation. docs/embedding.md says what
+// other collations ignore.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -85,7 +86,7 @@ describe('Conditions of row-level security rules on MariaDB', {
   });
 });
 
-/** A server on a socket in a folder of its own. */
+/** MariaDB server on a socket in its own folder. */
 class MariaDb {
   readonly #folder = new Folder();
   readonly #socket = this.#folder.join('socket');

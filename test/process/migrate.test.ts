@@ -1,4 +1,4 @@
-// Schema migrations: by command, by concurrent processes, and refused for a newer schema.
+// Schema migrations run by a command or by concurrent processes, and refused for a newer schema.
 
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Runs the commands of docs/migrating-from-explo.md verbatim against a server that responds as Explo's documentation
-// describes.
+// Runs the commands of docs/migrating-from-explo.md verbatim against a server that responds as Explo's
+// documentation describes.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -27,7 +27,7 @@ interface Customer {
   parent_schema_datasource_mapping: object | null;
 }
 
-/** A fake of Explo that lists its customers, in pages smaller than requested. */
+/** Fake of Explo that lists its customers in pages smaller than requested. */
 class Explo {
   readonly customers: Customer[] = Array.from({ length: CUSTOMERS }, (_, index) => ({
     token: randomBytes(32).toString('hex'),
@@ -78,7 +78,7 @@ describe('docs/migrating-from-explo.md', () => {
     const exits: Exit[] = [];
     for (const script of blocksUnder(PAGE, heading)) {
       await using program = new Program(folder, ['-euo', 'pipefail', '-c', script], { command: 'bash', env });
-      // A block runs several programs, so the limit is longer than the default.
+      // A block runs several programs, so its limit is longer than the default.
       exits.push(await program.exit(SCRIPT_LIMIT_MS));
     }
     assert.ok(exits.length > 0);

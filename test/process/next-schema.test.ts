@@ -1,5 +1,5 @@
-// A database that the next version of the service has migrated: this version serves it, so that an upgrade can be undone,
-// and says so. It refuses one that the version after that has migrated.
+// This version serves a database that the next version has migrated, so that an upgrade can be undone, and
+// says so. It refuses a database that the version after that has migrated.
 
 import assert from 'node:assert/strict';
 import { readFileSync, renameSync } from 'node:fs';

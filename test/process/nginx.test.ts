@@ -1,5 +1,5 @@
-// The recommended configuration of nginx, run by a real nginx; reliability/test/rolling-restart.test.ts restarts the processes
-// behind it.
+// The recommended nginx configuration, run by a real nginx. reliability/test/rolling-restart.test.ts restarts
+// the processes behind it.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

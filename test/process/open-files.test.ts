@@ -1,4 +1,4 @@
-// Connections that the process cannot accept are logged, and accepted again when resources are free.
+// Connections that the process cannot accept are logged, and accepted again once resources are free.
 
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
@@ -21,11 +21,11 @@ describe('Connections that cannot be accepted', { skip: process.platform === 'wi
     using crowd = new Crowd(service.url, MAX_FILES * 2);
     await eventually('refused connections', () => crowd.ended > 0);
     await eventually('the refusal in the log', () => countOf(service, REFUSED) > 0);
-    // Longer than one interval of the check.
+    // Outlasts one interval of the check.
     await sleep(2_500);
     crowd.leave();
     await eventually('the recovery in the log', () => countOf(service, RECOVERED) === 1);
-    // Each thread notices it on its own.
+    // Each thread notices this on its own.
     const ready = await eventually('a free connection', () =>
       service.send({ path: '/readyz' }).catch(() => null),
     );
@@ -42,11 +42,11 @@ describe('Connections that cannot be accepted', { skip: process.platform === 'wi
       await sleep(500);
       return ended > MAX_FILES && ended === crowd.ended;
     });
-    // At the next check: the event loops may close the connections without it.
+    // Logged at the next check, because the event loops may close connections before it.
     await eventually('the refusal in the log', () => countOf(service, REFUSED) > 0);
     crowd.leave();
     await eventually('the recovery in the log', () => countOf(service, RECOVERED) > 0);
-    // Each thread notices it on its own.
+    // Each thread notices this on its own.
     const ready = await eventually('a free connection', () =>
       service.send({ path: '/readyz' }).catch(() => null),
     );
@@ -94,7 +94,7 @@ describe('The maximum number of connections', { skip: process.platform === 'win3
     const env = { UGS_MAX_CONNECTIONS: '10', UGS_THREADS: String(threads) };
     await using service = await serveBy(folder, 'exec "$0" "$@"', env);
     using crowd = new Crowd(service.url, 40);
-    // Threads that accept one at the same instant may each believe that it is the last one.
+    // Threads that accept connections at the same instant may each believe that theirs is the last one.
     await eventually('refused connections', () => crowd.ended > 30 - threads);
     await sleep(500);
     assert.ok(crowd.ended <= 30, String(crowd.ended));

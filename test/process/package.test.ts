@@ -1,4 +1,5 @@
-// The package: packed in a clone and installed with the commands of docs/deploy.md, and run as an installed command.
+// The package: packed in a clone, installed with the commands of docs/deploy.md, and run as an installed
+// command.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -17,7 +18,9 @@ const INSTALLED = `${PACKAGES}/user-group-service`;
 const COMMAND = 'clone/global/bin/user-group-service';
 const LIMIT_MS = 120_000;
 
-/** Runs a script in the clone with the environment of the machine, which configures the registry and cache of npm. */
+/**
+ * Runs a script in the clone with the environment of the machine, which configures npm's registry and cache.
+ */
 async function shell(folder: Folder, script: string): Promise<Exit> {
   const env = {
     ...(process.env as Record<string, string>),
@@ -33,7 +36,7 @@ async function shell(folder: Folder, script: string): Promise<Exit> {
   return exit;
 }
 
-/** A Node of the machine that is too old for the service; undefined if there is none. */
+/** Returns a Node on this machine that is too old for the service; undefined if there is none. */
 function findOldNode(): string | undefined {
   const nodes = (process.env.PATH ?? '')
     .split(delimiter)
@@ -50,7 +53,7 @@ describe('The package', () => {
   let installation: Exit;
   before(async () => {
     const [pack = '', install = ''] = blocksUnder('docs/deploy.md', 'Pack and install');
-    // The dependencies of this checkout, without the network.
+    // Uses the dependencies of this checkout instead of the network.
     assert.match(pack, /^npm ci\n/);
     copyCheckout(folder.join('clone'));
     await shell(folder, pack.replace('npm ci\n', ''));
@@ -174,7 +177,7 @@ async function assertServes(folder: Folder): Promise<void> {
   assert.equal((await service.exit()).code, 0);
 }
 
-/** Fetches the API description, /docs and its assets, some of which were copied from a dependency. */
+/** Fetches the API description, /docs and its assets, some of which are copied from a dependency. */
 async function assertShowsDocs(url: string): Promise<void> {
   const html = await (await fetch(`${url}/docs`)).text();
   const assets = Array.from(html.matchAll(/"(\/docs\/assets\/[^"]+)"/g), ([, path]) => path!);
@@ -203,7 +206,7 @@ function assertContents(folder: Folder): void {
   );
 }
 
-/** Relative links in all pages must lead to files of the package. */
+/** Asserts that relative links in all pages lead to files of the package. */
 function assertLinksResolve(root: string): void {
   const links = globSync('**/*.md', { cwd: root, exclude: (name) => name === 'node_modules' }).flatMap(
     (page) =>

@@ -1,5 +1,5 @@
-// Contract: a pause of the process changes no verdict about properties or their schema. A check that got no processor
-// time in time is answered with 503.
+// Contract: a pause of the process changes no verdict about properties or their schema. A check that gets no
+// processor time before its deadline is answered with 503.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -13,7 +13,7 @@ const CALLERS = 6;
 
 const member = { type: 'array', items: { type: 'string', pattern: '^[a-z0-9-]+$' } };
 const schema = { properties: { plan: { enum: ['gold'] } }, additionalProperties: member };
-/** Takes so long to check that both threads do it, and that pauses interrupt them. */
+/** Takes so long to check that both threads are used, and that pauses interrupt them. */
 const large = Object.fromEntries(
   Array.from({ length: 90 }, (_, key) => [`k${key}`, Array.from({ length: 90 }, () => 'a-1')]),
 );
@@ -39,7 +39,7 @@ describeOnEachDatabase('A process that is paused again and again', (kind) => {
     await using database = await kind.create();
     await using service = await serve(folder, { env: database.env });
     const { token } = await createApiToken(folder, ['--permission', 'admin'], { env: database.env });
-    // Refused with 503 while a busy machine starts the threads that try it.
+    // Refused with 503 while a busy machine starts the threads that try the schema.
     const stored = await served(() => storeSchema(service, token, 0));
     assert.equal(stored.status, 201, stored.text);
     const pauses = pauseAgainAndAgain(service);
@@ -75,7 +75,7 @@ async function pauseAgainAndAgain(service: Service): Promise<void> {
   await sleep(300);
 }
 
-/** Codes of the problems and statuses of the other responses. */
+/** Returns the codes of problems, and the statuses of other responses. */
 async function answersUntil(
   end: Promise<void>,
   service: Service,

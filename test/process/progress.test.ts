@@ -7,14 +7,14 @@ import { Folder, Program, run, runHosted } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 import { inTerminal, linesInTerminal, noTerminal } from '../support/terminal.ts';
 
-/** More than one page of a command. */
+/** Exceeds one page of a command. */
 const GROUPS = 300;
 /** All numbers have three digits, so that they sort in numeric order. */
 const FIRST_NUMBER = 100;
 const LAST = `group ${FIRST_NUMBER + GROUPS - 1}`;
-/** The exit code that a shell reports. */
+/** Exit code that a shell reports. */
 const EXIT_BY_SIGINT = 130;
-/** Enough lines to keep an import busy for some seconds. */
+/** Keeps an import busy for some seconds. */
 const MANY_LINES = 500_000;
 const BAR = /^\[[#.]{30}\] \d+ % {2}\d+ of \d+ [a-z ]+ {2}\d+\/s$/;
 const LOSE_KEY = `update user_groups set token_key_id = '00000000' where provided_id = '${LAST}'`;

@@ -1,5 +1,5 @@
-// deploy/prometheus and deploy/grafana: a real Prometheus scrapes the service, and every query of the dashboard and of
-// the alerts has a result.
+// deploy/prometheus and deploy/grafana: a real Prometheus scrapes the service, and every query of the
+// dashboard and the alerts has a result.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -19,7 +19,7 @@ const LIMIT_MS = 60_000;
 /** At least two scrapes, for a rate. */
 const SCRAPES = 3;
 const METRIC = /\b[a-z]+(?:_[a-z0-9]+){2,}\b/g;
-/** The start of the address of each runbook, with the default of its variable. */
+/** Start of the URL of each runbook, with the default of its variable. */
 const RUNBOOKS = String.raw`\{\{ or \$externalLabels\.user_group_service_runbooks "file:///[^"]+/monitor\.md" \}\}`;
 /** Metrics that exist only on one database. */
 const ONLY_ON = {
@@ -52,7 +52,7 @@ const queries: Query[] = [
   ...rules.map(({ alert, expr }) => ({ where: `alert ${alert}`, expr })),
 ];
 
-/** Series, as in promtool's unit tests, with which each alert fires. */
+/** Series, as in promtool's unit tests, that make each alert fire. */
 const troubles: Record<string, Record<string, string>> = {
   UserGroupServiceDown: { up: '0x240' },
   UserGroupServiceRestarting: { process_start_time_seconds: '0+60x240' },
@@ -91,7 +91,7 @@ const troubles: Record<string, Record<string, string>> = {
   UserGroupServiceRetentionFailing: { user_group_service_event_retention_failing: '1x240' },
   UserGroupServiceRetentionBehind: { user_group_service_event_retention_lag_seconds: '20000x240' },
   UserGroupServiceWalLarge: { 'user_group_service_database_bytes{file="wal"}': '300000000x240' },
-  // The database would not fit a second time.
+  // A second copy of the database would not fit.
   UserGroupServiceDiskSpace: {
     user_group_service_database_disk_free_bytes: '3000000000x240',
     'user_group_service_database_bytes{file="database"}': '4000000000x240',
@@ -100,7 +100,7 @@ const troubles: Record<string, Record<string, string>> = {
   UserGroupServiceWebhookDisabled: { webhook_endpoints_disabled_total: '0x200 1x40' },
 };
 
-/** A unit test of promtool: the alert fires after an hour of its trouble. */
+/** Returns a promtool unit test: the alert fires after an hour of its trouble. */
 function alertTest([alert, series]: [string, Record<string, string>], evalTime = '1h'): object {
   const ofService = (name: string) => {
     const [metric, labels = '}'] = name.split('{');
@@ -120,7 +120,7 @@ function alertTest([alert, series]: [string, Record<string, string>], evalTime =
   };
 }
 
-/** A unit test of promtool: the address of a runbook, with and without the external label. */
+/** Returns a promtool unit test of a runbook URL, with and without the external label. */
 function runbookTest(externalLabels: Record<string, string>, address: string): object {
   const missing = rules.find(({ alert }) => alert === 'UserGroupServiceMissing')!;
   const labels = { job: 'user-group-service', severity: 'critical' };
@@ -145,7 +145,10 @@ function runbookTest(externalLabels: Record<string, string>, address: string): o
   };
 }
 
-/** As Grafana sends it; a comparison keeps its series, with 0 or 1, so that a healthy service has them too. */
+/**
+ * Returns the query as Grafana sends it. A comparison keeps its series, with 0 or 1, so that a healthy
+ * service has them too.
+ */
 function asSent(expr: string): string {
   return expr
     .replaceAll('$__rate_interval', '1m')
@@ -177,7 +180,7 @@ describe('The alerts', () => {
   });
 });
 
-/** Runs unit tests of promtool on the rules. */
+/** Runs promtool unit tests on the rules. */
 function assertPass(tests: readonly object[]): void {
   using folder = new Folder();
   cpSync(`${DEPLOY}prometheus/alerts.yml`, folder.join('alerts.yml'));

@@ -1,5 +1,5 @@
-// docs/versions.md: `npm run check` refuses what breaks a caller or an operator of an earlier version, and accepts what
-// only adds.
+// docs/versions.md: `npm run check` refuses changes that break a caller or an operator of an earlier version,
+// and accepts additions.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -28,7 +28,7 @@ const schema = (api: OpenAPIV3_1.Document, name: string) => api.components!.sche
 const listParameter = (api: OpenAPIV3_1.Document, wanted: string) =>
   paths(api)['/v1/user-groups']!.get!.parameters.find(({ name }) => name === wanted)!;
 
-/** Each with the start of its fault. */
+/** Changes that break a promise, each with the start of its fault. */
 const BREAKING: [name: string, fault: RegExp, mutant: Mutant][] = [
   ['a path', /Path `\/v1\/resolve` was removed/, (api) => delete paths(api)['/v1/resolve']],
   [

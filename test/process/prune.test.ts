@@ -1,4 +1,4 @@
-// `import --update --prune` makes the user groups of an environment those of a list, after a plan.
+// `import --update --prune` makes the user groups of an environment equal to a list, after a plan.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,6 +1,6 @@
-// Malformed requests through the supported proxies: the proxy and the service agree on the end of each request, and the
-// next client on the same upstream connection gets the response to its own request. The proxy rejects many of the
-// requests with its own error pages; only the responses of the service are problem objects.
+// Malformed requests through the supported proxies: the proxy and the service agree on the end of each
+// request, and the next client on the same upstream connection gets the response to its own request. The
+// proxy rejects many requests with its own error pages; only responses of the service are problem objects.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -13,7 +13,7 @@ import type { TestResponse } from '../support/http.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { UpstreamTap } from '../support/upstream-tap.ts';
 
-/** A proxy that has not responded by then waits for more bytes, for up to a minute. */
+/** A proxy that has not responded by then is waiting for more bytes, for up to a minute. */
 const TIMEOUT_MS = 250;
 const WITNESSES = 8;
 
@@ -50,7 +50,9 @@ function cases(raw: RawRequests): [name: string, bytes: Buffer][] {
   );
 }
 
-/** A service, a tap on its upstream connections, a proxy in front of it, and a witness that also uses the proxy. */
+/**
+ * Service, a tap on its upstream connections, a proxy in front of it, and a witness that also uses the proxy.
+ */
 class Scene implements AsyncDisposable {
   readonly raw: RawRequests;
   readonly #victim: Victim;
@@ -93,7 +95,7 @@ class Scene implements AsyncDisposable {
     return errors.map((error) => `${name}: ${error}`);
   }
 
-  /** A response must be one of the service, byte for byte, or an error of the proxy. */
+  /** Returns an error unless the response is one of the service, byte for byte, or an error of the proxy. */
   #errorsOf({ status, headers, text, json }: TestResponse): string[] {
     const id = headers['x-request-id'];
     if (id === undefined) return status >= 400 ? [] : [`the proxy itself returned ${status}`];
@@ -122,10 +124,10 @@ class Scene implements AsyncDisposable {
     return this.#errorsOf(answer);
   }
 
-  /** The connections on which the proxy and the service count different numbers of messages. */
+  /** Returns the connections on which the proxy and the service count different numbers of messages. */
   #disagreements(): string[] {
     return this.#tap.connections.flatMap(({ requests, answers, rest, isClosed }, index) => {
-      // A partial request may get a response or none; the response to a disconnected client may be lost.
+      // A partial request may get a response or none, and the response to a disconnected client may be lost.
       const most = requests + (rest.requests === '' ? 0 : 1);
       const least = requests - (isClosed ? 1 : 0);
       const isConsistent =

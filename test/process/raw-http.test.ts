@@ -1,6 +1,6 @@
-// Contract: every error response is one problem object, even if the request is not HTTP. A connection returns as many
-// responses as it receives requests, in order; rejected requests change nothing, and a disconnected client leaks
-// nothing.
+// Contract: every error response is one problem object, even if the request is not HTTP. A connection returns
+// as many responses as it receives requests, in order; rejected requests change nothing, and a disconnected
+// client leaks nothing.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -32,7 +32,7 @@ const TUNNEL = 'CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n';
 
 const CONNECTIONS = 20;
 const SHORT_TIMEOUTS = { UGS_HEADERS_TIMEOUT_MS: '400', UGS_REQUEST_TIMEOUT_MS: '800' };
-/** A service that holds an unused connection for longer than this leaks it. */
+/** Limit on how long the service may hold an unused connection; longer is a leak. */
 const RELEASE_LIMIT_MS = 5_000;
 
 describeOnEachDatabase('A connection', (database) => {
@@ -195,7 +195,7 @@ describeOnEachDatabase('A connection', (database) => {
 });
 
 describeOnEachDatabase('A client that', (database) => {
-  // Five more than the tests open, for idle connections of earlier tests.
+  // Leaves room for five idle connections of earlier tests.
   const victim = Victim.of(database, { ...SHORT_TIMEOUTS, UGS_MAX_CONNECTIONS: `${CONNECTIONS + 5}` });
   let raw: RawRequests;
   before(() => {
@@ -301,7 +301,7 @@ describe('A client that keeps its connection open', () => {
   });
 });
 
-/** Complete requests with their expected responses. */
+/** Returns complete requests with their expected responses. */
 function wholeRequests(raw: RawRequests): { name: string; bytes: string; answer: Expected }[] {
   const { body } = raw;
   const put = (text: string) => raw.of('PUT /api/user HTTP/1.1', raw.lengthOf(text), text);
@@ -335,7 +335,7 @@ function wholeRequests(raw: RawRequests): { name: string; bytes: string; answer:
   ];
 }
 
-/** Sends each on a separate connection, and fails with those that did not get the expected responses. */
+/** Sends each request on its own connection, and fails if any gets unexpected responses. */
 async function assertResponses(victim: Victim, kinds: readonly Kind[]): Promise<void> {
   await assertUnchanged(victim, async () => {
     const faults = kinds.map(async ({ name, bytes, answers }) =>

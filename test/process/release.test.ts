@@ -1,4 +1,4 @@
-// `npm run release`: what it refuses, and what the parts of a release contain that need no tool of Debian.
+// `npm run release`: what it refuses, and the parts of a release that need no Debian tools.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -25,7 +25,7 @@ interface Result {
   stderr: string;
 }
 
-/** A checkout with one commit. */
+/** Checkout with one commit. */
 class Checkout extends Folder {
   readonly root = this.join('clone');
 
@@ -153,7 +153,7 @@ describe('The npm packages', () => {
   });
   after(() => checkout[Symbol.dispose]());
 
-  /** The files, without the folder `package/`. */
+  /** Returns the files of a package, without the folder `package/`. */
   function contents(name: string): string[] {
     const { stdout } = checkout.run('tar', ['--list', '--file', `release/${name}-${VERSION}.tgz`]);
     return stdout

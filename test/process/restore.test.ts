@@ -1,4 +1,4 @@
-// Restoring a SQLite database from a backup: what is refused, and that nothing appears unless every check passes.
+// Restoring a SQLite database from a backup: what is refused. No file appears unless every check passes.
 
 import assert from 'node:assert/strict';
 import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,9 @@ interface Site {
   apiToken: string;
 }
 
-/** Runs `work` with the backup `backup` of a database that was then moved away; `data/token-keys` remains. */
+/**
+ * Runs `work` with `backup`, the backup of a database that has been moved away; `data/token-keys` remains.
+ */
 async function withBackup(work: (site: Site) => Promise<void>): Promise<void> {
   using folder = new Folder();
   const { token } = await createApiToken(folder);
@@ -38,7 +40,7 @@ function removeDatabase(folder: Folder): void {
   for (const file of filesOf(folder)) rmSync(folder.join('data', file));
 }
 
-/** The files of the database, apart from its lock. */
+/** Returns the files of the database, apart from its lock. */
 function filesOf(folder: Folder): string[] {
   return globSync('user-groups.db*', { cwd: folder.join('data') }).filter((file) => !file.includes('.lock'));
 }
@@ -229,7 +231,7 @@ describe('restore', () => {
     }));
 });
 
-/** Changes one byte of the name of an entry in the index of names, which only a complete check compares with the table. */
+/** Changes one byte of a name in the index of names, which only a complete check compares with the table. */
 function damagedIndexEntry(intact: Buffer): Buffer {
   const damaged = Buffer.from(intact);
   const at = damaged.lastIndexOf('Ggroup-');

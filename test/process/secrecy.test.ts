@@ -27,7 +27,7 @@ describe('The output of the service', () => {
       assert.equal(stderr, '');
       assert.match(stdout, /"path":"\/api\/user"/, 'the requests are in the log');
       assert.match(stdout, /database_unavailable/, 'the damage is in the log');
-      // Without prefix and last digit, to match encoded and truncated tokens, too.
+      // Omits the prefix and the last digit, to match encoded and truncated tokens too.
       const secrets = [...session.tokens.map((text) => text.slice(4, -1)), key.slice(9, -1)];
       const exposing = stdout
         .trim()
@@ -38,13 +38,13 @@ describe('The output of the service', () => {
   }
 });
 
-/** A log line without data from the caller. */
+/** Returns a log line without data from the caller. */
 function describeLine(line: string): object {
   const { requestId, method, status, msg } = JSON.parse(line);
   return { requestId, method, status, msg };
 }
 
-/** Calls with every outcome, with tokens in every place where a caller may put one by mistake. */
+/** Makes calls with every outcome, with tokens in every place where a caller may put one by mistake. */
 class Session {
   readonly #service: Service;
   readonly #token: string;
@@ -96,7 +96,7 @@ class Session {
     }
   }
 
-  /** A stored token that cannot be decrypted is logged as an error. */
+  /** Makes the service log an error about a stored token that it cannot decrypt. */
   async readDamagedToken(folder: Folder): Promise<void> {
     const database = new DatabaseSync(folder.join('data/user-groups.db'), { timeout: 5_000 });
     database.exec("update user_groups set token_ciphertext = token_ciphertext || 'AAAA'");
@@ -105,7 +105,10 @@ class Session {
     assert.equal(response.json.code, 'database_unavailable');
   }
 
-  /** Requests that Node's HTTP parser rejects are handled separately from those that reach the router. */
+  /**
+   * Sends requests that Node's HTTP parser rejects, which are handled separately from those that reach the
+   * router.
+   */
   async sendBrokenHttp(): Promise<void> {
     const { hostname, port } = new URL(this.#service.url);
     for (const line of [`Authorization Token ${this.#token}`, `X: ${this.#token.repeat(400)}`]) {

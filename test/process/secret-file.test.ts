@@ -1,5 +1,5 @@
-// Files with secrets: another user who can write to the same directory, such as /tmp, must not be able to read them by
-// creating the file in advance.
+// Files with secrets: another user who can write to the same directory, such as /tmp, must not be able to
+// read them by creating the file in advance.
 
 import assert from 'node:assert/strict';
 import { chmodSync, chownSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -81,7 +81,7 @@ describe('A secret file that serve reads', { skip: process.platform === 'win32' 
   });
 });
 
-/** A folder with a key file and a database that uses it. */
+/** Creates a folder with a key file and a database that uses it. */
 async function folderWithKey(): Promise<Folder> {
   const folder = new Folder();
   await createApiToken(folder);

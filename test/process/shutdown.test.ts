@@ -1,5 +1,5 @@
-// SIGTERM, SIGINT and the SIGHUP of a terminal shut the service down gracefully: accepted requests are completed, and the shutdown takes
-// no longer than configured.
+// SIGTERM, SIGINT and the SIGHUP of a terminal shut the service down gracefully: accepted requests are
+// completed, and the shutdown takes no longer than configured.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -22,15 +22,15 @@ import {
 } from '../support/process.ts';
 import { inTerminal, noTerminal } from '../support/terminal.ts';
 
-/** Much shorter than the time for which an idle connection or a request in flight would keep the process alive. */
+/** Much shorter than an idle connection or a request in flight would keep the process alive. */
 const PROMPT_MS = 5_000;
 const DELAY_MS = 1_500;
 const CALLERS = 16;
-/** For all requests to arrive while the database is locked. */
+/** Lets all requests arrive while the database is locked. */
 const LOCKED_MS = 300;
-/** More than Node needs to open its inspector. */
+/** Longer than Node needs to open its inspector. */
 const INSPECTOR_OPENS_MS = 500;
-/** A repeated signal within this time is a duplicate. */
+/** Maximum time after which a repeated signal counts as a duplicate. */
 const DUPLICATE_SIGNAL_MS = 1_000;
 const APART_MS = 1.1 * DUPLICATE_SIGNAL_MS;
 
@@ -111,7 +111,7 @@ describe('Without a terminal', () => {
       assert.equal((await service.send({ path: '/readyz', token: null })).status, 200);
       service.signal('SIGTERM');
       const { code, stderr } = await service.exit(PROMPT_MS);
-      // Node announces its inspector on standard error.
+      // Node would announce its inspector on standard error.
       assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
     });
 
@@ -120,7 +120,7 @@ describe('Without a terminal', () => {
     const pipe = folder.join('groups');
     execFileSync('mkfifo', [pipe]);
     await using program = new Program(folder, ['import', pipe, '--workspace', 'a', '--create-workspace']);
-    // Opened when the program opens it, which then waits for lines.
+    // Resolves once the program has opened the pipe too, and so waits for lines.
     const lines = await openFile(pipe, 'w');
     program.signal('SIGUSR1');
     await sleep(INSPECTOR_OPENS_MS);
@@ -135,7 +135,7 @@ describe('A shutdown', () => {
   // On Ctrl-C, npm forwards the signal that the process has already received from the terminal.
   it('is graceful if the signal is duplicated', async () => {
     let twice = await signalTwice();
-    // On a busy machine the second signal may arrive too late to count as a duplicate.
+    // On a busy machine, the second signal may arrive too late to count as a duplicate.
     for (let round = 0; twice.code === 1 && twice.tookMs > DUPLICATE_SIGNAL_MS; round++) {
       assert.ok(round < 10, 'the machine is too busy to send a duplicate signal in time');
       twice = await signalTwice();
@@ -180,7 +180,7 @@ describe('A shutdown', () => {
     {
       using database = new DatabaseSync(file);
       database.exec('begin immediate');
-      // One group: each patch waits for the one before it.
+      // All patch the same group, so each waits for the one before it.
       const uploads: Upload[] = [];
       for (let number = 0; number < CALLERS; number++) {
         const body = JSON.stringify({ name: `Name ${number}` });
@@ -246,14 +246,14 @@ describe('A shutdown', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line))
-      // Details have a lower level, such as the creation of the schema.
+      // Lower levels report details, such as the creation of the schema.
       .filter(({ level }) => level >= 30)
       .map(({ msg }) => msg);
     assert.deepEqual(messages, ['listening', 'shutting down: draining requests in flight', 'stopped']);
   });
 });
 
-/** Returns the exit, and its time after the first signal. */
+/** Returns the exit, with the time from the first signal to it. */
 async function signalTwice(): Promise<Exit & { tookMs: number }> {
   using folder = new Folder();
   await using service = await serve(folder);
@@ -272,7 +272,7 @@ class KeepAliveCaller {
   readonly #token: string;
   /** Number of calls completed on a reused connection. */
   reuses = 0;
-  /** Whether the first failed call was on a reused connection, rather than a refused new one. */
+  /** Whether the first failed call was on a reused connection, not a refused new connection. */
   readonly brokenWhileReused: Promise<boolean>;
 
   constructor(url: string, token: string) {
@@ -298,7 +298,7 @@ class KeepAliveCaller {
   }
 }
 
-/** A request of which the service has received the headers and part of the body. */
+/** Request of which the service has received the headers and part of the body. */
 class Upload {
   readonly socket: Socket;
   readonly #rest: string;
@@ -335,7 +335,7 @@ class Upload {
     this.socket.write(this.#rest);
   }
 
-  /** Returns all received data once the service has closed the connection. */
+  /** Returns all received data after the service has closed the connection. */
   async response(): Promise<string> {
     if (!this.socket.closed) await once(this.socket, 'close');
     return this.#received;
@@ -346,7 +346,7 @@ async function open({ url }: Service): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setEncoding('utf8');
   await once(socket, 'connect');
-  // A reset is one way to be closed.
+  // The connection may be closed by a reset.
   socket.on('error', () => {});
   return socket;
 }

@@ -9,7 +9,7 @@ import { send, type TestResponse } from '../support/http.ts';
 import { Folder, Program, run } from '../support/process.ts';
 import type { TestService } from '../support/service.ts';
 
-/** A started service with an admin who is signed in to its console. */
+/** Started service, with an admin signed in to its console. */
 class Demo extends Program {
   url = '';
   token = '';
@@ -44,7 +44,7 @@ class Demo extends Program {
   }
 }
 
-/** The numbers of the chart. */
+/** Returns the numbers in the chart. */
 function numbersOf(page: TestResponse): string[] {
   return [...textOf(page).matchAll(/2026-\d\d ([\d,]+)/g)].map(([, value]) => value!);
 }

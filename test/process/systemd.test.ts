@@ -16,15 +16,18 @@ const USER = 'deploy/systemd/user-group-service.conf';
 const unit = readFileSync(UNIT, 'utf8');
 const isInstalled = spawnSync('systemd-analyze', ['--version']).status === 0;
 const skip = !isInstalled && 'systemd-analyze is not installed';
-/** Out of 10; systemd calls 2 and less OK. */
+/** Maximum exposure out of 10; systemd rates up to 2 as OK. */
 const MAX_EXPOSURE = 2;
 
-/** The values of a directive. */
+/** Returns the values of a directive. */
 function valuesOf(directive: string): string[] {
   return Array.from(unit.matchAll(new RegExp(`^${directive}=(.*)$`, 'gm')), ([, value]) => value!);
 }
 
-/** The environment that systemd gives an instance, with `folder` as /etc/user-group-service and as its credentials. */
+/**
+ * Returns the environment that systemd gives an instance, with `folder` as /etc/user-group-service and as its
+ * credentials.
+ */
 function environmentOf(instance: string, folder: Folder): Record<string, string> {
   const replaced = (text: string) => text.replaceAll('%i', instance).replaceAll('%d', folder.path);
   const assignments = valuesOf('Environment').flatMap((value) => replaced(value).split(' '));

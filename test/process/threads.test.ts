@@ -14,7 +14,7 @@ const NO_FREE_THREAD = fileURLToPath(new URL('../support/no-free-thread.cjs', im
 const FAILING_FILE = fileURLToPath(new URL('../support/failing-file.cjs', import.meta.url));
 const FAILING_THREAD = fileURLToPath(new URL('../support/failing-thread.cjs', import.meta.url));
 const THREADS = 2;
-/** For all requests to arrive while the database is locked. */
+/** Lets all requests arrive while the database is locked. */
 const LOCKED_MS = 300;
 const PROMPT_MS = 5_000;
 const env = { UGS_THREADS: String(THREADS) };
@@ -109,8 +109,8 @@ describe('A process with several serving threads', () => {
 });
 
 /**
- * Creates a group in each thread while the database is locked, and calls `meanwhile`. The status of a request whose
- * connection was closed is 0.
+ * Creates a group in each thread while the database is locked, and calls `meanwhile`. Returns 0 as the status
+ * of a request whose connection was closed.
  */
 async function creatingInEachThread(folder: Folder, { url }: Service, token: string, meanwhile: () => void) {
   const clients = await PinnedClient.ofEachThread(url, token, THREADS);

@@ -1,5 +1,5 @@
-// What `GET /v1/usage` says is equal to a journal of the uses after a clean stop under load. A kill loses at most the uses
-// since the last write.
+// After a clean stop under load, `GET /v1/usage` is equal to a journal of the uses. A kill loses at most the
+// uses since the last write.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -10,23 +10,23 @@ import { eventually, ServedDatabase, type Service, serve, served } from '../supp
 const GROUPS = 40;
 const CALLERS = 8;
 const LOAD_MS = 1_500;
-/** The service writes a minute after the first use. */
+/** The service writes usage one minute after the first use. */
 const WRITE_LIMIT_MS = 90_000;
 
 type Counts = Record<string, number>;
 
-/** The groups of a service, and how often they were used. */
+/** Groups of a service, with counts of their uses. */
 class Journal implements AsyncDisposable {
   readonly #site: ServedDatabase;
   readonly #tokens: Map<string, string>;
   #service: Service;
-  /** Of uses that were answered. */
+  /** Counts of uses that were answered. */
   readonly answered: Counts = {};
-  /** Of uses that a kill left without a response. */
+  /** Counts of uses that a kill left without a response. */
   readonly unanswered: Counts = {};
 
   static async start(database: DatabaseKind): Promise<Journal> {
-    // Otherwise, the process of a failed test would never end.
+    // Without the stack, the process of a failed test would never end.
     await using stack = new AsyncDisposableStack();
     const site = stack.use(await ServedDatabase.start(database));
     const tokens = new Map<string, string>();
@@ -46,7 +46,7 @@ class Journal implements AsyncDisposable {
     this.#tokens = tokens;
   }
 
-  /** Resolves tokens for some time, or until the service no longer answers, which `end` makes it do. */
+  /** Resolves tokens for some time, then calls `end`, which may stop the service. */
   async load(end: (service: Service) => Promise<void>): Promise<void> {
     let isRunning = true;
     const call = async () => {

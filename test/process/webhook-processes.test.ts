@@ -12,7 +12,7 @@ import { startAbnormalReceivers } from '../support/webhooks/abnormal-receiver.ts
 import { Receiver } from '../support/webhooks/receiver.ts';
 import { env, PATH, Tenant } from '../support/webhooks/tenant.ts';
 
-/** For what remains to be done after the shutdown timeout. */
+/** Leaves time for what remains to be done after the shutdown timeout. */
 const PROMPT_MS = 5_000;
 
 describeOnEachDatabase('A process', (database) => {
@@ -59,7 +59,7 @@ describeOnEachDatabase('A process', (database) => {
   });
 });
 
-// SQLite is served by one process only.
+// Only one process can serve SQLite.
 describe('two processes (PostgreSQL)', () => {
   const [first, second] = TestService.pairOf(postgres, { env });
 
