@@ -1,5 +1,5 @@
-// A database that is changed while it is in use: a manual migration, revoked privileges, a pooler that reassigns
-// sessions.
+// A database that is changed while it is in use: a manual migration, revoked privileges, a pooler that
+// reassigns sessions.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';

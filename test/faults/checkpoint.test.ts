@@ -1,5 +1,6 @@
-// The log is copied into the database beside the commits. After a failed sync of the database the process ends, because
-// only the log still has every change, and the next start copies all of it. Requires strace.
+// The log is copied into the database while commits continue. After a failed sync of the database, the
+// process ends, because only the log still has every change, and the next start copies all of it. Requires
+// strace.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -14,7 +15,7 @@ const LOG_PAGES = 10_000;
 /** Each update writes about 15 pages. */
 const PROPERTIES = { text: 'x'.repeat(60_000) };
 const CALLERS = 4;
-/** The offset of the number of pages in the index of the log. */
+/** Offset of the number of pages in the index of the log. */
 const PAGES_OFFSET = 16;
 
 describe('The log of SQLite', () => {
@@ -56,10 +57,10 @@ describe('A failed sync of a checkpoint (SQLite)', {
   });
 });
 
-/** The last acknowledged change of each user group; the number is its name. */
+/** Number of the last acknowledged change of each user group, which is its name. */
 type Changes = Map<string, number>;
 
-/** Changes a group per caller until the condition holds or the service is gone. */
+/** Changes one group per caller until the condition holds or the service is gone. */
 async function changeUntil(
   service: Service,
   token: string,
@@ -81,7 +82,7 @@ async function changeUntil(
   return changes;
 }
 
-/** A change whose response was lost may be stored too. */
+/** Asserts that the changes are stored; one more may be, if its response was lost. */
 async function assertStored(service: Service, token: string, changes: Changes): Promise<void> {
   for (const [id, change] of changes) {
     const { json } = await service.call(token, 'GET', '/api/user', { user_group_id: id });

@@ -1,5 +1,5 @@
-// The client: failed calls are retried if and only if that is safe. A proxy between the client and the real service loses
-// requests and responses.
+// The client retries failed calls if and only if that is safe. A proxy between the client and the real
+// service loses requests and responses.
 
 import assert from 'node:assert/strict';
 import { afterEach, before, describe, it } from 'node:test';
@@ -20,7 +20,7 @@ const refusals = [
   refusal(503, 'overloaded'),
   refusal(503, 'shutting_down'),
 ];
-/** After these it is unknown whether the call took effect. */
+/** Faults after which it is unknown whether the call took effect. */
 const uncertainties: Fault[] = [
   'lose request',
   'lose response',
@@ -228,7 +228,7 @@ describe('A failed call of the client', () => {
   });
 
   it('waits as long as Retry-After specifies, in seconds or until a date', async () => {
-    // A date has no milliseconds.
+    // An HTTP date has no milliseconds.
     const inTwoSeconds = (): string => new Date(Date.now() + 2_000).toUTCString();
     for (const retryAfter of [() => '1', inTwoSeconds]) {
       proxy.seen.length = 0;
@@ -289,7 +289,7 @@ function titleOf(fault: Fault): string {
   return code ?? `a ${fault.status} of a proxy`;
 }
 
-/** The delays between the requests, in milliseconds. */
+/** Returns the delays between the requests, in milliseconds. */
 function waits({ seen }: FaultyProxy): number[] {
   return seen.slice(1).map(({ at }, index) => at - seen[index]!.at);
 }

@@ -1,4 +1,4 @@
-// Statements that the database rolls back because of a conflict, and that must be retried.
+// Statements that the database rolls back because of a conflict must be retried.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
@@ -10,7 +10,7 @@ const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK = '40P01';
 /** PostgreSQL checks for deadlocks after a second. */
 const DEADLOCK_FOUND_MS = 800;
-/** More than the attempts for any statement. */
+/** Exceeds the number of attempts for any statement. */
 const ENDLESS = 20;
 /** In most rounds, the updates form one batch. */
 const MAX_ROUNDS = 50;
@@ -62,11 +62,12 @@ describe('A conflict in the database', () => {
     await site.get('same', 'Same');
     await Promise.all(ids.map((id) => site.get(id, 'Before')));
     let statements = Number.POSITIVE_INFINITY;
-    // At most two batches, one of them retried: the update without a change is in the middle, so it shares a batch.
+    // At most two batches, one of them retried. The update without a change is in the middle, so that it
+    // shares a batch.
     for (let round = 0; statements > 3; round++) {
       assert.ok(round < MAX_ROUNDS, 'concurrent updates form one batch');
       const found = await Promise.all(ids.map((id) => site.get(id)));
-      // If an update changes nothing, the batch looks up the reason after it has applied the other updates.
+      // If an update changes nothing, the batch looks up the reason after applying the other updates.
       rejectNext('find_user_groups', { code: SERIALIZATION_FAILURE }, 1);
       statements = 0;
       const { decide } = site.proxy;
@@ -168,7 +169,10 @@ describe('A conflict in the database', () => {
     return rowCount! > 0;
   }
 
-  /** Rolled back transactions. Sessions report their statistics when they end; new sessions have the current settings. */
+  /**
+   * Rolled back transactions. Sessions report their statistics when they end; new sessions have the current
+   * settings.
+   */
   async function countRollbacks(): Promise<number> {
     site.proxy.cut();
     await within(30_000, 'all sessions to end', async () => {

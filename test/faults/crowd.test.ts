@@ -1,5 +1,5 @@
-// Hundreds of concurrent callers on separate connections while the database is unreachable: each gets a response within
-// the limit, and the memory and connections of the processes are bounded.
+// Hundreds of concurrent callers on separate connections while the database is unreachable: each gets a
+// response within the limit, and the memory and connections of the processes are bounded.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -11,18 +11,18 @@ import { FAULT_MS, Installation, within } from '../support/faults/installation.t
 import { DedicatedServer } from '../support/faults/server.ts';
 import type { Service } from '../support/process.ts';
 
-/** Callers beyond the batch size may be rejected as overloaded. */
+/** Expected errors: callers beyond the batch size may be rejected as overloaded. */
 const REFUSALS = ['database_unavailable', 'overloaded'] as const;
 const PROCESSES = 2;
 /** Callers of each process, each with one connection. */
 const CALLERS = 250;
 const POOL_SIZE = 8;
-/** The pause of a caller between two calls, so that the callers do not use up the CPU. */
+/** Pause of a caller between two calls, so that the callers do not use up the CPU. */
 const PAUSE_MS = 500;
-/** The limit for all callers, on a busy machine. */
+/** Limit for all callers, on a busy machine. */
 const ALL_LIMIT_MS = 20_000;
 const SAMPLE_MS = 200;
-/** The permitted memory growth compared with the same callers on a working database. */
+/** Permitted memory growth, compared with the same callers on a working database. */
 const MAX_GROWTH_BYTES = 100_000_000;
 
 describe('Many concurrent callers', () => {
@@ -91,7 +91,7 @@ class Crowd implements AsyncDisposable {
     for (const calls of this.#callers) calls.catch((error) => this.#failures.push(error));
   }
 
-  /** Whether every caller has been served since the last reset. */
+  /** Returns whether every caller has been served since the last reset. */
   async isServed(): Promise<boolean> {
     if (this.#failures.length > 0) throw this.#failures[0];
     return this.#served.size === this.#callers.length;
@@ -106,7 +106,7 @@ class Crowd implements AsyncDisposable {
     await Promise.all(this.#callers);
   }
 
-  /** Waits for all calls, so that they do not affect the next test. */
+  /** Waits for all calls to end, so that they do not affect the next test. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#hasStopped = true;
     await Promise.allSettled(this.#callers);
@@ -127,7 +127,7 @@ async function monitor(
   return { maxBytes, maxConnections };
 }
 
-/** The resident memory of the largest process. */
+/** Returns the resident memory of the largest process, in bytes. */
 async function memoryOf(services: readonly Service[]): Promise<number> {
   const ids = services.map(({ id }) => String(id));
   const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', ids.join(',')]);

@@ -1,4 +1,5 @@
-// Connections closed by the server: pg_terminate_backend by an operator, a restarted pooler, a maximum session lifetime.
+// Connections closed by the server: pg_terminate_backend by an operator, a restarted pooler, a maximum
+// session lifetime.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -19,7 +20,7 @@ describe('Connections closed by the database', () => {
 
   it('while idle cause no failed call', async () => {
     for (let time = 0; time < 10; time++) {
-      // Enough concurrent calls to open several connections.
+      // Makes enough concurrent calls to open several connections.
       const calls = Array.from({ length: 20 }, (_, index) => site.get(`idle-${time}-${index}`, 'Idle'));
       for (const { status } of await Promise.all(calls)) assert.equal(status, 200);
       await terminateAll();

@@ -1,5 +1,6 @@
-// The feed of events returns each event once and misses none, although transactions commit in another order than they
-// start, and the events of a group are in the order of its changes, although the clocks of processes differ.
+// The feed of events returns each event once and misses none, although transactions commit in a different
+// order than they start, and the events of a group are in the order of its changes, although the clocks of
+// processes differ.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -11,7 +12,7 @@ import { TestService } from '../support/service.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
 import { suiteStack } from '../support/suite.ts';
 
-/** Changes of one group by two processes. */
+/** Number of changes of one group by two processes. */
 const CHANGES = 400;
 const GROUPS = 8;
 const SKEW_MS = 3_600_000;
@@ -65,7 +66,7 @@ class Reader {
   }
 }
 
-/** Each change starts where the previous one ended. */
+/** Asserts that each change starts where the previous one ended. */
 function assertUnbroken(events: readonly Event[]): void {
   let [version, n]: [number, number | undefined] = [0, undefined];
   for (const event of events) {
@@ -170,7 +171,7 @@ describe('The feed of events on PostgreSQL', () => {
     for (const id of ['later 1', 'later 2']) await service.get({ user_group_id: id, name: 'Later' });
     await reader.poll();
     assert.equal(reader.events.length, before);
-    // The newest and the history of a group do not wait.
+    // The list of the newest events and the history of a group do not wait.
     const newest = await service.call('GET', '/v1/events');
     assert.equal(newest.json.events[0].target.id, 'later 2');
     await client.query('commit');
@@ -192,7 +193,8 @@ describe('The feed of events on PostgreSQL', () => {
 
   it('has the changes of a group in order, even if the later change has the earlier transaction id', async () => {
     await service.get({ user_group_id: 'inverted', name: 'N', properties: { n: 0 } });
-    // A transaction with an earlier id than that of the service, which then changes the group after it.
+    // Starts a transaction with a lower id than that of the service, to change the group after the service
+    // does.
     await client.query('begin');
     await client.query('select pg_current_xact_id()');
     await service.put({ user_group_id: 'inverted', properties: { n: 1 } });
@@ -281,7 +283,7 @@ describe('The feed of events on PostgreSQL', () => {
     };
     assert.equal((await put(1)).status, 201);
     const reader = new Reader(service, '&target=webhook_endpoint:tested');
-    // Delays the end of a transaction that has its position.
+    // Delays the end of a transaction that already has its position.
     await client.query('begin');
     await client.query('lock table deliveries in share mode');
     const testing = service.call('POST', `${path}/test`, undefined, { token });
@@ -302,7 +304,7 @@ describe('The feed of events on PostgreSQL', () => {
   it('keeps positions in order after a restore into another cluster, also if every event was deleted', async () => {
     const reader = new Reader(service);
     await reader.poll();
-    // As if the rows came from a cluster with far higher transaction ids.
+    // Simulates rows from a cluster with far higher transaction ids.
     const far = 2 ** 40;
     for (const deleted of [false, true]) {
       const raise = `update events set position = position + ${far * (deleted ? 2 : 1)}`;
@@ -347,7 +349,7 @@ describe('The feed of events on PostgreSQL', () => {
       database: { ...other.database, url: url.href, env },
     });
     await limited.get({ user_group_id: 'a', name: 'A' });
-    // Restored: positions would start again.
+    // Simulates a restore, after which positions would start again.
     await runSql(other.database, `update events set position = position + ${2 ** 40}`);
     await limited.restart();
     await limited.get({ user_group_id: 'b', name: 'B' });

@@ -1,4 +1,5 @@
-// A standby takes over from the primary, and the address points to the new primary. Acknowledged changes are on both.
+// A standby takes over from the primary, and the address points to the new primary. Acknowledged changes are
+// on both.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -40,7 +41,7 @@ describe('A failover without a proxy, to another host of DATABASE_URL', () => {
       const standby = await primary.startStandby();
       try {
         const [first, second] = [primary, standby].map(({ database }) => new URL(database.url)) as [URL, URL];
-        // The standby first: a process must find the primary at its start too.
+        // Lists the standby first: a process must find the primary at its start too.
         const hosts = `${second.host},${first.host}`;
         const url = primary.database.url.replace(first.host, hosts);
         const database = {
@@ -180,7 +181,10 @@ describe('A primary that a pooler still reports as a standby', () => {
   });
 });
 
-/** Starts, before the tests of a suite, a primary, its synchronous standby, and two processes that use the primary. */
+/**
+ * Starts a primary, its synchronous standby, and two processes that use the primary, before the tests of a
+ * suite.
+ */
 function startPair(): { primary: DedicatedServer; standby: DedicatedServer; site: Installation } {
   const pair = {} as ReturnType<typeof startPair>;
   before(async () => {
@@ -190,7 +194,7 @@ function startPair(): { primary: DedicatedServer; standby: DedicatedServer; site
   });
   after(async () => {
     await pair.site[Symbol.asyncDispose]();
-    // The standby may not have started.
+    // The standby may have failed to start.
     await pair.standby?.drop();
   });
   return pair;

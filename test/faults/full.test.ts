@@ -10,7 +10,7 @@ import { run } from '../support/process.ts';
 
 const MAX_CONNECTIONS = 12;
 const UNAVAILABLE = 69;
-/** The delay of each response of the database, and thus the duration of a statement. */
+/** Delay of each response of the database, and thus the duration of a statement. */
 const SLOW_MS = 100;
 
 describe('A server without a free connection', () => {

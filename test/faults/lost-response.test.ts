@@ -1,5 +1,5 @@
-// A connection that is lost at the worst moment: the database has executed the request, but the response is lost. The
-// service cannot know the result, and retries.
+// A connection that is lost at the worst moment: the database has executed the request, but its response is
+// lost. The service cannot know the result, and retries.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -13,15 +13,15 @@ import type { FaultProxy, RequestAction } from '../support/faults/proxy.ts';
 import type { TestResponse } from '../support/http.ts';
 import { createApiToken, run } from '../support/process.ts';
 
-/** More than any response to a write statement, so that each of them is cut somewhere. */
+/** Exceeds any response to a write statement, so that each response is cut somewhere. */
 const MAX_RESPONSE_BYTES = 400;
-/** In a long run, the response is cut at every byte. */
+/** A long run cuts the response at every byte. */
 const STEP_BYTES = process.env.FAULT_SECONDS ? 1 : 37;
-/** Under load, one in this number of requests to the database is lost. */
+/** One in this many requests to the database is lost under load. */
 const LOST_ONE_IN = 13;
-/** Generous, for busy machines. */
+/** Generous limit for busy machines. */
 const BUSY_LIMIT_MS = 20_000;
-/** The errors with which the coordinator of a cluster reports a lost node. */
+/** Errors with which the coordinator of a cluster reports a lost node. */
 const LOST_NODES: ServerError[] = [
   { code: '08006' },
   ...['MarkRemoteTransactionFailed', 'CheckRemoteTransactionsHealth', 'ReportResultError'].map((routine) => ({
@@ -75,13 +75,13 @@ describe('A lost response of the database', () => {
   async function assertNotRestored(lose: (proxy: FaultProxy) => Promise<void>): Promise<void> {
     await using slow = await Installation.start();
     const direct = await slow.serve({ DATABASE_URL: slow.database.url });
-    // Leases ids in advance; the next create would wait for the lease.
+    // Leases ids in advance; the next create would have to wait for the lease.
     await slow.get('first', 'Lost');
     const path = '/v1/user-groups/deleted';
     const sent = lose(slow.proxy);
     const creating = slow.get('deleted', 'Lost');
     await sent;
-    // Delay the response until the group is deleted.
+    // Delays the response until the group is deleted.
     slow.proxy.silence('open');
     let read = await slow.callTo(direct, { path });
     await within(BUSY_LIMIT_MS, 'the group to be created', async () => {
@@ -94,7 +94,7 @@ describe('A lost response of the database', () => {
     const created = await creating;
     const body = { token };
     assert.equal((await slow.call({ method: 'POST', path: '/v1/resolve', body })).status, 404);
-    // On a busy machine the deadline may leave no time for a retry.
+    // On a busy machine, the deadline may leave no time for a retry.
     if (created.status === 503) return;
     assert.equal(created.json.new_user_group, true);
     assert.notEqual(created.json.user_group.team_id, team_id);
@@ -315,7 +315,7 @@ function loseNode(proxy: FaultProxy, command: string, error: ServerError): void 
   };
 }
 
-/** Each change increments the version by one. */
+/** Asserts the version, which each change increments by one. */
 function assertVersion(response: TestResponse, version: number): void {
   assert.equal(response.status, 200, response.text);
   assert.equal(response.headers.etag, `"${response.json.user_group.team_id}-${version}"`);

@@ -1,5 +1,5 @@
-// The log during a database outage: the outage with its reason, the recovery with the duration, and a limited number of
-// failed calls.
+// The log during a database outage: the outage with its reason, the recovery with the duration, and a limited
+// number of failed calls.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -39,7 +39,7 @@ describe('The log', () => {
     const failed = entries(/^The database is unreachable or timed out/);
     await site.proxy.accept();
     await site.waitForRecovery();
-    // A thread that recovers first tells the main thread, which writes the log.
+    // The thread that recovers first tells the main thread, which writes the log.
     await site.services[0]!.says(/"msg":"database available again"/);
     const outageMs = performance.now() - outageAt;
 
@@ -52,7 +52,7 @@ describe('The log', () => {
     assert.ok(back!.afterMs! <= outageMs && back!.afterMs! > 0);
 
     assert.ok(failed.length > 0);
-    // Ten per second, including the first and the last partial second.
+    // Allows ten lines per second, including the first and the last partial second.
     assert.ok(failed.length <= 10 * (seconds + 1), `${failed.length} lines in ${seconds} seconds`);
     const ids = responses.map(({ headers }) => headers['x-request-id']);
     for (const { level, reason, requestId } of failed) {

@@ -6,12 +6,15 @@ import type pg from 'pg';
 import { Installation } from '../support/faults/installation.ts';
 
 const DISK_FULL = '53100';
-/** The names of the statements. */
+/** Names of statements that write. */
 const WRITES = /^(?:create|update)_user_groups$|^ping_write$/;
 const WRITERS = 16;
 const MEASURED_MS = 2_000;
 const THREADS = 2;
-/** Each of two concurrent write batches of a thread opens one every tenth of a second; reads renew theirs once a second. */
+/**
+ * Two concurrent write batches per thread each open a connection every tenth of a second; reads renew theirs
+ * once a second.
+ */
 const MAX_OPENED_PER_SECOND = 40 * THREADS;
 
 describe('A read-only server', () => {
@@ -75,7 +78,7 @@ describe('A read-only server', () => {
     assert.equal((await site.get('full', 'Full')).json.new_user_group, true);
   });
 
-  /** Applies to new sessions of this database. */
+  /** Makes new sessions of this database read-only or not. */
   async function set(value: 'on' | 'off'): Promise<void> {
     await operator.query(`alter database ${operator.database} set default_transaction_read_only = ${value}`);
   }

@@ -1,5 +1,5 @@
-// Old events are deleted in the background, in small batches. What a deleted user group was is no longer in the database,
-// nor in the files of SQLite.
+// Old events are deleted in the background, in small batches. Nothing of a deleted user group remains in the
+// database, or in the files of SQLite.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ describeOnEachDatabase('The retention of events', (database) => {
     return rows.map(({ target_id }) => String(target_id));
   };
 
-  /** A page with events: other transactions on the server delay the feed. */
+  /** Returns a page with events; other transactions on the server delay the feed. */
   const feed = (query: string) =>
     eventually('an event in the feed', async () => {
       const { json } = await service.call('GET', `/v1/events${query}`);
@@ -100,7 +100,7 @@ describeOnEachDatabase('The retention of events', (database) => {
     const [position] = await runSql(service.database, 'select max(position) as last from events');
     await service.app.eventRetention.run();
     assert.deepEqual(await events(), []);
-    // From there on positions continue if the database is restored into another cluster.
+    // Positions continue from here if the database is restored into another cluster.
     if (database.name !== 'SQLite')
       assert.deepEqual(await runSql(service.database, 'select deleted_to as last from event_positions'), [
         position,
@@ -189,7 +189,7 @@ describeOnEachDatabase('The retention of events by a clock that is ahead', (data
   let doubts = 0;
   let uptimeMs = 0;
 
-  /** The retention of a process that starts now. */
+  /** Returns the retention of a process that starts now. */
   const newRetention = (retentionDays = 30) => {
     const { store, clock } = service.app.context;
     const onDoubtfulClock = () => doubts++;
@@ -318,7 +318,7 @@ describe('The retention of events in the background', () => {
     while (minutes < 130) {
       minutes++;
       mock.timers.tick(60_000);
-      // More commands than a run has: one that has begun ends meanwhile.
+      // Waits for more commands than a run has, so that a run in progress ends.
       for (let commands = 0; commands < 8; commands++) await store.write({ kind: 'scrub' });
     }
     await retention.stop();

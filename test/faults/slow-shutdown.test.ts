@@ -1,5 +1,5 @@
-// A shutdown while the database is slow or lost: operations in flight are finished, also those of disconnected clients,
-// before the database is closed, and the limit of the shutdown is kept.
+// A shutdown while the database is slow or lost completes operations in flight, including those of
+// disconnected clients, before it closes the database, and keeps within its limit.
 
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
@@ -11,7 +11,7 @@ import { Receiver } from '../support/webhooks/receiver.ts';
 
 const DELAY_MS = 200;
 const TIMEOUT_MS = 1_000;
-/** Less than for which an outcome is retried otherwise. */
+/** Shorter than the time for which storing an outcome is otherwise retried. */
 const STORING_MS = 4_000;
 const WARNING = /"level":[456]0/;
 

@@ -1,4 +1,5 @@
-// A slow database: a call needs several statements, each within the statement timeout, and its latency is their sum.
+// A slow database: a call needs several statements, each within the statement timeout, and its latency is
+// their sum.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
@@ -7,7 +8,7 @@ import type { Call } from '../support/faults/callers.ts';
 import { Installation } from '../support/faults/installation.ts';
 import type { TestResponse } from '../support/http.ts';
 
-/** The delay of each response of the database, below the statement timeout. */
+/** Delays of each response of the database, below the statement timeout. */
 const DELAYS_MS = [300, 700, 1_200, 1_900];
 const PATCHES = 40;
 

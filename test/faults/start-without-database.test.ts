@@ -1,5 +1,5 @@
-// A service that starts before its database or during an outage: it retries transient failures, and exits with a
-// one-line error for permanent ones.
+// A service that starts before its database or during an outage: it retries transient failures, and exits
+// with a one-line error for permanent ones.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -15,11 +15,11 @@ const UNAVAILABLE = 69;
 const CONFIG = 78;
 const READ_ONLY = '25006';
 const ONE_LINE = /^user-group-service: PostgreSQL: [^\n]+\n$/;
-/** Much less than the maximum wait at start, on a busy machine. */
+/** Much shorter than the maximum wait at start, even on a busy machine. */
 const END_LIMIT_MS = 10_000;
-/** Less than any timeout at start. */
+/** Shorter than any timeout at start. */
 const SOON_MS = 1_500;
-/** The delay of each response of a slow database. */
+/** Delay of each response of a slow database. */
 const SLOW_MS = 300;
 const AWAY = /"reason":"PostgreSQL: [^"]+","msg":"database unavailable"/;
 
@@ -82,7 +82,7 @@ describe('A service that starts', () => {
         await fail();
         await using program = new Program(site.folder, ['serve'], { env: site.env });
         await program.says(AWAY);
-        // During the next attempt.
+        // Sends the signal during the next attempt.
         await sleep(1_000);
         const startedAt = performance.now();
         program.signal('SIGTERM');

@@ -1,4 +1,5 @@
-// A command that times out fails for its caller. The database must not apply it later, over changes acknowledged since.
+// A command that times out fails for its caller. The database must not apply it later, over changes
+// acknowledged since.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -8,15 +9,15 @@ import { Installation, RECOVERY_LIMIT_MS, within } from '../support/faults/insta
 import { DedicatedServer } from '../support/faults/server.ts';
 
 const IDS = ['first', 'second'];
-/** Less than any timeout of a command. */
+/** Shorter than any timeout of a command. */
 const SOON_MS = 500;
 
 describe('An update that times out while the database is still executing it', () => {
   let site: Installation;
   let operator: pg.Client;
   before(async () => {
-    // The server has no timeout, as behind a pooler without session settings. With one thread, concurrent updates form one
-    // statement.
+    // The server has no timeout, as behind a pooler without session settings. With one thread, concurrent
+    // updates form one statement.
     site = await Installation.start({ env: { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '0', UGS_THREADS: '1' } });
     operator = await site.operator();
     for (const id of IDS) await site.get(id, 'Before');
@@ -31,7 +32,8 @@ describe('An update that times out while the database is still executing it', ()
       await operator.query('begin');
       await operator.query('update user_groups set name = name where provided_id = $1', [held]);
       const timedOut = IDS.map((id) => site.put(id, `Timed out ${round}`));
-      // On its own, the free update would finish by then; in one statement with the blocked update it does not.
+      // On its own, the free update would finish by then; in one statement with the blocked update it does
+      // not.
       const early = await Promise.race([timedOut[IDS.indexOf(free!)], sleep(SOON_MS, null)]);
       const statuses = (await Promise.all(timedOut)).map(({ status }) => status);
       const later = early === null ? await site.put(free!, `Acknowledged ${round}`) : null;

@@ -1,5 +1,5 @@
-// An unresponsive database: a frozen machine, a firewall that drops connections, a broken route. It causes no error, and
-// is only detected by timeouts.
+// An unresponsive database: a frozen machine, a firewall that drops connections, a broken route. It causes no
+// error, and is only detected by timeouts.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -10,9 +10,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RESPONSE_LIMIT_MS } from '../support/faults/callers.ts';
 import { FAULT_MS, Installation } from '../support/faults/installation.ts';
 
-/** The number of concurrent calls to a busy process. */
+/** Number of concurrent calls to a busy process. */
 const CROWD = 1_200;
-/** Less than the connect timeout. */
+/** Shorter than the connect timeout. */
 const SOON_MS = 1_800;
 const SHUTDOWN_LIMIT_MS = 5_000;
 
@@ -45,7 +45,7 @@ describe('An unresponsive database', () => {
     const { url } = site.services[0]!;
     const startedAt = performance.now();
     const crowd = Array.from({ length: CROWD }, async () => {
-      // Each call has a connection of its own. With fetch, sending them would take seconds on a busy machine.
+      // Opens a connection for each call. With fetch, sending the calls would take seconds on a busy machine.
       const request = http.request(`${url}/v1/resolve`, {
         agent: false,
         method: 'POST',

@@ -34,7 +34,7 @@ describe('The SQLite writer thread', () => {
 
   it('rejects writes while the file is missing, creates no new file, and continues when the file is back', () =>
     onStore(async (store, folder) => {
-      // Before the thread opens it.
+      // Moved before the thread opens it.
       renameSync(folder.join(FILE), folder.join('moved'));
       await assert.rejects(store.write([ensureWorkspace('One')]), StoreUnavailable);
       assert.equal(existsSync(folder.join(FILE)), false);
@@ -105,7 +105,7 @@ describe('A writer thread that cannot be started', {
       service = await TestService.start(sqlite);
     });
     try {
-      // The first use of the Node thread pool starts its threads.
+      // Starts the threads of Node's thread pool, which would otherwise fail to start below.
       await stat(folder.path);
       await thread.terminate();
       const target = { paths: [], output: folder.join('trace') };
@@ -123,7 +123,7 @@ describe('A writer thread that cannot be started', {
   });
 });
 
-/** The thread that is started during the work. */
+/** Returns the thread that is started during the work. */
 async function threadOf(work: () => Promise<void>): Promise<Worker> {
   const threads: Worker[] = [];
   const onThread = (message: unknown): number => threads.push((message as { worker: Worker }).worker);
