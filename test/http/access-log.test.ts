@@ -1,4 +1,4 @@
-// The log of requests: with UGS_ACCESS_LOG=on one line per request, which contains nothing that is secret.
+// The log of requests: UGS_ACCESS_LOG=on writes one line per request, which contains no secrets.
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
@@ -29,7 +29,7 @@ describeOnEachDatabase('the access log', (database) => {
     ({ id: tokenId, token: apiToken } = await service.apiToken());
   });
 
-  /** The only line about a request, without the fields of every line. */
+  /** Returns the only line about a request, without the fields that every line has. */
   async function entryOf(requestId: unknown): Promise<Entry> {
     const isAbout = (entry: Entry) =>
       entry.requestId === requestId && String(entry.msg).startsWith('request');
@@ -102,7 +102,7 @@ describeOnEachDatabase('the access log', (database) => {
       return headers['x-request-id'];
     });
     const succeeded = await Promise.all(ids);
-    // Logged after the health checks.
+    // This line is logged after the health checks.
     await entryFor(await service.get({ user_group_id: 'one' }));
     const logged = entriesOf(service).filter(({ requestId }) => succeeded.includes(String(requestId)));
     assert.deepEqual(logged, []);
@@ -183,7 +183,7 @@ describeOnEachDatabase('failed authentication', (database) => {
     } finally {
       await service.end();
     }
-    // The connection may be one of the second thread, which names itself.
+    // The connection may belong to the second thread, which names itself in the line.
     const [{ time: _, pid: __, hostname: ___, thread: ____, ...warning } = {}, ...more] = warnings();
     assert.deepEqual(more, []);
     assert.deepEqual(warning, {

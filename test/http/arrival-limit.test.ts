@@ -43,7 +43,7 @@ describe('Requests that arrive at the same time', () => {
         connections.every(({ exchange }) => exchange.answers.length === number),
       );
     };
-    // Only then are all connections accepted.
+    // After this round, all connections are accepted.
     await round(1);
     started.most = 0;
     await round(2);
@@ -86,7 +86,7 @@ describe('Requests that arrive at the same time', () => {
     const utilizations = firsts
       .slice(1)
       .map((first, index) => performance.eventLoopUtilization(first, firsts[index]).utilization);
-    // The median: in some periods, the machine may stop the process.
+    // Compares the median: in some periods, the machine may stop the process.
     assert.ok(median(utilizations) < 0.75, utilizations.join(' '));
   });
 });

@@ -93,7 +93,7 @@ describe('Admission of large bodies', () => {
 
 describeOnEachDatabase('large bodies', (database) => {
   const STALLED = MAX_BYTES / limits.bodyBytes;
-  // Threads divide the memory.
+  // Threads divide the memory limit.
   const service = TestService.of(database, { env: { UGS_THREADS: '1' } });
   before(async () => {
     await service.get({ user_group_id: 'there', name: 'There' });
@@ -111,7 +111,7 @@ describeOnEachDatabase('large bodies', (database) => {
     return '{"user_group_id":"there"}'.padEnd(bytes, ' ');
   }
 
-  /** Opens as many as are admitted, each of which sends this much of its body. */
+  /** Opens as many connections as the service admits; each sends this much of its body. */
   async function stall(sentBytes: number, start = head(limits.bodyBytes)): Promise<RawConnection[]> {
     const connections: RawConnection[] = [];
     for (let index = 0; index < STALLED; index++) {

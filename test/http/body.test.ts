@@ -1,4 +1,4 @@
-// Contract: which bodies are accepted: their size, their media type, and unambiguous JSON only.
+// Contract: the bodies that are accepted: their size, their media type, and unambiguous JSON only.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ describeOnEachDatabase('a body', (database) => {
 
   const request = { user_group_id: 'there' };
 
-  /** A valid body of exactly this many bytes. */
+  /** Returns a valid body of exactly this many bytes. */
   function padded(bytes: number): string {
     return JSON.stringify(request).padEnd(bytes, ' ');
   }

@@ -39,7 +39,7 @@ describe('caller hints', () => {
     const digests = Array.from({ length: 2_048 }, (_, index) => digestToken(`token ${index}`));
     for (const [index, digest] of digests.entries()) hints.add(digest, index);
     const kept = digests.filter((digest) => hints.get(digest) !== undefined).length;
-    // Random slots keep 79 per cent of them.
+    // Random slots keep 79 per cent of the digests.
     assert.ok(kept > 1_500, `${kept} digests`);
   });
 });

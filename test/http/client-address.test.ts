@@ -1,4 +1,5 @@
-// The address of a client cannot be forged: X-Forwarded-For counts only as far as trusted proxies have written it.
+// The address of a client cannot be forged: X-Forwarded-For counts only as far as trusted proxies have
+// written it.
 
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
@@ -8,7 +9,7 @@ import { findClientAddress } from '../../src/http/request/client-address.ts';
 
 const PROXIES = '10.0.0.0/8, 192.0.2.7, 2001:db8:1::/48';
 
-/** What the service takes for the client of a connection from `peer`. */
+/** Returns what the service takes for the address of a client that connects from `peer`. */
 function clientOf(peer: string | undefined, forwarded?: string, proxies = PROXIES): string {
   const { trustedProxies } = readConfig({ UGS_TRUSTED_PROXIES: proxies });
   const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };

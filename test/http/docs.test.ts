@@ -17,12 +17,12 @@ import { TestService } from '../support/service.ts';
 const LOADED_PATHS = ['/openapi.json', '/docs', '/errors'];
 const PATHS = [...LOADED_PATHS, '/config.schema.json'];
 const PAGES = ['/docs', '/errors'];
-/** The file descriptor limit of a process that runs out of them. */
+/** File descriptor limit of a process that runs out of them. */
 const MAX_FILES = 80;
 const codes = Object.keys(problems) as ProblemCode[];
 const document = openApi(surface);
 
-/** The visible text of the page: without tags, and with numeric character references decoded. */
+/** Returns the visible text of the page: without tags, and with numeric character references decoded. */
 function textOf(html: string): string {
   return html.replace(/<[^>]*>/g, '').replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
 }
@@ -87,7 +87,7 @@ describe('The documentation', () => {
     using folder = new Folder();
     const script = `ulimit -n ${MAX_FILES}; exec "$0" "$@"`;
     const args = ['-c', script, process.execPath, PROGRAM, 'serve'];
-    // One thread: several close connections independently, so that descriptors are free for a moment.
+    // One thread: several close connections independently, so descriptors would be free for a moment.
     await using program = await Service.start(folder, args, { command: 'sh', env: { UGS_THREADS: '1' } });
     const connection = await RawConnection.open(program.url);
     const statusesOf = async (paths: readonly string[]): Promise<number[]> => {

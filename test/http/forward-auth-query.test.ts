@@ -8,14 +8,14 @@ import { headerNamePart } from '../../src/http/endpoints/user-group/forward-auth
 import { presentedViewerToken } from '../../src/http/request/viewer-token.ts';
 import { codePoint } from '../support/domain/code-point.ts';
 
-/** Characters that names could confuse. */
+/** Generates ids with characters that header names could confuse. */
 const schemaId = fc.string({
   unit: fc.oneof(fc.constantFrom(...'aAbB019-_2d %./\u00e9\u0130\u212a'), codePoint),
   minLength: 1,
   maxLength: 6,
 });
 
-/** As CGI and variables of nginx see it. */
+/** Returns the name as CGI and nginx variables see it. */
 const folded = (name: string) => name.toLowerCase().replaceAll('-', '_');
 
 describe('The name of the header of a schema', () => {

@@ -1,4 +1,4 @@
-// The memory of a large body is freed when the body has been parsed, and not only when V8 collects garbage.
+// The memory of a large body is freed as soon as the body has been parsed, not only when V8 collects garbage.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,5 +1,5 @@
-// HTML is a type: what may be inserted into a template, and what does not compile. `npm run check` compiles this file, and
-// an expected error that does not occur is an error.
+// HTML is a type: what may be inserted into a template, and what does not compile. `npm run check` compiles
+// this file, and reports an expected error that does not occur.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

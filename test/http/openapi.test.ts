@@ -1,4 +1,4 @@
-// The API description at /openapi.json is valid, complete and matches the service.
+// The API description at /openapi.json is valid and complete, and matches the service.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -29,7 +29,8 @@ const document = openApi(surface);
 const description = new ApiDescription(document);
 
 /**
- * Every method of every path, without HEAD, variants with a trailing slash, and the assets of the documentation pages.
+ * Returns every method of every path, without HEAD, variants with a trailing slash, and the assets of the
+ * documentation pages.
  */
 function routesOfService(): Set<string> {
   const routes = new Set<string>();
@@ -37,7 +38,7 @@ function routesOfService(): Set<string> {
   app.addHook('onRoute', ({ method, url }) => {
     if (url.startsWith('/docs/assets/')) return;
     const path = url.replace(/\/$/, '').replace(/:(\w+)/g, '{$1}');
-    // A route with several methods does the same for each.
+    // A route with several methods treats them alike.
     const [each] = [method].flat();
     if (each !== 'HEAD') routes.add(`${each} ${path}`);
   });
@@ -45,7 +46,7 @@ function routesOfService(): Set<string> {
   return routes;
 }
 
-/** Every nested schema that describes objects, with its path. */
+/** Returns every nested schema that describes objects, with its path. */
 function objectsIn(schema: object, path: string): { path: string; schema: object }[] {
   const nested = Object.entries(schema).flatMap(([key, member]) =>
     typeof member === 'object' && member !== null ? objectsIn(member, `${path}/${key}`) : [],
@@ -170,13 +171,13 @@ describe('The description of the API', () => {
   }
 });
 
-/** Nothing listens there. */
+/** Nothing listens at this URL. */
 const ENDPOINT = { url: 'http://127.0.0.1:1025/', event_types: ['*'] };
 
 describeOnEachDatabase('The responses of the service match the API description', (database) => {
   const service = TestService.of(database, { env: { UGS_WEBHOOK_ALLOW_PRIVATE: 'on' } });
   before(async () => {
-    // For every operation.
+    // Allows every operation.
     service.token = (await service.apiToken({ permission: 'admin' })).token;
     await service.get(EXISTING);
     const { resources: _, ...settings } = integrations.metabase.settings;
@@ -336,7 +337,9 @@ describeOnEachDatabase('The responses of the service match the API description',
     assert.deepEqual(seen, new Set(described));
   });
 
-  /** An API token without permission for the operation; null if every permission allows it. */
+  /**
+   * Creates an API token that lacks permission for the operation; returns null if every permission allows it.
+   */
   async function tokenWithoutPermission({ operationId }: DescribedOperation): Promise<string | null> {
     const permitted = endpoints.find((each) => each.operationId === operationId)?.permissions ?? permissions;
     const permission = permissions.find((each) => each !== 'admin' && !permitted.includes(each));

@@ -1,4 +1,4 @@
-// Pages without sign-in that are requested at the same time are sent in several turns of the event loop.
+// Pages that need no sign-in, requested at the same time, are sent in several turns of the event loop.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -37,7 +37,7 @@ describe('Pages that are requested at the same time', () => {
         connections.every(({ exchange }) => exchange.answers.length === number),
       );
     };
-    // The event loop accepts one connection per turn: all requests of a turn come from connections that it has.
+    // The event loop accepts one connection per turn; after this round, all connections are accepted.
     await round(1);
     await round(2);
     assert.equal(sent.most, 1);

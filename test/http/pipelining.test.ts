@@ -116,7 +116,7 @@ describe('The requests that wait in a process', () => {
     const open = () => RawConnection.open(server.url);
     const hostile: RawConnection[] = [];
     const ended: RawConnection[] = [];
-    // One is in progress on each connection, and all that may wait do.
+    // One request is in progress on each connection, and as many wait as may.
     for (const waiting of [1_025, ...Array(14).fill(1_024), 1_023]) {
       const connection = await open();
       connection.write(GET.repeat(1 + waiting));

@@ -37,7 +37,8 @@ describeOnEachDatabase('problems', (database) => {
     await withService(database, {}, async (broken) => {
       await runSql(broken.database, 'alter table user_groups rename column mapping to elsewhere');
       const { json, text } = await broken.get({ user_group_id: 'a' });
-      // Not the first error: if other statements share its batch, one of the batch precedes it.
+      // Finds the error by request id: if other statements share the batch, an error of the batch precedes
+      // it.
       const isError = ({ err, requestId }: LogEntry) => err !== undefined && requestId === json.request_id;
       const entry = await broken.logEntry('the error', isError);
       assert.equal(entry.level, 50);

@@ -1,4 +1,5 @@
-// Contract: requests that no API token covers are limited per client address, and a valid token is never locked out.
+// Contract: requests that no API token covers are limited per client address, and a valid token is never
+// locked out.
 
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
@@ -14,7 +15,7 @@ import { assertProblem } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
 
 const LIMIT = 4;
-/** Refusals are delayed, and each test sends them from addresses of its own. */
+/** Runs tests concurrently, because refusals are delayed. Each test sends from its own addresses. */
 const CONCURRENT = { concurrency: true };
 
 describeOnEachDatabase(
@@ -27,7 +28,7 @@ describeOnEachDatabase(
       },
     });
 
-    /** A request that a trusted proxy forwards for this address. */
+    /** Sends a request as a trusted proxy forwards it for this address. */
     const from = (address: string, token: string): Promise<TestResponse> =>
       service.resolve('unknown', { token, headers: { 'x-forwarded-for': address } });
 
@@ -133,7 +134,7 @@ describeOnEachDatabase(
       const address = '198.51.100.12';
       await statusesOf(address, beyond('/nothing'));
       const paths = ['/docs', '/openapi.json', '/console/sign-in', '/console/user-groups', '/errors'];
-      // The page of the list reloads once: a link from another site comes without the session.
+      // The list page reloads once, because a link from another site comes without the session.
       assert.deepEqual(await statusesOf(address, paths), [200, 200, 200, 200, 429]);
       const asset = /\/docs\/assets\/[^"]+/.exec((await get('198.51.100.13', '/docs')).text)![0];
       for (const path of ['/docs', '/openapi.json', '/console', '/console/sign-in', asset]) {

@@ -1,4 +1,4 @@
-// The patterns in the published description have the same meaning in every regex engine and need no flag, and the
+// Patterns in the published description have the same meaning in every regex engine and need no flag, and the
 // service enforces them.
 
 import assert from 'node:assert/strict';
@@ -20,7 +20,7 @@ const document = JSON.parse(readFileSync('docs/openapi.json', 'utf8'));
 
 const spaces = [...' \u00a0\u1680\u2000\u2005\u200a\u2028\u2029\u202f\u205f\u3000\ufeff'];
 const controls = [...'\0\t\n\v\f\r\u001b\u001f\u007f\u0080\u0085\u009f'];
-/** Some regex engines treat a part of these as white space or control characters. */
+/** Characters that some regex engines treat as white space or control characters. */
 const others = [...'\u00ad\u180e\u200b\u200e\u2060\u202a\u202e\ue000\ufffd\uffff\u{1f642}\u{10ffff}é'];
 const odd = [...spaces, ...controls, ...others];
 
@@ -61,14 +61,14 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null;
 }
 
-/** The object and all objects nested in it. */
+/** Yields the object and all objects nested in it. */
 function* objectsIn(value: unknown): Generator<JsonObject> {
   if (!isObject(value)) return;
   yield value;
   for (const member of Object.values(value)) yield* objectsIn(member);
 }
 
-/** The distinct schemas with a pattern. */
+/** Returns the distinct schemas with a pattern. */
 function patternSchemas(): TextSchema[] {
   const found = Array.from(objectsIn(document)).filter(({ pattern }) => typeof pattern === 'string');
   const schemas = found.map(({ pattern, not }) => ({ pattern, ...(isObject(not) && { not }) }) as TextSchema);
@@ -81,7 +81,9 @@ function accepts({ pattern, not }: TextSchema, flags: string, text: string): boo
 
 describe('The patterns of the description', () => {
   const schemas = patternSchemas();
-  /** A header cannot contain a line feed, so its schema does not exclude one. */
+  /**
+   * Texts to test each schema with. A header cannot contain a line feed, so its schema does not exclude one.
+   */
   const values = schemas.map(({ not }) =>
     not === undefined ? [...headerTexts, ...texts.filter((text) => !text.includes('\n'))] : texts,
   );
@@ -149,7 +151,7 @@ describe('The patterns of the description', () => {
   });
 });
 
-/** The value of an example that is inline or shared in the components. */
+/** Returns the value of an example that is inline or shared in the components. */
 function exampleValue(example: { value?: unknown; $ref?: string }): unknown {
   if (example.$ref === undefined) return example.value;
   const name = example.$ref.replace('#/components/examples/', '');
@@ -184,7 +186,7 @@ describeOnEachDatabase('The service enforces the patterns of its description', (
   for (const [what, [schema, call]] of Object.entries(fields)) {
     it(what, async () => {
       const wrong: string[] = [];
-      // One at a time: lists yield to one another.
+      // One call at a time, because lists yield to one another.
       for (const text of texts) {
         const { status } = await call(text);
         assert.ok([200, 400, 404].includes(status), `${status} for ${JSON.stringify(text)}`);

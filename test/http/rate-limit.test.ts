@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 describeOnEachDatabase('the rate limit', (database) => {
   const service = TestService.of(database, { env: { UGS_RATE_LIMIT_PER_MINUTE: String(LIMIT) } });
 
-  /** The statuses of sequential calls of different kinds. */
+  /** Makes sequential calls of different kinds, and returns their statuses. */
   async function statuses(token: string, calls: number): Promise<number[]> {
     const found: number[] = [];
     for (let call = 0; call < calls; call++) {

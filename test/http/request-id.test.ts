@@ -61,7 +61,7 @@ describeOnEachDatabase("the caller's X-Request-Id", (database) => {
 
 describeOnEachDatabase('the log of a failed request', (database) => {
   it('has the trace of the caller', async () => {
-    // In one thread, which the test can break.
+    // Runs in one thread, which the test can break.
     await using service = await TestService.start(database, { env: { UGS_THREADS: '1' } });
     service.app.context.clock = () => {
       throw new Error('a bug');

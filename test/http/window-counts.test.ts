@@ -1,3 +1,5 @@
+// Counts per minute that the threads of a process share.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
