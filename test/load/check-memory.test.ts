@@ -1,4 +1,5 @@
-// `check` reads any number of user groups in constant memory. A million groups took 41 MB more than ten thousand at most.
+// `check` reads any number of user groups in constant memory: a million groups took at most 41 MB more than
+// ten thousand.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -56,7 +57,10 @@ describeOnEachDatabase(`check of ${GROUPS} user groups`, (kind) => {
   });
 });
 
-/** Of the program in the terminal, as the kernel records it; 0 before it starts and after it has ended. */
+/**
+ * Returns the peak of the program in the terminal, as the kernel records it; 0 before the program starts and
+ * after it has ended.
+ */
 function peakResidentMb(folder: Folder): number {
   try {
     const id = readFileSync(folder.join('process-id'), 'utf8').trim();

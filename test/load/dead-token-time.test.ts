@@ -1,5 +1,5 @@
-// The time of a response does not tell why a token does not resolve: whether it is unknown, or was one of a group that
-// is suspended, deleted or another caller's.
+// The time of a response does not tell why a token does not resolve: whether it is unknown, or belonged to a
+// group that is suspended, deleted or another caller's.
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
@@ -9,9 +9,12 @@ import { describeOnEachDatabase } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 
 const ROUNDS = 600;
-/** Largest difference of two medians. Each additional round trip to PostgreSQL takes at least 15 per cent. */
+/**
+ * Largest difference between two medians. Each additional round trip to PostgreSQL takes at least 15 per
+ * cent.
+ */
 const TOLERANCE = 0.1;
-/** A group whose row takes long to read. */
+/** Properties that make the row of a group slow to read. */
 const LARGE = { text: 'x'.repeat(60_000) };
 
 describeOnEachDatabase('The time of a response', (kind) => {
@@ -60,7 +63,7 @@ describeOnEachDatabase('The time of a response', (kind) => {
     });
 });
 
-/** Medians in milliseconds. The calls take turns, so that a busy machine slows all of them. */
+/** Returns the medians in milliseconds. The calls take turns, so that a busy machine slows all of them. */
 async function mediansOf(
   tokens: Record<string, string>,
   call: (token: string) => Promise<void>,

@@ -9,10 +9,10 @@ import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
 
 const EVENTS = 300_000;
-/** An even number: the group has its first id in the end. */
+/** Even, so that the group has its first id again at the end. */
 const RENAMES = 4_000;
 const MAX_ATTEMPTS = 12;
-/** The five seconds that every response may take, and one that a busy test machine may lose. */
+/** Five seconds that every response may take, and one that a busy test machine may lose. */
 const MAX_RESPONSE_MS = 6_000;
 
 describeOnEachDatabase(`A user group with ${EVENTS} events`, (kind) => {
@@ -34,7 +34,7 @@ describeOnEachDatabase(`A user group with ${EVENTS} events`, (kind) => {
 
   const create = (id: string) => service.get({ user_group_id: id, name: 'Busy' });
 
-  /** Repeats the call as clients do; returns how often. */
+  /** Repeats the call as clients do; returns the number of attempts. */
   async function remove(id: string): Promise<number> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const start = performance.now();

@@ -1,4 +1,5 @@
-// Receivers of one workspace that hang do not delay the webhooks of another, however often its endpoints are replaced.
+// Hanging receivers of one workspace do not delay the webhooks of another, however often its endpoints are
+// replaced.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -8,15 +9,15 @@ import { createApiToken, Folder, type Service, serve } from '../support/process.
 import { Receiver } from '../support/webhooks/receiver.ts';
 import { env, PATH } from '../support/webhooks/tenant.ts';
 
-/** Maximum of endpoints in a workspace. */
+/** Maximum number of endpoints in a workspace. */
 const ENDPOINTS = 100;
 const SAMPLES = 100;
 const SAMPLE_MS = 100;
 const ARRIVAL_MS = 60_000;
 const SLOW_MS = 5_000;
-/** The attack has taken all it can get by then. */
+/** By then, the attack has taken all it can get. */
 const WARM_UP_MS = 5_000;
-/** A low rate: that of the requests of the attacker is not what delays the victim. */
+/** Keeps the attacker's request rate low: its requests must not be what delays the victim. */
 const PAUSE_MS = 20;
 const STEPS_PER_CHANGE = 10;
 const MAX_RATIO = 2;
@@ -27,7 +28,7 @@ describeOnEachDatabase('A workspace with hanging receivers', (kind) => {
   it(`delays those of another at most ${MAX_RATIO} times and ${NOISE_MS} ms longer`, async (test) => {
     using folder = new Folder();
     await using receiver = await Receiver.start();
-    // Half of the receivers never respond; the others hold their attempts too, but keep their concurrency.
+    // Half of the receivers never respond. The others hold their attempts too, but keep their concurrency.
     await using hanging = await Receiver.start((response, { path }) => {
       if (path.endsWith('slow')) setTimeout(() => response.end(), SLOW_MS);
     });
@@ -48,7 +49,10 @@ describeOnEachDatabase('A workspace with hanging receivers', (kind) => {
   });
 });
 
-/** From the request that changes something until its webhook arrives, in ascending order. */
+/**
+ * Returns the times from the request that changes something to the arrival of its webhook, in ascending
+ * order.
+ */
 async function latencies(victim: Caller, receiver: Receiver): Promise<number[]> {
   const first = receiver.received.length;
   const sentAt = new Map<string, number>();
@@ -68,7 +72,7 @@ async function latencies(victim: Caller, receiver: Receiver): Promise<number[]> 
   return found.sort((a, b) => a - b);
 }
 
-/** Replaces the endpoints one by one, and changes something that all of them subscribe to. */
+/** Replaces the endpoints one by one, and makes changes to which all of them subscribe. */
 function attackFrom(hostile: Caller, url: string): AsyncDisposable {
   let isOver = false;
   const attack = async () => {
@@ -150,7 +154,7 @@ class Caller {
 
   async #change(method: string, path: string, body: unknown): Promise<void> {
     const { status, text } = await this.#service.call(this.#token, method, path, body);
-    // Under overload a change is refused.
+    // The service may refuse a change under overload.
     assert.ok(status < 300 || status === 503, text);
   }
 }

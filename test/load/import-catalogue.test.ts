@@ -1,4 +1,4 @@
-// An import reads the configuration of its environment when it changes, and not for every line.
+// An import reads the configuration of its environment when it changes, not for every line.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { runSql } from '../support/sql.ts';
 
 const DATA_SOURCES = 10_000;
 const LINES = 2_000;
-/** Compiling the catalogue and starting the command take a second of it on a busy machine. */
+/** On a busy machine, compiling the catalogue and starting the command take one second of this. */
 const LIMIT_MS = 20_000;
 
 describeOnEachDatabase(`An import into an environment with ${DATA_SOURCES} data sources`, (kind) => {

@@ -16,7 +16,7 @@ interface Group {
   name: string;
   mapping: string;
   properties: string;
-  /** null if the service issues the token. */
+  /** Null if the service issues the token. */
   token: string | null;
   isRotated: boolean;
 }

@@ -1,4 +1,5 @@
-// Lists of API tokens, workspaces and user groups are read and printed page by page, so that their length is not limited by memory.
+// Lists of API tokens, workspaces and user groups are read and printed page by page, so memory does not limit
+// their length.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -9,7 +10,7 @@ import { runSql } from '../support/sql.ts';
 
 const ROWS = 200_000;
 const LIMIT_MS = 60_000;
-/** The program itself needs a third of it; all rows of either list would not fit into the rest. */
+/** Heap of which the program itself needs a third; all rows of either list would not fit into the rest. */
 const SMALL_HEAP = '--max-old-space-size=60';
 
 describeOnEachDatabase(`A list of ${ROWS} rows`, (kind) => {
@@ -38,7 +39,7 @@ describeOnEachDatabase(`A list of ${ROWS} rows`, (kind) => {
     if (kind.name !== 'SQLite') await runSql(database, 'analyze');
   });
 
-  /** Returns the output of the command. */
+  /** Runs a command that lists, and returns its output. */
   async function list(...args: string[]): Promise<string> {
     const script = '"$0" "$@" > list';
     await using program = new Program(folder, ['-c', script, process.execPath, PROGRAM, ...args], {

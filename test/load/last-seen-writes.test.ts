@@ -1,4 +1,4 @@
-// last_seen_at is written without another request.
+// The service writes last_seen_at without waiting for another request.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

@@ -70,7 +70,7 @@ describeOnEachDatabase('overload', (database) => {
   });
 
   it('is logged as a warning that names the request', async () => {
-    // The earlier tests may have used up the log lines of the current second.
+    // Earlier tests may have used up the log lines of the current second.
     await sleep(1_000);
     const ids = Array.from({ length: CALLS }, (_, index) => `logged-${index}`);
     const responses = await Promise.all(ids.map((id) => service.get({ user_group_id: id, name: id })));
@@ -148,7 +148,7 @@ describe('A service whose database is slow', () => {
   it('rejects requests immediately, but none that it has admitted', async (test) => {
     const database = await postgres.create();
     const proxy = await FaultProxy.start(database.url);
-    // Without events no process looks for webhooks to deliver, which would take a place in the queue.
+    // Without events, no process looks for webhooks to deliver, which would take a place in the queue.
     const env = { UGS_QUEUE_LIMIT: '1', UGS_EVENT_RETENTION_DAYS: '0' };
     const slow = { ...database, env: { ...database.env, DATABASE_URL: proxy.url } };
     const service = await TestService.start(postgres, { database: slow, env });
@@ -214,7 +214,7 @@ describe('A process that is stalled briefly', () => {
   });
 });
 
-/** The system's limit for the listen backlog. */
+/** Returns the system's limit on the listen backlog. */
 function maxBacklog(): number {
   const setting = '/proc/sys/net/core/somaxconn';
   return existsSync(setting) ? Number(readFileSync(setting, 'utf8')) : 0;

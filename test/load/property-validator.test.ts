@@ -1,4 +1,4 @@
-// Property schemas that take too long, and what they cost the tenants of other schemas.
+// Property schemas that take too long to check, and what they cost tenants with other schemas.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -16,7 +16,7 @@ const ordinary = jsonText({
   additionalProperties: false,
 });
 
-/** Each definition refers twice to the one before: 2^40 steps. */
+/** Each definition refers twice to the one before, so a check takes 2^40 steps. */
 const definitions = Array.from({ length: 40 }, (_, index) => {
   const $ref = `#/$defs/${index - 1}`;
   return [index, index === 0 ? true : { allOf: [{ $ref }, { $ref }] }];
@@ -28,13 +28,13 @@ const endless = jsonText({
 /** Longer than a check may take. */
 const BLOCKED_MS = 350;
 const large = jsonText({ additionalProperties: { items: { pattern: '^[a-z0-9-]+$' } } });
-/** Its check takes longer than a fast thread has for it. */
+/** Takes longer to check than a fast thread allows. */
 const largeText = jsonText(
   Object.fromEntries(
     Array.from({ length: 90 }, (_, key) => [`k${key}`, Array.from({ length: 90 }, () => 'a-1')]),
   ),
 );
-/** One step that takes long, which the thread cannot stop. */
+/** Takes one long step, which the thread cannot interrupt. */
 const longStep = jsonText({ properties: { a: { pattern: `${'(.*)'.repeat(2_000)}b$` } } });
 const longText = jsonText({ a: 'ab'.repeat(30_000) });
 
@@ -81,7 +81,7 @@ describe('The validator of properties', () => {
   });
 
   it('gives the right verdict after the main thread was blocked for longer than a check may take', async () => {
-    // Compiles it.
+    // Compiles the schema.
     await validator.check(10, large, [EMPTY_OBJECT, EMPTY_OBJECT]);
     for (const properties of [[jsonText({ plan: 'gold' })], [largeText]])
       for (const turns of [0, 2]) {

@@ -19,7 +19,7 @@ describe('a database that has grown from empty within seconds', () => {
     const env = { UGS_QUEUE_LIMIT: String(GROUPS), UGS_POSTGRES_POOL_SIZE: '1' };
     service = stack.use(await TestService.start(postgres, { env }));
     client = stack.use(await SqlConnection.open(service.database.url));
-    // The connection creates its plans now, for an empty table, and caches a plan after some executions.
+    // Makes the connection plan for an empty table: after some executions, it caches a plan.
     for (let call = 0; call < 20; call++) await lookUp(call);
     await Promise.all(
       Array.from({ length: GROUPS }, (_, index) =>
@@ -43,7 +43,7 @@ describe('a database that has grown from empty within seconds', () => {
     return `token of another system ${index}`.replaceAll(' ', '-');
   }
 
-  /** The number of full scans. */
+  /** Returns the number of full scans. */
   async function countFullScans(): Promise<number> {
     // A connection reports its statistics at the end of a statement, and at most once a second.
     await sleep(1_100);

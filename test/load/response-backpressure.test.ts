@@ -1,4 +1,5 @@
-// Contract: a client that sends requests and reads no responses costs the service little memory, for a limited time.
+// Contract: a client that sends requests and reads no responses costs the service little memory, for a
+// limited time.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -19,9 +20,9 @@ const READERS = 10;
 const REQUESTS = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_000);
 const GROUPS = 20;
 const LISTS = 100;
-/** Their lists exceed the buffer limit of a process. */
+/** Readers whose lists exceed the buffer limit of a process. */
 const MANY_READERS = 200;
-/** All the lists together would have more than a gigabyte. */
+/** Far below the size of all the lists together, which exceeds a gigabyte. */
 const MAX_GROWTH_MB = 200;
 const SETTLE_MS = 3_000;
 
@@ -98,13 +99,18 @@ describe('A client that reads no responses', () => {
   });
 });
 
-/** Enough to exceed the share of a workspace, and few enough to fill their socket buffers, of up to 10 MB each, soon. */
+/**
+ * Enough readers to exceed the share of a workspace, yet few enough to fill their socket buffers, of up to 10
+ * MB each, quickly.
+ */
 const RESOLVING_READERS = 160;
-/** Their data sources have almost as much as a resolution may contain. */
+/** Data sources that are almost as large as a resolution may be. */
 const LARGE_SOURCES = 16;
-/** More than a socket buffer holds, and together far fewer than may wait on all connections. */
+/**
+ * Exceeds what a socket buffer holds; all of them together are far fewer than may wait on all connections.
+ */
 const RESOLVES = 60;
-/** All the resolutions together would have 4 GB; those that were sent or refused are garbage for a while. */
+/** All the resolutions together would take 4 GB; those that were sent or refused are garbage for a while. */
 const MAX_RESOLVING_GROWTH_MB = 500;
 const ANSWER_WITHIN_MS = 5_000;
 
@@ -163,12 +169,12 @@ describeOnEachDatabase('A workspace that reads no responses', (database) => {
     const [readers, most] = await peakResidentMb(processOf(script), attack());
     assert.ok(most - before < MAX_RESOLVING_GROWTH_MB, `${Math.round(most - before)} MB more`);
     const served = statuses.filter((status) => status === 200).length;
-    // A machine that runs other tests may be too slow for a database query.
+    // A machine that also runs other tests may be too slow for a database query.
     assert.ok(served >= 0.9 * statuses.length, `${served} of ${statuses.length} served`);
     const slowest = Math.max(...latencies);
     assert.ok(slowest < ANSWER_WITHIN_MS, `${Math.round(slowest)} ms`);
     await eventually('a refusal', async () => {
-      // Requests that were refused for other reasons have left room in the socket buffers.
+      // Fills the room that requests refused for other reasons have left in the socket buffers.
       for (const reader of readers) reader.write(resolves);
       const { status, text: refused } = await resolveAs(hog, hogToken);
       return status === 503 && refused.includes('responses to this workspace');
@@ -187,7 +193,7 @@ async function openReaders(url: string, requests: string, count = READERS): Prom
   return readers;
 }
 
-/** Whether the service accepts another connection. */
+/** Returns whether the service accepts another connection. */
 async function acceptsConnection(url: string): Promise<boolean> {
   const connection = await RawConnection.open(url);
   connection.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');

@@ -1,5 +1,6 @@
-// Contract: garbage does not determine the memory of a service. With the defaults of V8, the heap grows to more than six
-// times of what is in use, and otherwise to about three times, of which a part is the young generation.
+// Contract: garbage does not determine the memory of a service. With the defaults of V8, the heap would grow
+// to more than six times what is in use; with those of the service, to about three times, part of which is
+// the young generation.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -11,7 +12,7 @@ import { Folder, serve } from '../support/process.ts';
 const execute = promisify(execFile);
 const YOUNG_GENERATION = `${import.meta.dirname}/../support/young-generation.ts`;
 const GARBAGE = pathToFileURL(`${import.meta.dirname}/../support/garbage.ts`).href;
-/** With a margin for collections that start late on a busy machine. */
+/** Includes a margin for collections that start late on a busy machine. */
 const MAX_GROWTH = 4.5;
 
 it(`the heap of a service grows to at most ${MAX_GROWTH} times what is in use`, async () => {

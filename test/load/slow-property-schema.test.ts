@@ -1,4 +1,5 @@
-// Property schemas that take too long: most are refused when they are stored, and the others only cost their own tenant.
+// Property schemas that take too long to check: most are refused when they are stored, and the others only
+// cost their own tenant.
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
@@ -25,7 +26,7 @@ describeOnEachDatabase('A property schema', (database) => {
   const create = (id: string, properties?: unknown) =>
     service.get({ user_group_id: id, name: id, ...(properties !== undefined && { properties }) });
 
-  /** Each refers twice to the one before. */
+  /** Each definition refers twice to the one before. */
   const doubling: Record<string, unknown> = { 0: true };
   for (let level = 1; level < 40; level++) {
     const $ref = `#/$defs/${level - 1}`;
@@ -33,7 +34,7 @@ describeOnEachDatabase('A property schema', (database) => {
   }
 
   const slow = { $ref: '#/$defs/39' };
-  /** Below a name that examples do not guess. */
+  /** Schema that is slow only below names that examples do not guess. */
   const hidden = { $defs: doubling, patternProperties: { '^[q-z]{3}[0-4]$': slow } };
 
   const slowEverywhere: Record<string, unknown> = {
@@ -126,7 +127,7 @@ describeOnEachDatabase('A property schema', (database) => {
     await service.call('DELETE', path, undefined, { token: admin.token });
   });
 
-  /** Latency of a request that is sent meanwhile, in milliseconds. */
+  /** Returns the latency of a request that is sent meanwhile, in milliseconds. */
   async function healthDelay(): Promise<number> {
     await sleep(20);
     const startedAt = performance.now();

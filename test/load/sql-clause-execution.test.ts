@@ -1,4 +1,5 @@
-// A real PostgreSQL executes the conditions of row-level security rules: each selects exactly the row of its value.
+// A real PostgreSQL executes the conditions of row-level security rules: each selects exactly the row of its
+// value.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -59,7 +60,7 @@ const pieces = [
   '{#',
 ];
 const value = textWith(pieces);
-/** What must be refused, written independently of the implementation. */
+/** Returns whether a text must be refused, independently of the implementation. */
 const refused = (text: string) =>
   text.includes('{{') ||
   text.includes('{%') ||
@@ -96,7 +97,7 @@ describe('Conditions of row-level security rules on PostgreSQL', () => {
       }
     });
     assert.ok(clauses.length > VALUES / 4, `${clauses.length} of ${VALUES} are quoted (seed ${seed})`);
-    // PostgreSQL cannot store NUL; such a value is refused in any case.
+    // PostgreSQL cannot store NUL; a value that contains it is refused in any case.
     const rows = values.map((text, id) => ({ id, text })).filter(({ text }) => !text.includes('\0'));
     await client.query('insert into rows select * from unnest($1::int[], $2::text[])', [
       rows.map(({ id }) => id),

@@ -1,4 +1,4 @@
-// Contract: when the first retry of a webhook comes, by the clock of the machine.
+// Contract: the delay of a webhook's first retry, by the clock of the machine.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -10,9 +10,9 @@ import { env, Tenant } from '../support/webhooks/tenant.ts';
 
 const ENDPOINTS = 10;
 const GROUPS = 4;
-/** Between the groups: the attempts fail at different times between two polls. */
+/** Pause between groups: their attempts fail at different times between two polls. */
 const APART_MS = 270;
-/** For a busy machine. */
+/** Allowance for a busy machine. */
 const MARGIN_MS = 300;
 
 describeOnEachDatabase('The first retry of a webhook', (kind) => {
