@@ -1,5 +1,6 @@
-// On Citus, user groups are distributed over the nodes by bucket, and small tables are replicated to every node. If
-// TEST_CITUS_URL is set to the coordinator of a cluster, the whole suite runs on it in addition to the other databases.
+// On Citus, user groups are distributed over the nodes by bucket, and small tables are replicated to every
+// node. If TEST_CITUS_URL is set to the coordinator of a cluster, the whole suite runs on it in addition to
+// the other databases.
 
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
@@ -17,9 +18,12 @@ import { suiteStack } from '../support/suite.ts';
 
 const GROUPS = 500;
 const PERIOD_MS = 100;
-/** Longer than citus.recover_2pc_interval on the coordinator, after which Citus deletes records that it can settle. */
+/**
+ * Longer than citus.recover_2pc_interval on the coordinator, after which Citus deletes records that it can
+ * settle.
+ */
 const FEED_DELAY_MS = 3_000;
-/** In a statement, with its alias. */
+/** Distributed table in a statement, with its alias. */
 const DISTRIBUTED_TABLE =
   /(?:from|join|update) (user_groups|user_group_renames|events|deliveries|usage_counts)(?: as (\w+))?/g;
 const skip = !process.env.TEST_CITUS_URL && 'TEST_CITUS_URL is not set: no test has run on Citus';
@@ -113,7 +117,7 @@ describe('a Citus cluster', { skip }, () => {
     };
     await service.get({ user_group_id: 'first', name: 'First' }, { token });
     await waitFor('first');
-    // The record of a prepared transaction, of a node that does not exist, so that Citus never finds it committed.
+    // Record of a prepared transaction on a node that does not exist, so that Citus never finds it committed.
     await client.query(`insert into pg_dist_transaction (groupid, gid) values (-1, 'citus_0_0_0_0')`);
     await service.get({ user_group_id: 'second', name: 'Second' }, { token });
     await sleep(FEED_DELAY_MS);

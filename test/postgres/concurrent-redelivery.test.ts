@@ -1,4 +1,5 @@
-// PostgreSQL: another process changes a delivery after a command has read it and before the command changes it.
+// PostgreSQL: another process changes a delivery after a command has read it and before the command changes
+// it.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
@@ -26,7 +27,7 @@ describe('A webhook delivery that two processes change', () => {
   after(() => receiver[Symbol.asyncDispose]());
   beforeEach(() => tenant.waitFor('hook', ({ state }) => state === 'delivered'));
 
-  /** Runs the statement in a transaction that ends when all calls wait for it. */
+  /** Runs the statement in a transaction that ends once all calls wait for it. */
   async function whileWaiting<Result>(
     statement: string,
     startCalls: () => Promise<Result>[],

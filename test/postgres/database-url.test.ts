@@ -1,4 +1,5 @@
-// Contract: every connection to PostgreSQL interprets DATABASE_URL and the PG* environment variables in the same way.
+// Contract: every connection to PostgreSQL interprets DATABASE_URL and the PG* environment variables in the
+// same way.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

@@ -1,5 +1,5 @@
-// Contract: the service behaves in the same way with every default isolation level of the server as with PostgreSQL's
-// own default.
+// Contract: the service behaves the same with every default isolation level of the server as with
+// PostgreSQL's own default.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -11,7 +11,7 @@ import { suiteStack } from '../support/suite.ts';
 
 const PROCESSES = 4;
 const ROUNDS = 20;
-/** Directly, and behind a pooler that does not support session settings. */
+/** Settings for a server, and for a pooler that does not support session settings. */
 const connections: Record<string, Record<string, string>> = {
   'a server': {},
   'a pooler': { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '0', UGS_POSTGRES_PREPARED_STATEMENTS: 'off' },
@@ -33,7 +33,7 @@ for (const isolation of ['repeatable read', 'serializable']) {
         for (const service of services) stack.defer(() => service.stop());
       });
 
-      /** One concurrent call through each process. */
+      /** Makes one concurrent call through each process. */
       function concurrently<Result>(
         call: (service: TestService, index: number) => Promise<Result>,
       ): Promise<Result[]> {

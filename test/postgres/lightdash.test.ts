@@ -1,5 +1,5 @@
-// Embed tokens for Lightdash: PostgreSQL executes the filter of examples/lightdash with what is minted, and returns only the
-// rows of the customer.
+// Embed tokens for Lightdash: PostgreSQL executes the filter of examples/lightdash with the minted
+// attributes, and returns only the rows of the customer.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -29,7 +29,7 @@ interface Customer {
   region: unknown;
 }
 
-/** Attributes of a token; null if it is refused. */
+/** Returns the attributes of a token; null if the token is refused. */
 function mint({ id, region }: Customer, viewer: string | null = null): UserAttributes | null {
   const properties = parse({ region: { region } }).members.get('region')!;
   const userGroup = {
@@ -58,7 +58,7 @@ function mint({ id, region }: Customer, viewer: string | null = null): UserAttri
   }
 }
 
-/** Each returned rows of other customers, with at least one of the ways to escape. */
+/** Customers that each got rows of others, with at least one of the ways of escaping. */
 const attacks: readonly Customer[] = [
   { id: "x') OR '1' IN ('1", region: 'EMEA' },
   { id: 'other', region: "x') OR '1' IN ('1" },
@@ -157,7 +157,7 @@ describe('With the filter of examples/lightdash, PostgreSQL returns', () => {
     );
   });
 
-  /** One row of each customer and region. */
+  /** Stores one row for each customer and region. */
   async function store(customers: readonly Customer[]): Promise<{ owner: string; region: string }[]> {
     const rows = customers
       .flatMap(({ id, region }) => [region].flat().map((each) => ({ owner: id, region: String(each) })))
@@ -207,7 +207,7 @@ describe('With the filter of examples/lightdash, PostgreSQL returns', () => {
     assert.ok(minted > VALUES / 20, `${minted} are minted (seed ${seed})`);
   });
 
-  /** Returns how many of the customers have a token. */
+  /** Asserts that each token shows only the rows of its customer; returns how many customers have a token. */
   async function assertOwnRows(customers: readonly Customer[], message = ''): Promise<number> {
     const rows = await store(customers);
     const minted = customers.flatMap((customer) => {

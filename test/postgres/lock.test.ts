@@ -1,5 +1,5 @@
-// Concurrent commands of several processes lock rows in the same order. If another client does not, PostgreSQL resolves
-// the deadlock and the command is retried.
+// Concurrent commands of several processes lock rows in the same order. If another client does not,
+// PostgreSQL resolves the deadlock and the command is retried.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -122,7 +122,7 @@ describe('updates of the same user groups', () => {
     const batch = [update(first!, 'same'), update(second!, 'changed'), update(first!, 'changed')];
     const updated = store.write(batch);
     await sleep(200);
-    // Fails if the waiting batch has locked it.
+    // Fails if the waiting batch has locked this row.
     const lock = 'select 1 from user_groups where provided_id = $1 for update nowait';
     await other.query(lock, [second!.providedId]);
     await other.query('commit');
@@ -187,7 +187,7 @@ describe('updates and rotations of the same user groups', () => {
   });
 });
 
-/** PostgreSQL reports the deadlocks of a session when it ends. */
+/** Returns the number of deadlocks. PostgreSQL reports those of a session when the session ends. */
 async function countDeadlocks(database: TestDatabase): Promise<number> {
   const count = 'select deadlocks::integer from pg_stat_database where datname = current_database()';
   const [row] = await runSql(database, count);

@@ -132,7 +132,7 @@ it('Queries of a kind that has a statement for each of them travel together', ()
     assert.ok(ofAll < 2 * ofOne, `${ofAll} instead of ${ofOne} round trips`);
   }));
 
-/** Each message of a client starts with a letter for its type. */
+/** Returns the type of each message of a client, which is its first letter. */
 function typesOf(sent: Buffer): string {
   return new MessageSplitter('server')
     .push(sent)

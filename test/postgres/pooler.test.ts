@@ -1,5 +1,5 @@
-// Contract: with two settings the service works behind a pooler that assigns each transaction to a different session and
-// rejects session settings, such as PgBouncer before 1.21.
+// Contract: with two settings the service works behind a pooler that assigns each transaction to a different
+// session and rejects session settings, such as PgBouncer before 1.21.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,5 +1,5 @@
-// Every statement uses only SQL that PostgreSQL, Citus, CockroachDB, YugabyteDB and Aurora DSQL all support, and that a
-// sharded database can execute on one shard or in one pass.
+// Every statement uses only SQL that PostgreSQL, Citus, CockroachDB, YugabyteDB and Aurora DSQL all support,
+// and that a sharded database can execute on one shard or in one pass.
 
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
@@ -8,8 +8,8 @@ import { pathToFileURL } from 'node:url';
 import type { Statement } from '../../src/store/statement.ts';
 
 /**
- * SQL that is not portable, with an example and the reason. Excluded are `citus.ts`, which is specific to Citus, and
- * `inspect.ts`, which reads catalogues and the clock for an operator.
+ * SQL that is not portable, with an example and the reason. Excluded are `citus.ts`, which is specific to
+ * Citus, and `inspect.ts`, which reads catalogues and the clock for an operator.
  */
 const unportable: Record<string, { pattern: RegExp; example: string; because: string }> = {
   'generated ids': {
@@ -130,7 +130,7 @@ const SOURCES = globSync(FILES).filter(
   (file) => !file.endsWith('/citus.ts') && !file.endsWith('/inspect.ts'),
 );
 
-/** The exported statements, as they are sent. */
+/** Exported statements, as they are sent. */
 const prepared: Sql[] = (
   await Promise.all(
     SOURCES.map(async (file) => {
@@ -144,13 +144,13 @@ function isStatement(value: unknown): value is Statement {
   return typeof value === 'object' && value !== null && 'name' in value && 'sql' in value;
 }
 
-/** The exported statements, literals that start like a statement, and the statements of the migrations. */
+/** Exported statements, literals that start like a statement, and the statements of the migrations. */
 const statements: Sql[] = [
   ...prepared,
   ...SOURCES.flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(STATEMENT)].map(([, , text]) => ({
       file,
-      // The prepared statement has the columns.
+      // Stands in for the columns; the prepared statement contains the real ones.
       text: text!.replace(/\$\{isSent\(\w+\)\}/g, 'stored.bucket = sent.bucket'),
     })),
   ),

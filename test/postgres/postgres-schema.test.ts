@@ -26,7 +26,7 @@ describe('a PostgreSQL database without a schema', () => {
   it('is not changed if the server is older than version 14', async () => {
     const version = await versionOf(database.url);
     await using proxy = await FaultProxy.start(database.url);
-    // Of the same length, since messages contain their length.
+    // Same length, because messages contain their length.
     const old = version.replace(/^\d\d/, '13');
     proxy.rewrite = (message) => Buffer.from(message.toString('latin1').replaceAll(version, old), 'latin1');
     await assert.rejects(withSchemaSession(optionsFor(proxy.url, TIMEOUTS), migrate), (error: Error) => {
@@ -111,7 +111,7 @@ it('a PostgreSQL user with short timeouts still waits for a concurrent migration
 });
 
 describe('twenty connections that migrate concurrently', () => {
-  // Repeated, since the interleaving varies.
+  // Repeated, because the interleaving varies.
   for (let attempt = 1; attempt <= 5; attempt++) {
     it(`run each migration once (${attempt})`, async () => {
       await using database = await postgres.create();

@@ -1,5 +1,5 @@
-// Round trips: queries of one request are sent together. For this, the caller of a request is predicted, and a wrong
-// prediction must not reveal data of another caller.
+// Queries of one request are sent together, to save round trips. For this, the caller of a request is
+// predicted, and a wrong prediction must not reveal data of another caller.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, it } from 'node:test';
@@ -11,11 +11,14 @@ import { TestService } from '../support/service.ts';
 import { SqlConnection } from '../support/sql.ts';
 import { suiteStack } from '../support/suite.ts';
 
-/** The message that ends a pipeline. */
+/** Message that ends a pipeline. */
 const SYNC = 'S\0\0\0\x04';
-/** The message that executes a statement. */
+/** Message that executes a statement. */
 const EXECUTE = 'E\0\0\0\x09\0\0\0\0\0';
-/** The dispatcher looks for webhooks that are due at times of its own, alone or in the pipeline of a request. */
+/**
+ * Query for webhooks that are due, which the dispatcher sends at its own times, alone or in the pipeline of a
+ * request.
+ */
 const BACKGROUND = 'find_next_pending_endpoint';
 
 describe('the requests of a known caller', () => {
@@ -42,7 +45,7 @@ describe('the requests of a known caller', () => {
     sent = '';
   });
 
-  /** How often requests have waited for a response of the database. */
+  /** Returns how often requests have waited for a response of the database. */
   function roundTrips(): number {
     const pipelines = sent.split(SYNC).slice(0, -1);
     const isOfRequest = (pipeline: string): boolean =>

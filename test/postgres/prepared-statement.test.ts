@@ -1,4 +1,4 @@
-// How PostgreSQL executes statements.
+// How PostgreSQL executes statements: without compiling them, and reading only the rows that they need.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

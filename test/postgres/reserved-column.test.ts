@@ -1,4 +1,5 @@
-// The names that PostgreSQL does not accept as a column, or evaluates, cannot be the column of a row-level security rule.
+// Names that PostgreSQL does not accept as a column, or evaluates, cannot be the column of a row-level
+// security rule.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

@@ -1,4 +1,5 @@
-// The row-level security of docs/embedding.md: no value, no rows; and no value remains for the next customer.
+// The row-level security of docs/embedding.md: without a value there are no rows, and no value remains for
+// the next customer.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -9,14 +10,14 @@ import { SqlConnection } from '../support/sql.ts';
 import { suiteStack } from '../support/suite.ts';
 
 const [policy = '', query = ''] = codeBlocks(pageText('docs/embedding.md'), 'sql');
-/** Roles belong to the server, which other tests use too. */
+/** Unique, because roles belong to the server, which other tests use too. */
 const role = `charts_${randomBytes(4).toString('hex')}`;
 const password = randomBytes(16).toString('hex');
 
 describe('The row-level security of the documentation', () => {
   const stack = suiteStack();
   let owner: SqlConnection;
-  /** One connection, as a pool would reuse it. */
+  /** Single connection, as a pool would reuse it. */
   let charts: SqlConnection;
   before(async () => {
     const database = stack.use(await postgres.create());

@@ -1,4 +1,4 @@
-// A search reads the groups after it has found them: what changes in between.
+// A search reads the groups after it has found them. A change in between must not hide one.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -12,7 +12,7 @@ import { runSql } from '../support/sql.ts';
 import { storeUserGroups } from '../support/stored-user-group.ts';
 
 const LIST = '/console/user-groups?search=shop';
-/** Rows of a page. */
+/** Number of rows on a page. */
 const PAGE = 50;
 const DELAY_MS = 400;
 
@@ -27,7 +27,7 @@ it('A search in the console misses no group although the last one on a page gets
   let renamed: Promise<unknown> | undefined;
   proxy.decide = (subject) => {
     if (subject === 'search_user_groups') {
-      // The server has found the groups by then, but the service does not know them yet.
+      // The server has found the groups by now, but the service does not know them yet.
       proxy.delayMs = DELAY_MS;
       renamed = sleep(DELAY_MS / 2).then(() =>
         runSql(database, `update user_groups set name = 'z, a shop' where provided_id = '${ids[PAGE - 1]}'`),

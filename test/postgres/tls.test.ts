@@ -1,4 +1,4 @@
-// TLS connections to PostgreSQL, configured by the DATABASE_URL parameters that libpq supports.
+// TLS connections to PostgreSQL, configured by the parameters of DATABASE_URL that libpq supports.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -51,7 +51,7 @@ describe('A PostgreSQL server with TLS', { skip: !isInstalled && 'openssl is not
     return rows;
   }
 
-  /** The settings of a service that trusts the certificate. */
+  /** Returns the settings of a service that trusts the certificate. */
   function trusting(certificate: string): Record<string, string> {
     const url = new URL(server.url);
     url.hostname = 'localhost';
