@@ -1,5 +1,6 @@
-// Statements about API tokens on SQLite, which run in the thread of callers or in that of all writes: an environment can have
-// any number of revoked and expired API tokens, and they read none of them in vain.
+// SQLite statements about API tokens run in the thread that serves callers or in the one that writes for all.
+// An environment can have any number of revoked and expired API tokens, so a statement must not read them
+// needlessly.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

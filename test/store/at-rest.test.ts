@@ -12,7 +12,10 @@ import { runSql } from '../support/sql.ts';
 
 const GROUPS = 40;
 
-/** Every encoding of the text to search for. A base64 form is cut to the part that is independent of its neighbours. */
+/**
+ * Returns every encoding of the text to search for. A base64 form is cut to the part that does not depend on
+ * its neighbours.
+ */
 function encodings(text: string): Record<string, string> {
   const bytes = Buffer.from(text);
   // Base64 encodes three bytes as four characters, so the form depends on the offset modulo three.
@@ -30,14 +33,14 @@ function encodings(text: string): Record<string, string> {
   };
 }
 
-/** The encodings of the text that the copy contains. */
+/** Returns the encodings of the text that the copy contains. */
 function foundIn(copy: string, text: string): string[] {
   return Object.entries(encodings(text))
     .filter(([, encoded]) => copy.includes(encoded))
     .map(([encoding]) => encoding);
 }
 
-/** The contents of the database without the keys, byte for byte as Latin-1. */
+/** Returns the contents of the database without the keys, byte for byte as Latin-1. */
 async function copyOf(database: TestDatabase): Promise<string> {
   if (database.url.startsWith('sqlite:')) return copyOfFiles(dirname(database.url.slice('sqlite:'.length)));
   const tables = await runSql(database, "select tablename from pg_tables where schemaname = 'public'");
@@ -50,7 +53,7 @@ async function copyOf(database: TestDatabase): Promise<string> {
     .join('\n');
 }
 
-/** The database and its write-ahead log. The key ring is the only file that is not part of a copy. */
+/** Returns the database and its write-ahead log. Only the key ring is not part of a copy. */
 function copyOfFiles(folder: string): string {
   const files = readdirSync(folder).filter((name) => name.startsWith('user-groups.db'));
   assert.ok(files.includes('user-groups.db-wal'));
@@ -123,7 +126,7 @@ describeOnEachDatabase('A stored token replaced by another stored token', (kind)
     return row!;
   }
 
-  /** The owner of the token that replaces the group's token. */
+  /** Returns the row of the token that replaces the group's token, by its owner. */
   const others: Record<string, (body: object, token: string) => Promise<Row>> = {
     'another group': async () => rowOf(await service.get({ user_group_id: 'other', name: 'Other' })),
     'the group with the same id in the other environment': async (body) =>
@@ -142,7 +145,7 @@ describeOnEachDatabase('A stored token replaced by another stored token', (kind)
     },
   };
   for (const [index, [owner, otherRow]] of Object.entries(others).entries()) {
-    // With its digest it is the entire earlier row, which no key distinguishes from the current one.
+    // With its digest, it is the entire earlier row, which no key distinguishes from the current one.
     const isEarlierRow = owner === 'the same group before a rotation';
     for (const columns of isEarlierRow ? [SEALED] : [SEALED, WHOLE]) {
       it(`cannot be decrypted: the token of ${owner}, ${columns === WHOLE ? 'with' : 'without'} its digest`, async () => {

@@ -1,4 +1,4 @@
-// Requests queued for the database: how many are admitted, how they are batched, and how they time out.
+// Requests queued for the database: how many are admitted, how they are batched, and when they time out.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -17,9 +17,9 @@ import { describeOnEachDatabase } from '../support/database.ts';
 import { storeOf } from '../support/store.ts';
 
 const LIMITS = { maxBatch: 256, maxInFlight: 1, maxLingerMs: 0, maxQueued: 100 };
-/** New work that would wait longer is rejected. */
+/** Maximum wait: new work that would wait longer is rejected. */
 const MAX_WAIT_MS = 100;
-/** More than two blocks. */
+/** Exceeds two blocks of ids. */
 const IDS = 2_500;
 
 describeOnEachDatabase('The batching store', (kind) => {
@@ -30,7 +30,7 @@ describeOnEachDatabase('The batching store', (kind) => {
     return BatchingStore.create(opened.store, { read: limits, write: { ...limits, isOfOneKind: true } });
   }
 
-  /** Answers no read before the promise is resolved. */
+  /** Returns a store that answers no read before the promise resolves. */
   function slowStore(released: Promise<void>, maxBatch: number, options?: BatchingOptions): BatchingStore {
     const read = async (queries: readonly Query[]) => {
       await released;

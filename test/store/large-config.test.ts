@@ -1,5 +1,5 @@
-// A configuration of several pages on SQLite is read from a snapshot, which keeps the log: it is open only while pages
-// are read, and the log is emptied after it.
+// SQLite reads a configuration of several pages from a snapshot, which keeps the log. The snapshot is open
+// only while pages are read, and the log is emptied afterwards.
 
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { openServingStore } from '../../src/store/sqlite/store.ts';
 import { Folder } from '../support/process.ts';
 
 const LIMITS = { maxBatch: 1, maxInFlight: 1, maxLingerMs: 0, maxQueued: 100 };
-/** Longer than emptying the log waits for a snapshot. */
+/** Exceeds the time for which emptying the log waits for a snapshot. */
 const READING_MS = 300;
 const tenant: Tenant = { workspaceId: 1, environment: 'Customer' };
 

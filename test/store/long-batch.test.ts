@@ -1,4 +1,4 @@
-// The requests of one workspace delay those of another by what the database does at once, not by all that wait.
+// Requests of one workspace delay those of another by what the database does at once, not by all that wait.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -18,7 +18,7 @@ const ROWS = 500;
 describe('A change of another workspace waits for a part', () => {
   const service = TestService.of(sqlite);
 
-  /** How many of the commands are done when a later one of another workspace is. */
+  /** Returns how many of the commands are done when a later one of another workspace is. */
   async function countDone(commands: readonly Command[]): Promise<number> {
     const { store } = service.app.context;
     let done = 0;

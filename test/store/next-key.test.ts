@@ -1,5 +1,5 @@
-// The next tenant with events, and the next webhook endpoint with pending deliveries, on SQLite, which is asked in the
-// thread that serves callers.
+// Finds the next tenant with events, and the next webhook endpoint with pending deliveries, on SQLite, which
+// is queried in the thread that serves callers.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -13,7 +13,7 @@ import { runSql } from '../support/sql.ts';
 import { suiteStack } from '../support/suite.ts';
 
 const ROWS = 300_000;
-/** Reading the rows takes ten times as long. */
+/** Limit for a lookup; reading the rows would take ten times as long. */
 const MAX_MS = 3;
 const CALLS = 9;
 
@@ -42,7 +42,7 @@ describe('Among many rows of one key', () => {
     stack.defer(() => connection.close());
   });
 
-  /** All keys from the first one, and the shortest time that each took to find. */
+  /** Returns all keys from the first one on, and the shortest time that it took to find each. */
   function walk<Key>(next: (after: Key | null) => Key | null): { keys: Key[]; times: number[] } {
     const keys: Key[] = [];
     const times: number[] = [];

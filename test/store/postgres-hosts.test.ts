@@ -1,4 +1,4 @@
-// The hosts of a DATABASE_URL.
+// Hosts of a DATABASE_URL that lists several.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -33,7 +33,7 @@ describe('The hosts of a DATABASE_URL', () => {
     const hosts = new Hosts(['a', 'b', 'c']);
     assert.equal(hosts.url, 'a');
     hosts.skip('a');
-    // Another connection has failed at the same host.
+    // A second connection has failed at the same host.
     hosts.skip('a');
     assert.equal(hosts.url, 'b');
     hosts.skip('b');

@@ -9,7 +9,7 @@ import { executeSql } from '../support/sql.ts';
 
 /** In most rounds, the updates form one batch. */
 const MAX_ROUNDS = 50;
-/** A value of a customer, which no error may bring into the log. */
+/** Value of a customer, which no error may write to the log. */
 const PRIVATE = 'a private note';
 const BAD = 'Refused by the database';
 const POSTGRES = `alter table user_groups add constraint refused check (name <> '${BAD}')`;

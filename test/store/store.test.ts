@@ -1,5 +1,5 @@
-// The store port, for each adapter: commands and queries affect only the group that they name, results have the order of
-// their commands, compare-and-set compares, and a batch is atomic.
+// The store port, for each adapter: commands and queries affect only the group that they name, results have
+// the order of their commands, compare-and-set compares, and a batch is atomic.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, it } from 'node:test';
@@ -68,7 +68,7 @@ describeOnEachDatabase('A store', (kind) => {
       await write({ kind: 'ensureWorkspace', workspaceId: id, name: `workspace ${id}`, now: CREATED_AT });
   });
 
-  /** In as many batches as the store takes. */
+  /** Writes the commands in as many batches as the store needs. */
   async function writeAll(commands: readonly Command[]): Promise<CommandResult[]> {
     const results = await store.write(commands);
     while (results.length < commands.length)
@@ -84,7 +84,7 @@ describeOnEachDatabase('A store', (kind) => {
     return (await store.read([query as Query]))[0] as QueryResult<Kind>;
   }
 
-  /** Keys in one bucket, so that only the other parts of a key distinguish two groups. */
+  /** Returns a key in the bucket of all keys, so that only its other parts distinguish two groups. */
   function keyOf(providedId: string, parts: Partial<UserGroupKey> = {}): UserGroupKey {
     return { bucket: 7 as Bucket, workspaceId, environment: 'Customer', providedId, ...parts };
   }
@@ -183,7 +183,7 @@ describeOnEachDatabase('A store', (kind) => {
     };
   }
 
-  /** The ids and versions of the events of a target, oldest first. */
+  /** Returns the ids and versions of the events of a target, oldest first. */
   async function eventsOf(tenant: Tenant, target: EventTarget): Promise<[string, number | null][]> {
     const { events } = await read({
       kind: 'listEvents',
@@ -198,7 +198,7 @@ describeOnEachDatabase('A store', (kind) => {
     return events.map(({ eventId, version }) => [eventId, version]);
   }
 
-  /** The groups of the workspaces of this test, in the order of their keys. */
+  /** Returns the groups of this test's workspaces, in the order of their keys. */
   async function storedGroups(): Promise<UserGroup[]> {
     const all = await read({ kind: 'scanUserGroups', after: null, limit: 10_000 });
     return all.filter((group) => group.workspaceId === workspaceId || group.workspaceId === workspaceId + 1);
@@ -556,7 +556,7 @@ describeOnEachDatabase('A store', (kind) => {
         }),
       );
       const writing = writeAll(puts.slice(0, -1));
-      // Other transactions start later and end earlier.
+      // These transactions start later and end earlier.
       for (const name of ['first', 'second', 'third'])
         await write({ kind: 'renameWorkspace', workspaceId, from: `workspace ${workspaceId}`, to: name });
       const results = [...(await writing), ...(await writeAll(puts.slice(-1)))];
@@ -615,7 +615,7 @@ describeOnEachDatabase('A store', (kind) => {
         precondition: { ifMatch: [versionTag({ teamId: command.teamId, version: 2 })] },
       }),
       'another bucket': (command) => ({ ...command, bucket: 8 as Bucket }),
-      // The group was deleted, and its token was imported for another one.
+      // The group was deleted, and its token was imported for another group.
       'another team_id': (command) => ({ ...command, teamId: command.teamId + 1 }),
     };
     for (const [what, outdated] of Object.entries(outdatedRotations)) {
