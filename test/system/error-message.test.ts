@@ -1,4 +1,4 @@
-// The messages of system errors, of real connections.
+// Messages of system errors from real connections.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Clean-up when a signal ends a command, also if it arrives while the event loop is blocked.
+// Clean-up when a signal ends a command, even if it arrives while the event loop is blocked.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
