@@ -1,5 +1,5 @@
-// A process with several serving threads: a change that one acknowledges, all of them see, and limits of the process count
-// all of them.
+// A process with several serving threads: all of them see a change that one has acknowledged, and the limits
+// of the process count all of them.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -146,7 +146,7 @@ describe('The metrics of a process that ends', () => {
       const count = await countRequests();
       return count >= 2 && count;
     });
-    // The main thread stops it when the others have exited.
+    // The main thread stops the retention once the other threads have exited.
     const [exited, scraped] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const stop = eventRetention.stop.bind(eventRetention);
     t.mock.method(eventRetention, 'stop', async () => {
@@ -191,7 +191,7 @@ describeOnEachDatabase('The limits of a process', (database) => {
   });
 });
 
-/** The elements, starting with another one in each round. */
+/** Returns the elements, starting with a different one in each round. */
 function rotated<Item>(items: readonly Item[], round: number): Item[] {
   const first = round % items.length;
   return [...items.slice(first), ...items.slice(0, first)];
