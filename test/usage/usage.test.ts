@@ -19,10 +19,10 @@ interface Entry {
   embed_tokens: Record<string, number>;
 }
 
-/** Of the API token of the test. */
+/** Workspace of the test's API token. */
 const WORKSPACE_ID = 1;
 
-/** What the integrations need. */
+/** Properties that the integrations need. */
 const properties = { region: 'EMEA', plan: 'gold', seats: 1 };
 
 const NONE = { resolves: 0, introspections: 0, forward_authentications: 0, embed_tokens: {} };
@@ -36,7 +36,7 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
 
   const today = () => toDay(Date.now() + service.clockAheadMs);
 
-  /** All pages. */
+  /** Returns the entries of all pages. */
   async function list(query: string, token = service.token): Promise<Entry[]> {
     const entries: Entry[] = [];
     for (let cursor = ''; ; ) {
@@ -75,7 +75,7 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
     const minted = await site.mint({ integration: 'jwt', token });
     assert.equal(minted.status, 201, minted.text);
     await site.mint({ integration: 'jwt', user_group_id: 'counted' });
-    // Resolves too, but a refusal is not counted.
+    // An embed token resolves too; a refusal is not counted.
     await service.resolve(minted.json.embed_token.token);
     await service.resolve('unknown-token-of-nobody');
     await site.mint({ integration: 'missing', token });
@@ -116,7 +116,7 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
   });
 
   it('pages through days, and in a day through ids in the order of their bytes', async () => {
-    // In UTF-16 the last two are in the other order.
+    // In UTF-16, the last two would be in the other order.
     const ids = ['A', 'a', 'ab', 'é', '\u{ff5e}', '\u{1f600}'];
     const first = 18_000;
     const counts = [0, 1, 3].flatMap((day) =>
