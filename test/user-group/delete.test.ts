@@ -1,4 +1,5 @@
-// Contract: DELETE /v1/user-groups/{user_group_id} deletes the group, invalidates its token immediately and frees its id.
+// Contract: DELETE /v1/user-groups/{user_group_id} deletes the group, invalidates its token immediately and
+// frees its id.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -131,7 +132,7 @@ describeOnEachDatabase('DELETE /v1/user-groups/{user_group_id}', (database) => {
   });
 });
 
-// SQLite is served by one process only.
+// Only one process can serve SQLite.
 describe('a group that one service deletes (PostgreSQL)', () => {
   const [first, second] = TestService.pairOf(postgres);
 

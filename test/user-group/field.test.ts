@@ -8,24 +8,24 @@ import { pointersOf } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
 
 const KIB = 1024;
-/** One code point, two UTF-16 units, four bytes. */
+/** One code point: two UTF-16 units, four bytes. */
 const WIDE = '😀';
 
 function entries(count: number): Record<string, number> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index]));
 }
 
-/** `levels` nested objects. */
+/** Returns `levels` nested objects. */
 function nested(levels: number): string {
   return `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
 }
 
-/** JSON of exactly this many bytes. */
+/** Returns JSON of exactly this many bytes. */
 function propertiesOf(bytes: number): string {
   return `{"a":"${'é'.repeat(100)}${'x'.repeat(bytes - 208)}"}`;
 }
 
-/** A value that is rejected because of the part at `pointer`. */
+/** Value that is rejected because of the part at `pointer`. */
 class At {
   readonly value: unknown;
   readonly pointer: string;
@@ -195,7 +195,7 @@ describeOnEachDatabase('fields', (database) => {
     await service.get({ user_group_id: 'there', name: 'There' });
   });
 
-  /** A body that creates a group, with one field set to the value. */
+  /** Returns a body that creates a group, with one field set to the value, and the id of that group. */
   function bodyWith(field: string, value: unknown): { text: string; id: string } {
     const id = `group-${++groups}`;
     const fields: Record<string, unknown> = { user_group_id: id, name: 'Acme', [field]: value };
@@ -268,7 +268,7 @@ describeOnEachDatabase('fields', (database) => {
     for (const response of [await service.get(body), await service.put(body)]) {
       assert.deepEqual([response.status, response.json.code], [400, 'invalid_json']);
       assert.deepEqual(pointersOf(response), [`/properties${'/a'.repeat(16)}`]);
-      // The body itself is one more level.
+      // The body itself counts as one more level.
       assert.match(response.json.detail, / must not be deeper than 17 levels, including the outermost /);
     }
   });

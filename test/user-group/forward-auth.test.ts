@@ -20,7 +20,7 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
   const ask = (token: string, headers = {}, apiToken = service.token) =>
     service.forwardAuth({ 'x-user-group-token': token, ...headers }, apiToken);
 
-  /** The headers about the viewer, without the common start of their names. */
+  /** Returns the headers about the viewer, without the common prefix of their names. */
   function viewerIn({ status, headers, text }: TestResponse): Record<string, string> {
     assert.deepEqual([status, text], [200, '']);
     assert.equal(headers['cache-control'], 'no-store');

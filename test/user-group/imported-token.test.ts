@@ -11,7 +11,7 @@ import { runSql } from '../support/sql.ts';
 const CREATED = { result: 'created' };
 const DAY_SECONDS = 86_400;
 
-/** 64 characters, the format of the API's origin. */
+/** Returns 64 characters, the token format of the service that the API originates from. */
 function newToken(): string {
   return randomBytes(32).toString('hex');
 }
@@ -257,7 +257,7 @@ describeOnEachDatabase('an imported token', (database) => {
     );
     const { token } = (await service.get({ user_group_id: 'met', name: 'M' })).json.user_group;
     await service.call('DELETE', '/v1/user-groups/met');
-    // The second token was issued in one of the places.
+    // The second token was issued in one of these places.
     for (const each of [newToken(), token]) {
       const group = { user_group_id: 'met', name: 'M', token: each };
       const results = await Promise.all(places.map((place) => service.importGroup(group, place)));

@@ -1,4 +1,4 @@
-// The result and the effect of an operation if the group changes between its query and its command.
+// Results and effects of an operation whose group changes between its query and its command.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -40,7 +40,7 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
     caller = await authenticate(service.app.context, digestOfApiToken(service.token));
   });
 
-  /** The context of an operation, with `between` run after its first query. */
+  /** Returns the context of an operation, with `between` run after its first query. */
   function interrupted(between: () => Promise<unknown>): Context {
     const { context } = service.app;
     return { ...context, store: intercept(context.store, { afterFirstRead: between }) };
@@ -71,7 +71,7 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
       assert.deepEqual([result.created, result.drift], [false, []]);
     });
 
-    /** Replaces the first create with `instead` and reports it as `unsettled`. */
+    /** Returns a context that runs `instead` in place of the first create, and reports it as `unsettled`. */
     function unsettled(instead: Parameters<typeof intercept>[1]['firstWrite']): Context {
       const { context } = service.app;
       const store = intercept(context.store, {
@@ -155,7 +155,7 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
     });
 
     it('rotates the token of a group that is renamed, and that can still be read', async () => {
-      // The token is found where it was.
+      // Both ids have the same bucket, so the token is found where it was.
       const ids = Array.from({ length: 1_000 }, (_, index) => `bucket-${index}`);
       const byBucket = Map.groupBy(ids, (id) => computeBucket(1, 'Customer', id));
       const [id, other] = [...byBucket.values()].find((found) => found.length > 1)!;
@@ -194,7 +194,7 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
       assert.equal((await service.call('POST', `/v1/user-groups/${from}/rename`, body)).status, 200);
     };
 
-    /** Events that still have values. */
+    /** Returns the events that still have values. */
     async function keptOf(...ids: readonly string[]): Promise<string[]> {
       const { json } = await service.call('GET', '/v1/events?limit=1000');
       const events = json.events as { type: string; target: { id: string }; changes: object | null }[];

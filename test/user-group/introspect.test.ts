@@ -1,4 +1,4 @@
-// Contract: POST /oauth/introspect is RFC 7662, and says the same as resolve.
+// Contract: POST /oauth/introspect follows RFC 7662, and says the same as resolve.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -284,7 +284,7 @@ function assertInactive(response: TestResponse, reason = ''): void {
   assert.deepEqual([response.status, response.text], [200, '{"active":false}'], reason);
 }
 
-/** A problem that is also an error of RFC 6749. */
+/** Asserts a problem that is also an error of RFC 6749. */
 function assertOAuthError(
   { status, headers, json }: TestResponse,
   code: keyof typeof problems,

@@ -1,5 +1,5 @@
-// Contract: last_seen_at of a group is when one of its tokens was last resolved, to the hour. It is written in batches
-// after the responses, and does not count as a change of the group.
+// Contract: last_seen_at of a group is the hour in which one of its tokens was last resolved. It is written
+// in batches after the responses, and does not count as a change of the group.
 
 import assert from 'node:assert/strict';
 import { beforeEach, it } from 'node:test';
@@ -13,12 +13,12 @@ const HOUR_MS = 3_600_000;
 describeOnEachDatabase('last_seen_at', (database) => {
   const service = TestService.of(database);
   beforeEach(() => {
-    // Half past an hour: no test runs across the full hour.
+    // Half past an hour, so that no test runs across a full hour.
     const now = Date.now();
     service.clockAheadMs = HOUR_MS - (now % HOUR_MS) + HOUR_MS / 2;
   });
 
-  /** Returns the token of a new group. */
+  /** Creates a group, and returns its token. */
   async function create(id: string): Promise<string> {
     const { json } = await service.get({ user_group_id: id, name: 'Acme' });
     return json.user_group.token;
@@ -100,7 +100,7 @@ describeOnEachDatabase('last_seen_at', (database) => {
     await service.resolve(token);
     await write();
     assert.equal(await lastSeen('forwards'), seen);
-    // A write of another process that arrives late.
+    // Simulates a write of another process that arrives late.
     const key = userGroupKey({ workspaceId: 1, environment: 'Customer' }, 'forwards');
     const { team_id: teamId } = (await service.read('forwards')).json.user_group;
     const { store } = service.app.context;
@@ -112,7 +112,7 @@ describeOnEachDatabase('last_seen_at', (database) => {
     const token = await create('hourly');
     await service.resolve(token);
     await write();
-    // A second write would restore it.
+    // A second write would overwrite this.
     const marker = Date.parse(currentHour()) + 1;
     await runSql(
       service.database,

@@ -1,5 +1,6 @@
-// Contract: GET /v1/user-groups?search=&match=contains&data_source=&suspended=&seen_before= lists the groups that meet
-// every condition, with the same result on every database, in pages that are fast in a list of any length.
+// Contract: GET /v1/user-groups?search=&match=contains&data_source=&suspended=&seen_before= lists the groups
+// that meet every condition, with the same result on every database, in pages that are fast however long the
+// list is.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -13,7 +14,7 @@ import { storeUserGroups } from '../support/stored-user-group.ts';
 
 type Query = Record<string, string | number | boolean>;
 
-/** Groups that one page reads at most. */
+/** Maximum number of groups that a page reads. */
 const MAX_SCANNED = 5_000;
 const SEEN = Date.parse('2026-03-05T16:00:00Z');
 
@@ -21,7 +22,10 @@ describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
   const service = TestService.of(database);
   let workspaces = 0;
 
-  /** Creates a workspace with these groups, which differ from a default, and returns an API token of it. */
+  /**
+   * Creates a workspace with these groups, given as differences from a default, and returns an API token of
+   * it.
+   */
   async function workspaceWith(groups: Record<string, Partial<UserGroup>>): Promise<string> {
     const workspaceName = `filtered ${++workspaces}`;
     const { token } = await service.apiToken({ workspaceName, permission: 'admin' });
@@ -36,7 +40,7 @@ describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
     return service.call('GET', `/v1/user-groups?${parameters}`, undefined, { token });
   }
 
-  /** The ids on all pages, and the number of pages. */
+  /** Returns the ids on all pages, and the number of pages. */
   async function list(token: string, query: Query): Promise<{ ids: string[]; pages: number }> {
     const ids: string[] = [];
     let cursor: string | undefined;

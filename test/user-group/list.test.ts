@@ -41,7 +41,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
     return service.call('GET', `/v1/user-groups?${parameters}`, undefined, { token, ...more });
   }
 
-  /** Reads all pages; `between` is called after each. */
+  /** Reads all pages; calls `between` after each. */
   async function list(
     token: string,
     query: ListQuery = {},
@@ -343,7 +343,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
           gone.map((id) => service.call('DELETE', `/v1/user-groups/${id}`, undefined, { token })),
         );
         await create(token, [`acme-new-${pages}`], () => 'New');
-        // A match by id stays a match whatever its name becomes.
+        // A match by id remains one, whatever its name becomes.
         await service.put({ user_group_id: byId[pages % 20], name: `acme ${pages}` }, { token });
       });
       const ids = idsOf(groups);

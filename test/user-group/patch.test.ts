@@ -1,4 +1,5 @@
-// Contract: PATCH /v1/user-groups/{user_group_id} merges (RFC 7396) into the stored group, exactly and atomically.
+// Contract: PATCH /v1/user-groups/{user_group_id} merges (RFC 7396) into the stored group, exactly and
+// atomically.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -11,7 +12,7 @@ import { TestService } from '../support/service.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
 
 const KIB = 1024;
-/** Less than the lock timeout. */
+/** Shorter than the lock timeout. */
 const HELD_MS = 500;
 const PARALLEL = 50;
 
@@ -39,7 +40,7 @@ describeOnEachDatabase('PATCH /v1/user-groups/{user_group_id}', (database) => {
     return response;
   }
 
-  /** The JSON texts of mapping and properties in a response. */
+  /** Returns the JSON texts of mapping and properties in a response. */
   function textsIn({ text }: TestResponse): { mapping: string; properties: string } {
     const [, mapping = '', properties = ''] =
       /"mapping":(.*),"properties":(.*),"api_environment_tag"/s.exec(text) ?? [];
@@ -257,7 +258,7 @@ describeOnEachDatabase('PATCH /v1/user-groups/{user_group_id}', (database) => {
 
 describe('many parallel patches of one group (PostgreSQL)', () => {
   it('are each written once', async (t) => {
-    // Patches that meet in different threads are tried again, as those of different processes are.
+    // One thread: patches that meet in different threads are tried again, as in different processes.
     const service = await TestService.start(postgres, { env: { UGS_THREADS: '1' } });
     t.after(() => service.end());
     await service.get({ user_group_id: 'once', name: 'Once' });
@@ -269,8 +270,8 @@ describe('many parallel patches of one group (PostgreSQL)', () => {
         begin perform nextval('writes'); return null; end $$;
       create trigger count_writes after update on user_groups for each statement execute function count_write()`,
     );
-    // The first one waits for this lock, and the others for the first: one that arrives while another ends may have read
-    // the group too early, and is then written twice.
+    // The first patch waits for this lock, and the others for the first. Without the lock, a patch that
+    // arrives while another ends may have read the group too early, and would be written twice.
     const holder = await SqlConnection.open(service.database.url);
     await holder.query('begin');
     await holder.query("select 1 from user_groups where provided_id = 'once' for update");
@@ -288,7 +289,7 @@ describe('many parallel patches of one group (PostgreSQL)', () => {
   });
 });
 
-// SQLite is served by one process only.
+// Only one process can serve SQLite.
 describe('two services that patch one group (PostgreSQL)', () => {
   const [first, second] = TestService.pairOf(postgres);
 
@@ -296,7 +297,7 @@ describe('two services that patch one group (PostgreSQL)', () => {
     await first.get({ user_group_id: 'both', name: 'Both' });
     const responses = await Promise.all(
       Array.from({ length: PARALLEL }, (_, index) =>
-        // A conflict that lasts, on a busy machine, is a 503; the same patch may be sent again.
+        // On a busy machine, a lasting conflict is a 503, after which the same patch may be sent again.
         served(() =>
           (index % 2 === 0 ? first : second).call('PATCH', '/v1/user-groups/both', {
             properties: { [`k${index}`]: 1 },

@@ -1,4 +1,5 @@
-// Contract: preconditions (RFC 9110 §13) are honoured or rejected, never ignored. See version.test.ts for ETag.
+// Contract: preconditions (RFC 9110 §13) are honoured or rejected, never ignored. See version.test.ts for
+// ETag.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -19,7 +20,7 @@ interface Group {
 type Headers = Record<string, string>;
 type Change = (service: TestService, group: Group, headers: Headers) => Promise<TestResponse>;
 
-/** Every call that can change an existing group, with a request that changes it. */
+/** Every call that can change an existing group, as a request that changes it. */
 const changes: Record<string, Change> = {
   'PUT /api/user': (service, { id }, headers) => service.put({ user_group_id: id, name: 'New' }, { headers }),
   'POST /api/user': (service, { token }, headers) => service.post({ current_token: token }, { headers }),
@@ -35,7 +36,7 @@ const changes: Record<string, Change> = {
     service.call('DELETE', `${USER_GROUPS}/${id}`, undefined, { headers }),
 };
 
-/** The endpoints of get-or-create. */
+/** Endpoints of get-or-create. */
 const creations: Record<
   string,
   (service: TestService, body: object, headers: Headers) => Promise<TestResponse>
@@ -52,7 +53,7 @@ async function createGroup(service: TestService): Promise<Group> {
   return { id, token: json.user_group.token, etag: headers.etag! };
 }
 
-/** The complete state of the group, or the error code if it does not exist. */
+/** Returns the complete state of the group, or the error code if it does not exist. */
 async function stateOf(service: TestService, id: string): Promise<unknown> {
   const { json } = await service.call('GET', `${USER_GROUPS}/${id}`);
   return json.user_group ?? json.code;

@@ -1,5 +1,5 @@
-// Two ids behave like one object: concurrent calls, through two processes on PostgreSQL, have responses that they could also
-// have had one after the other.
+// Concurrent calls on several ids behave as if they were made one after the other, also through two processes
+// on PostgreSQL: some order explains all responses.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -20,7 +20,7 @@ interface Group {
 
 interface State {
   groups: Record<string, Group | null>;
-  /** The last rename from or to each id. */
+  /** Last rename from or to each id. */
   renames: Record<string, { from: string; to: string; teamId: number; number: number } | null>;
 }
 
@@ -34,7 +34,7 @@ interface Exchange {
   response: TestResponse;
 }
 
-/** The state after the call; null if it could not have had this response. */
+/** Returns the state after the call; null if the call could not have had this response. */
 function stateAfter(state: State, { call, response }: Exchange): State | null {
   const { status, json } = response;
   if (call.kind === 'resolve') return isResolved(state, call.token, response) ? state : null;
@@ -106,7 +106,7 @@ function isResolved({ groups }: State, token: string, { status, json }: TestResp
   return status === 404;
 }
 
-/** The states after the exchanges in every order that explains their responses. */
+/** Returns the states after the exchanges in every order that explains their responses. */
 function statesAfter(states: readonly State[], exchanges: readonly Exchange[]): State[] {
   const found = new Map<string, State>();
   const visit = (state: State, rest: readonly Exchange[]): void => {
@@ -150,7 +150,7 @@ describeOnEachDatabase('Concurrent renames', (database) => {
     for (let round = 0, starts = 1; round < ROUNDS; ) {
       const calls = Array.from({ length: PARALLEL }, () => nextCall(random, ids, tokens));
       const responses = await Promise.all(calls.map((call, index) => send(call, index)));
-      // On a busy machine, a call may time out: whether it has changed anything is not known.
+      // On a busy machine, a call may time out, and it is unknown whether it has changed anything.
       if (responses.some(({ status }) => status === 503)) {
         ({ ids, tokens, states } = start(starts++));
         continue;
@@ -168,7 +168,7 @@ describeOnEachDatabase('Concurrent renames', (database) => {
   });
 });
 
-/** Groups that no call has named yet. */
+/** Starts with groups that no call has named yet. */
 function start(number: number): { ids: string[]; tokens: string[]; states: State[] } {
   return {
     ids: ['x', 'y', 'z'].map((id) => `${id}${number}`),
@@ -177,7 +177,7 @@ function start(number: number): { ids: string[]; tokens: string[]; states: State
   };
 }
 
-/** A line for each call, and the states before them. */
+/** Returns a line for each call, and the states before the calls. */
 function explanation(round: number, states: readonly State[], exchanges: readonly Exchange[]): string {
   const lines = exchanges.map(
     ({ call, response: { status, json } }) =>

@@ -1,4 +1,5 @@
-// Contract: POST /v1/user-groups/{user_group_id}/rename: the group gets another id and keeps everything else.
+// Contract: POST /v1/user-groups/{user_group_id}/rename gives the group another id, and keeps everything
+// else.
 
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
@@ -12,7 +13,7 @@ import { TestService } from '../support/service.ts';
 import { SqlConnection } from '../support/sql.ts';
 
 describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database) => {
-  // Longer than a request: what waits for a lock goes on after it.
+  // Longer than a request, so that a statement that waits for a lock continues after its request.
   const service = TestService.of(database, { env: { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '5000' } });
 
   function rename(from: string, to: string, more: Pick<TestRequest, 'token' | 'headers'> = {}) {
@@ -30,7 +31,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
     return json.user_group?.provided_id ?? json.code;
   }
 
-  /** The types of the events, and the ids that they are about; the newest first. */
+  /** Returns the types of the events with the ids that they are about, newest first. */
   async function history(id: string, query = ''): Promise<string[]> {
     const { json } = await service.call('GET', `/v1/user-groups/${id}/events${query}`);
     return json.events.map(
@@ -38,13 +39,13 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
     );
   }
 
-  /** Whether each of the events has values; the newest first. */
+  /** Returns whether each of the events has values, newest first. */
   async function changed(id: string): Promise<boolean[]> {
     const { json } = await service.call('GET', `/v1/user-groups/${id}/events`);
     return json.events.map((event: { changes: object | null }) => event.changes !== null);
   }
 
-  /** The service cannot change events meanwhile. */
+  /** Does the work while a lock keeps the service from changing events. */
   async function duringLock(work: () => Promise<void>): Promise<void> {
     const { url } = service.database;
     if (url.startsWith('sqlite:')) {
@@ -230,7 +231,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
     await service.call('DELETE', '/v1/user-groups/d-2');
     assert.deepEqual(await changes('d-2'), [false, false, false]);
     assert.deepEqual(await changes('d-1'), [true, false, false, false]);
-    // Another group left the id with which the deleted one began.
+    // Another group has left the id with which the deleted one began.
     await create('d-3');
     await rename('d-3', 'd-4');
     await create('d-3');
@@ -246,7 +247,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
       const { status } = await service.call('DELETE', '/v1/user-groups/e-1');
       assert.equal(status, 503);
     });
-    // The removal that was started continues, and its values are gone.
+    // The removal that was started continues, and removes the values.
     await eventually('the removal', async () => (await changed('e-1')).every((isKept) => !isKept));
     await rename('e-1', 'e-2');
     await create('e-3');

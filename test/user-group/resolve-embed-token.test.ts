@@ -1,4 +1,4 @@
-// Contract: resolve accepts an embed token of the type jwt as long as what it says is true.
+// Contract: resolve accepts an embed token of the type jwt as long as what it says is still true.
 
 import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';

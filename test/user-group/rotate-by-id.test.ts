@@ -1,4 +1,5 @@
-// Contract: POST /v1/user-groups/{user_group_id}/rotate replaces the token of a group for callers that do not hold it.
+// Contract: POST /v1/user-groups/{user_group_id}/rotate replaces the token of a group for callers that do not
+// hold it.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -20,7 +21,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rotate', (database)
     return service.call('POST', `/v1/user-groups/${id}/rotate`, body, more);
   }
 
-  /** Returns the token of a new group. */
+  /** Creates a group, and returns its token. */
   async function create(id: string): Promise<string> {
     const { json } = await service.get({ user_group_id: id, name: 'Acme', properties: { a: 1 } });
     return json.user_group.token;

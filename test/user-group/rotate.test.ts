@@ -335,7 +335,7 @@ describeOnEachDatabase('the default grace period of the server', (database) => {
   });
 });
 
-// SQLite is served by one process only.
+// Only one process can serve SQLite.
 describe('two services on one database (PostgreSQL)', () => {
   const [first, second] = TestService.pairOf(postgres);
 
@@ -373,7 +373,7 @@ describe('two services on one database (PostgreSQL)', () => {
   });
 });
 
-// The test changes the row in the database file directly.
+// Only on SQLite: the test changes the row directly in the database file.
 describe('a stored token that was tampered with (SQLite)', () => {
   const service = TestService.of(sqlite);
 

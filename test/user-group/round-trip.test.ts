@@ -1,4 +1,5 @@
-// Contract: values round-trip unchanged: numbers keep their digits, keys their order, strings their code points.
+// Contract: values round-trip unchanged: numbers keep their digits, keys their order, strings their code
+// points.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -13,7 +14,7 @@ describeOnEachDatabase('values that round-trip unchanged', (database) => {
   const service = TestService.of(database);
   let groups = 0;
 
-  /** The JSON texts of properties and mapping in the responses of every call that returns them. */
+  /** Returns the JSON texts of properties and mapping in the responses of every call that returns them. */
   async function roundTrip(
     properties: string,
     mapping = 'null',

@@ -1,5 +1,5 @@
-// Contract: POST /v1/user-groups/{user_group_id}/suspend and /resume: a suspended group keeps everything, but its tokens
-// resolve to nothing.
+// Contract: POST /v1/user-groups/{user_group_id}/suspend and /resume: a suspended group keeps everything, but
+// its tokens resolve to nothing.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -20,7 +20,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume
     return service.call('POST', `/v1/user-groups/${id}/${action}`, body, more);
   }
 
-  /** Returns the token of a new group. */
+  /** Creates a group, and returns its token. */
   async function create(id: string): Promise<string> {
     const { json } = await service.get({ user_group_id: id, name: 'Acme', properties: { a: 1 } });
     return json.user_group.token;

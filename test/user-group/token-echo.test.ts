@@ -18,7 +18,7 @@ describeOnEachDatabase('a misplaced token', (database) => {
     tokens = [token, service.token, imported];
   });
 
-  /** Requests with the token in the wrong place. */
+  /** Sends requests with the token in the wrong place. */
   function requestsWith(token: string): Promise<TestResponse>[] {
     const escaped = token.replaceAll('_', '\\u005f');
     const bodies = [
