@@ -1,4 +1,4 @@
-// Receivers that do not speak HTTP as they should: every attempt ends in time, with an outcome that says why.
+// Receivers that violate HTTP: every attempt ends in time, with an outcome that says why.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -19,9 +19,9 @@ import {
 import { Receiver } from '../support/webhooks/receiver.ts';
 import { env, Tenant } from '../support/webhooks/tenant.ts';
 
-/** Longer than a busy machine needs for the attempts that end before. */
+/** Longer than a busy machine needs for the attempts that end earlier. */
 const TIMEOUT_MS = 5_000;
-/** Until a timer fires on a busy machine. */
+/** Time until a timer fires on a busy machine. */
 const LATE_MS = 5_000;
 const PROMPT_MS = 1_000;
 
@@ -35,7 +35,10 @@ const returned = (status: number) => ({ status, error: `the receiver returned ${
 const invalid = (code: string) => ({ status: null, error: `the response is not valid HTTP: ${code}` });
 const accepted = { status: 200, error: null };
 
-/** The others accept the webhook: a valid status was sent, whatever follows it. */
+/**
+ * Outcomes that are failures. The other forms accept the webhook: they send a valid status, whatever follows
+ * it.
+ */
 const failures: Partial<Record<AbnormalFormName, Outcome>> = {
   '101 without a protocol': returned(101),
   '101 to h2c': returned(101),
@@ -81,7 +84,7 @@ function expected(form: AbnormalFormName): Outcome {
   return failures[form] ?? accepted;
 }
 
-/** A receiver that pauses its socket does not notice that it was closed. */
+/** Forms that notice a closed connection: a receiver that pauses its socket does not. */
 const NOTICES_CLOSING = abnormalForms.filter((form) => form !== 'nothing read');
 
 describe('An attempt at an abnormal receiver', () => {
@@ -106,7 +109,7 @@ describe('An attempt at an abnormal receiver', () => {
     await eventually('all connections to be closed', () =>
       NOTICES_CLOSING.every((form) => receivers.get(form)!.openConnections === 0),
     );
-    // The connection of the receiver that does not notice.
+    // Allows for the connection of the receiver that does not notice.
     await eventually('no timer and no other socket', () => activeResources() <= before + 1);
   });
 
@@ -131,7 +134,7 @@ describeOnEachDatabase('Abnormal receivers', (database) => {
   let hostile: Tenant;
   before(async () => {
     receivers = await startAbnormalReceivers();
-    // In one thread, whose dispatcher the test replaces.
+    // One thread, whose dispatcher the test replaces.
     service = await TestService.start(database, { env: { ...env, UGS_THREADS: '1' } });
     await service.app.webhooks.stop(0);
     const { context } = service.app;

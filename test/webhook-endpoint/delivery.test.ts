@@ -1,4 +1,4 @@
-// Delivery of webhooks: Standard Webhooks 1.0, at least once, with retries, to real receivers.
+// Webhook delivery: Standard Webhooks 1.0, at least once, with retries, to real receivers.
 
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
@@ -266,7 +266,7 @@ describeOnEachDatabase('A webhook', (database) => {
     assert.deepEqual(failing, { last_delivered_at: lastSuccess, pending_deliveries: 1 });
     assert.ok(Date.parse(failingSince) >= Date.parse(lastSuccess));
     assertProblem(await tenant.call('GET', `${PATH}/unknown/health`), 'not_found');
-    // Its failures may be those of another URL, or of an earlier endpoint with the same id.
+    // Earlier failures may be those of another URL, or of an earlier endpoint with the same id.
     await tenant.endpoint('health', receiver.url);
     assert.equal((await health()).failing_since, null);
     await tenant.createGroup('three');
@@ -300,19 +300,19 @@ describeOnEachDatabase('A webhook', (database) => {
     await tenant.endpoint('hanging', receiver.url);
     await tenant.createGroup('hanging');
     await receiver.waitFor(1);
-    // The longest wait of a claim, and the timeout of an attempt.
+    // Covers the longest wait of a claim and the timeout of an attempt.
     await advance(service, 17 * SECOND);
     await sleep(200);
     assert.equal(receiver.received.length, 1);
     await advance(service, 4 * SECOND);
     await receiver.waitFor(2);
-    // The first one has lost its claim: its failure counts no longer.
+    // The first attempt has lost its claim, so its failure no longer counts.
     attempts[0]!.destroy();
     await sleep(200);
     attempts[1]!.end();
     const delivered = await tenant.waitFor('hanging', ({ state }) => state === 'delivered');
     assert.equal(delivered.attempts, 1);
-    // A late success counts: the receiver has the webhook.
+    // A late success counts, because the receiver has the webhook.
     await tenant.createGroup('late');
     await receiver.waitFor(3);
     await advance(service, 21 * SECOND);
@@ -410,13 +410,13 @@ describeOnEachDatabase('A webhook', (database) => {
     const tenant = await newTenant();
     await tenant.endpoint('many', receiver.url);
     const ids = Array.from({ length: 80 }, (_, index) => `many-${index}`);
-    // All of them are due before the first is accepted: an endpoint for which nothing is due starts with few again.
+    // All are due before the first is accepted: an endpoint with nothing due starts with few attempts again.
     await mapConcurrently(ids, (id) => tenant.createGroup(id));
     toAccept = 40;
     for (const response of held.splice(0)) acceptOrHold(response);
     const open = () => held.filter(({ destroyed }) => !destroyed).length;
     await eventually('32 concurrent attempts', () => open() >= 32);
-    // Time for more to arrive.
+    // Leaves time for more attempts to arrive.
     await tenant.deliveries('many');
     assert.equal(open(), 32);
   });
@@ -512,7 +512,7 @@ describeOnEachDatabase('A webhook', (database) => {
     const { error } = await tenant.waitFor('failing', ({ state }) => state === 'failed');
     assert.match(error!, /disabled|503/);
 
-    // Enabled again, it has five more days.
+    // The endpoint is enabled again, so it has five more days.
     await tenant.endpoint('failing', receiver.url);
     await fail('fifth');
     assert.equal(await isEnabled(), true);
@@ -689,7 +689,7 @@ describeOnEachDatabase('A webhook', (database) => {
     assertProblem(mixed, 'invalid_request');
   });
 
-  /** Deliveries to the endpoint of the newest workspace. */
+  /** Inserts deliveries to an endpoint of the newest workspace. */
   const insertDeliveries = (endpointId: string, state: string, firstEvent: number, count: number) =>
     runSql(
       service.database,

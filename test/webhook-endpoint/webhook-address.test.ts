@@ -1,5 +1,5 @@
-// Webhooks reach only public addresses, unless the operator allows others: checked in the URL, and again on the address
-// that is connected to.
+// Webhooks reach only public addresses, unless the operator allows others. The URL is checked, and again the
+// address that is connected to.
 
 import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
@@ -230,7 +230,7 @@ describe('A name', () => {
       return [{ address, family: address.includes(':') ? 6 : 4 }];
     };
     const sender = new WebhookSender({ allowsPrivate: false, resolve });
-    // The check of the URL resolves nothing: the first answer would pass one, and is not used.
+    // Discards the first answer, which a check of the URL would accept if it resolved names.
     await resolve();
     const url = `http://rebinding.example:${receiver.port}/`;
     while (answers.length > 0) {

@@ -1,4 +1,4 @@
-// Connections that the sender of webhooks keeps open for the next one.
+// Connections that the webhook sender keeps open for later webhooks.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -8,7 +8,7 @@ import { Receiver } from '../support/webhooks/receiver.ts';
 
 const PER_HOST = 32;
 const IN_TOTAL = 512;
-/** Longer than it takes to send a burst, so that every webhook needs a connection of its own. */
+/** Longer than it takes to send a burst, so that every webhook needs its own connection. */
 const RESPONSE_MS = 500;
 const CLOSING_MS = 200;
 

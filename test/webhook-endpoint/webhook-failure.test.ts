@@ -1,4 +1,4 @@
-// Bugs in the background of webhooks, which fail no request: only the log can say that there is one.
+// Bugs in the background work of webhooks fail no request, so only the log can report them.
 
 import { it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';

@@ -1,4 +1,4 @@
-// Which endpoints a poll looks at, with rows of endpoints that need not exist.
+// Endpoints that a poll looks at; their rows name endpoints that need not exist.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -11,9 +11,9 @@ import { runSql } from '../support/sql.ts';
 
 const HOSTILE_WORKSPACES = [11, 12, 13];
 const ENDPOINTS = 200;
-/** Comes last in the order of the keys. */
+/** Last in the order of the keys. */
 const VICTIM = 14;
-/** Not due while the test runs: the service itself does nothing about them. */
+/** Not due while the test runs, so the service itself does nothing about them. */
 const DUE_AT = Date.now() + 3_600_000;
 
 describeOnEachDatabase('A poll', (database) => {

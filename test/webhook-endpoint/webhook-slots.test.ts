@@ -1,4 +1,4 @@
-// Slots that workspaces share: one of them never leaves the others without any.
+// Slots that workspaces share: no workspace ever leaves the others without any.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -34,7 +34,7 @@ describe('Slots', () => {
     const held = await Promise.all([slots.take(8, 1), slots.take(9, 1)]);
     assert.deepEqual(held, [1, 1]);
     const served = take(slots, [1, 'a1'], [1, 'a2'], [1, 'a3'], [2, 'b1'], [3, 'c1'], [2, 'b2']);
-    // Each is released as soon as it is taken, so that exactly one is free at a time.
+    // Releases each slot as soon as it is taken, so that exactly one is free at a time.
     slots.release(8, 1);
     for (const workspaceId of [1, 2, 3, 1, 2, 1]) {
       await nextTurn();
