@@ -17,18 +17,8 @@ const MAX_WRITE_WAIT_MS = 500;
 /** Reads are fast while they take less than this in total. */
 const FAST_READ_MS = 20;
 
-type AnyBatcher = Pick<
-  // biome-ignore lint/suspicious/noExplicitAny: admission looks at the load only, never at the items.
-  Batcher<any, any>,
-  | 'limits'
-  | 'queued'
-  | 'queuedInProcess'
-  | 'queuedOfTenant'
-  | 'oldestWaitMs'
-  | 'averageRunMs'
-  | 'averageCutItemMs'
-  | 'tenantQueue'
->;
+// biome-ignore lint/suspicious/noExplicitAny: admission looks at the load only, never at the items.
+type AnyBatcher = Batcher<any, any>;
 /** Returns the tenant of a request, a workspace id; called only while requests wait. */
 type TenantOf = () => number;
 

@@ -113,18 +113,10 @@ const SMALL_RESULT_CHARACTERS = 512;
 
 export class Batcher<Item extends { kind: unknown }, Result> implements QueuePart {
   readonly limits: BatchLimits;
-  readonly #activity: TenantActivity | undefined;
   readonly #run: (items: Item[]) => Promise<Result[]> | Result[];
-  readonly #cooldown: Cooldown | undefined;
-  readonly #countCharacters: ((item: Item) => number) | undefined;
-  readonly #countInResult: ((item: Item, result: Result) => number) | undefined;
+  readonly #options: BatcherOptions<Item, Result>;
   /** Average size of a tenant's results as `countInResult` returns it; absent if it is small. */
   readonly #resultCharacters = new Map<number, number>();
-  /** undefined if only one batch runs at a time. */
-  readonly #changedBy: ((item: Item) => string | undefined) | undefined;
-  readonly #observer: BatchObserver | undefined;
-  readonly #onSplit: ((error: unknown) => void) | undefined;
-  readonly #queueLengths: ThreadSum | undefined;
   #queue: Entry<Item, Result>[] = [];
   #inFlight = 0;
   /** Names of what the batches in flight are changing. */
@@ -143,27 +135,11 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
   constructor(
     run: (items: Item[]) => Promise<Result[]> | Result[],
     limits: BatchLimits,
-    {
-      activity,
-      cooldown,
-      countCharacters,
-      countInResult,
-      changedBy,
-      observer,
-      onSplit,
-      queueLengths,
-    }: BatcherOptions<Item, Result> = {},
+    options: BatcherOptions<Item, Result> = {},
   ) {
     this.#run = run;
     this.limits = limits;
-    this.#activity = activity;
-    this.#cooldown = cooldown;
-    this.#countCharacters = countCharacters;
-    this.#countInResult = countInResult;
-    this.#changedBy = limits.maxInFlight > 1 ? changedBy : undefined;
-    this.#observer = observer;
-    this.#onSplit = onSplit;
-    this.#queueLengths = queueLengths;
+    this.#options = options;
   }
 
   get queued(): number {
@@ -172,14 +148,14 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
 
   /** Queue length in all threads of the process, which `maxQueued` limits. */
   get queuedInProcess(): number {
-    return this.#queueLengths?.total ?? this.#queue.length;
+    return this.#options.queueLengths?.total ?? this.#queue.length;
   }
 
   /** Estimated items of a tenant (a workspace id) in all threads: as if each had as many as this one. */
   queuedOfTenant(tenant: number): number {
     let own = 0;
     for (const entry of this.#queue) if (entry.tenant === tenant) own++;
-    return own * (this.#queueLengths?.threads ?? 1);
+    return own * (this.#options.queueLengths?.threads ?? 1);
   }
 
   get oldestWaitMs(): number {
@@ -217,7 +193,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
   submit(item: Item, { startBy, isUrgent = false, tenant = UNKNOWN_TENANT }: SubmitOptions): Promise<Result> {
     return new Promise((resolve, reject) => {
       const changed = this.#changedBy?.(item);
-      const characters = this.#countCharacters?.(item) ?? 0;
+      const characters = this.#options.countCharacters?.(item) ?? 0;
       const submittedAt = performance.now();
       const entry = { item, changed, characters, tenant, submittedAt, startBy, resolve, reject };
       if (isUrgent) this.#queue.unshift(entry);
@@ -228,8 +204,14 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     });
   }
 
+  /** undefined if only one batch runs at a time. */
+  get #changedBy(): BatcherOptions<Item, Result>['changedBy'] {
+    return this.limits.maxInFlight > 1 ? this.#options.changedBy : undefined;
+  }
+
   #publishLength(): void {
-    if (this.#queueLengths !== undefined) this.#queueLengths.own = this.#queue.length;
+    const { queueLengths } = this.#options;
+    if (queueLengths !== undefined) queueLengths.own = this.#queue.length;
   }
 
   #sweep(): void {
@@ -242,11 +224,12 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
   #schedule(): void {
     if (this.#isYielding) return;
     const { maxBatch, maxInFlight, maxLingerMs } = this.limits;
+    const { cooldown } = this.#options;
     // A turn that brings thousands of items is long; a full batch does not wait for its end.
-    const isFull = !this.#cooldown && this.#queue.length >= maxBatch;
+    const isFull = !cooldown && this.#queue.length >= maxBatch;
     if (isFull && !this.#isBlocked && this.#inFlight < maxInFlight) this.#flush();
     if (this.#queue.length === 0 || this.#scheduledFlush !== null || this.#inFlight === maxInFlight) return;
-    const delayMs = Math.max(this.#cooldown?.remainingMs ?? 0, this.#inFlight === 0 ? 0 : maxLingerMs);
+    const delayMs = Math.max(cooldown?.remainingMs ?? 0, this.#inFlight === 0 ? 0 : maxLingerMs);
     this.#scheduledFlush =
       delayMs < 1
         ? // Runs after the sockets of this turn have been read, before the loop polls again.
@@ -308,14 +291,14 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
   }
 
   get #maxCharacters(): number {
-    return this.#activity?.isShared ? MAX_SHARED_BATCH_CHARACTERS : MAX_BATCH_CHARACTERS;
+    return this.#options.activity?.isShared ? MAX_SHARED_BATCH_CHARACTERS : MAX_BATCH_CHARACTERS;
   }
 
   async #runBatch(batch: Entry<Item, Result>[], isCut: boolean): Promise<void> {
     this.#inFlight++;
     const run: Run = {
       startedAt: performance.now(),
-      coolDown: this.#cooldown?.start(),
+      coolDown: this.#options.cooldown?.start(),
       changed: this.#changedBy ? batch.flatMap(({ changed }) => changed ?? []) : [],
       isCut,
     };
@@ -339,10 +322,11 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
   }
 
   #learnCharacters(batch: Entry<Item, Result>[], results: Result[]): void {
-    if (this.#countInResult === undefined) return;
+    const { countInResult } = this.#options;
+    if (countInResult === undefined) return;
     const averages = this.#resultCharacters;
     for (const [index, { item, tenant }] of batch.entries()) {
-      const characters = this.#countInResult(item, results[index] as Result);
+      const characters = countInResult(item, results[index] as Result);
       const before = averages.get(tenant) ?? SMALL_RESULT_CHARACTERS;
       const average = before + (characters - before) * NEWEST_RESULT_WEIGHT;
       if (average > SMALL_RESULT_CHARACTERS) averages.set(tenant, average);
@@ -360,7 +344,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
     const cutItemMs = isCut ? durationMs / items : 0;
     if (this.#queue.length === 0) this.#averageCutItemMs = 0;
     else this.#averageCutItemMs += (cutItemMs - this.#averageCutItemMs) * NEWEST_WEIGHT;
-    this.#observer?.(items, durationMs);
+    this.#options.observer?.(items, durationMs);
     if (coolDown) {
       coolDown(() => {
         this.#cancelFlush();
@@ -389,7 +373,7 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
       for (const { reject } of batch) reject(error);
       return;
     }
-    this.#onSplit?.(error);
+    this.#options.onSplit?.(error);
     for (const { item, startBy, resolve, reject } of batch) {
       try {
         if (startBy < performance.now()) throw timedOutInQueue();
