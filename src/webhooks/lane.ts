@@ -67,7 +67,8 @@ export class Lane {
   #hasAhead = false;
   /** Number of requests in progress. */
   #running = 0;
-  #onFree: () => void = () => {};
+  /** Resolves when the next attempt or request ends. */
+  #nextEnd = Promise.withResolvers<void>();
   readonly #attempts = new Set<Promise<void>>();
 
   constructor(endpoint: WebhookEndpointKey, options: LaneOptions) {
@@ -112,7 +113,8 @@ export class Lane {
   async #claim(rangeAt: typeof dueAt): Promise<boolean> {
     const { slots } = this.#options;
     const { workspaceId } = this.#endpoint;
-    while (this.#running >= this.#concurrency || this.#attempts.size >= MAX_UNFINISHED) await this.#free();
+    while (this.#running >= this.#concurrency || this.#attempts.size >= MAX_UNFINISHED)
+      await this.#nextEnd.promise;
     const taken = await slots.take(workspaceId, Math.max(1, this.#concurrency - this.#running));
     let due: DueDeliveries | null = null;
     try {
@@ -145,13 +147,6 @@ export class Lane {
     return { ...context, store: context.store.until(performance.now() + waitMs) };
   }
 
-  /** Resolves when an attempt or a request ends. Only one caller may wait: the loop of claims. */
-  #free(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#onFree = resolve;
-    });
-  }
-
   #start(delivery: Delivery, due: DueDeliveries): void {
     this.#running++;
     const attempt = this.#attempt(delivery, due)
@@ -159,22 +154,26 @@ export class Lane {
       .finally(() => {
         this.#attempts.delete(attempt);
         this.#options.slots.release(this.#endpoint.workspaceId, 1);
-        this.#onFree();
+        this.#ended();
         this.#checkIdle();
       });
     this.#attempts.add(attempt);
   }
 
-  /** Lets the next request start while the outcome of this one is being stored. */
-  #requestEnded(): void {
-    this.#running--;
-    this.#onFree();
+  /** Lets the loop of claims continue. */
+  #ended(): void {
+    this.#nextEnd.resolve();
+    this.#nextEnd = Promise.withResolvers();
   }
 
   async #attempt(delivery: Delivery, { url, secrets }: DueDeliveries): Promise<void> {
     const { context, sender, outcomes, observer } = this.#options;
     const startedAt = performance.now();
-    const outcome = await this.#send(delivery, url, secrets).finally(() => this.#requestEnded());
+    const outcome = await this.#send(delivery, url, secrets).finally(() => {
+      // The next request may start while the outcome of this one is being stored.
+      this.#running--;
+      this.#ended();
+    });
     // The claim of an aborted attempt expires, and another process takes over.
     if (sender.isAborted && outcome?.status == null) return;
     const now = context.clock();
