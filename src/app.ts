@@ -36,7 +36,6 @@ import { findExposedFiles } from './system/secret-file-permissions.ts';
 import { ServingThreads } from './threads/serving-threads.ts';
 import { readVersion } from './version.ts';
 import { WebhookDispatcher } from './webhooks/dispatcher.ts';
-import { WebhookEndpointLog } from './webhooks/endpoint-log.ts';
 
 const MAIN_THREAD = 0;
 
@@ -261,7 +260,7 @@ async function serve(
     context,
     allowsPrivate: context.allowsPrivateWebhooks,
     observer: metrics?.webhooks ?? null,
-    endpoints: new WebhookEndpointLog(log),
+    log,
     onError: logUnexpected(log, 'webhooks'),
   });
   metrics?.watchDeliveries(() => webhooks.countPending());

@@ -2,6 +2,7 @@
 // polling finds later retries and the events of other processes. Any number of processes share the work,
 // because each claims a delivery in the database first.
 
+import type { Logger } from 'pino';
 import {
   dueByClockAhead,
   endpointKeyToString,
@@ -11,8 +12,9 @@ import {
 import type { Context } from '../operations/context.ts';
 import type { DeliveryContext } from '../operations/webhook-endpoint/delivery.ts';
 import { withDeadline } from '../scheduling/timeout.ts';
+import { WebhookEndpointLog } from './endpoint-log.ts';
 import { Lane } from './lane.ts';
-import type { EndpointObserver, WebhookObserver } from './observer.ts';
+import type { WebhookObserver } from './observer.ts';
 import { OutcomeWriter } from './outcome-writer.ts';
 import { PendingEndpoints } from './pending-endpoints.ts';
 import { RetryTimers } from './retry-timers.ts';
@@ -39,7 +41,7 @@ const STORING_MS = 1_000;
 interface DispatcherOptions extends SenderOptions {
   context: Context;
   observer: WebhookObserver | null;
-  endpoints: EndpointObserver;
+  log: Logger;
   /** Called for a bug: failures of the database are reported elsewhere. */
   onError: (error: unknown) => void;
 }
@@ -49,6 +51,7 @@ export class WebhookDispatcher {
   readonly #context: DeliveryContext;
   readonly #sender: WebhookSender;
   readonly #outcomes: OutcomeWriter;
+  readonly #endpointLog: WebhookEndpointLog;
   readonly #pending: PendingEndpoints;
   readonly #slots = new Slots(MAX_IN_FLIGHT);
   readonly #claims = new Slots(MAX_CLAIMING);
@@ -64,6 +67,7 @@ export class WebhookDispatcher {
     this.#context = { ...options.context, origin: { via: 'service', requestId: null } };
     this.#sender = new WebhookSender(options);
     this.#outcomes = new OutcomeWriter(options.context.store, options.onError);
+    this.#endpointLog = new WebhookEndpointLog(options.log);
     this.#pending = new PendingEndpoints(options.context.store);
   }
 
@@ -91,7 +95,7 @@ export class WebhookDispatcher {
   #newLane(endpoint: WebhookEndpointKey, name: string): Lane {
     const { workspaceId } = endpoint;
     const { store, cpu, ...context } = this.#context;
-    const { observer, endpoints, onError } = this.#options;
+    const { observer, onError } = this.#options;
     return new Lane(endpoint, {
       context: { ...context, store: store.forTenant(workspaceId), cpu: cpu.forTenant(workspaceId) },
       sender: this.#sender,
@@ -99,7 +103,7 @@ export class WebhookDispatcher {
       slots: this.#slots,
       claims: this.#claims,
       observer,
-      endpoints,
+      endpointLog: this.#endpointLog,
       onError,
       isStopping: () => this.#isStopping,
       onIdle: () => this.#lanes.delete(name),

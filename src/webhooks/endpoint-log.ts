@@ -4,12 +4,11 @@
 import type { Logger } from 'pino';
 import { HOUR_MS, timestamp } from '../domain/instant.ts';
 import { endpointKeyToString, type WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
-import type { EndpointObserver } from './observer.ts';
 
 /** Maximum failing endpoints logged in an interval; "webhook list" shows all. */
 const MAX_ENDPOINTS = 100;
 
-export class WebhookEndpointLog implements EndpointObserver {
+export class WebhookEndpointLog {
   readonly #log: Logger;
   /** Endpoints logged in this interval. */
   readonly #logged = new Set<string>();
@@ -19,6 +18,7 @@ export class WebhookEndpointLog implements EndpointObserver {
     this.#log = log;
   }
 
+  /** An attempt has failed, as has every other one since `failingSince` (milliseconds since 1970). */
   failing(endpoint: WebhookEndpointKey, reason: string, failingSince: number, now: number): void {
     if (now - failingSince < HOUR_MS) return;
     const key = endpointKeyToString(endpoint);
@@ -31,6 +31,7 @@ export class WebhookEndpointLog implements EndpointObserver {
     );
   }
 
+  /** The service has disabled an endpoint because of this failure. */
   disabled(endpoint: WebhookEndpointKey, reason: string): void {
     this.#log.warn({ ...endpoint, reason }, 'webhooks: an endpoint was disabled');
   }

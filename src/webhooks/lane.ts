@@ -20,7 +20,8 @@ import {
   type Outcome,
 } from '../operations/webhook-endpoint/delivery.ts';
 import { recordHealth } from '../operations/webhook-endpoint/webhook-endpoint.ts';
-import type { EndpointObserver, WebhookObserver } from './observer.ts';
+import type { WebhookEndpointLog } from './endpoint-log.ts';
+import type { WebhookObserver } from './observer.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
 import type { WebhookSender } from './sender.ts';
 import type { Slots } from './slots.ts';
@@ -45,7 +46,7 @@ interface LaneOptions {
   /** Slots for claims. */
   claims: Slots;
   observer: WebhookObserver | null;
-  endpoints: EndpointObserver;
+  endpointLog: WebhookEndpointLog;
   onError: (error: unknown) => void;
   isStopping: () => boolean;
   /** Called when nothing is due and no attempt runs. */
@@ -201,7 +202,7 @@ export class Lane {
   }
 
   async #react(outcome: Outcome, url: string, now: number): Promise<void> {
-    const { endpoints } = this.#options;
+    const { endpointLog } = this.#options;
     const context = this.#contextFor(REACTION_WAIT_MS);
     if (outcome.error === null) {
       this.#concurrency = Math.min(MAX_CONCURRENCY, this.#concurrency + 1);
@@ -214,16 +215,16 @@ export class Lane {
     // A success elsewhere, or a change of the endpoint, may have ended the count of failures.
     if (this.#failingSince === null || hasFailedTooLong(this.#failingSince, now))
       this.#failingSince = await recordHealth(context, this.#endpoint, now);
-    endpoints.failing(this.#endpoint, outcome.error, this.#failingSince ?? now, now);
+    endpointLog.failing(this.#endpoint, outcome.error, this.#failingSince ?? now, now);
     if (!isGone(outcome) && !hasFailedTooLong(this.#failingSince, now)) return;
     if (await disableEndpoint(context, this.#endpoint, url)) this.#disabled(outcome.error);
     this.wake();
   }
 
   #disabled(reason: string): void {
-    const { observer, endpoints } = this.#options;
+    const { observer, endpointLog } = this.#options;
     observer?.disabled();
-    endpoints.disabled(this.#endpoint, reason);
+    endpointLog.disabled(this.#endpoint, reason);
   }
 }
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
 import type { Outcome } from '../../src/operations/webhook-endpoint/delivery.ts';
 import { StoreUnavailable } from '../../src/store/port.ts';
 import { WebhookDispatcher } from '../../src/webhooks/dispatcher.ts';
@@ -141,8 +142,7 @@ describeOnEachDatabase('Abnormal receivers', (database) => {
     const onError = (error: unknown) => {
       if (!(error instanceof StoreUnavailable)) throw error;
     };
-    const endpoints = { failing: () => {}, disabled: () => {} };
-    const observers = { observer: null, endpoints, onError };
+    const observers = { observer: null, log: pino({ level: 'silent' }), onError };
     dispatcher = new WebhookDispatcher({ context, allowsPrivate: true, timeoutMs: TIMEOUT_MS, ...observers });
     dispatcher.start();
     hostile = await Tenant.create(service, 'hostile');

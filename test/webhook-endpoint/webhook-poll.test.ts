@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { pino } from 'pino';
 import { WebhookDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { PendingEndpoints } from '../../src/webhooks/pending-endpoints.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -57,8 +58,7 @@ describeOnEachDatabase('A poll', (database) => {
   it('ends before its dispatcher has stopped, and the database may be closed', async (t) => {
     const { context } = service.app;
     const onError = (error: unknown) => assert.fail(String(error));
-    const endpoints = { failing: () => {}, disabled: () => {} };
-    const observers = { observer: null, endpoints, onError };
+    const observers = { observer: null, log: pino({ level: 'silent' }), onError };
     const dispatcher = new WebhookDispatcher({ context, allowsPrivate: true, ...observers });
     const started = Promise.withResolvers<void>();
     const ending = Promise.withResolvers<number>();
