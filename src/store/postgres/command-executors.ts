@@ -57,10 +57,8 @@ interface Executor<Kind extends CommandKind> {
    * two groups.
    */
   lock?: (session: Session, commands: readonly Command<Kind>[]) => Promise<void>;
-  /** Whether the commands take several statements, which must be atomic. */
-  isTransaction?: (commands: readonly Command<Kind>[]) => boolean;
-  /** Whether they need a transaction if the tables are distributed: they then take several pipelines. */
-  isTransactionIfDistributed?: true;
+  /** Whether the commands take several statements, or on Citus several pipelines, which must be atomic. */
+  isTransaction?: (commands: readonly Command<Kind>[], isDistributed: boolean) => boolean;
   /**
    * Whether it is harmless to apply it twice, or after its caller was told that it failed. If not, it runs in
    * an explicit transaction: if the server reads it long after we gave up, no commit follows.
@@ -68,70 +66,57 @@ interface Executor<Kind extends CommandKind> {
   isRepeatable: boolean;
 }
 
+const IN_TRANSACTION = { isTransaction: () => true };
+const UNREPEATABLE = { isRepeatable: false };
+
 const executors: { [Kind in CommandKind]: Executor<Kind> } = {
-  leaseIds: { execute: leaseIds, splitParts: together, isRepeatable: true },
+  leaseIds: jointly(leaseIds),
   ensureWorkspace: singly(ensureWorkspace),
   // Between two attempts another caller may have renamed it again, or created what a deletion must find.
-  renameWorkspace: { ...singly(renameWorkspace), isRepeatable: false },
-  deleteWorkspace: { ...singly(deleteWorkspace), isRepeatable: false },
-  createApiToken: { ...singly(createApiToken), isTransaction: () => true },
-  revokeApiToken: { ...singly(revokeApiToken), isTransaction: () => true },
+  renameWorkspace: singly(renameWorkspace, UNREPEATABLE),
+  deleteWorkspace: singly(deleteWorkspace, UNREPEATABLE),
+  createApiToken: singly(createApiToken, IN_TRANSACTION),
+  revokeApiToken: singly(revokeApiToken, IN_TRANSACTION),
   // A repeated attempt would not find the text that it has replaced, or replace one that another caller has issued.
-  rotateApiToken: { ...singly(rotateApiToken), isRepeatable: false },
+  rotateApiToken: singly(rotateApiToken, UNREPEATABLE),
   markApiTokensUsed: singly(markApiTokensUsed),
   markSeen: singly(markSeen),
   // A repeated attempt would count twice.
-  addUsage: { ...singly(addUsage), isRepeatable: false },
-  copyUsage: { ...singly(copyUsage), isTransaction: () => true },
-  deleteOldUsage: { ...singly(deleteOldUsage), isTransaction: () => true },
+  addUsage: singly(addUsage, UNREPEATABLE),
+  copyUsage: singly(copyUsage, IN_TRANSACTION),
+  deleteOldUsage: singly(deleteOldUsage, IN_TRANSACTION),
   // A repeated attempt would find what the first one stored.
-  putFigures: { ...singly(putFigures), isRepeatable: false },
-  putDocument: { ...singly(putDocument), locksEnvironment: ({ key }) => key, isRepeatable: false },
-  deleteDocument: { ...singly(deleteDocument), locksEnvironment: ({ key }) => key, isRepeatable: false },
-  changeConfig: { ...singly(changeConfig), locksEnvironment: ({ tenant }) => tenant, isRepeatable: false },
-  resealDocument: {
-    ...singly(resealDocument),
-    locksEnvironment: ({ key }) => key,
-    isTransaction: () => true,
-  },
-  copyDocuments: { ...singly(copyDocuments), isTransaction: () => true },
-  copyEvents: { ...singly(copyEvents), isTransaction: () => true },
+  putFigures: singly(putFigures, UNREPEATABLE),
+  putDocument: singly(putDocument, { ...UNREPEATABLE, locksEnvironment: ({ key }) => key }),
+  deleteDocument: singly(deleteDocument, { ...UNREPEATABLE, locksEnvironment: ({ key }) => key }),
+  changeConfig: singly(changeConfig, { ...UNREPEATABLE, locksEnvironment: ({ tenant }) => tenant }),
+  resealDocument: singly(resealDocument, { ...IN_TRANSACTION, locksEnvironment: ({ key }) => key }),
+  copyDocuments: singly(copyDocuments, IN_TRANSACTION),
+  copyEvents: singly(copyEvents, IN_TRANSACTION),
   copyDeliveries: singly(copyDeliveries),
-  deleteOldEvents: { ...singly(deleteOldEvents), isTransaction: () => true },
+  deleteOldEvents: singly(deleteOldEvents, IN_TRANSACTION),
   deleteOldDeliveries: singly(deleteOldDeliveries),
   // A repeated attempt would record it again.
-  recordEvent: { ...singly(recordEvent), lock: lockTargets, isRepeatable: false },
-  claimDeliveries: { ...singly(claimDeliveries), isTransaction: () => true },
+  recordEvent: singly(recordEvent, { ...UNREPEATABLE, lock: lockTargets }),
+  claimDeliveries: singly(claimDeliveries, IN_TRANSACTION),
   finishAttempts: singly(finishAttempts),
   retryDelivery: singly(retryDelivery),
   retryFailedDeliveries: singly(retryFailedDeliveries),
-  cancelDeliveries: {
-    ...singly(cancelDeliveries),
+  cancelDeliveries: singly(cancelDeliveries, {
+    ...IN_TRANSACTION,
     locksEnvironment: ({ endpoint }) => endpoint,
-    isTransaction: () => true,
-  },
-  deleteDeliveries: {
-    ...singly(deleteDeliveries),
+  }),
+  deleteDeliveries: singly(deleteDeliveries, {
+    ...IN_TRANSACTION,
     locksEnvironment: ({ endpoint }) => endpoint,
-    isTransaction: () => true,
-  },
+  }),
   setFailingSince: singly(setFailingSince),
   eraseChanges: singly(eraseChanges),
   addTokenKeyId: singly(addTokenKeyId),
   removeTokenKeyIds: singly(removeTokenKeyIds),
-  createUserGroup: {
-    execute: createUserGroups,
-    splitParts: together,
-    isTransactionIfDistributed: true,
-    isRepeatable: true,
-  },
-  importUserGroup: {
-    execute: importUserGroups,
-    splitParts: oneOfEachToken,
-    isTransaction: () => true,
-    isRepeatable: true,
-  },
-  copyUserGroups: { ...singly(copyUserGroups), isTransaction: () => true },
+  createUserGroup: jointly(createUserGroups, { isTransaction: (_, isDistributed) => isDistributed }),
+  importUserGroup: { ...jointly(importUserGroups, IN_TRANSACTION), splitParts: oneOfEachToken },
+  copyUserGroups: singly(copyUserGroups, IN_TRANSACTION),
   // Between two attempts of an update another one may have been acknowledged.
   updateUserGroup: {
     execute: updateUserGroups,
@@ -147,20 +132,16 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
     isRepeatable: false,
   },
   // For the same reason; and another rename may have been acknowledged.
-  renameUserGroup: { ...singly(renameUserGroup), lock: lockRenamed, isRepeatable: false },
+  renameUserGroup: singly(renameUserGroup, { ...UNREPEATABLE, lock: lockRenamed }),
   copyRenames: singly(copyRenames),
-  rotateToken: {
-    execute: rotateTokens,
-    splitParts: together,
-    isTransaction: (commands) => forgottenBy(commands).length > 0,
-    isTransactionIfDistributed: true,
-    isRepeatable: true,
-  },
-  resealToken: { execute: resealTokens, splitParts: together, isRepeatable: true },
+  rotateToken: jointly(rotateTokens, {
+    isTransaction: (commands, isDistributed) => isDistributed || forgottenBy(commands).length > 0,
+  }),
+  resealToken: jointly(resealTokens),
   // PostgreSQL removes dead rows by itself.
   scrub: singly(async () => true),
-  gatherStatistics: { execute: gatherStatistics, splitParts: together, isRepeatable: true },
-  pingWrite: { execute: pingWrite, splitParts: together, isRepeatable: true },
+  gatherStatistics: jointly(gatherStatistics),
+  pingWrite: jointly(pingWrite),
 };
 
 /** Applies a batch of commands of one kind entirely or not at all. Throws `StoreUnavailable`. */
@@ -190,10 +171,7 @@ export async function runCommands(
     return results;
   };
   const takesTransaction =
-    parts.length > 1 ||
-    !isRepeatable ||
-    (pool.isDistributed && executor.isTransactionIfDistributed) ||
-    executor.isTransaction?.(commands);
+    parts.length > 1 || !isRepeatable || executor.isTransaction?.(commands, pool.isDistributed);
   return takesTransaction ? pool.transaction(work, isRepeatable) : pool.run(work);
 }
 
@@ -202,7 +180,7 @@ export function executesSingly(kind: CommandKind): boolean {
   return executors[kind].splitParts === eachAlone;
 }
 
-function together(commands: readonly Command[]): number[] {
+function together(commands: readonly unknown[]): number[] {
   return commands.map(() => 0);
 }
 
@@ -233,10 +211,22 @@ function oneOfEach<Item>(items: readonly Item[], listNames: (item: Item) => stri
 }
 
 /** Executes rare commands one at a time. They are repeatable unless the table above says otherwise. */
-function singly<Kind extends CommandKind>(execute: CommandExecutor<Kind>): Executor<Kind> {
+function singly<Kind extends CommandKind>(
+  execute: CommandExecutor<Kind>,
+  traits: Partial<Executor<Kind>> = {},
+): Executor<Kind> {
   return {
     execute: async (session, [command], transaction) => [await execute(session, command!, transaction)],
     splitParts: eachAlone,
     isRepeatable: true,
+    ...traits,
   };
+}
+
+/** Executes all commands of a batch with the same statements. */
+function jointly<Kind extends CommandKind>(
+  execute: CommandBatchExecutor<Kind>,
+  traits: Partial<Executor<Kind>> = {},
+): Executor<Kind> {
+  return { execute, splitParts: together, isRepeatable: true, ...traits };
 }
