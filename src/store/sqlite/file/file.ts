@@ -19,6 +19,7 @@ import {
 } from 'node:fs';
 import { devNull } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { fsyncPath } from '../../../system/atomic-file.ts';
 import { StoreUnavailable } from '../../port.ts';
 
 /**
@@ -130,13 +131,7 @@ function makeDirectory(path: string): void {
     // Another process was faster.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
-  syncDirectory(dirname(path));
-}
-
-function syncDirectory(path: string): void {
-  const directory = openSync(path, 'r');
-  fsyncSync(directory);
-  closeSync(directory);
+  fsyncPath(dirname(path));
 }
 
 /** Returns device and inode, which distinguish the file from a later one of the same name. */
