@@ -5,7 +5,7 @@ import { Changes } from './event/changes.ts';
 import type { TargetType, Tenant } from './event/event.ts';
 import { namedMembers } from './json/json-tree.ts';
 import type { JsonText } from './json/strict-json.ts';
-import type { SealedToken, VersionTag } from './user-group/user-group.ts';
+import type { SealedSecret, VersionTag } from './user-group/user-group.ts';
 
 export type DocumentKind = Exclude<TargetType, 'user_group' | 'api_token'>;
 
@@ -42,7 +42,7 @@ export interface Document extends DocumentKey {
   version: number;
   body: JsonText;
   /** Encrypted; null for a document without a secret. */
-  secret: SealedToken | null;
+  secret: SealedSecret | null;
   createdAt: number;
   updatedAt: number;
 }
@@ -50,7 +50,7 @@ export interface Document extends DocumentKey {
 /** The replacement of a document; without a secret, it keeps the stored one. */
 interface NewVersion {
   body: JsonText;
-  secret?: SealedToken | null | undefined;
+  secret?: SealedSecret | null | undefined;
   now: number;
 }
 

@@ -13,7 +13,7 @@ import {
 import type { DocumentKey } from './document.ts';
 import { takeRandomBytes } from './random-bytes.ts';
 import { Secret } from './secret.ts';
-import type { SealedToken, UserGroup, UserGroupKey } from './user-group/user-group.ts';
+import type { SealedSecret, UserGroup, UserGroupKey } from './user-group/user-group.ts';
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
@@ -101,7 +101,7 @@ export class KeyRing {
     return keyIds.filter((id) => !this.#keys.has(id));
   }
 
-  seal(token: Secret, owner: SecretOwner): SealedToken {
+  seal(token: Secret, owner: SecretOwner): SealedSecret {
     const nonce = takeRandomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.#active.key, nonce);
     cipher.setAAD(Buffer.from(additionalData(owner)));
@@ -115,7 +115,7 @@ export class KeyRing {
   }
 
   /** Decrypts a secret that was encrypted for this owner. Throws `TokenUnreadable`. */
-  open(sealed: SealedToken, owner: SecretOwner): Secret {
+  open(sealed: SealedSecret, owner: SecretOwner): Secret {
     const key = this.#keys.get(sealed.keyId);
     if (key === undefined) throw new TokenUnreadable(`the key ring has no key ${sealed.keyId}`);
     const bytes = Buffer.from(sealed.ciphertext, 'base64url');

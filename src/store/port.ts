@@ -20,7 +20,7 @@ import type { TokenAddress, TokenDigest } from '../domain/token.ts';
 import type { Day, UsageCount, UsagePosition } from '../domain/usage.ts';
 import type { Position, UserGroupList } from '../domain/user-group/cursor.ts';
 import type { Rename } from '../domain/user-group/rename.ts';
-import type { SealedToken, UserGroup, UserGroupKey, VersionTag } from '../domain/user-group/user-group.ts';
+import type { SealedSecret, UserGroup, UserGroupKey, VersionTag } from '../domain/user-group/user-group.ts';
 import type { Filterable, ReadFields } from '../domain/user-group/user-group-filter.ts';
 import type {
   Delivery,
@@ -194,7 +194,7 @@ interface Commands {
   /** Replaces the token if it is still current and the precondition is met; otherwise returns null. */
   rotateToken(command: TokenRotation): UserGroup | null;
   /** Replaces the ciphertext by one with another key if it is still `expected`; returns whether it was. */
-  resealToken(command: { key: UserGroupKey; expected: SealedToken; sealedToken: SealedToken }): boolean;
+  resealToken(command: { key: UserGroupKey; expected: SealedSecret; sealedToken: SealedSecret }): boolean;
   /** Reserves `count` consecutive ids. */
   leaseIds(command: { sequence: IdSequence; count: number }): LeasedIds;
   /** Creates the workspace unless the name exists; returns it. */
@@ -242,7 +242,7 @@ interface Commands {
     changes: readonly DocumentChange[];
   }): number | 'version_mismatch';
   /** Replaces the ciphertext by one with another key if it is still `expected`; returns whether it was. */
-  resealDocument(command: { key: DocumentKey; expected: SealedToken; secret: SealedToken }): boolean;
+  resealDocument(command: { key: DocumentKey; expected: SealedSecret; secret: SealedSecret }): boolean;
   /** Stores documents of another database unchanged; skips those whose key exists. */
   copyDocuments(command: { documents: readonly Document[] }): null;
   /** Stores events of another database, whose order is kept. */
@@ -472,7 +472,7 @@ export interface DocumentChange extends Recorded {
 interface DocumentReplacement extends Recorded {
   key: DocumentKey;
   body: JsonText;
-  secret?: SealedToken | null;
+  secret?: SealedSecret | null;
   precondition?: Precondition | undefined;
   limit: DocumentTotal;
   now: number;
@@ -539,9 +539,9 @@ export interface UserGroupRename extends Recorded {
   to: UserGroupKey;
   precondition?: Precondition | undefined;
   /** Stored token. The same token replaces it, with the digest and the ciphertext for the key `to`. */
-  expected: SealedToken;
+  expected: SealedSecret;
   tokenDigest: TokenDigest;
-  sealedToken: SealedToken;
+  sealedToken: SealedSecret;
   /** Changes of documents that name the id. */
   config: Omit<Command<'changeConfig'>, 'kind'> | null;
   now: number;
@@ -553,7 +553,7 @@ export interface UserGroupDeletion extends Recorded {
   /** Position up to which events with this id have no changes or belong to another group. */
   erasedTo: number;
   /** Stored token when `erasedTo` was determined; every rename encrypts it again. */
-  expected: SealedToken;
+  expected: SealedSecret;
   precondition?: Precondition | undefined;
 }
 
@@ -606,7 +606,7 @@ export interface TokenRotation extends Recorded {
   /** Digest of the token that the previous rotation replaced; the command removes it. */
   forgottenDigest: TokenDigest | null;
   tokenDigest: TokenDigest;
-  sealedToken: SealedToken;
+  sealedToken: SealedSecret;
   precondition?: Precondition | undefined;
   /** null: the replaced token is no longer valid. */
   previousTokenExpiresAt: number | null;

@@ -13,7 +13,7 @@ import {
 } from '../../src/domain/key-ring.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import type { TokenDigest } from '../../src/domain/token.ts';
-import type { SealedToken } from '../../src/domain/user-group/user-group.ts';
+import type { SealedSecret } from '../../src/domain/user-group/user-group.ts';
 import { codePoint } from '../support/domain/code-point.ts';
 
 const owner: TokenOwner = {
@@ -30,7 +30,7 @@ const ring = (...lines: string[]): KeyRing => KeyRing.parse(new Secret(lines.joi
 /** Returns the id at the start of a line. */
 const idOf = (keyLine: string): string => keyLine.slice(0, 8);
 
-function assertUnreadable(keys: KeyRing, sealed: SealedToken, of: SecretOwner = owner): void {
+function assertUnreadable(keys: KeyRing, sealed: SealedSecret, of: SecretOwner = owner): void {
   assert.throws(() => keys.open(sealed, of), TokenUnreadable);
 }
 

@@ -22,7 +22,7 @@ import {
 } from '../../src/domain/user-group/cursor.ts';
 import {
   type Environment,
-  type SealedToken,
+  type SealedSecret,
   type UserGroup,
   type UserGroupKey,
   type VersionTag,
@@ -139,7 +139,7 @@ describeOnEachDatabase('A store', (kind) => {
     };
   }
 
-  function reseal(userGroup: UserGroup, expected: SealedToken): Command<'resealToken'> {
+  function reseal(userGroup: UserGroup, expected: SealedSecret): Command<'resealToken'> {
     const sealedToken = { keyId: 'new', ciphertext: `${userGroup.sealedToken.ciphertext}, resealed` };
     return { kind: 'resealToken', key: userGroup, expected, sealedToken };
   }

@@ -15,8 +15,8 @@ export interface UserGroupKey {
   readonly providedId: string;
 }
 
-/** A stored token: encrypted, with the id of its key. */
-export interface SealedToken {
+/** A token of a group or a secret of a document as it is stored: encrypted, with the id of its key. */
+export interface SealedSecret {
   keyId: string;
   ciphertext: string;
 }
@@ -30,7 +30,7 @@ export interface UserGroup extends UserGroupKey {
   /** Starts at 1 and increases with every change. */
   version: number;
   tokenDigest: TokenDigest;
-  sealedToken: SealedToken;
+  sealedToken: SealedSecret;
   /** The token that the last rotation replaced; resolves until `previousTokenExpiresAt`. */
   previousTokenDigest: TokenDigest | null;
   previousTokenExpiresAt: number | null;

@@ -10,7 +10,7 @@ import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { BodyType } from '../../domain/request-body.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { digestToken, sameDigest } from '../../domain/token.ts';
-import type { SealedToken } from '../../domain/user-group/user-group.ts';
+import type { SealedSecret } from '../../domain/user-group/user-group.ts';
 import { webhookEndpointText } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { dataSourceText, schemaText } from '../catalogue/catalogue.ts';
 import type { Context } from '../context.ts';
@@ -29,7 +29,7 @@ export interface Prepared {
   /** Returns the body with the number that a new data source gets when it is stored. */
   numbered?: (number: number) => JsonText;
   /** undefined keeps the stored secret. */
-  secret?: SealedToken | null | undefined;
+  secret?: SealedSecret | null | undefined;
 }
 
 export interface Target {

@@ -16,7 +16,7 @@ import type { JsonText } from '../../domain/json/strict-json.ts';
 import { SINGLETON_ID } from '../../domain/policy-mode.ts';
 import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
 import type { Secret } from '../../domain/secret.ts';
-import type { SealedToken } from '../../domain/user-group/user-group.ts';
+import type { SealedSecret } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import { type Context, decrypt } from '../context.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
@@ -30,7 +30,7 @@ interface NewDocument {
   /** May depend on the stored document. */
   body: JsonText | ((stored: Document | null) => JsonText);
   /** Secret of a document that is created. */
-  secret?: SealedToken | null;
+  secret?: SealedSecret | null;
   /** Whether an existing document also gets the secret. */
   replacesSecret?: boolean;
 }

@@ -9,7 +9,7 @@ import {
 } from '../../domain/integration.ts';
 import type { Precondition } from '../../domain/precondition.ts';
 import { invalidField } from '../../domain/request-body.ts';
-import type { SealedToken } from '../../domain/user-group/user-group.ts';
+import type { SealedSecret } from '../../domain/user-group/user-group.ts';
 import {
   type DocumentContext,
   documentKey,
@@ -76,7 +76,7 @@ export function sealedSecret(
   key: DocumentKey,
   { integration, secret }: IntegrationBody,
   stored: Document | null,
-): SealedToken | null | undefined {
+): SealedSecret | null | undefined {
   if (integrationSignature(integration) !== 'secret') return null;
   if (secret !== null) return keyRing.seal(secret, key);
   if (stored !== null && stored.secret !== null && storedIntegration(stored).type === integration.type)

@@ -9,7 +9,7 @@ import type { JsonText } from '../../domain/json/strict-json.ts';
 import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
 import { invalidField } from '../../domain/request-body.ts';
 import type { Secret } from '../../domain/secret.ts';
-import type { SealedToken } from '../../domain/user-group/user-group.ts';
+import type { SealedSecret } from '../../domain/user-group/user-group.ts';
 import type { Delivery, DeliveryState, WebhookEndpointKey } from '../../domain/webhook-endpoint/delivery.ts';
 import { urlViolation } from '../../domain/webhook-endpoint/webhook-address.ts';
 import {
@@ -89,7 +89,7 @@ export function refuseAddress(
 export function newSecrets(
   { keyRing }: Pick<WebhookContext, 'keyRing'>,
   key: DocumentKey,
-): { secrets: WebhookSecrets; sealed: SealedToken } {
+): { secrets: WebhookSecrets; sealed: SealedSecret } {
   const secrets = mintWebhookSecrets();
   return { secrets, sealed: keyRing.seal(webhookSecretsText(secrets), key) };
 }

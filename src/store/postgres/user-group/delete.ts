@@ -3,7 +3,7 @@
 import { isMet } from '../../../domain/precondition.ts';
 import {
   keyToString,
-  type SealedToken,
+  type SealedSecret,
   type UserGroup,
   type UserGroupKey,
 } from '../../../domain/user-group/user-group.ts';
@@ -20,7 +20,7 @@ import { forgetImportedTokens, heldImportedTokens } from './imported-token.ts';
 import { applyOrConflict, explainUnapplied } from './user-group.ts';
 
 const SENT = new RowShape<
-  Pick<UserGroupDeletion, 'key' | 'precondition'> & { expected: Pick<SealedToken, 'ciphertext'> }
+  Pick<UserGroupDeletion, 'key' | 'precondition'> & { expected: Pick<SealedSecret, 'ciphertext'> }
 >({
   key: USER_GROUP_KEY,
   precondition: PRECONDITION,
