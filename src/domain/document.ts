@@ -5,7 +5,8 @@ import { Changes } from './event/changes.ts';
 import type { TargetType, Tenant } from './event/event.ts';
 import { namedMembers } from './json/json-tree.ts';
 import type { JsonText } from './json/strict-json.ts';
-import type { SealedSecret, VersionTag } from './user-group/user-group.ts';
+import type { SealedSecret } from './secret.ts';
+import type { VersionTag } from './user-group/user-group.ts';
 
 export type DocumentKind = Exclude<TargetType, 'user_group' | 'api_token'>;
 

@@ -12,8 +12,8 @@ import {
 } from 'node:crypto';
 import type { DocumentKey } from './document.ts';
 import { takeRandomBytes } from './random-bytes.ts';
-import { Secret } from './secret.ts';
-import type { SealedSecret, UserGroup, UserGroupKey } from './user-group/user-group.ts';
+import { type SealedSecret, Secret } from './secret.ts';
+import type { UserGroup, UserGroupKey } from './user-group/user-group.ts';
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;

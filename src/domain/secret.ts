@@ -59,3 +59,9 @@ export class Secret {
     return REDACTED;
   }
 }
+
+/** A token of a group or a secret of a document as it is stored: encrypted, with the id of its key. */
+export interface SealedSecret {
+  keyId: string;
+  ciphertext: string;
+}

@@ -16,11 +16,12 @@ import type {
 } from '../domain/event/event.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import type { Precondition } from '../domain/precondition.ts';
+import type { SealedSecret } from '../domain/secret.ts';
 import type { TokenAddress, TokenDigest } from '../domain/token.ts';
 import type { Day, UsageCount, UsagePosition } from '../domain/usage.ts';
 import type { Position, UserGroupList } from '../domain/user-group/cursor.ts';
 import type { Rename } from '../domain/user-group/rename.ts';
-import type { SealedSecret, UserGroup, UserGroupKey, VersionTag } from '../domain/user-group/user-group.ts';
+import type { UserGroup, UserGroupKey, VersionTag } from '../domain/user-group/user-group.ts';
 import type { Filterable, ReadFields } from '../domain/user-group/user-group-filter.ts';
 import type {
   Delivery,

@@ -11,9 +11,8 @@ import {
   type TokenOwner,
   TokenUnreadable,
 } from '../../src/domain/key-ring.ts';
-import { Secret } from '../../src/domain/secret.ts';
+import { type SealedSecret, Secret } from '../../src/domain/secret.ts';
 import type { TokenDigest } from '../../src/domain/token.ts';
-import type { SealedSecret } from '../../src/domain/user-group/user-group.ts';
 import { codePoint } from '../support/domain/code-point.ts';
 
 const owner: TokenOwner = {

@@ -13,6 +13,7 @@ import {
   type Tenant,
 } from '../../src/domain/event/event.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
+import type { SealedSecret } from '../../src/domain/secret.ts';
 import { digestOfImportedToken, digestToken, type TokenDigest } from '../../src/domain/token.ts';
 import {
   listStart,
@@ -22,7 +23,6 @@ import {
 } from '../../src/domain/user-group/cursor.ts';
 import {
   type Environment,
-  type SealedSecret,
   type UserGroup,
   type UserGroupKey,
   type VersionTag,

@@ -2,6 +2,7 @@
 
 import { type Bucket, computeBucket } from '../bucket.ts';
 import type { JsonText } from '../json/strict-json.ts';
+import type { SealedSecret } from '../secret.ts';
 import type { TokenDigest } from '../token.ts';
 
 export const environments = ['Customer', 'Testing'] as const;
@@ -13,12 +14,6 @@ export interface UserGroupKey {
   readonly workspaceId: number;
   readonly environment: Environment;
   readonly providedId: string;
-}
-
-/** A token of a group or a secret of a document as it is stored: encrypted, with the id of its key. */
-export interface SealedSecret {
-  keyId: string;
-  ciphertext: string;
 }
 
 /** A stored user group. Instants are milliseconds since 1970. */

@@ -14,7 +14,7 @@ import { type Document, type DocumentKey, documentTotal, exceededTotal } from '.
 import { sameJson } from '../../domain/json/json-tree.ts';
 import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
 import { refuseFields } from '../../domain/request-body.ts';
-import type { SealedSecret } from '../../domain/user-group/user-group.ts';
+import type { SealedSecret } from '../../domain/secret.ts';
 import { Problem, type Violation } from '../../problem.ts';
 import { refuseLargeCatalogue } from '../catalogue/catalogue.ts';
 import { documentKey, limitReached } from '../document/document.ts';

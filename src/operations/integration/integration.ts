@@ -9,7 +9,7 @@ import {
 } from '../../domain/integration.ts';
 import type { Precondition } from '../../domain/precondition.ts';
 import { invalidField } from '../../domain/request-body.ts';
-import type { SealedSecret } from '../../domain/user-group/user-group.ts';
+import type { SealedSecret } from '../../domain/secret.ts';
 import {
   type DocumentContext,
   documentKey,

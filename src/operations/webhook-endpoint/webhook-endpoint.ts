@@ -8,8 +8,7 @@ import { eventJson } from '../../domain/event/json.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
 import { invalidField } from '../../domain/request-body.ts';
-import type { Secret } from '../../domain/secret.ts';
-import type { SealedSecret } from '../../domain/user-group/user-group.ts';
+import type { SealedSecret, Secret } from '../../domain/secret.ts';
 import type { Delivery, DeliveryState, WebhookEndpointKey } from '../../domain/webhook-endpoint/delivery.ts';
 import { urlViolation } from '../../domain/webhook-endpoint/webhook-address.ts';
 import {

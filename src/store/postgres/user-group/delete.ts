@@ -1,12 +1,8 @@
 // Deletes user groups and their imported tokens. Groups that were not deleted are read to explain why.
 
 import { isMet } from '../../../domain/precondition.ts';
-import {
-  keyToString,
-  type SealedSecret,
-  type UserGroup,
-  type UserGroupKey,
-} from '../../../domain/user-group/user-group.ts';
+import type { SealedSecret } from '../../../domain/secret.ts';
+import { keyToString, type UserGroup, type UserGroupKey } from '../../../domain/user-group/user-group.ts';
 import { USER_GROUP_KEY } from '../../entities.ts';
 import type { CommandResult, UserGroupDeletion } from '../../port.ts';
 import { Entity, RowShape, text } from '../../row-shape.ts';
