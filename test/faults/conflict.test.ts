@@ -12,7 +12,7 @@ const DEADLOCK = '40P01';
 const DEADLOCK_FOUND_MS = 800;
 /** Exceeds the number of attempts for any statement. */
 const ENDLESS = 20;
-/** In most rounds, the updates form one batch. */
+/** Limit of rounds: in most of them, the updates form one batch. */
 const MAX_ROUNDS = 50;
 const MAX_LOADS = 5;
 

@@ -1,4 +1,4 @@
-// How PostgreSQL executes statements: without compiling them, and reading only the rows that they need.
+// PostgreSQL executes statements without compiling them, and reading only the rows that they need.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -18,7 +18,7 @@ it('Statements are not compiled', () =>
     assert.deepEqual(rows, [['off']]);
   }));
 
-it('To insert an event while other transactions end, no event of another target is read, even if the table has no statistics', () =>
+it('Inserting an event while other transactions end reads no event of another target, even if the table has no statistics', () =>
   withDatabase(async (pool, other) => {
     // Plans the statement for an empty table.
     await pool.run((session) => session.query(INSERT, eventAbout('first')));

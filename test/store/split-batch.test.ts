@@ -7,7 +7,7 @@ import { SPLIT_BATCH } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { executeSql } from '../support/sql.ts';
 
-/** In most rounds, the updates form one batch. */
+/** Limit of rounds: in most of them, the updates form one batch. */
 const MAX_ROUNDS = 50;
 /** Value of a customer, which no error may write to the log. */
 const PRIVATE = 'a private note';
