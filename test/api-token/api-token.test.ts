@@ -174,7 +174,7 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
       assert.equal(json.detail, `permission must be one of ${permissions.join(', ')}.`);
     });
 
-    it(`creates at most ${limits.activeApiTokens} active tokens per workspace and environment, also concurrently`, async () => {
+    it(`creates at most ${limits.activeApiTokens} active tokens per workspace and environment, even concurrently`, async () => {
       const full = await service.apiToken({ permission: 'admin', workspaceName: 'full' });
       await copyApiToken(service.database, full.id, limits.activeApiTokens - 4);
       const responses = await mapConcurrently(Array.from({ length: 8 }), () =>
@@ -366,7 +366,7 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
       assert.equal(await use(token), 'rejected');
     });
 
-    it('lets a caller rotate its own token, also with the replaced text in its grace period', async () => {
+    it('lets a caller rotate its own token, even with the replaced text in its grace period', async () => {
       const { id, token } = await create({ name: 'me', permission: 'admin' });
       const path = `/${id}/rotate`;
       const second = (await call('POST', path, { grace_period_seconds: 60 }, token)).json.api_token.token;

@@ -230,7 +230,7 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
     });
   }
 
-  it('is the name of an API token, also of the one that a person is signed in with', async () => {
+  it('is the name of an API token, including the one that a person is signed in with', async () => {
     await signIn('API tokens');
     const names: string[] = [];
     await forEach(naughtyStrings, async (name) => {

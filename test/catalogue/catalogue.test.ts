@@ -95,7 +95,7 @@ describeOnEachDatabase('The catalogue', (database) => {
     assert.deepEqual(Object.keys(unmapped.data_sources), ['42']);
   });
 
-  it('leads only the user group of a reserved data source to it', async () => {
+  it('resolves a mapping to a reserved data source only for its user group', async () => {
     const created = await putSource('reserved', { user_group_id: 'owner' });
     assert.equal(created.json.data_source.user_group_id, 'owner');
     const { data_source_id: number } = created.json.data_source;
@@ -114,7 +114,7 @@ describeOnEachDatabase('The catalogue', (database) => {
     assert.equal(odd.json.errors[0].pointer, '/user_group_id');
   });
 
-  it('forwards and introspects no viewer to the reserved data source of another', async () => {
+  it('shows forward authentication and introspection no reserved data source of another user group', async () => {
     const { token } = await service.apiToken({ permission: 'admin', workspaceName: 'guarded' });
     const call = (method: string, path: string, body?: unknown) =>
       service.call(method, path, body, { token });
@@ -144,7 +144,7 @@ describeOnEachDatabase('The catalogue', (database) => {
     assert.deepEqual((await resolve('moved', { 40: 'moving' })).unresolved.length, 1);
   });
 
-  it('is another one in every environment', async () => {
+  it('is separate in every environment', async () => {
     await putSource('only-here');
     const testing = await service.apiToken({ permission: 'admin', environment: 'Testing' });
     const read = await service.call('GET', '/v1/data-sources/only-here', undefined, { token: testing.token });
@@ -488,7 +488,7 @@ describeOnEachDatabase('A property schema', (database) => {
     });
   }
 
-  it('tells a property with a quotation mark from one with a backslash', async () => {
+  it('distinguishes a property with a quotation mark from one with a backslash', async () => {
     await put({ properties: { first: {} }, additionalProperties: false });
     for (const name of ['a\\', 'a"']) {
       const { json } = await create('escaped', { first: 1, [name]: 1 });

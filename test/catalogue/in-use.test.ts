@@ -44,7 +44,7 @@ describeOnEachDatabase('a part of the catalogue that user groups use', (database
     await storeUserGroups(service.app.context.store, workspaceName, Object.fromEntries(groups));
   }
 
-  it('is a data source: by mapping or as a default, which force deletes all the same', async () => {
+  it('can be a data source, in a mapping or as a default, which force deletes anyway', async () => {
     await workspaceWith([{ 40: 'eu' }, { 41: 'x' }, null], { name: 'Orders', default_data_source: 'us' });
     refuses(
       await call('DELETE', 'data-sources/eu'),
@@ -56,7 +56,7 @@ describeOnEachDatabase('a part of the catalogue that user groups use', (database
     assertProblem(await call('DELETE', 'data-sources/us'), 'not_found');
   });
 
-  it('is a schema: with an entry in a mapping, or with its default', async () => {
+  it('can be a schema, with an entry in a mapping or with its default', async () => {
     await workspaceWith([{ 40: 'gone' }, null]);
     refuses(await call('DELETE', 'schemas/40'), /^1 user group uses this schema/);
     await call('PUT', 'schemas/40', { name: 'Orders', default_data_source: 'eu' });
@@ -64,7 +64,7 @@ describeOnEachDatabase('a part of the catalogue that user groups use', (database
     assert.equal((await call('DELETE', 'schemas/40?force=true')).status, 204);
   });
 
-  it('is a default, which a PUT without it removes', async () => {
+  it('can be a default, which a PUT without it removes', async () => {
     await workspaceWith([{ 40: 'eu' }, null], { name: 'Orders', default_data_source: 'us' });
     refuses(
       await call('PUT', 'schemas/40', { name: 'Renamed' }),
@@ -84,7 +84,7 @@ describeOnEachDatabase('a part of the catalogue that user groups use', (database
     assert.equal((await call('DELETE', 'data-sources/us')).status, 204);
   });
 
-  it('is not changed at another version, by force either', async () => {
+  it('is not changed at another version, even with force', async () => {
     await workspaceWith([null], { name: 'Orders', default_data_source: 'us' });
     const stale = { 'if-match': '"other"' };
     for (const force of ['', '?force=true']) {

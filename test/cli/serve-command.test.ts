@@ -190,7 +190,7 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
       names: /UGS_HOST is not a setting .*did you mean HOST\?/,
     }));
 
-  it('that says what lists the settings if an unknown UGS_ variable is similar to none', async () => {
+  it('that names the command that lists the settings if an unknown UGS_ variable is similar to none', async () => {
     await assertSettingRefused({ env: { UGS_Z: '' }, names: /UGS_Z is not a setting .*"serve --help"/ });
     using folder = new Folder();
     const { stdout } = await runHosted(folder, ['serve', '--help']);

@@ -172,7 +172,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     });
   }
 
-  it('is the same with ids of 255 characters, text from right to left and sixty schemas', async () => {
+  it('is accessible with ids of 255 characters, right-to-left text and sixty schemas', async () => {
     await fillUgly(service, adminToken);
     for (const [screen, options] of Object.entries(SCREENS)) {
       const { context, page } = await open(options);
@@ -319,7 +319,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await context.close();
   });
 
-  it('gives each column of changes the room of a word', async () => {
+  it('makes each column of changes wide enough for a word', async () => {
     const { context, page } = await open();
     const id = 'changes';
     await service.call('PUT', `/v1/user-groups/${id}`, { name: LONG_ID }, { token: adminToken });
@@ -335,7 +335,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await context.close();
   });
 
-  it('shows the mark as icon, and nothing from elsewhere', async () => {
+  it('shows the mark as its icon', async () => {
     const { context, page } = await open();
     const icon = await page.locator('link[rel=icon]').getAttribute('href');
     const response = await page.request.get(icon!);

@@ -115,7 +115,7 @@ describe('The Big List of Naughty Strings in a browser', { skip: skipsBrowser },
     )) as string[];
   }
 
-  it('is in every list as it is', async () => {
+  it('is shown unchanged in every list', async () => {
     for (const [list, expected] of [
       ['/console/user-groups', texts],
       ['/console/events', texts],
@@ -137,7 +137,7 @@ describe('The Big List of Naughty Strings in a browser', { skip: skipsBrowser },
     }
   });
 
-  it('is on the pages of what has it as its id', async () => {
+  it('is shown on the pages of the resource that has it as its id', async () => {
     for (const text of some) {
       const id = encodeURIComponent(text);
       for (const path of [`/console/user-groups/${id}`, `/console/catalogue/data-sources/${id}`]) {

@@ -63,7 +63,7 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
     await page.close();
   });
 
-  it('shows no rows of an environment to which another tab has switched below the header of the one before', async () => {
+  it('shows no rows of the environment that another tab has switched to under the header of the previous one', async () => {
     const { token } = await service.apiToken({ environment: 'Testing' });
     await service.get({ user_group_id: 'rare', name: 'A rare test' }, { token });
     const context = await browser.newContext({ ...DESKTOP, baseURL: service.url });

@@ -234,7 +234,7 @@ describe('A support person in a browser', { skip: skipsBrowser }, () => {
     await context.close();
   });
 
-  it('goes back to forms as the service has them, and not partly to what was chosen before', async () => {
+  it('shows forms as the service has them after going back, without part of earlier choices', async () => {
     for (const id of ['back-1', 'back-2']) await service.get({ user_group_id: id, name: id });
     const { context, page } = await open();
     await page.goto('/console/user-groups?search=back');
@@ -290,7 +290,7 @@ describe('A support person in a browser', { skip: skipsBrowser }, () => {
     await context.close();
   });
 
-  it('reads times of their own zone, or in UTC if asked, on all pages', async () => {
+  it('reads times in their own time zone, or in UTC if asked, on all pages', async () => {
     await service.get({ user_group_id: 'times', name: 'Times' });
     const context = await browser.newContext({ ...DESKTOP, baseURL: service.url, timezoneId: 'Asia/Tokyo' });
     const page = await context.newPage();
@@ -313,7 +313,7 @@ describe('A support person in a browser', { skip: skipsBrowser }, () => {
     await context.close();
   });
 
-  it('reads times in the language of the page, whatever calendar, digits and words that of the browser has', async () => {
+  it('reads times in the language of the page, whatever the locale of the browser', async () => {
     await service.get({ user_group_id: 'times', name: 'Times' });
     const persian = { locale: 'fa-IR', timezoneId: 'Asia/Tehran' };
     const context = await browser.newContext({ ...DESKTOP, baseURL: service.url, ...persian });

@@ -43,7 +43,7 @@ async function decodeWithPyJwt(requests: readonly PyJwtRequest[]) {
   return lines.map((line) => JSON.parse(line) as { claims?: Record<string, unknown>; error?: string });
 }
 
-describe('Verifiers of others', () => {
+describe('Third-party verifiers', () => {
   const site = EmbedSite.of(sqlite);
   let jwksUrl: string;
   let issuer: string;

@@ -80,7 +80,7 @@ for (const kind of forwardingProxies) {
       }
     });
 
-    it('passes nothing on for a viewer without a token, with a dead one, or of a suspended group', async () => {
+    it('passes nothing on for a viewer without a token, with one that is no longer valid, or of a suspended group', async () => {
       const replaced = await embed.createGroup({ user_group_id: 'replaced', name: 'R' });
       await embed.service.post({ current_token: replaced });
       const suspended = await embed.createGroup({ user_group_id: 'suspended', name: 'S' });
@@ -128,7 +128,7 @@ for (const kind of forwardingProxies) {
       assert.equal((await site.visit({ 'x-user-group-token': user_group.token })).status, 200);
     });
 
-    it('refuses a viewer of whom the schema leads to no data source', async () => {
+    it('refuses a viewer for whom the schema has no data source', async () => {
       await embed.asAdmin('PUT', '/v1/schemas/40', { name: 'S' });
       try {
         const { status, received } = await site.visit({ 'x-user-group-token': token });

@@ -119,7 +119,7 @@ describe('A proxy that compresses responses', () => {
 
   for (const kind of proxies) {
     const isMissing = kind.command === undefined && `${kind.name} is not installed`;
-    it(`weakens the ETag, which no If-Match meets, but not for the client: ${kind.name}`, {
+    it(`weakens the ETag, so that no If-Match matches, except for the client: ${kind.name}`, {
       skip: isMissing,
     }, async () => {
       const adapt = (settings: string) => settings.replace(...compression[kind.name]!);

@@ -32,7 +32,7 @@ describeOnEachDatabase('The client', (database) => {
     await assert.rejects(client.integrations.read('a/b'), { code: 'not_found' });
   });
 
-  it('has the earlier methods for integrations', async () => {
+  it('keeps the earlier methods for integrations', async () => {
     const { etag } = await client.putIntegration('earlier', integrations.jwt);
     assert.deepEqual(await client.readIntegration('earlier'), await client.integrations.read('earlier'));
     const ids = await Array.fromAsync(client.listIntegrations(), (each) => each.integration_id);

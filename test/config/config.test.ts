@@ -340,7 +340,7 @@ describeOnEachDatabase('The configuration', (database) => {
     assert.deepEqual((await tenant.call('GET', '/v1/signing-keys')).json, keys);
   });
 
-  it('names another variable for each secret', async () => {
+  it('names a different variable for each secret', async () => {
     const integrations = {
       'a-b': { ...metabase, secret: SECRET },
       a_b: { ...metabase, secret: SECRET.toUpperCase() },

@@ -82,7 +82,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
     assert.equal((await list()).length, 3);
   });
 
-  it('does not take a text that it has not chosen', async () => {
+  it('accepts no text of an API token that it has not generated', async () => {
     const { browser, list } = await newAdmin();
     const opened = await openForm(browser, NEW);
     for (const sealed of ['', 'uga_short', opened.sealed!.slice(0, -4), '.', 'a.b.c']) {
@@ -193,7 +193,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
     assert.match(errorOf(page, 'grace_period_seconds')!, /must be an integer/);
   });
 
-  it('does not rotate a text that a person has not seen, also after an error in the form', async () => {
+  it('does not rotate a text that a person has not seen, even after an error in the form', async () => {
     const { browser, other } = await newAdmin();
     const { id } = await other();
     const path = `${LIST}/${id}/rotate`;
@@ -221,7 +221,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
     assert.match(text, /later \d+ resolve active mine never \S+ \S+ UTC soon/);
   });
 
-  it('revokes an API token after a question', async () => {
+  it('revokes an API token after asking for confirmation', async () => {
     const { browser, other, list } = await newAdmin();
     const { id, token } = await other();
     const path = `${LIST}/${id}/revoke`;
@@ -279,7 +279,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
     assert.equal((await one.browser.get(`${LIST}/x`)).status, 400);
   });
 
-  it('lists those of one environment', async () => {
+  it('lists the API tokens of one environment', async () => {
     const { workspaceName, browser } = await newWorkspace(service);
     const { token } = await service.apiToken({ permission: 'admin', workspaceName, environment: 'Testing' });
     const testing = await ConsoleBrowser.signIn(service, token);

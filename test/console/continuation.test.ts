@@ -106,7 +106,7 @@ describeOnEachDatabase('A person in the console', (database) => {
     assert.ok(!signedIn.text.includes('Typed'));
   });
 
-  it('is not shown a form that the API token may not submit with which they sign in again', async () => {
+  it('is not shown a form that the API token with which they sign in again may not submit', async () => {
     const group = await create('permission');
     const { token: reader } = await service.apiToken({ permission: 'read-only' });
     const browser = await ConsoleBrowser.signIn(service);

@@ -93,7 +93,7 @@ describeOnEachDatabase('events in the console', (database) => {
     }
   });
 
-  it('names a suspension and a resumption, also one that was imported with other changes', async () => {
+  it('names a suspension and a resumption, even one imported with other changes', async () => {
     const { browser, token, workspaceName } = await signIn();
     await service.get({ user_group_id: 'a', name: 'A' }, { token });
     for (const action of ['suspend', 'resume'])
@@ -114,7 +114,7 @@ describeOnEachDatabase('events in the console', (database) => {
     );
   });
 
-  it('tells members called "from" and "to" from values before and after', async () => {
+  it('distinguishes members called "from" and "to" from values before and after', async () => {
     const { browser, token } = await signIn();
     for (const properties of [{ from: 1, to: 2 }, { from: { from: 1 }, to: {} }, {}, null, { to: null }])
       await service
@@ -279,7 +279,7 @@ describeOnEachDatabase('events in the console', (database) => {
     }
   });
 
-  it('shows events to readers, those of their own workspace and environment', async () => {
+  it('shows readers the events of their own workspace and environment', async () => {
     const { token, workspaceName } = await signIn();
     await service.get({ user_group_id: 'mine', name: 'Acme' }, { token });
     const { token: readOnly } = await service.apiToken({ workspaceName, permission: 'read-only' });
@@ -296,7 +296,7 @@ describeOnEachDatabase('events in the console', (database) => {
     assert.match((await tester.get('/console/user-groups/mine/events')).text, /No events/);
   });
 
-  it('filters by actor, field, kind of thing and day, also without an id', async () => {
+  it('filters by actor, field, kind of thing and day, even without an id', async () => {
     const { browser, token, workspaceName } = await signIn('admin');
     const other = await service.apiToken({ workspaceName, name: 'Bob' });
     const put = (fields: object, by = token) => service.put({ user_group_id: 'a', ...fields }, { token: by });
@@ -336,7 +336,7 @@ describeOnEachDatabase('events in the console', (database) => {
     );
   });
 
-  it('filters by the name of an API token, or by a part of it, also of a revoked one', async () => {
+  it('filters by the name of an API token or a part of it, even of a revoked one', async () => {
     const { browser, token, id, workspaceName } = await signIn('admin');
     const sync = await service.apiToken({ workspaceName, name: 'Nightly sync (2)' });
     const nameless = await service.apiToken({ workspaceName });
@@ -417,7 +417,7 @@ describeOnEachDatabase('events in the console', (database) => {
     assert.equal((await reader.get(`${group}/restore?position=1`)).status, 403);
   });
 
-  it('restores a value from before a rename, and none of another group that had the id', async () => {
+  it('restores a value from before a rename, but none of another group that had the id', async () => {
     const { browser, token } = await signIn();
     await service.get({ user_group_id: 'a', name: 'A', mapping: { 40: 'x' } }, { token });
     await service.put({ user_group_id: 'a', mapping: { 40: 'y' } }, { token });
@@ -436,7 +436,7 @@ describeOnEachDatabase('events in the console', (database) => {
     assert.match(textOf(review), /Review changes c (?:Changes )?Field Before After mapping › 40 "y" "x"/);
   });
 
-  it('shows a value to restore that breaks a rule by now in the form to edit, with what is wrong with it', async () => {
+  it('opens the edit form, with what is wrong, if a value to restore breaks a rule by now', async () => {
     const { browser, token } = await signIn('admin');
     const group = '/console/user-groups/a';
     await service.get({ user_group_id: 'a', name: 'A', properties: { plan: 'trial' } }, { token });

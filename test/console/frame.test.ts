@@ -30,7 +30,7 @@ describeOnEachDatabase('The frame of the console', (database) => {
     return links.map(({ text, attributes }) => `${text} ${attributes.href}`);
   }
 
-  it('leads from every page to the pages above it', async () => {
+  it('links every page to the pages above it', async () => {
     assert.deepEqual(await trail(LIST), []);
     assert.deepEqual(await trail(`${LIST}/acme/edit`), [`User groups ${LIST}`, `acme ${LIST}/acme`]);
     assert.deepEqual(await trail('/console/catalogue/schemas/-/new'), [
@@ -46,7 +46,7 @@ describeOnEachDatabase('The frame of the console', (database) => {
     assert.deepEqual(await trail(`${LIST}/-/edit`), [`User groups ${LIST}`, `- ${LIST}/-`]);
   });
 
-  it('leads a person to no page above it that the API token may not open, also from a link of a colleague', async () => {
+  it('links to no page above that the API token may not open, even if a colleague sent the link to the page', async () => {
     const { token } = await service.apiToken({ permission: 'read-only' });
     const reader = await ConsoleBrowser.signIn(service, token);
     assert.deepEqual(await trail('/console/integrations/-/signing-keys/rotate', reader), []);
@@ -57,7 +57,7 @@ describeOnEachDatabase('The frame of the console', (database) => {
     assert.deepEqual(await trail(`${LIST}/acme/edit`, reader), [`User groups ${LIST}`, `acme ${LIST}/acme`]);
   });
 
-  it('is around the page of a problem, also where nothing is', async () => {
+  it('is around the page of a problem, even where no page exists', async () => {
     for (const path of [`${LIST}/nobody`, '/console/no/such/page']) {
       const page = await browser.get(path);
       assert.equal(page.status, 404, path);

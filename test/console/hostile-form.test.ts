@@ -44,7 +44,7 @@ describe('A form of the console', () => {
     }
   });
 
-  it('is refused if it is too large, also if it does not announce its length', async () => {
+  it('is refused if it is too large, even if it does not announce its length', async () => {
     const { cookie } = await ConsoleBrowser.signIn(service);
     const body = 'x'.repeat(MAX_FORM_BYTES + 1);
     for (const more of [{}, { 'transfer-encoding': 'chunked', 'content-length': undefined }]) {

@@ -178,7 +178,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
     assertNoSecret(page);
   });
 
-  it('deletes after a question', async () => {
+  it('deletes an integration after asking for confirmation', async () => {
     const { browser, call, mint } = await newSite();
     await call('PUT', '/v1/integrations/m', { ...integrations.metabase, claims: {}, unrestricted: true });
     const path = `${LIST}/m/delete`;

@@ -103,7 +103,7 @@ describeOnEachDatabase('The form of a user group', (database) => {
     assert.ok((await stored()).includes('"mapping":{"1":"gone","59":"source-59"}'), await stored());
   });
 
-  it('keeps a reference by number, and shows one that leads nowhere as missing', async () => {
+  it('keeps a reference by number, and shows a dangling one as missing', async () => {
     const { browser, call, dataSource, group, save, stored } = await newForm();
     await call('PUT', '/v1/schemas/40', { name: 'Orders' });
     await call('PUT', '/v1/schemas/41', { name: 'Sales' });
@@ -121,7 +121,7 @@ describeOnEachDatabase('The form of a user group', (database) => {
     assert.ok((await stored()).includes(`"mapping":{"40":${number},"41":"gone"}`), await stored());
   });
 
-  it('says in the review that a mapping leads nowhere, also without a policy', async () => {
+  it('says in the review that a reference is dangling, even without a policy', async () => {
     const { browser, call, group } = await newForm();
     await call('PUT', '/v1/schemas/40', { name: 'Orders' });
     await call('POST', '/v1/user-groups', { user_group_id: 'acme', name: 'Acme' });

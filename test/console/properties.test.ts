@@ -163,7 +163,7 @@ describeOnEachDatabase('properties in the console', (database) => {
     await putSchema('enforce');
   });
 
-  it('tells no properties from an empty object', async () => {
+  it('distinguishes absent properties from an empty object', async () => {
     await putSchema('off');
     for (const properties of ['null', '{}']) {
       await create(`empty-${properties.length}`, properties);
@@ -199,7 +199,7 @@ describeOnEachDatabase('properties in the console', (database) => {
     assert.equal(await save('invalid', fixed), '{"plan":"gold","region":"eu","seats":3,"beta":true}');
   });
 
-  it('shows what is not a number, not JSON and typed twice beside the input', async () => {
+  it('says beside the input what is not a number, is not JSON or was typed twice', async () => {
     await create('typed', '{"plan":"gold"}');
     const rejected = await review(
       'typed',

@@ -57,7 +57,7 @@ describeOnEachDatabase('A session of the console', (database) => {
     assert.equal(other.json.code, 'not_found');
   });
 
-  it('begins on the page to sign in, which leads back', async () => {
+  it('begins on the sign-in page, which leads back to the requested page', async () => {
     const asked = await get(`${HOME}?search=a%26b`, SAME_ORIGIN);
     assert.equal(asked.status, 303);
     const page = await get(asked.headers.location!);
@@ -68,7 +68,7 @@ describeOnEachDatabase('A session of the console', (database) => {
     assert.deepEqual([response.status, response.headers.location], [303, next]);
   });
 
-  it('continues where a link of another site leads, by one reload of this site', async () => {
+  it('continues at the target of a link from another site, after one reload', async () => {
     const path = `${HOME}/acme?a=%22%3E%3Cscript%3E`;
     for (const headers of [{ 'sec-fetch-site': 'cross-site' }, {}] as Headers[]) {
       const linked = await get(path, headers);
@@ -85,7 +85,7 @@ describeOnEachDatabase('A session of the console', (database) => {
     }
   });
 
-  it('does not reload for ever with an API token that was revoked', async () => {
+  it('does not reload forever with an API token that was revoked', async () => {
     const { id, token } = await service.apiToken({ permission: 'admin' });
     const session = await newSession(token);
     await service.revokeApiToken(id);
@@ -140,7 +140,7 @@ describeOnEachDatabase('A session of the console', (database) => {
     }
   });
 
-  it('is over HTTPS only in the cookie that no other host and no plain HTTP can plant', async () => {
+  it('is accepted over HTTPS only in the cookie that neither another host nor plain HTTP can plant', async () => {
     const { cookie = '' } = await newSession();
     const value = cookie.slice(cookie.indexOf('=') + 1);
     const https = { 'x-forwarded-proto': 'https' };
@@ -224,7 +224,7 @@ describeOnEachDatabase('A session of the console', (database) => {
     assert.match(response.headers['set-cookie']![0]!, /^user_group_console=; .*Max-Age=0/);
   });
 
-  it('leads from the live search to the page to sign in if it has ended', async () => {
+  it('leads from the live search to the sign-in page if it has ended', async () => {
     const response = await get(`${HOME}?search=a`, { 'hx-request': 'true' });
     assert.equal(response.status, 204);
     const path = `/console/sign-in?next=${encodeURIComponent(`${HOME}?search=a`)}`;
@@ -264,7 +264,7 @@ describeOnEachDatabase('A session of the console', (database) => {
     assert.equal(asked.status, 303, 'its own form, from a browser that sends no origin');
   });
 
-  it('is not begun by another site', async () => {
+  it('cannot be started by another site', async () => {
     for (const headers of [
       { origin: 'https://evil.example' },
       { origin: service.url.replace('//', '//evil-') },

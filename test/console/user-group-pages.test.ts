@@ -479,7 +479,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
     assert.match(text, new RegExp(`<time datetime="${date}">.*?<td data-label="Resolved">37</td>`, 's'));
   });
 
-  it('says what depends on the token before it is taken away', async () => {
+  it('says what depends on the token before it stops resolving', async () => {
     const { token } = await service.apiToken({ permission: 'admin', workspaceName: 'depends' });
     const admin = await ConsoleBrowser.signIn(service, token);
     await service.get({ user_group_id: 'a', name: 'Acme' }, { token });

@@ -117,7 +117,7 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
     assert.equal(await named('a,b,c,d,e,f,g'), 'No column for f, g: a list has at most 5');
   });
 
-  it('shows properties as columns, also in the steps that a search adds', async () => {
+  it('shows properties as columns, even in the steps that a search adds', async () => {
     const query = new URLSearchParams({ search: 'rare', columns: ' plan, seats,plan' });
     const last = await searchOn(await browser.get(`${LIST}?${query}`));
     const titles = elementsOf(last.text).filter(({ name }) => name === 'th');

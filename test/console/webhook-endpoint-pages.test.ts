@@ -294,7 +294,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
     assert.match(textOf(page), /is disabled: enable it first\..*Deliveries/);
   });
 
-  it('deletes an endpoint after a question', async () => {
+  it('deletes an endpoint after asking for confirmation', async () => {
     const { tenant, browser } = await newTenant();
     await tenant.endpoint('crm', ANYWHERE);
     const path = `${LIST}/crm/delete`;

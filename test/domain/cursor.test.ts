@@ -59,7 +59,7 @@ describe('a cursor', () => {
     for (const other of others) assert.equal(cursorPosition(other, cursor), null);
   });
 
-  it('is invalid for the same list with a filter, or with another one', () => {
+  it('is invalid for the same list with a filter, or with a different filter', () => {
     const filter = { ...EVERY_GROUP, contains: 'a' };
     const filtered = { ...list, filter };
     const cursor = listCursor(filtered, position);

@@ -59,7 +59,7 @@ describe('A reference', () => {
     assert.equal(zero.find('00'), undefined);
   });
 
-  it('leads to a data source with its schema, name and attributes', () => {
+  it('resolves to a data source with its schema, name and attributes', () => {
     const expected = '{"data_source_id":2,"provided_id":"us","name":"US","attributes":{"host":"us"}}';
     assert.deepEqual(catalogue.find(2), {
       dataSourceId: 2,
@@ -99,7 +99,7 @@ describe('The effective mapping of a group', () => {
     ]);
   });
 
-  it('leads only the user group of a reserved data source to it, by each reference and by default', () => {
+  it('resolves to a reserved data source only for its user group, by each reference and by default', () => {
     for (const reference of ['of-acme', 1, '1', undefined]) {
       const mapping = reference === undefined ? null : { orders: reference };
       // The order of first use must not matter: the result in memory serves all groups.
@@ -118,7 +118,7 @@ describe('The effective mapping of a group', () => {
     assert.equal(effective({ stock: 'of-globex' }, reserved, 'acme').isComplete, false);
   });
 
-  it('is complete if every schema leads to a data source', () => {
+  it('is complete if every schema has a data source', () => {
     const whole = new Catalogue([
       schema('orders', 'eu'),
       schema('stock'),
@@ -180,7 +180,7 @@ describe('A catalogue', () => {
     ]);
   });
 
-  it('names the reserved data sources of other groups as violations, also a default', () => {
+  it('names the reserved data sources of other groups as violations, including a default', () => {
     const violations = (providedId: string, mapping: object | null) =>
       reserved.violations({ providedId, mapping: mapping && jsonText(mapping) });
     assert.deepEqual(violations('acme', null), []);

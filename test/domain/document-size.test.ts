@@ -18,7 +18,7 @@ describe('a document', () => {
     assert.equal(documentBytes(documentOf('é', '{"a":"中"}')), 2 + 11);
   });
 
-  it('has another tag after each change, and after it was deleted and created again', () => {
+  it('has a new tag after each change, and after it was deleted and created again', () => {
     const tags = [
       { createdAt: 1, version: 1 },
       { createdAt: 1, version: 2 },
@@ -38,13 +38,13 @@ describe('the limit of documents', () => {
   const small = documentOf('a', '{"a":1}');
   const large = documentOf('a', '{"a":123}');
 
-  it('is that of their number for a new one', () => {
+  it('applies to their number for a new one', () => {
     assert.equal(exceededLimit(small, null, { documents: 1, bytes: 0 }, limit), null);
     assert.equal(exceededLimit(small, null, { documents: 2, bytes: 0 }, limit), 'documents');
     assert.equal(exceededLimit(small, large, { documents: 2, bytes: 0 }, limit), null);
   });
 
-  it('is that of all their bytes', () => {
+  it('applies to the sum of their bytes', () => {
     assert.equal(exceededLimit(small, null, { documents: 1, bytes: 12 }, limit), null);
     assert.equal(exceededLimit(small, null, { documents: 1, bytes: 13 }, limit), 'bytes');
     assert.equal(exceededLimit(large, small, { documents: 2, bytes: 18 }, limit), null);

@@ -735,7 +735,7 @@ describe('A token for Lightdash', () => {
     });
   });
 
-  it('has those of the options that Lightdash knows for its content', () => {
+  it('has only the options that Lightdash knows for its content', () => {
     const every = ['canExportCsv', 'canExportImages', 'canViewUnderlyingData', 'canExplore'];
     const chosen = Object.fromEntries(every.map((name) => [name, true]));
     const contentOf = (resource: object) =>

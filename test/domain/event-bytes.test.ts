@@ -43,7 +43,7 @@ describe('the quota of events', () => {
     assert.equal(bytesAt(0, 4_000), 4_000);
   });
 
-  it('is one of each workspace and environment', () => {
+  it('is separate for each workspace and environment', () => {
     const { bytesAt, reduced } = quotaOf(1_000);
     const others: Tenant[] = [
       { workspaceId: 2, environment: 'Customer' },

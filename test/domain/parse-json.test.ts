@@ -25,7 +25,7 @@ for (const parse of [parseJson, parseExactly])
       fc.assert(fc.property(value, (made) => assert.deepEqual(parse(jsonText(made as object)), made)));
     });
 
-    it('tells a quotation mark from a backslash in the key of an earlier object', () => {
+    it('distinguishes a quotation mark from a backslash in the key of an earlier object', () => {
       for (const name of ['a\\', 'a"']) {
         const made = { first: 1, [name]: { [name]: 2 } };
         assert.deepEqual(parse(jsonText(made)), made);

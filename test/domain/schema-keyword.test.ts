@@ -389,7 +389,7 @@ describe('A dynamic reference', () => {
     assert.equal(isValid(tree, misspelt), true);
   });
 
-  it('is like any other if its own resource has no such dynamic anchor, and another reference always is', () => {
+  it('is static if its own resource has no such dynamic anchor, and an ordinary reference always is', () => {
     const { $dynamicAnchor: $anchor, ...rest } = tree;
     const inner = { ...rest, $anchor };
     assert.equal(isValid({ ...strict, $ref: '#/$defs/tree', $defs: { tree: inner } }, misspelt), true);

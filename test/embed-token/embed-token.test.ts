@@ -342,7 +342,7 @@ describeOnEachDatabase('POST /v1/embed-tokens', (database) => {
       }
     });
 
-    it('for false and 0, which are values, it does, except false for Metabase, which reads it as none', async () => {
+    it('but does for false and 0, which are values, except false for Metabase, which reads it as none', async () => {
       const settings = { audience: 'a', properties: ['c'] };
       await site.put('falsy', { type: 'jwt', settings, claims: { two: { property: 'c' } } });
       for (const c of [false, 0]) {

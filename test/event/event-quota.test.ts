@@ -95,7 +95,7 @@ describe('The quota of events', () => {
     assert.equal(reduced, 4);
   });
 
-  it('is of each workspace and environment', () => {
+  it('is separate for each workspace and environment', () => {
     const quota = new EventQuota({ bytesPerDay: size, onReduced: () => {} });
     for (const each of [
       tenant,
@@ -107,7 +107,7 @@ describe('The quota of events', () => {
     }
   });
 
-  it('of 0 is none', () => {
+  it('is unlimited if it is 0', () => {
     const quota = new EventQuota({ bytesPerDay: 0, onReduced: () => assert.fail() });
     for (let index = 0; index < 1_000; index++)
       assert.equal(quota.storedForm(tenant, changes), changes.whole);

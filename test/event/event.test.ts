@@ -380,7 +380,7 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     assert.deepEqual(new Set(oldest.slice(1).map(({ target }) => target.id)), new Set(ids));
   });
 
-  it('returns a next_cursor on every page of the feed, also without events', async () => {
+  it('returns a next_cursor on every page of the feed, even without events', async () => {
     const { token } = await newWorkspace();
     const first = await page(token, { order: 'oldest', type: 'user_group.deleted' });
     assert.deepEqual(first.json.events, []);
@@ -451,7 +451,7 @@ describeOnEachDatabase('GET /v1/events', (database) => {
       assert.equal((await page(token, wrong as Query)).status, 400, JSON.stringify(wrong));
   });
 
-  it('filters by the id of the request, of which a configuration has many events', async () => {
+  it('filters by request id: applying a configuration records many events under one', async () => {
     const { token, workspaceName } = await newWorkspace();
     await service.get({ user_group_id: 'a', name: 'A' }, { token });
     const admin = await service.apiToken({ workspaceName, permission: 'admin' });

@@ -102,7 +102,7 @@ describeOnEachDatabase('The history of a user group that was renamed often', (da
     assert.deepEqual(first, newest.slice(0, PARTS));
   });
 
-  it('continues in the feed with what happens later, also after another rename', async () => {
+  it('continues in the feed with what happens later, even after another rename', async () => {
     const ids = Array.from({ length: PARTS + 10 }, (_, index) => `feed-${index}`);
     await renameThrough(ids);
     let cursor: string | null = null;

@@ -301,7 +301,7 @@ describe('The feed of events on PostgreSQL', () => {
     );
   });
 
-  it('keeps positions in order after a restore into another cluster, also if every event was deleted', async () => {
+  it('keeps positions in order after a restore into another cluster, even if every event was deleted', async () => {
     const reader = new Reader(service);
     await reader.poll();
     // Simulates rows from a cluster with far higher transaction ids.

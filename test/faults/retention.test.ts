@@ -113,7 +113,7 @@ describeOnEachDatabase('The retention of events', (database) => {
     );
   });
 
-  it('keeps the history of a renamed group of which another clock has recorded the events', async () => {
+  it('keeps the history of a renamed group whose events another clock has recorded', async () => {
     await service.get({ user_group_id: 'first', name: 'F' });
     service.clockAheadMs += DAY_MS;
     await service.get({ user_group_id: 'earlier id', name: 'marker of the history' });
@@ -133,7 +133,7 @@ describeOnEachDatabase('The retention of events', (database) => {
     assert.deepEqual(await renames(), []);
   });
 
-  it('deletes what a clock that was ahead has recorded before what is old, and keeps what follows', async () => {
+  it('deletes old events and those that a fast clock recorded before them, and keeps later ones', async () => {
     await runSql(service.database, 'delete from events');
     service.clockAheadMs += 3_650 * DAY_MS;
     for (let index = 0; index < OLD_EVENTS; index++)
@@ -162,7 +162,7 @@ describeOnEachDatabase('The retention of events', (database) => {
     assert.ok(rows.every(({ changes }) => changes === null));
   });
 
-  it('leaves no value of a deleted group in the database, also after another program has kept a snapshot', async () => {
+  it('leaves no value of a deleted group in the database, even after another program has kept a snapshot', async () => {
     const marker = (index: number) => `marker-${index}-of-the-deleted-group`;
     const properties = (index: number) => ({ short: marker(index), long: marker(index).repeat(1_000) });
     await service.get({ user_group_id: 'marked', name: marker(0), properties: properties(1) });

@@ -65,7 +65,7 @@ describe('A slow database', () => {
     for (const key of acknowledged) assert.equal(json.user_group.properties[key], 1);
   });
 
-  it('that cannot lease ids causes a 503 within the limit for creates, also for those waiting for the lease of another', async () => {
+  it('that cannot lease ids causes a 503 within the limit for creates, including those that wait for the lease of another', async () => {
     const fresh = await site.serve();
     try {
       site.proxy.decide = (subject) => (subject === 'lease_ids' ? 'silence' : 'pass');

@@ -19,7 +19,7 @@ const schemaId = fc.string({
 const folded = (name: string) => name.toLowerCase().replaceAll('-', '_');
 
 describe('The name of the header of a schema', () => {
-  it('is valid, and another one for every schema, even without case and with - and _ the same', () => {
+  it('is valid and unique to its schema, even without case and with - and _ treated alike', () => {
     fc.assert(
       fc.property(schemaId, schemaId, (one, other) => {
         const [first, second] = [headerNamePart(one), headerNamePart(other)];

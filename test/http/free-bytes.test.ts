@@ -7,7 +7,7 @@ import { freeBytes } from '../../src/http/request/body.ts';
 const MIB = 1024 * 1024;
 
 describe('The memory of bytes that are not used again', () => {
-  it('is freed immediately, also if they are freed twice', () => {
+  it('is freed immediately, even if they are freed twice', () => {
     const bytes = Buffer.alloc(64 * MIB);
     const before = process.memoryUsage().arrayBuffers;
     freeBytes(bytes);

@@ -34,7 +34,7 @@ describeOnEachDatabase('the rate limit', (database) => {
     assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, String(seconds));
   });
 
-  it('tells each response how many requests are left, and until when, also if it is an error', async () => {
+  it('tells in each response, even an error, how many requests are left, and until when', async () => {
     const { token } = await service.apiToken();
     const calls: [status: number, remaining: number][] = [];
     for (const path of ['/v1/user-groups', '/v1/user-groups/none', '/v1/user-groups?limit=x']) {

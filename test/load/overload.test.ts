@@ -112,7 +112,7 @@ describeOnEachDatabase('Callers who list continuously', (database) => {
     }
   });
 
-  it('complete less than half as many lists while other requests arrive', async () => {
+  it('complete fewer than half as many lists while other requests arrive', async () => {
     // Lists are throttled for a second after the last other request.
     await sleep(2_000);
     const alone = await countLists();

@@ -281,7 +281,7 @@ describeOnEachDatabase('metrics', (database) => {
     assert.deepEqual([other.status, other.json.code], [404, 'not_found']);
   });
 
-  it('that cannot be collected are a 500 with a log line, and the service goes on', async (t) => {
+  it('that cannot be collected are a 500 with a log line, and the service continues', async (t) => {
     t.mock.method(performance, 'eventLoopUtilization', () => {
       throw new Error('no utilization');
     });

@@ -113,7 +113,7 @@ describe('updates of the same user groups', () => {
     assert.equal(deadlocks, 0);
   });
 
-  it('lock groups in the order of keys, also if only the second update of the first group changes it', async () => {
+  it('lock groups in the order of keys, even if only the second update of the first group changes it', async () => {
     const [first, second] = [KEYS[0]!, KEYS[1]!].sort((a, b) => a.bucket - b.bucket);
     await store.write([update(first!, 'same'), update(second!, 'same')]);
     await using other = await SqlConnection.open(database.url);

@@ -61,7 +61,7 @@ it('A transaction that the server rolled back is not reported as committed', () 
     await assert.rejects(rolledBack, /ROLLBACK/);
   }));
 
-it('A statement is described only once, also if it returns no columns', () =>
+it('A statement is described only once, even if it returns no columns', () =>
   withPool(async (pool, proxy) => {
     const statement = {
       name: 'set_nothing',

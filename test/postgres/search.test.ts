@@ -16,7 +16,7 @@ const LIST = '/console/user-groups?search=shop';
 const PAGE = 50;
 const DELAY_MS = 400;
 
-it('A search in the console misses no group although the last one on a page gets another name meanwhile', async () => {
+it('A search in the console misses no group even if the last one on a page gets another name meanwhile', async () => {
   const database = await postgres.create();
   await using proxy = await FaultProxy.start(database.url);
   await using service = await TestService.start(postgres, { database, env: { DATABASE_URL: proxy.url } });

@@ -39,7 +39,7 @@ const PAGE_BYTES = 4_096;
 const MAX_LIFETIME_MS = 400;
 
 describe('backup', () => {
-  it('of a service under load contains every change acknowledged before it, also after a restore', async () => {
+  it('of a service under load contains every change acknowledged before it, even after a restore', async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);
     await using service = await serve(folder);

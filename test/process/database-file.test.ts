@@ -116,7 +116,7 @@ describe('A SQLite file in use by a process', () => {
     }
   });
 
-  it('whose lock file belongs to another user is named with what to do, also by doctor', {
+  it('whose lock file belongs to another user is named with what to do, including by doctor', {
     skip: cannotChangeUser,
   }, async () => {
     using folder = new Folder();

@@ -197,7 +197,7 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
       assert.deepEqual(countsOf(unchanged), { created: 0, updated: 0, unchanged: 1, refused: 0 });
     });
 
-    it('imports lines of one group in order, also within a batch', async () => {
+    it('imports lines of one group in order, even within a batch', async () => {
       const [group] = newGroups(1, 'order') as [Required<Group>];
       const named = (name: string) => ({ user_group_id: group.user_group_id, name });
       write(folder, 'order.ndjson', [group, named('B'), named(group.name), named('B'), named(group.name)]);

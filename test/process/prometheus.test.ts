@@ -161,7 +161,7 @@ function asSent(expr: string): string {
 const skip = !isPrometheusInstalled && 'prometheus is not installed (apt install prometheus)';
 
 describe('The alerts', () => {
-  it('are documented in a section each, to which they lead', () => {
+  it('are each documented in a section, to which they link', () => {
     const page = readFileSync(fileURLToPath(new URL('../../docs/monitor.md', import.meta.url)), 'utf8');
     const [, section = ''] = page.split('### Alerts\n');
     for (const { alert, annotations } of rules) {
@@ -198,14 +198,14 @@ describe('Each alert', () => {
     assertPass(Object.entries(troubles).map((trouble) => alertTest(trouble)));
   });
 
-  it('fires for a crash loop of 80 seconds, of which scrapes see only that most of them fail', {
+  it('fires for a crash loop of 80 seconds, which shows only in that most scrapes fail', {
     skip,
   }, () => {
     const series = { up: '1x40 0x2 1 0 1x200', process_start_time_seconds: '1x40 _x3 2 _ 3x200' };
     assertPass([alertTest(['UserGroupServiceRestarting', series], '13m')]);
   });
 
-  it('leads to its runbook at the address that an external label sets', { skip }, () => {
+  it('links to its runbook at the address that an external label sets', { skip }, () => {
     const address = 'https://wiki.example.com/operations';
     const installed = 'file:///usr/lib/node_modules/user-group-service/docs/monitor.md';
     assertPass([runbookTest({ user_group_service_runbooks: address }, address), runbookTest({}, installed)]);

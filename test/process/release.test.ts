@@ -75,7 +75,7 @@ describe('npm run release', () => {
     }
   });
 
-  it('refuses a checkout with changes, also for a rehearsal', () => {
+  it('refuses a checkout with changes, even for a rehearsal', () => {
     const note = `${checkout.root}/note.md`;
     writeFileSync(note, '');
     const { status, stderr } = checkout.release(['--rehearsal', '--only', 'descriptions']);
@@ -84,7 +84,7 @@ describe('npm run release', () => {
     assert.match(stderr, /^release: the checkout has changes; commit them first:\n\?\? note\.md\n$/);
   });
 
-  it('refuses different versions of what is published', () => {
+  it('refuses published packages with different versions', () => {
     const chart = `${checkout.root}/deploy/helm/user-group-service/Chart.yaml`;
     const text = readFileSync(chart, 'utf8');
     writeFileSync(chart, text.replace(`appVersion: ${VERSION}`, 'appVersion: 9.9.9'));
@@ -218,7 +218,7 @@ describeOnEachDatabase('The schema of events', (kind) => {
 });
 
 describe('The dependencies of a release', () => {
-  it('have licences that allow to distribute them', () => {
+  it('have licences that allow their distribution', () => {
     const all = dependencies();
     assert.ok(all.length > 80);
     refuseLicenses(all);

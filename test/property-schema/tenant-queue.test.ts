@@ -77,7 +77,7 @@ describe('A queue of tenants', () => {
     assert.ok(user < 500_000, `${user} microseconds`);
   });
 
-  it('returns the items that are late, also those that are not next', () => {
+  it('returns the items that are late, even those that are not next', () => {
     const queue = new TenantQueue<Queued>();
     queue.add(item(1));
     queue.add(item(2, { isLowPriority: true, startBy: 0 }));

@@ -97,7 +97,7 @@ describeOnEachDatabase('The batching store', (kind) => {
     assert.equal(store.admits('read'), true);
   });
 
-  it('admits requests of a tenant while those of another fill the queue, in all twice as many', async () => {
+  it('admits requests of a tenant while those of another fill the queue, up to twice its length in total', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const store = slowStore(released, 256);
     const requests = [store.forTenant(1).read({ kind: 'ping' })];

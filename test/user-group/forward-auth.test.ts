@@ -56,7 +56,7 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
     );
   });
 
-  it('names its own schemas after a group whose schema has a backslash where its own has a quotation mark', async () => {
+  it('names each schema in its header, even if two differ only in a backslash and a quotation mark', async () => {
     const sources = async (id: string, schema: string) =>
       Object.keys(viewerIn(await ask(await createGroup(id, { mapping: { first: 'x', [schema]: 'y' } })))).at(
         -1,
@@ -118,7 +118,7 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
       }
     });
 
-    it('refuses a viewer of whom one schema leads to no data source, without any header', async () => {
+    it('refuses a viewer for whom a schema has no data source, without any header', async () => {
       const dangling = {
         missing: { 40: 'gone' },
         'of another schema': { 40: 'all-stock' },
@@ -164,7 +164,7 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
     });
   });
 
-  it('refuses what is too much for headers, and truncates nothing', async () => {
+  it('refuses values that are too long for headers, and truncates none', async () => {
     const sources = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`s${i}`, 1]));
     const long = '\u6771'.repeat(255);
@@ -186,7 +186,7 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
     }
   });
 
-  it('returns the same 401 for every token that does not resolve, and for none', async () => {
+  it('returns the same 401 for every token that does not resolve, and without a token', async () => {
     const { current, dead, callers } = await unresolvableTokens(site);
     const header = 'x-user-group-token';
     const cookie = `user_group_token=${current}`;
@@ -404,7 +404,7 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
       assert.equal(camel['property-customerid'], 'camel');
     });
 
-    it('refuses a viewer without one of them, or with one that no header can say', async () => {
+    it('refuses a viewer who lacks one of them, or has one that a header cannot represent', async () => {
       const properties = {
         good: 'x',
         empty: '',

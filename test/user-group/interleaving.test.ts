@@ -243,7 +243,7 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
     assert.deepEqual((await read('patched')).properties, { a: 1, b: 2 });
   });
 
-  it('rename renames no later version than that of the precondition', async () => {
+  it('rename applies only to the version in the precondition', async () => {
     await create('renamed');
     const { version, team_id } = await read('renamed');
     const context = interrupted(() => service.put({ user_group_id: 'renamed', name: 'Theirs' }));
@@ -277,7 +277,7 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
     assert.deepEqual(userGroups, []);
   });
 
-  it('a token is not shown if the event of that cannot be stored', async () => {
+  it('a token is not shown if the event about it cannot be stored', async () => {
     await create('revealed');
     const { context } = service.app;
     const store = intercept(context.store, { firstWrite: () => Promise.reject(new Error('not stored')) });

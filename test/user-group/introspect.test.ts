@@ -63,7 +63,7 @@ describeOnEachDatabase('POST /oauth/introspect', (database) => {
     assertInactive(await service.introspect(jwt));
   });
 
-  it('returns the data sources of a catalogue, and what leads to none', async () => {
+  it('returns the data sources of a catalogue, and dangling references', async () => {
     const { token: admin } = await service.apiToken({ permission: 'admin', workspaceName: 'catalogue' });
     const put = (path: string, body: object) => service.call('PUT', path, body, { token: admin });
     await put('/v1/schemas/40', { name: 'Orders' });

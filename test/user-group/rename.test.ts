@@ -89,7 +89,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
     ]);
   });
 
-  it('survives a restart and many renames, also back to the first id', async () => {
+  it('survives a restart and many renames, including one back to the first id', async () => {
     const { token, team_id } = await create('chain-0');
     for (let step = 0; step < 5; step++)
       assert.equal((await rename(`chain-${step}`, `chain-${step + 1}`)).status, 200);
@@ -304,7 +304,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database)
     assert.equal((await call('GET', '/v1/user-groups/m-1')).status, 200);
   });
 
-  it('keeps a token in the same bucket as it is', async () => {
+  it('keeps the token if the new id has the same bucket', async () => {
     const ids = Array.from({ length: 1_000 }, (_, index) => `bucket-${index}`);
     const byBucket = Map.groupBy(ids, (id) => computeBucket(1, 'Customer', id));
     const [id, other] = [...byBucket.values()].find((found) => found.length > 1)!;

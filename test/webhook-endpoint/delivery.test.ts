@@ -339,7 +339,7 @@ describeOnEachDatabase('A webhook', (database) => {
     );
   });
 
-  it('is not sent to where a redirect leads', async () => {
+  it('does not follow redirects', async () => {
     await using target = await Receiver.start();
     await using receiver = await Receiver.start((response) => {
       response.writeHead(302, { location: target.url }).end();
@@ -606,7 +606,7 @@ describeOnEachDatabase('A webhook', (database) => {
     assert.deepEqual(await tenant.deliveries('deleted'), []);
   });
 
-  it('is deleted later if the process that deleted its endpoint did not come to that', async () => {
+  it('is deleted later if the process that deleted its endpoint could not delete it', async () => {
     await using receiver = await Receiver.start(respondWith(500));
     const tenant = await newTenant();
     await tenant.endpoint('left', receiver.url);

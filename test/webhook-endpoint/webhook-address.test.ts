@@ -222,7 +222,7 @@ describe('A name', () => {
     sender.close();
   });
 
-  it('that resolves to a private address when it is connected to is not connected to', async () => {
+  it('is not connected to if it resolves to a private address at that moment', async () => {
     await using receiver = await Receiver.start();
     const answers = ['8.8.8.8', '127.0.0.1', '::1', '::ffff:127.0.0.1', '169.254.169.254'];
     const resolve = async (): Promise<LookupAddress[]> => {
