@@ -14,7 +14,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
   ['src/store/postgres/', ['src/store/', 'src/scheduling/', 'src/domain/', 'src/system/']],
   ['src/store/', ['src/scheduling/', 'src/domain/', 'src/system/']],
   ['src/operations/', ['src/store/', 'src/scheduling/', 'src/domain/', 'src/problem.ts', 'src/system/']],
-  ['src/webhooks/', ['src/operations/', 'src/store/', 'src/scheduling/', 'src/domain/']],
+  ['src/webhooks/', ['src/operations/', 'src/store/', 'src/scheduling/', 'src/domain/', 'src/system/']],
   ['src/config.ts', ['src/domain/', 'src/system/']],
   ['src/log.ts', ['src/config.ts', 'src/domain/', 'src/version.ts']],
   [

@@ -1,11 +1,12 @@
 // GET /metrics, on an address of its own: metrics are for the operator, not for callers, and need no API token.
 
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { AddressInUse, ConfigInvalid } from '../config.ts';
 import { Problem } from '../problem.ts';
+import { http } from '../system/http.ts';
 import { requestIds } from './log/request-id.ts';
 import { httpStatus, methodNotAllowed, PROBLEM_TYPE, problemBody, toProblem } from './response/problem.ts';
 
@@ -40,7 +41,7 @@ export async function startMetricsServer(
     });
     return rendering;
   };
-  const server = createServer(
+  const server = http.createServer(
     {
       requestTimeout: TIMEOUT_MS,
       headersTimeout: TIMEOUT_MS,

@@ -1,7 +1,7 @@
 // The HTTP server: its limits, and one format for every error response, including those that Node's parser or
 // Fastify's router would otherwise send themselves.
 
-import { createServer as createHttpServer, type ServerOptions as HttpOptions, type Server } from 'node:http';
+import type { ServerOptions as HttpOptions, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -10,6 +10,7 @@ import { limits } from '../domain/field.ts';
 import type { Problem } from '../problem.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import type { ThreadSum } from '../scheduling/thread-sum.ts';
+import { http } from '../system/http.ts';
 import { ArrivalLimit, type ArrivalOptions } from './limits/arrival-limit.ts';
 import { limitConnections } from './limits/connection-limit.ts';
 import type { PublicLimit } from './limits/public-limit.ts';
@@ -125,7 +126,7 @@ export function createServer({
     // Runs before the router: the requests of a client that does not read its responses wait until it is
     // disconnected.
     serverFactory: (route) =>
-      createHttpServer(httpOptions(config), (message, response) =>
+      http.createServer(httpOptions(config), (message, response) =>
         pipelining.serialize(message, response, () => route(message, response)),
       ),
     genReqId: requestId,

@@ -1,11 +1,12 @@
 // Sends one webhook: connects only to allowed addresses, follows no redirect, reads little of the response, and takes at
 // most 15 seconds.
 
-import http from 'node:http';
+import type { Agent } from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { isPublicHost } from '../domain/webhook-endpoint/webhook-address.ts';
 import type { Outcome } from '../operations/webhook-endpoint/delivery.ts';
+import { http } from '../system/http.ts';
 import { ExchangeFailed, receiveStatus, UNANSWERED } from './exchange.ts';
 import { NoPublicAddress, publicLookup, type Resolve } from './public-lookup.ts';
 
@@ -52,7 +53,7 @@ export class WebhookSender {
    * Limits the idle connections of both agents. `maxTotalSockets` would make requests wait, and
    * `maxFreeSockets` counts per host.
    */
-  #limitIdle(agent: http.Agent): void {
+  #limitIdle(agent: Agent): void {
     const keepSocketAlive = agent.keepSocketAlive.bind(agent);
     agent.keepSocketAlive = (socket) => this.#idle() < MAX_IDLE && keepSocketAlive(socket);
   }

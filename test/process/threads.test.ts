@@ -1,7 +1,7 @@
 // Processes with several serving threads: how they start, stop and fail.
 
 import assert from 'node:assert/strict';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
@@ -13,6 +13,7 @@ import { createApiToken, Folder, run, type Service, serve } from '../support/pro
 const NO_FREE_THREAD = fileURLToPath(new URL('../support/no-free-thread.cjs', import.meta.url));
 const FAILING_FILE = fileURLToPath(new URL('../support/failing-file.cjs', import.meta.url));
 const FAILING_THREAD = fileURLToPath(new URL('../support/failing-thread.cjs', import.meta.url));
+const LOADED_MODULES = fileURLToPath(new URL('../support/loaded-modules.cjs', import.meta.url));
 const THREADS = 2;
 /** Lets all requests arrive while the database is locked. */
 const LOCKED_MS = 300;
@@ -25,6 +26,20 @@ describe('A process with several serving threads', () => {
     await using service = await serve(folder, { env: { UGS_THREADS: 'auto' } });
     const threads = Math.min(availableParallelism(), 16);
     await service.says(new RegExp(`"threads":${threads},[^\n]*"msg":"listening"`));
+  });
+
+  it('loads no client of fetch and WebSocket, which takes 4 MB in each thread', async () => {
+    using folder = new Folder();
+    const lists = folder.join('modules');
+    mkdirSync(lists);
+    const preload = { NODE_OPTIONS: `--require=${LOADED_MODULES}`, LOADED_MODULES: lists };
+    await using service = await serve(folder, { env: { ...env, ...preload } });
+    service.signal('SIGTERM');
+    await service.exit();
+    const threads = readdirSync(lists);
+    assert.ok(threads.length > THREADS, 'serving threads and the writer');
+    for (const thread of threads)
+      assert.doesNotMatch(readFileSync(`${lists}/${thread}`, 'utf8'), /undici/, `thread ${thread}`);
   });
 
   it('answers the requests of all threads before it exits on SIGTERM', async () => {

@@ -1,8 +1,9 @@
 // Sends requests exactly as given: unlike fetch, node:http does not normalize the path and sends GET with a body.
 
-import http from 'node:http';
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { TLSSocket } from 'node:tls';
+import { http } from '../../system/http.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_BODY_BYTES = 1_048_576;
@@ -17,7 +18,7 @@ export interface ProbeRequest {
 
 export interface ProbeResponse {
   status: number;
-  headers: http.IncomingHttpHeaders;
+  headers: IncomingHttpHeaders;
   /** The body if it is a JSON object, otherwise empty. */
   json: Record<string, unknown>;
   /** The error code if the response is an error in the format of the service; otherwise null. */
@@ -66,12 +67,12 @@ export class HttpProbe {
 }
 
 /** Must run while the connection is open. */
-function certificateExpiry({ socket }: http.ClientRequest): number | null {
+function certificateExpiry({ socket }: ClientRequest): number | null {
   const certificate = (socket as Partial<TLSSocket> | null)?.getPeerCertificate?.();
   return certificate?.valid_to ? Date.parse(certificate.valid_to) : null;
 }
 
-async function readText(response: http.IncomingMessage): Promise<string> {
+async function readText(response: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of response.setEncoding('utf8')) {
     text += chunk;
@@ -81,7 +82,7 @@ async function readText(response: http.IncomingMessage): Promise<string> {
 }
 
 function toProbeResponse(
-  { statusCode = 0, headers }: http.IncomingMessage,
+  { statusCode = 0, headers }: IncomingMessage,
   text: string,
   certificateExpiresAt: number | null,
 ): ProbeResponse {

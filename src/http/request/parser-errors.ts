@@ -1,9 +1,10 @@
 // Handles connections below the router: their limits, and problem responses to input that Node's parser
 // rejects.
 
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Problem } from '../../problem.ts';
+import { http } from '../../system/http.ts';
 import { currentResponse, isForeignMethod, isReceivingRequest, type ParserError } from '../node-internals.ts';
 import {
   httpStatus,
@@ -153,7 +154,7 @@ function writeProblem(
   // The client may reset the connection, keep it open, or keep sending: none of this may keep it alive.
   socket.on('error', () => socket.destroy());
   const status = httpStatus(problem);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+  socket.end(`HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
   socket.resume();
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
