@@ -79,9 +79,11 @@ describeOnEachDatabase('Serving threads', (database) => {
     const body = { user_group_id: 'patched', name: 'Patched' };
     await clients[0]!.call('GET', '/api/user', body);
     const patches = Array.from({ length: ROUNDS }, (_, index) =>
-      clients[index % THREADS]!.call('PATCH', '/v1/user-groups/patched', {
-        properties: { [`p${index}`]: index },
-      }),
+      served(() =>
+        clients[index % THREADS]!.call('PATCH', '/v1/user-groups/patched', {
+          properties: { [`p${index}`]: index },
+        }),
+      ),
     );
     for (const { status } of await Promise.all(patches)) assert.equal(status, 200);
     const { json } = await clients[1]!.call('GET', '/v1/user-groups/patched');
@@ -95,11 +97,8 @@ describeOnEachDatabase('Serving threads', (database) => {
     assert.equal(put.status, 201, JSON.stringify(put.json));
     for (const [index, client] of clients.entries()) {
       const id = `checked-${index}`;
-      const refused = await client.call('GET', '/api/user', {
-        user_group_id: id,
-        name: 'C',
-        properties: { plan: 'x' },
-      });
+      const body = { user_group_id: id, name: 'C', properties: { plan: 'x' } };
+      const refused = await served(() => client.call('GET', '/api/user', body));
       assert.deepEqual([refused.status, refused.json.code], [422, 'properties_invalid']);
       const invalid = { schema: { pattern: '(' }, mode: 'enforce' };
       const put = await served(() => client.call('PUT', '/v1/property-schema', invalid));

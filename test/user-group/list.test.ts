@@ -66,7 +66,9 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
     ids: readonly string[],
     nameOf = (id: string) => `Name of ${id}`,
   ): Promise<void> {
-    await Promise.all(ids.map((id) => service.get({ user_group_id: id, name: nameOf(id) }, { token })));
+    await Promise.all(
+      ids.map((id) => served(() => service.get({ user_group_id: id, name: nameOf(id) }, { token }))),
+    );
   }
 
   const idsOf = (groups: readonly ListedGroup[]): string[] => groups.map(({ provided_id }) => provided_id);
@@ -375,7 +377,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
     const ids = numbered(40);
     const properties = { text: 'x'.repeat(60_000) };
     await Promise.all(
-      ids.map((id) => service.get({ user_group_id: id, name: 'Large', properties }, { token })),
+      ids.map((id) => served(() => service.get({ user_group_id: id, name: 'Large', properties }, { token }))),
     );
     const first = await page(token, { limit: 1_000 });
     assert.ok(first.json.user_groups.length > 1 && first.json.user_groups.length < ids.length);

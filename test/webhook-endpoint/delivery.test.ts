@@ -702,8 +702,11 @@ describeOnEachDatabase('A webhook', (database) => {
     );
 
   const redeliverAll = async (tenant: Tenant, endpointId: string) =>
-    (await tenant.call('POST', `${PATH}/${endpointId}/redeliver-failed`, { since: '1970-01-01T00:00:00Z' }))
-      .json;
+    (
+      await served(() =>
+        tenant.call('POST', `${PATH}/${endpointId}/redeliver-failed`, { since: '1970-01-01T00:00:00Z' }),
+      )
+    ).json;
 
   it('is one of about a thousand that a request delivers again', async () => {
     const tenant = await newTenant();
