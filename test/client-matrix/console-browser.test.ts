@@ -127,7 +127,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
   let service: TestService;
   let browser: Browser;
   let adminToken: string;
-  /** Makes the value of each conflicting change different. */
+  /** Counts conflicting changes, so that each sets a different value. */
   let conflicts = 0;
   before(async () => {
     service = stack.use(await TestService.start(sqlite));

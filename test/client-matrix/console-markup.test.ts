@@ -14,7 +14,7 @@ import { suiteStack } from '../support/suite.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ids have none of these.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
-/** Values that cannot be a path segment of a URL: it would be removed. */
+/** Strings that a URL cannot have as a segment of its path. */
 const NO_IDS = new Set(['', '.']);
 const ids = naughtyStrings.filter(
   (text) => text.trim() === text && !CONTROL.test(text) && text.length <= 255 && !NO_IDS.has(text),

@@ -1,4 +1,4 @@
-// Support tasks in the console, in a real browser, counting clicks; and links from elsewhere.
+// Support tasks in the console, in a real browser, with their clicks counted; and links from other sites.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';

@@ -149,8 +149,8 @@ describeOnEachDatabase('A session of the console', (database) => {
       `user_group_console=${value}`,
       `__host-user_group_console=${value}`,
       `__Host-user_group_console=; user_group_console=${value}`,
-      // Any host can plant this name, because it does not start with `__Host-` but with a byte that is white
-      // space in Latin-1.
+      // Any host can plant this cookie: its name starts with a byte that is white space in Latin-1, not with
+      // `__Host-`.
       `\u00a0__Host-user_group_console=${value}`,
     ]) {
       assert.ok(!(await isSignedIn({ ...https, cookie: planted })), planted);

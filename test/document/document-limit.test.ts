@@ -38,8 +38,7 @@ describeOnEachDatabase('The documents of an environment', (database) => {
       putSchema: (id: string, source: string | number | null = null) =>
         call('PUT', `/v1/schemas/${id}?force=true`, { name: id, default_data_source: source }),
       /**
-       * Stores documents without checking limits, as `copy` does: the environment may come from an earlier
-       * version.
+       * Stores documents without checking limits, as `copy` does for an environment of an earlier version.
        */
       async store(kind: DocumentKind, bodies: Record<string, object>): Promise<Document[]> {
         const documents = Object.entries(bodies).map(([id, body]) => ({

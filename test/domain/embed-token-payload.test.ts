@@ -1,4 +1,4 @@
-// Builds the payload of an embed token from an integration and a user group; the values that no token may
+// The payload of an embed token, built from an integration and a user group, and the values that no token may
 // contain.
 
 import assert from 'node:assert/strict';

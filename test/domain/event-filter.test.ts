@@ -134,7 +134,7 @@ describe('A cursor of events', () => {
   });
 
   it('of an earlier version, which did not filter by actor or request, stays valid', () => {
-    // A cursor for events since 7.
+    // Cursor of an earlier version, for events since 7.
     const earlier = 'ss2XylyJdrSpkb7Tg8Q5SkMTIgZXZ0XzE';
     assert.deepEqual(eventCursorPosition({ ...list, filter: { since: 7 } }, earlier), position);
   });

@@ -1,4 +1,4 @@
-// Old events are deleted in the background, in small batches. Nothing of a deleted user group remains in the
+// Old events are deleted in the background, in small batches. No value of a deleted user group remains in the
 // database, or in the files of SQLite.
 
 import assert from 'node:assert/strict';

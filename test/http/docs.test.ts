@@ -17,7 +17,7 @@ import { TestService } from '../support/service.ts';
 const LOADED_PATHS = ['/openapi.json', '/docs', '/errors'];
 const PATHS = [...LOADED_PATHS, '/config.schema.json'];
 const PAGES = ['/docs', '/errors'];
-/** File descriptor limit of a process that runs out of them. */
+/** File descriptor limit, which the process reaches. */
 const MAX_FILES = 80;
 const codes = Object.keys(problems) as ProblemCode[];
 const document = openApi(surface);

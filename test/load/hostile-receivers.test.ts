@@ -28,7 +28,8 @@ describeOnEachDatabase('A workspace with hanging receivers', (kind) => {
   it(`delays those of another at most ${MAX_RATIO} times and ${NOISE_MS} ms longer`, async (test) => {
     using folder = new Folder();
     await using receiver = await Receiver.start();
-    // Half of the receivers never respond. The others hold their attempts too, but keep their concurrency.
+    // Half of the receivers never respond. The others respond late: they hold their attempts too, but each
+    // success keeps the concurrency of their endpoint.
     await using hanging = await Receiver.start((response, { path }) => {
       if (path.endsWith('slow')) setTimeout(() => response.end(), SLOW_MS);
     });

@@ -19,7 +19,7 @@ describe('a database that has grown from empty within seconds', () => {
     const env = { UGS_QUEUE_LIMIT: String(GROUPS), UGS_POSTGRES_POOL_SIZE: '1' };
     service = stack.use(await TestService.start(postgres, { env }));
     client = stack.use(await SqlConnection.open(service.database.url));
-    // Makes the connection plan for an empty table: after some executions, it caches a plan.
+    // The connection makes its plans now, for an empty table, and caches a plan after some executions.
     for (let call = 0; call < 20; call++) await lookUp(call);
     await Promise.all(
       Array.from({ length: GROUPS }, (_, index) =>

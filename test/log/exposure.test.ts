@@ -14,7 +14,7 @@ const apiToken = mintApiToken().reveal();
 const key = generateKeyLine().reveal();
 const LINE = '{"level":20,"requestId":"RrS6u_4P-1y","method":"GET","path":"/v1/user-groups/:user_group_id"}';
 
-/** Returns the exposures that a watch that knows the token and the key records during the work. */
+/** Returns the exposures that a watch records during the work if it knows the token and the key. */
 function exposures(work: (watch: Watch) => void): readonly string[] {
   const watch = new Watch();
   watch.learn(`${token} ${key}`);

@@ -58,7 +58,7 @@ function mint({ id, region }: Customer, viewer: string | null = null): UserAttri
   }
 }
 
-/** Customers that each got rows of others, with at least one of the ways of escaping. */
+/** Values with which a customer got rows of others, under at least one of the ways of escaping. */
 const attacks: readonly Customer[] = [
   { id: "x') OR '1' IN ('1", region: 'EMEA' },
   { id: 'other', region: "x') OR '1' IN ('1" },

@@ -35,7 +35,7 @@ import { PATH } from '../support/webhooks/tenant.ts';
 
 const GROUPS_A_CALLER = 1_000;
 const TOTAL = 3 * GROUPS_A_CALLER;
-/** Number of kills between the first and the last page, then at random times after the process starts. */
+/** Numbers of kills: between the first and the last page, and at random times after the process starts. */
 const KILLS_MIDWAY = 3;
 const KILLS_ANYWHERE = 5;
 const MAX_LIFETIME_MS = 1_200;

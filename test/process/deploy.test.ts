@@ -334,7 +334,7 @@ describe('The load balancer, if a process has processed a request and the respon
     client = new UserGroupClient({
       url: `http://127.0.0.1:${port}`,
       apiToken: service.token,
-      // If a reused connection fails like this, HAProxy closes the client's connection without a response.
+      // Avoids reused connections, which HAProxy closes without a response in this case.
       fetch: (url, { headers, ...request }) =>
         fetch(url, { ...request, headers: { ...headers, connection: 'close' } }),
     });

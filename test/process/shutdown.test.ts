@@ -22,7 +22,10 @@ import {
 } from '../support/process.ts';
 import { inTerminal, noTerminal } from '../support/terminal.ts';
 
-/** Much shorter than an idle connection or a request in flight would keep the process alive. */
+/**
+ * Much shorter than the time for which an idle connection or a request in flight would keep the process
+ * alive.
+ */
 const PROMPT_MS = 5_000;
 const DELAY_MS = 1_500;
 const CALLERS = 16;

@@ -126,7 +126,7 @@ describeOnEachDatabase('A stored token replaced by another stored token', (kind)
     return row!;
   }
 
-  /** Returns the row of the token that replaces the group's token, by its owner. */
+  /** Returns, by owner, the row whose token replaces the group's token. */
   const others: Record<string, (body: object, token: string) => Promise<Row>> = {
     'another group': async () => rowOf(await service.get({ user_group_id: 'other', name: 'Other' })),
     'the group with the same id in the other environment': async (body) =>

@@ -145,7 +145,7 @@ describe('The metrics of a process that ends', () => {
       const count = await countRequests();
       return count >= 2 && count;
     });
-    // The main thread stops the retention once the other threads have exited.
+    // The main thread stops retention once the other threads have exited.
     const [exited, scraped] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const stop = eventRetention.stop.bind(eventRetention);
     t.mock.method(eventRetention, 'stop', async () => {

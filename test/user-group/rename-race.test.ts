@@ -1,5 +1,5 @@
-// Concurrent calls on several ids behave as if they were made one after the other, also through two processes
-// on PostgreSQL: some order explains all responses.
+// Concurrent calls on several ids, through two processes on PostgreSQL, behave as if they were made one after
+// the other: some order explains all responses.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

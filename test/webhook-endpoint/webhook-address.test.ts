@@ -1,4 +1,4 @@
-// Webhooks reach only public addresses, unless the operator allows others. The URL is checked, and again the
+// Webhooks reach only public addresses, unless the operator allows others. The URL is checked, and so is the
 // address that is connected to.
 
 import assert from 'node:assert/strict';
