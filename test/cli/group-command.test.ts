@@ -40,7 +40,7 @@ describeOnEachDatabase('group', (database) => {
   }
 
   /** Runs a command with another key ring: only commands that decrypt tokens need the right one. */
-  function withoutKeyRing(...args: string[]): Promise<Exit> {
+  function withOtherKeyRing(...args: string[]): Promise<Exit> {
     const env = { ...service.database.env, UGS_TOKEN_KEYS: `00000000:${'A'.repeat(43)}` };
     return run(folder, ['group', ...args, '--workspace', 'default'], { env });
   }
@@ -85,7 +85,7 @@ describeOnEachDatabase('group', (database) => {
   it('show prints the fields exactly as stored, and the token only with --show-token', async () => {
     const token = await create('show', { mapping: { 40: '213' } });
     await service.call('PATCH', '/v1/user-groups/show', '{"properties":{"b":1.10,"a":9007199254740993}}');
-    const shown = await withoutKeyRing('show', 'show', '--json');
+    const shown = await withOtherKeyRing('show', 'show', '--json');
     assert.equal(shown.code, 0, shown.stderr);
     assert.match(shown.stdout, /"mapping":\{"40":"213"\},"properties":\{"b":1\.10,"a":9007199254740993\}/);
     assert.doesNotMatch(shown.stdout, TOKEN);
@@ -124,7 +124,7 @@ describeOnEachDatabase('group', (database) => {
     assert.equal(human.stdout, 'Rotated the token of user group rotate. The old token is no longer valid.\n');
     assert.equal(await resolve(token), 404);
     assert.equal((await hosted('rotate', 'rotate', '--grace-period', '31d')).code, 2);
-    const keyless = await withoutKeyRing('rotate', 'rotate');
+    const keyless = await withOtherKeyRing('rotate', 'rotate');
     assert.deepEqual([keyless.code, keyless.stdout], [78, '']);
   });
 
@@ -144,7 +144,7 @@ describeOnEachDatabase('group', (database) => {
   it('suspend and resume take effect with the next request, and are idempotent', async () => {
     const token = await create('suspend');
     for (let time = 0; time < 2; time++) {
-      const { code, stdout, stderr } = await withoutKeyRing('suspend', 'suspend');
+      const { code, stdout, stderr } = await withOtherKeyRing('suspend', 'suspend');
       assert.deepEqual([code, stdout, stderr], [0, 'Suspended user group suspend.\n', '']);
       assert.equal(await resolve(token), 404);
     }
@@ -159,7 +159,7 @@ describeOnEachDatabase('group', (database) => {
     assert.deepEqual([refused.code, refused.stdout], [2, '']);
     assert.match(refused.stderr, /add --yes to confirm\n$/);
     assert.equal(await resolve(token), 200);
-    const { code, stdout, stderr } = await withoutKeyRing('delete', 'delete', '--yes');
+    const { code, stdout, stderr } = await withOtherKeyRing('delete', 'delete', '--yes');
     assert.deepEqual([code, stdout, stderr], [0, 'Deleted user group delete.\n', '']);
     assert.equal(await resolve(token), 404);
   });

@@ -96,8 +96,8 @@ describe('A support person in a browser', { skip: skipsBrowser }, () => {
       });
     }
 
-    /** Actions of a person on a page. The browser counts them: see `COUNT`. */
-    class Hands {
+    /** Support person who acts on a page. The browser counts the actions: see `COUNT`. */
+    class Person {
       readonly page: Page;
 
       constructor(page: Page) {
@@ -141,64 +141,64 @@ describe('A support person in a browser', { skip: skipsBrowser }, () => {
       }
     }
 
-    const find = async (hands: Hands, text: string, id = 'customer-17') => {
-      await hands.search(text);
-      await hands.link(id);
-      await hands.page.getByRole('heading', { level: 1 }).waitFor();
+    const find = async (person: Person, text: string, id = 'customer-17') => {
+      await person.search(text);
+      await person.link(id);
+      await person.page.getByRole('heading', { level: 1 }).waitFor();
     };
 
-    const TASKS: Record<string, (hands: Hands) => Promise<void>> = {
-      'why a dashboard is empty': async (hands) => {
-        await find(hands, 'Empty', 'empty');
-        await hands.sees(/an error is shown for the schema 40/);
+    const TASKS: Record<string, (person: Person) => Promise<void>> = {
+      'why a dashboard is empty': async (person) => {
+        await find(person, 'Empty', 'empty');
+        await person.sees(/an error is shown for the schema 40/);
       },
-      'find a customer by a part of the name': (hands) => find(hands, 'rella Corp'),
-      'find a customer by a property': (hands) => find(hands, 'plan: gold'),
-      'rotate a token that leaked': async (hands) => {
-        await find(hands, 'customer-17');
-        await hands.link('Rotate token');
-        await hands.choose('Reason', 'the token has leaked, or may have');
-        await hands.button('Rotate');
-        await hands.sees('The token was rotated.');
+      'find a customer by a part of the name': (person) => find(person, 'rella Corp'),
+      'find a customer by a property': (person) => find(person, 'plan: gold'),
+      'rotate a token that leaked': async (person) => {
+        await find(person, 'customer-17');
+        await person.link('Rotate token');
+        await person.choose('Reason', 'the token has leaked, or may have');
+        await person.button('Rotate');
+        await person.sees('The token was rotated.');
       },
-      'suspend a customer and resume it': async (hands) => {
-        await find(hands, 'customer-17');
-        await hands.link('Suspend');
-        await hands.button('Suspend');
-        await hands.sees('The user group is suspended');
-        await hands.button('Resume');
-        await hands.sees('The user group is resumed');
+      'suspend a customer and resume it': async (person) => {
+        await find(person, 'customer-17');
+        await person.link('Suspend');
+        await person.button('Suspend');
+        await person.sees('The user group is suspended');
+        await person.button('Resume');
+        await person.sees('The user group is resumed');
       },
-      'move a customer to another database': async (hands) => {
-        await hands.search('customer-17');
-        await hands.link('Edit customer-17');
-        await hands.choose('Orders (40)', 'Orders us (orders-us)');
-        await hands.button('Review changes');
-        await hands.button('Save');
-        await hands.sees('The changes were saved.');
+      'move a customer to another database': async (person) => {
+        await person.search('customer-17');
+        await person.link('Edit customer-17');
+        await person.choose('Orders (40)', 'Orders us (orders-us)');
+        await person.button('Review changes');
+        await person.button('Save');
+        await person.sees('The changes were saved.');
       },
-      'who changed this mapping': async (hands) => {
-        await find(hands, 'customer-17');
-        await hands.link('History of mapping.40 of customer-17');
-        await hands.sees('"orders-us"');
-        await hands.sees(/API token \d+, by console/);
+      'who changed this mapping': async (person) => {
+        await find(person, 'customer-17');
+        await person.link('History of mapping.40 of customer-17');
+        await person.sees('"orders-us"');
+        await person.sees(/API token \d+, by console/);
       },
-      'see what the customer sees': async (hands) => {
-        await find(hands, 'customer-17');
-        await hands.link('View as');
-        await hands.sees('What a dashboard server gets');
+      'see what the customer sees': async (person) => {
+        await find(person, 'customer-17');
+        await person.link('View as');
+        await person.sees('What a dashboard server gets');
       },
-      'who uses this data source': async (hands) => {
-        await hands.page.locator('summary', { hasText: 'Filters' }).click();
-        await hands.type('Data source', 'orders-us');
-        await hands.page.getByRole('link', { name: 'other-1', exact: true }).waitFor({ state: 'detached' });
-        await hands.page.getByRole('link', { name: 'customer-17', exact: true }).waitFor();
+      'who uses this data source': async (person) => {
+        await person.page.locator('summary', { hasText: 'Filters' }).click();
+        await person.type('Data source', 'orders-us');
+        await person.page.getByRole('link', { name: 'other-1', exact: true }).waitFor({ state: 'detached' });
+        await person.page.getByRole('link', { name: 'customer-17', exact: true }).waitFor();
       },
-      'undo the last change': async (hands) => {
-        await find(hands, 'customer-17');
-        await hands.link(/^Undo version \d+ of customer-17$/);
-        await hands.button('Save');
-        await hands.sees('The changes were saved.');
+      'undo the last change': async (person) => {
+        await find(person, 'customer-17');
+        await person.link(/^Undo version \d+ of customer-17$/);
+        await person.button('Save');
+        await person.sees('The changes were saved.');
       },
     };
 
@@ -209,10 +209,10 @@ describe('A support person in a browser', { skip: skipsBrowser }, () => {
         await signIn(page);
         await page.getByRole('heading', { name: 'User groups', level: 1 }).waitFor();
         await context.addInitScript(COUNT);
-        const hands = new Hands(page);
+        const person = new Person(page);
         await page.reload();
-        await perform(hands);
-        const { clicks, fields } = await hands.counts();
+        await perform(person);
+        const { clicks, fields } = await person.counts();
         assert.ok(clicks <= 4 && fields.length === 1, `${clicks} clicks, fields: ${fields}`);
         await context.close();
       });
