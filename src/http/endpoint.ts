@@ -1,7 +1,7 @@
 // The pipeline of every endpoint that requires an API token: authenticate, check the permission, read and
 // parse the body, run the handler. Callers rely on the order: 401 before 403 before any error in the body.
 
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Caller, Permission } from '../domain/api-token.ts';
 import type { Precondition } from '../domain/precondition.ts';
@@ -185,57 +185,46 @@ async function prepareCall(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Call<unknown, unknown>> {
-  const digest = presentedTokenDigest(request.raw, endpoint.protocol);
+  const { raw } = request;
+  const digest = presentedTokenDigest(raw, endpoint.protocol);
   const guess = options.prefetcher.guess(digest);
-  const context = requestContext(options.context, request, guess?.workspaceId);
-  const isSmall = endpoint.body.isIgnored === true || hasSmallBody(request.raw);
+  const guessed = requestContext(options.context, request, guess?.workspaceId);
+  const isSmall = endpoint.body.isIgnored === true || hasSmallBody(raw);
   if (!isSmall) {
     // Hundreds of requests may arrive in one turn of the event loop.
-    postponeBody(request.raw);
-    await context.cpu.turn(STEP_BYTES);
+    postponeBody(raw);
+    await guessed.cpu.turn(STEP_BYTES);
   }
   const prefetch = options.prefetcher.start({
     endpoint,
-    context,
+    context: guessed,
     request,
     digest,
     guess,
     hasSmallBody: isSmall,
   });
-  const caller = await authorize(context, endpoint, options, { digest, request, reply, prefetch });
-  const query = endpoint.query.read(request.url);
-  const { mediaTypes } = endpoint;
-  const { isRequired, schema } = endpoint.body;
-  if (isRequired) checkMediaType(request.raw, mediaTypes);
-  const isComplete = request.raw.complete;
-  // Not `using`, which would cost every request as much as reading a header.
+  const caller = await authorize(guessed, endpoint, options, { digest, request, reply, prefetch });
   const { workspaceId } = caller;
+  const authenticated = ofTenant(guessed, workspaceId);
+  const query = endpoint.query.read(request.url);
+  if (endpoint.body.isRequired) checkMediaType(raw, endpoint.mediaTypes);
+  const wasComplete = raw.complete;
+  // Not `using`, which would cost every request as much as reading a header.
   const reservation = prefetch.receiving === null ? options.bodies.open(workspaceId) : null;
   try {
     const received: ReceivedBody =
       reservation === null
         ? await prefetch.receiving!
-        : { bytes: await receiveLarge(context.cpu.forTenant(workspaceId), request.raw, reservation) };
-    if (isRequired) requireBody(received.bytes, request.method);
-    // Some clients declare a type without sending a body: curl -d '' does.
-    else if (schema !== null && received.bytes.length > 0) checkMediaType(request.raw, mediaTypes);
+        : { bytes: await receiveLarge(authenticated.cpu, raw, reservation) };
+    checkReceived(endpoint, request, received.bytes);
     // Restarts the deadlines: time that the client spent sending the body does not count against the
     // database.
-    const handling = isComplete
-      ? ofTenant(context, workspaceId)
-      : requestContext(options.context, request, workspaceId);
-    const { readInParts } = endpoint.body;
-    const parts = received.bytes.length > PART_BYTES ? readInParts?.(received.bytes, PART_BYTES) : undefined;
-    const bytes = parts === undefined ? received.bytes.length : PART_BYTES;
-    const turn = received.parsed === undefined ? handling.cpu.turn(bytes, GRACE_MS) : undefined;
-    if (turn !== undefined) await turn;
-    const body =
-      parts === undefined ? parsedBody(endpoint, received) : await parsedInParts(parts, handling.cpu);
+    const context = wasComplete ? authenticated : requestContext(options.context, request, workspaceId);
+    const parsed = parseBody(endpoint, received, context.cpu);
+    const body = parsed instanceof Promise ? await parsed : parsed;
     if (reservation !== null) freeBytes(received.bytes);
-    const { headers } = request.raw;
-    if (!endpoint.isConditional && endpoint.protocol !== 'forward-auth') refusePrecondition(headers);
-    const precondition = endpoint.isConditional ? readPrecondition(headers) : undefined;
-    return { context: handling, caller, query, body, precondition, request, reply };
+    const precondition = preconditionOf(endpoint, raw.headers);
+    return { context, caller, query, body, precondition, request, reply };
   } finally {
     reservation?.[Symbol.dispose]();
   }
@@ -268,19 +257,45 @@ async function authorize(
   }
 }
 
-/** Parses the body unless the prefetch has done so. */
-function parsedBody({ body }: AnyEndpoint, { bytes, parsed }: ReceivedBody): unknown {
-  if (parsed === undefined) return body.read(bytes);
-  if ('error' in parsed) throw parsed.error;
-  return parsed.body;
+function checkReceived(
+  { body, mediaTypes }: AnyEndpoint,
+  { raw, method }: FastifyRequest,
+  bytes: Buffer,
+): void {
+  if (body.isRequired) requireBody(bytes, method);
+  // Some clients declare a type without sending a body: curl -d '' does.
+  else if (body.schema !== null && bytes.length > 0) checkMediaType(raw, mediaTypes);
 }
 
-async function parsedInParts(parts: Generator<void, unknown>, cpu: CpuQueue): Promise<unknown> {
+/** Parses the body unless the prefetch has done so. Returns a promise only if it has to wait for the CPU. */
+function parseBody({ body }: AnyEndpoint, { bytes, parsed }: ReceivedBody, cpu: CpuQueue): unknown {
+  if (parsed !== undefined) {
+    if ('error' in parsed) throw parsed.error;
+    return parsed.body;
+  }
+  if (bytes.length > PART_BYTES && body.readInParts) {
+    return parseInParts(body.readInParts(bytes, PART_BYTES), cpu);
+  }
+  const turn = cpu.turn(bytes.length, GRACE_MS);
+  return turn === undefined ? body.read(bytes) : turn.then(() => body.read(bytes));
+}
+
+async function parseInParts(parts: Generator<void, unknown>, cpu: CpuQueue): Promise<unknown> {
   for (;;) {
+    await cpu.turn(PART_BYTES, GRACE_MS);
     const { done, value } = parts.next();
     if (done) return value;
-    await cpu.turn(PART_BYTES, GRACE_MS);
   }
+}
+
+function preconditionOf(
+  { isConditional, protocol }: AnyEndpoint,
+  headers: IncomingHttpHeaders,
+): Precondition | undefined {
+  if (isConditional) return readPrecondition(headers);
+  // The preconditions of forward authentication are those of the viewer.
+  if (protocol !== 'forward-auth') refusePrecondition(headers);
+  return undefined;
 }
 
 /** Reads and rejects large bodies in turns: a burst of either would block the event loop. */
