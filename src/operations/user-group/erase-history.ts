@@ -1,6 +1,7 @@
 // Removes the values from the long history of a user group before it is deleted. That can take longer than a
 // request may, so it continues after the request, and a repeated request finds it done.
 
+import { setNewest } from '../../domain/bounded-map.ts';
 import type { PositionRange } from '../../domain/event/event.ts';
 import { keyToString, type UserGroupKey, userGroupKey } from '../../domain/user-group/user-group.ts';
 import type { Problem } from '../../problem.ts';
@@ -40,10 +41,8 @@ export class HistoryErasures {
   }
 
   #start(store: BatchingStore, key: UserGroupKey, name: string): Promise<number> {
-    const [oldest] = this.#erasures.keys();
-    if (this.#erasures.size >= MAX_REMEMBERED) this.#erasures.delete(oldest!);
     const erasure = erase(store.until(Number.POSITIVE_INFINITY), key);
-    this.#erasures.set(name, erasure);
+    setNewest(this.#erasures, name, erasure, MAX_REMEMBERED);
     // After a failure, the next request starts another erasure.
     erasure.catch(() => this.#erasures.delete(name));
     return erasure;
