@@ -1,6 +1,7 @@
 // Mints a token for a tool, from an integration and the stored values of one user group.
 
 import type { Caller } from '../../domain/api-token.ts';
+import type { Document } from '../../domain/document.ts';
 import type { CommonSettings } from '../../domain/embed-token/embed-token-type.ts';
 import {
   checkLength,
@@ -27,6 +28,7 @@ import type { Context } from '../context.ts';
 import { openSecret } from '../document/document.ts';
 import type { EnvironmentConfig } from '../document/environment-config.ts';
 import { type FoundIntegration, findIntegration } from '../integration/integration.ts';
+import { oncePer } from '../machinery/once-per.ts';
 import { tokenNotFound, userGroupNotFound } from '../refusals.ts';
 import { ensureKeySet, findSigner, keySetIn } from '../signing-key/key-set.ts';
 import { identifyByToken } from '../user-group/resolve.ts';
@@ -124,7 +126,7 @@ export async function signEmbedToken(
     signature === 'secret'
       ? signWithSecret(
           payload,
-          integrationSecret(context, found),
+          integrationSecret(found.document, context),
           embedTokenType(integration).header?.(integration.settings),
         )
       : await sign(context, caller, payload, findSigner(context, keySet!, signature));
@@ -181,10 +183,6 @@ export async function findViewable(
   return userGroup;
 }
 
-const secrets = new WeakMap<FoundIntegration['document'], Secret>();
-
-function integrationSecret(context: Pick<Context, 'keyRing'>, { document }: FoundIntegration): Secret {
-  const secret = secrets.get(document) ?? openSecret(context, document, 'integration');
-  secrets.set(document, secret);
-  return secret;
-}
+const integrationSecret = oncePer((document: Document, context: Pick<Context, 'keyRing'>) =>
+  openSecret(context, document, 'integration'),
+);

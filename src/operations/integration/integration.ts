@@ -18,11 +18,12 @@ import {
   type StoredDocument,
 } from '../document/document.ts';
 import type { EnvironmentConfig } from '../document/environment-config.ts';
+import { oncePer } from '../machinery/once-per.ts';
 import { ensureKeySet } from '../signing-key/key-set.ts';
 
 const definition = integrationDefinition;
-/** Parsed integrations. A document never changes: each version is a new document. */
-const parsed = new WeakMap<Document, Integration>();
+/** A document never changes: each version is a new document. */
+const parsedIntegration = oncePer(storedIntegration);
 
 export interface FoundIntegration {
   document: Document;
@@ -33,9 +34,7 @@ export interface FoundIntegration {
 export function findIntegration(config: EnvironmentConfig, id: string): FoundIntegration {
   const document = config.ofKind(definition.kind).get(id);
   if (document === undefined) throw documentNotFound(definition);
-  const integration = parsed.get(document) ?? storedIntegration(document);
-  parsed.set(document, integration);
-  return { document, integration };
+  return { document, integration: parsedIntegration(document) };
 }
 
 /**

@@ -33,6 +33,7 @@ import type { Context } from '../context.ts';
 import { type DocumentContext, openSecret } from '../document/document.ts';
 import { callerOfAttempts, type EnvironmentConfig } from '../document/environment-config.ts';
 import { newEvent } from '../event/event.ts';
+import { oncePer } from '../machinery/once-per.ts';
 import { tooBusy, versionMismatch } from '../refusals.ts';
 
 const NOUN = 'key set';
@@ -43,15 +44,13 @@ export interface StoredKeySet {
   keySet: KeySet;
 }
 
-const parsed = new WeakMap<Document, StoredKeySet>();
-const publicKeys = new WeakMap<SigningKey, ReturnType<typeof createPublicKeyObject>>();
-const signers = new WeakMap<SigningKey, PrivateSigningKey>();
-
-function storedKeySet(document: Document): StoredKeySet {
-  const stored = parsed.get(document) ?? { document, keySet: parseKeySet(document) };
-  parsed.set(document, stored);
-  return stored;
-}
+const storedKeySet = oncePer(
+  (document: Document): StoredKeySet => ({ document, keySet: parseKeySet(document) }),
+);
+const publicKeyOf = oncePer(createPublicKeyObject);
+const signerOf = oncePer((key: SigningKey, context: Pick<Context, 'keyRing'>, document: Document) =>
+  createSigner(key, parsePrivateKeys(openSecret(context, document, NOUN))),
+);
 
 /** Returns null if no integration has needed a key set yet. */
 export async function findKeySet(
@@ -193,22 +192,13 @@ export function findSigner(
   { document, keySet }: StoredKeySet,
   algorithm: SignatureAlgorithm,
 ): PrivateSigningKey {
-  const key = signingKeyAt(keySet, algorithm, context.clock());
-  let signer = signers.get(key);
-  if (signer === undefined) {
-    signer = createSigner(key, parsePrivateKeys(openSecret(context, document, NOUN)));
-    signers.set(key, signer);
-  }
-  return signer;
+  return signerOf(signingKeyAt(keySet, algorithm, context.clock()), context, document);
 }
 
 /** Returns the published key with this id, to verify a signature; null if there is none. */
 export function findVerifier({ keySet }: StoredKeySet, kid: string, now: number) {
   const key = publishedKeys(keySet, now).find((each) => each.kid === kid);
-  if (key === undefined) return null;
-  const publicKey = publicKeys.get(key) ?? createPublicKeyObject(key);
-  publicKeys.set(key, publicKey);
-  return { algorithm: key.algorithm, publicKey };
+  return key === undefined ? null : { algorithm: key.algorithm, publicKey: publicKeyOf(key) };
 }
 
 function changedTooOften(): Problem {
