@@ -73,7 +73,8 @@ export async function draftConfig(
         const draft = await draftOfEntry(config, section, target, entry);
         if (draft !== null) drafts.push(draft);
       } catch (error) {
-        errors.push(...placedViolations(error, section, id));
+        if (!(error instanceof Problem) || error.errors.length === 0) throw error;
+        errors.push(...inWholeConfig(error.errors, section, id));
       }
     }
     for (const [id, document] of stored) {
@@ -147,14 +148,10 @@ function refuseLimits(config: EnvironmentConfig, drafts: readonly Draft[]): void
   refuseLargeCatalogue(config, after);
 }
 
-/**
- * Returns the violations with pointers into the whole configuration. Rethrows an error that is not a list of
- * violations.
- */
-function placedViolations(error: unknown, section: SectionName, id: string): Violation[] {
-  if (!(error instanceof Problem) || error.errors.length === 0) throw error;
+/** Returns the violations of an entry with pointers into the whole configuration. */
+function inWholeConfig(violations: readonly Violation[], section: SectionName, id: string): Violation[] {
   const place = jsonPointer(pathInConfig(section, id));
-  return error.errors.map(({ pointer, detail }) => ({ pointer: place + pointer, detail }));
+  return violations.map(({ pointer, detail }) => ({ pointer: place + pointer, detail }));
 }
 
 export function configChanged(): Problem {
