@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { redact } from '../domain/secret.ts';
 import { digestOfApiToken, type TokenDigest } from '../domain/token.ts';
 import { CallerHints } from '../http/request/caller-hints.ts';
-import { readOwnApiToken } from '../operations/api-token/api-token.ts';
+import { readApiToken } from '../operations/api-token/api-token.ts';
 import type { Context } from '../operations/context.ts';
 import type { Breadcrumbs } from './breadcrumbs.ts';
 import { document, type PageAssets, type SignedIn } from './layout.ts';
@@ -42,7 +42,10 @@ export class KnownFrames {
     const { workspace, namedAt } =
       known !== undefined && now - known.namedAt < MAX_NAME_AGE_MS
         ? known
-        : { workspace: (await readOwnApiToken(context, caller)).workspaceName, namedAt: now };
+        : {
+            workspace: (await readApiToken(context, caller, caller.apiTokenId!)).workspaceName,
+            namedAt: now,
+          };
     this.#frames.add(digest, { caller, workspace, namedAt, assets: await this.#assets() });
     request.frame = this.find(session, request);
     return { caller, session, workspace };

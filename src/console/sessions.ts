@@ -1,7 +1,7 @@
 // The API tokens that a person has signed in with in this browser, to switch between workspaces and environments.
 
 import { digestOfApiToken } from '../domain/token.ts';
-import { readOwnApiToken } from '../operations/api-token/api-token.ts';
+import { readApiToken } from '../operations/api-token/api-token.ts';
 import { findActiveApiToken } from '../operations/api-token/authenticate.ts';
 import { actionForm, hidden, submit } from './fields.ts';
 import { badge, buttonTo, type Html, heading, html, pathTo, table } from './html.ts';
@@ -24,7 +24,7 @@ export const sessions: Page = {
     for (const [slot, { apiToken }] of requestSessions(call.context, call.request)) {
       const caller = await findActiveApiToken(call.context, digestOfApiToken(apiToken.reveal()));
       if (caller === null) continue;
-      const { workspaceName } = await readOwnApiToken(call.context, caller);
+      const { workspaceName } = await readApiToken(call.context, caller, caller.apiTokenId);
       const { environment, name, apiTokenId, permission } = caller;
       rows.push([
         workspaceName,

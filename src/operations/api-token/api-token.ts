@@ -168,20 +168,10 @@ export async function readApiToken(
   { store }: Pick<EventContext, 'store'>,
   caller: Caller,
   apiTokenId: number,
-): Promise<ApiToken> {
+): Promise<ApiTokenRow> {
   const apiToken = await findApiTokenById(store, apiTokenId);
   if (apiToken === null || !isSameTenant(apiToken, caller)) throw apiTokenNotFound();
   return apiToken;
-}
-
-/** Returns the API token with which the request was authenticated. */
-export async function readOwnApiToken(
-  { store }: Pick<EventContext, 'store'>,
-  caller: Caller,
-): Promise<ApiTokenRow> {
-  const row = await findApiTokenById(store, caller.apiTokenId!);
-  if (row === null) throw apiTokenNotFound();
-  return row;
 }
 
 /** Yields all API tokens ordered by id, page by page. */

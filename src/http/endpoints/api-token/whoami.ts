@@ -1,5 +1,5 @@
 import { permissions } from '../../../domain/api-token.ts';
-import { readOwnApiToken } from '../../../operations/api-token/api-token.ts';
+import { readApiToken } from '../../../operations/api-token/api-token.ts';
 import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
@@ -13,7 +13,7 @@ export const whoami = endpoint({
   permissions,
   purpose: 'read itself',
   handle: async ({ context, caller }) => {
-    const apiToken = await readOwnApiToken(context, caller);
+    const apiToken = await readApiToken(context, caller, caller.apiTokenId!);
     return successBody({
       workspace: apiToken.workspaceName,
       api_token: apiTokenJson(apiToken, null, context.clock()),
