@@ -23,9 +23,8 @@ function suspension(isSuspended: boolean) {
     precondition?: Precondition,
   ): Promise<UserGroup> => {
     const key = context.store.userGroupKey(caller, userGroupId);
-    const now = context.clock();
-    const change = { suspendedAt: isSuspended ? now : null, precondition };
-    const userGroup = await writeUpdate(context, caller, key, change, now);
+    const change = { suspendedAt: isSuspended ? context.clock() : null, precondition };
+    const userGroup = await writeUpdate(context, caller, key, change);
     if (userGroup === 'not_found') throw userGroupNotFound();
     if (userGroup === 'version_mismatch') throw versionMismatch();
     return userGroup;

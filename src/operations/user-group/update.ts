@@ -35,8 +35,7 @@ export async function writeUpdate(
   caller: Caller,
   key: UserGroupKey,
   change: Omit<UserGroupUpdate, 'key' | 'now' | 'event'>,
-  now = context.clock(),
 ): Promise<CommandResult<'updateUserGroup'>> {
   const event = await userGroupEvent(context, caller, 'updated', key);
-  return context.store.write({ kind: 'updateUserGroup', key, ...change, now, event });
+  return context.store.write({ kind: 'updateUserGroup', key, ...change, now: context.clock(), event });
 }
