@@ -4,6 +4,10 @@ import { type Caller, operator } from '../../src/domain/api-token.ts';
 import { limits } from '../../src/domain/field.ts';
 import { claimInvalid, claimMissing } from '../../src/domain/integration.ts';
 import { userGroupBody } from '../../src/domain/request-body.ts';
+import {
+  incompleteMapping,
+  viewerUnauthenticated,
+} from '../../src/http/endpoints/user-group/forward-auth.ts';
 import { rateLimited } from '../../src/http/limits/rate-limit.ts';
 import { bodyTooLarge, requireBody } from '../../src/http/request/body.ts';
 import { checkOrigin } from '../../src/http/request/header-checks.ts';
@@ -17,13 +21,11 @@ import {
   apiTokenLimitReached,
   apiTokenNotFound,
   idTaken,
-  incompleteMapping,
   overloaded,
   permit,
   tokenNotFound,
   userGroupNotFound,
   versionMismatch,
-  viewerUnauthenticated,
 } from '../../src/operations/refusals.ts';
 import { Problem, type ProblemCode } from '../../src/problem.ts';
 import { StoreUnavailable } from '../../src/store/port.ts';

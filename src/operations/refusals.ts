@@ -48,34 +48,6 @@ export function tokenNotFound(): Problem {
   );
 }
 
-/** Same problem for a missing token and for every viewer's token that does not resolve. */
-export function viewerUnauthenticated(): Problem {
-  return new Problem(
-    'viewer_unauthenticated',
-    'The viewer has no token, or one that is not valid. The proxy passes it on in X-User-Group-Token or in the cookie user_group_token.',
-  );
-}
-
-/** `reason` may be shown to the viewer. */
-export function notForwardable(reason: string): Problem {
-  return new Problem('user_group_not_forwardable', reason);
-}
-
-/** Reports a schema, of the catalogue or of the mapping, that leads to no data source. */
-export function incompleteMapping(): Problem {
-  return notForwardable(
-    'A schema of the catalogue or of the mapping leads to no data source. Map it, or give it a default; "data_sources" of ' +
-      'POST /v1/resolve lists the schemas that lead to one.',
-  );
-}
-
-/** Reports a property that the proxy asks for and that cannot become a header. */
-export function incompleteProperties(): Problem {
-  return notForwardable(
-    'A property that the proxy asks for is absent, empty, or neither a text nor a number.',
-  );
-}
-
 /** Same problem for a missing token and for one of another workspace or environment. */
 export function apiTokenNotFound(): Problem {
   return new Problem(

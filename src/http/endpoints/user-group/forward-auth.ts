@@ -7,12 +7,6 @@ import { limits, userGroupId } from '../../../domain/field.ts';
 import { decodeString } from '../../../domain/json/json-tree.ts';
 import type { JsonText } from '../../../domain/json/strict-json.ts';
 import { ignoredBody } from '../../../domain/request-body.ts';
-import {
-  incompleteMapping,
-  incompleteProperties,
-  notForwardable,
-  viewerUnauthenticated,
-} from '../../../operations/refusals.ts';
 import { identifyViewer, type Viewer } from '../../../operations/user-group/resolve.ts';
 import { Problem } from '../../../problem.ts';
 import { endpoint } from '../../endpoint.ts';
@@ -149,7 +143,10 @@ function dataSourceIds({ dataSources }: EffectiveMapping): References {
  */
 function propertyText(values: GroupValues, name: string): string {
   const value = values.property(name);
-  if (value === null || value === '""' || !/^["\d-]/.test(value)) throw incompleteProperties();
+  if (value === null || value === '""' || !/^["\d-]/.test(value))
+    throw notForwardable(
+      'A property that the proxy asks for is absent, empty, or neither a text nor a number.',
+    );
   return value[0] === '"' ? decodeString(value) : value;
 }
 
@@ -175,6 +172,27 @@ function escaped(text: string, others: RegExp): string {
   return Buffer.from(text)
     .toString('latin1')
     .replace(others, (byte) => `-${byte.charCodeAt(0).toString(16).padStart(2, '0')}`);
+}
+
+/** Same problem for a missing token and for every viewer's token that does not resolve. */
+export function viewerUnauthenticated(): Problem {
+  return new Problem(
+    'viewer_unauthenticated',
+    `The viewer has no token, or one that is not valid. The proxy passes it on in ${VIEWER_TOKEN_HEADER} or in the cookie ${VIEWER_TOKEN_COOKIE}.`,
+  );
+}
+
+/** `reason` may be shown to the viewer. */
+function notForwardable(reason: string): Problem {
+  return new Problem('user_group_not_forwardable', reason);
+}
+
+/** Reports a schema, of the catalogue or of the mapping, that leads to no data source. */
+export function incompleteMapping(): Problem {
+  return notForwardable(
+    'A schema of the catalogue or of the mapping leads to no data source. Map it, or give it a default; "data_sources" of ' +
+      'POST /v1/resolve lists the schemas that lead to one.',
+  );
 }
 
 export const forwardAuth = endpoint({
