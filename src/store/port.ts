@@ -551,9 +551,9 @@ export interface UserGroupRename extends Recorded {
 /** Removes the changes from the earlier events of the group. */
 export interface UserGroupDeletion extends Recorded {
   key: UserGroupKey;
-  /** Position up to which events with this id have no changes or belong to another group. */
-  erasedTo: number;
-  /** Stored token when `erasedTo` was determined; every rename encrypts it again. */
+  /** Position after which the events with this id lose their changes. */
+  eraseAfter: number;
+  /** Stored token when `eraseAfter` was determined; every rename encrypts it again. */
   expected: SealedSecret;
   precondition?: Precondition | undefined;
 }

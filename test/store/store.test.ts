@@ -177,7 +177,7 @@ describeOnEachDatabase('A store', (kind) => {
     return {
       kind: 'deleteUserGroup',
       key: group,
-      erasedTo: 0,
+      eraseAfter: 0,
       expected: group.sealedToken,
       ...(ifMatch && { precondition: { ifMatch } }),
     };

@@ -28,11 +28,11 @@ export async function deleteUserGroup(
     const stored = await context.store.read({ kind: 'findUserGroup', key });
     if (stored === null) throw userGroupNotFound();
     if (!isMet(precondition, stored)) throw versionMismatch();
-    const erasedTo = await eraseLongHistory(context, key);
+    const eraseAfter = await eraseBeforehand(context, key);
     const result = await context.store.write({
       kind: 'deleteUserGroup',
       key,
-      erasedTo,
+      eraseAfter,
       expected: stored.sealedToken,
       precondition,
       event: await userGroupEvent(context, caller, 'deleted', key),
@@ -46,17 +46,18 @@ export async function deleteUserGroup(
 }
 
 /**
- * Removes the values of a long history beforehand, so that the transaction of the deletion stays short: it
- * then handles only events with the current id of the group. Returns the position up to which events with
- * this id have no values or belong to another group. If the deletion fails afterwards, only history is lost
- * that the caller wanted to remove.
+ * Returns the position after which the deletion has to remove the values of events with the current id of the
+ * group: that of the last rename, or a later one after a long history, whose values are removed here, so that
+ * the transaction of the deletion stays short. If the deletion fails afterwards, only history is lost that the
+ * caller wanted to remove.
  */
-async function eraseLongHistory({ store, erasures }: DeletionContext, key: UserGroupKey): Promise<number> {
+async function eraseBeforehand({ store, erasures }: DeletionContext, key: UserGroupKey): Promise<number> {
   const target = { type: 'user_group', id: key.providedId } as const;
   const [isLong, rename] = await Promise.all([
     store.read({ kind: 'hasMoreEvents', tenant: key, target, than: MAX_EVENTS }),
     store.read({ kind: 'findLastRename', key, before: Number.MAX_SAFE_INTEGER }),
   ]);
-  const after = rename === null ? 0 : newestRange(rename).after;
-  return isLong || rename?.direction === 'from' ? erasures.run(store, key, after) : after;
+  const renamedAt = rename === null ? 0 : newestRange(rename).after;
+  const isSimple = !isLong && rename?.direction !== 'from';
+  return isSimple ? renamedAt : erasures.run(store, key, renamedAt);
 }

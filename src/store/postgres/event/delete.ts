@@ -34,12 +34,12 @@ export const DELETE_RENAMES = statement('delete_user_group_renames')`
 export const RAISE_FLOOR = statement('raise_event_position_floor')`
   update event_positions set deleted_to = $1 where deleted_to < $1`;
 
-const ERASED = new RowShape({ ...EVENT_TARGET.fields, erasedTo: bigint<number>('erased_to') });
+const ERASED = new RowShape({ ...EVENT_TARGET.fields, eraseAfter: bigint<number>('erase_after') });
 
 export const ERASE = statement('erase_event_changes')`
   update events as stored set changes = null
   from ${sentRows(ERASED)}
-  where ${isSent(EVENT_TARGET)} and stored.position > sent.erased_to and stored.changes is not null`;
+  where ${isSent(EVENT_TARGET)} and stored.position > sent.erase_after and stored.changes is not null`;
 
 const NEXT_OF_TARGET = `from events
       where bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5
@@ -86,10 +86,10 @@ export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = async (
   return old.length;
 };
 
-/** Erases the changes after `erasedTo`. */
+/** Erases the changes after `eraseAfter`. */
 export async function eraseLastChanges(
   session: Session,
-  targets: readonly (Omit<EventKey, 'position'> & { erasedTo: number })[],
+  targets: readonly (Omit<EventKey, 'position'> & { eraseAfter: number })[],
 ): Promise<void> {
   if (targets.length === 0) return;
   await session.query(ERASE, toArrays(ERASED, targets));

@@ -62,7 +62,7 @@ async function deleteOrExplain(
   const rows = await session.query(DELETE, toArrays(SENT, commands));
   const deleted = DELETED.readAll(rows);
   for (const key of deleted) results.set(keyToString(key), 'deleted');
-  const erasedTo = new Map(commands.map(({ key, erasedTo }) => [keyToString(key), erasedTo]));
+  const eraseAfter = new Map(commands.map(({ key, eraseAfter }) => [keyToString(key), eraseAfter]));
   await session.pipelined(() =>
     Promise.all([
       forgetImportedTokens(
@@ -74,7 +74,7 @@ async function deleteOrExplain(
         deleted.map((key) => ({
           ...key,
           target: { type: 'user_group', id: key.providedId },
-          erasedTo: erasedTo.get(keyToString(key))!,
+          eraseAfter: eraseAfter.get(keyToString(key))!,
         })),
       ),
       record(

@@ -11,7 +11,7 @@ const DELETE = `delete from user_groups
 
 export const deleteUserGroup: CommandExecutor<'deleteUserGroup'> = (
   connection,
-  { key, precondition, event, erasedTo, expected },
+  { key, precondition, event, eraseAfter, expected },
 ) => {
   const stored = findByKey(connection, key);
   if (stored === null) return 'not_found';
@@ -20,7 +20,7 @@ export const deleteUserGroup: CommandExecutor<'deleteUserGroup'> = (
   connection.run(DELETE, USER_GROUP_KEY.cells(key));
   forgetImportedToken(connection, stored.tokenDigest);
   forgetImportedToken(connection, stored.previousTokenDigest);
-  eraseLastChanges(connection, key, { type: 'user_group', id: key.providedId }, erasedTo);
+  eraseLastChanges(connection, key, { type: 'user_group', id: key.providedId }, eraseAfter);
   record(connection, event, null);
   return 'deleted';
 };
