@@ -2,13 +2,13 @@
 
 import { type Queued, TenantQueue } from './tenant-queue.ts';
 import type { ThreadLimits } from './thread.ts';
-import { type Check, type Outcome, ValidatorThread } from './validator-thread.ts';
+import { type Check, type CheckOutcome, ValidatorThread } from './validator-thread.ts';
 
-const OVERLOADED = { overloaded: true, spentMs: 0 } as const;
+const OVERLOADED = { result: 'overloaded', spentMs: 0 } as const;
 
 interface Waiting extends Queued {
   check: Check;
-  resolve: (outcome: Outcome) => void;
+  resolve: (outcome: CheckOutcome) => void;
 }
 
 interface LaneOptions {
@@ -21,7 +21,7 @@ interface LaneOptions {
    */
   admits?: (check: Check) => boolean;
   /** Called with the outcome of a check before the next one of its tenant can start. */
-  onSpent?: (check: Check, outcome: Outcome) => void;
+  onSpent?: (check: Check, outcome: CheckOutcome) => void;
 }
 
 export class Lane {
@@ -46,7 +46,7 @@ export class Lane {
    * Runs a check. Resolves with `stalled` if the lane does not admit it, and with `overloaded` if it cannot
    * start in time.
    */
-  run(check: Check, { isLowPriority, startBy }: Omit<Queued, 'tenant'>): Promise<Outcome> {
+  run(check: Check, { isLowPriority, startBy }: Omit<Queued, 'tenant'>): Promise<CheckOutcome> {
     return new Promise((resolve) => {
       const { tenant } = check;
       if (!this.#queue.add({ tenant, isLowPriority, startBy, check, resolve })) return resolve(OVERLOADED);
@@ -66,7 +66,7 @@ export class Lane {
       const next = this.#queue.take((tenant) => !this.#running.has(tenant));
       if (next === undefined) return;
       if (this.#options.admits?.(next.check) ?? true) void this.#serve(this.#idle.pop()!, next);
-      else next.resolve({ stalled: true, spentMs: 0 });
+      else next.resolve({ result: 'stalled', spentMs: 0 });
     }
   }
 
@@ -96,7 +96,7 @@ export class Lane {
     this.#running.add(tenant);
     let used = thread;
     let outcome = await used.run(check);
-    if ('exceeded' in outcome && outcome.exceeded === 'memory') {
+    if (outcome.result === 'exceeded' && outcome.limit === 'memory') {
       // Repeats the check in a new thread, because schemas of other tenants may have used the memory.
       this.#threads.delete(used);
       used = this.#newThread();

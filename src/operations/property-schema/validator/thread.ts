@@ -34,11 +34,11 @@ export interface ValidatorRequest {
   properties: readonly JsonText[] | null;
 }
 
-/** Violations of each of the properties, or why the schema cannot be used, or that it took too long. */
+/** `violations` are those of each of the properties; `limit` is the one of the processor time. */
 export type Verdict =
-  | { violations: Violation[][] }
-  | { pointer: string; invalid: string }
-  | { exceeded: 'compile' | 'check' };
+  | { result: 'checked'; violations: Violation[][] }
+  | { result: 'unusable_schema'; pointer: string; detail: string }
+  | { result: 'exceeded'; limit: 'compile' | 'check' };
 
 /**
  * `cpuMs` is the processor time of the thread since its start. `hasForgotten`: the thread no longer has any
@@ -98,21 +98,26 @@ function lowerPriority(): void {
 }
 
 function reachVerdict(request: ValidatorRequest): Verdict {
-  let step: 'compile' | 'check' = 'compile';
+  let limit: 'compile' | 'check' = 'compile';
   try {
     const schema = knownSchema(request);
     const check = compiled(schema);
-    step = 'check';
+    limit = 'check';
     if (request.properties === null) tryExamples(schema, check);
     stopwatch.start(checkMs);
-    return { violations: (request.properties ?? []).map((text) => check(parseExactly(text))) };
+    const violations = (request.properties ?? []).map((text) => check(parseExactly(text)));
+    return { result: 'checked', violations };
   } catch (error) {
-    if (error instanceof TimeExceeded) return { exceeded: step };
-    if (error instanceof SchemaInvalid) return { pointer: error.pointer, invalid: error.message };
+    if (error instanceof TimeExceeded) return { result: 'exceeded', limit };
+    if (error instanceof SchemaInvalid) return unusable(error.pointer, error.message);
     // A reference leads to itself without consuming data.
-    if (error instanceof RangeError) return { pointer: '', invalid: 'must not refer to itself endlessly' };
+    if (error instanceof RangeError) return unusable('', 'must not refer to itself endlessly');
     throw error;
   }
+}
+
+function unusable(pointer: string, detail: string): Verdict {
+  return { result: 'unusable_schema', pointer, detail };
 }
 
 function knownSchema({ schemaId, schema, dropped }: ValidatorRequest): KnownSchema {

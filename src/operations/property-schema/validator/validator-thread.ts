@@ -32,22 +32,21 @@ export interface Check {
 }
 
 /**
- * Outcome of a check. Overloaded, stalled and failed checks say nothing about the schema: they had no
- * processor time, or no thread.
+ * Outcome of a check. One without a verdict on the schema had no turn in time (`overloaded`), no thread or
+ * processor time (`stalled`), or a thread that failed.
  */
-export type Outcome = { spentMs: number } & (
+export type CheckOutcome = { spentMs: number } & (
   | Verdict
-  | { exceeded: 'memory' }
-  | { overloaded: true }
-  | { stalled: true }
-  | { failure: Error }
+  | { result: 'exceeded'; limit: 'memory' }
+  | { result: 'overloaded' | 'stalled' }
+  | { result: 'failed'; error: Error }
 );
 
 interface Running {
   startedAt: number;
   limitMs: number;
   timer: NodeJS.Timeout;
-  settle: (outcome: Outcome) => void;
+  settle: (outcome: CheckOutcome) => void;
 }
 
 export class ValidatorThread {
@@ -84,13 +83,13 @@ export class ValidatorThread {
   }
 
   /** Runs a check. Its time excludes the start of the thread. */
-  async run({ tenant, schema, properties }: Check): Promise<Outcome> {
+  async run({ tenant, schema, properties }: Check): Promise<CheckOutcome> {
     await this.ready;
-    if (this.#failure !== null) return { failure: this.#failure, spentMs: 0 };
-    if (this.#worker === null || this.#hasEnded) return { stalled: true, spentMs: 0 };
+    if (this.#failure !== null) return { result: 'failed', error: this.#failure, spentMs: 0 };
+    if (this.#worker === null || this.#hasEnded) return { result: 'stalled', spentMs: 0 };
     this.#worker.ref();
     const named = this.#schemas.use(tenant, schema);
-    const { promise, resolve: settle } = Promise.withResolvers<Outcome>();
+    const { promise, resolve: settle } = Promise.withResolvers<CheckOutcome>();
     const running = {
       startedAt: performance.now(),
       limitMs: timeLimit(this.#limits, named.schema, properties),
@@ -121,7 +120,7 @@ export class ValidatorThread {
     this.#ready.resolve();
   }
 
-  #settle(outcome: Outcome): void {
+  #settle(outcome: CheckOutcome): void {
     const running = this.#running;
     if (running === null) return;
     clearTimeout(running.timer);
@@ -132,13 +131,12 @@ export class ValidatorThread {
 
   #fail(cause: NodeJS.ErrnoException): void {
     this.#failure = new Error('the thread that checks properties failed', { cause });
-    const isOutOfMemory = cause.code === 'ERR_WORKER_OUT_OF_MEMORY';
-    this.#end(
-      isOutOfMemory ? { exceeded: 'memory', spentMs: MAX_MS } : { failure: this.#failure, spentMs: 0 },
-    );
+    if (cause.code === 'ERR_WORKER_OUT_OF_MEMORY')
+      this.#end({ result: 'exceeded', limit: 'memory', spentMs: MAX_MS });
+    else this.#end({ result: 'failed', error: this.#failure, spentMs: 0 });
   }
 
-  #end(outcome: Outcome): void {
+  #end(outcome: CheckOutcome): void {
     void this.end();
     this.#settle(outcome);
   }
@@ -156,9 +154,10 @@ export class ValidatorThread {
     await nextTurn();
     const spentMs = running === this.#running ? await this.#spentMs() : null;
     if (running === null || running !== this.#running) return;
-    if (spentMs !== null && spentMs >= running.limitMs) return this.#end({ exceeded: 'check', spentMs });
+    if (spentMs !== null && spentMs >= running.limitMs)
+      return this.#end({ result: 'exceeded', limit: 'check', spentMs });
     if (performance.now() - running.startedAt > MAX_MS)
-      return this.#end({ stalled: true, spentMs: spentMs ?? 0 });
+      return this.#end({ result: 'stalled', spentMs: spentMs ?? 0 });
     running.timer = this.#look(running.limitMs - (spentMs ?? 0));
   }
 

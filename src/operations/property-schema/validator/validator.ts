@@ -10,7 +10,7 @@ import { tooBusy } from '../../refusals.ts';
 import { Lane } from './lane.ts';
 import type { ThreadLimits } from './thread.ts';
 import { TimeAccounts } from './time-accounts.ts';
-import type { Check, Outcome } from './validator-thread.ts';
+import type { Check, CheckOutcome } from './validator-thread.ts';
 
 /**
  * Limits of the fast threads. A few KiB of properties take less than a millisecond, 64 KiB 5 to 20 ms;
@@ -121,7 +121,7 @@ export class PropertyValidator extends Validator implements AsyncDisposable {
     if (fast !== null && !isUndecided(fast)) return toValidation(fast);
     const outcome = await this.#runSlowly(check, startBy);
     if (properties?.length === 1) this.#charge(tenant, outcome);
-    const isRepeated = properties !== null && 'exceeded' in outcome && this.#countTimeout(check);
+    const isRepeated = properties !== null && outcome.result === 'exceeded' && this.#countTimeout(check);
     return toValidation(outcome, isRepeated);
   }
 
@@ -133,7 +133,7 @@ export class PropertyValidator extends Validator implements AsyncDisposable {
     return properties?.length === 1 && !this.#accounts.owes(tenant);
   }
 
-  #runSlowly(check: Check, startBy: number): Promise<Outcome> {
+  #runSlowly(check: Check, startBy: number): Promise<CheckOutcome> {
     const isLowPriority = this.#timeoutCount(check) >= MAX_TIMEOUTS;
     return this.#slow.run(check, { isLowPriority, startBy });
   }
@@ -142,7 +142,7 @@ export class PropertyValidator extends Validator implements AsyncDisposable {
    * Charges a tenant for a slow check of one group. Trying a schema and checking many properties are not
    * charged, because only the slow thread does that.
    */
-  #charge(tenant: number, { spentMs }: Outcome): void {
+  #charge(tenant: number, { spentMs }: CheckOutcome): void {
     this.#accounts.charge(tenant, spentMs - FAST.checkMs);
   }
 
@@ -163,15 +163,25 @@ function schemaKey({ tenant, schema }: Check): string {
   return `${tenant} ${schema}`;
 }
 
-function isUndecided(outcome: Outcome): boolean {
-  return 'exceeded' in outcome || 'stalled' in outcome;
+function isUndecided(outcome: CheckOutcome): boolean {
+  return outcome.result === 'exceeded' || outcome.result === 'stalled';
 }
 
 /** Converts an outcome. Throws the failure of a thread. */
-function toValidation(outcome: Outcome, isRepeated = false): Validation {
-  if ('violations' in outcome) return { violations: outcome.violations };
-  if ('overloaded' in outcome || 'stalled' in outcome) return { overloaded: true };
-  if ('failure' in outcome) throw outcome.failure;
-  if ('exceeded' in outcome) return { invalid: EXCEEDED[outcome.exceeded], pointer: '', isRepeated };
-  return { invalid: outcome.invalid, pointer: outcome.pointer, isRepeated };
+function toValidation(outcome: CheckOutcome, isRepeated = false): Validation {
+  switch (outcome.result) {
+    case 'checked':
+      return { violations: outcome.violations };
+    case 'unusable_schema':
+      return { pointer: outcome.pointer, invalid: outcome.detail, isRepeated };
+    case 'exceeded':
+      return { pointer: '', invalid: EXCEEDED[outcome.limit], isRepeated };
+    case 'overloaded':
+    case 'stalled':
+      return { overloaded: true };
+    case 'failed':
+      throw outcome.error;
+    default:
+      return outcome satisfies never;
+  }
 }
