@@ -14,6 +14,7 @@ const TIMEOUT_MS = 5_000;
 /** Longer than usual scrape intervals: a scraper must not send while the connection is being closed. */
 const KEEP_ALIVE_MS = 65_000;
 const MAX_CONNECTIONS = 32;
+const ALLOW = 'GET, HEAD';
 
 interface RenderedMetrics {
   readonly contentType: string;
@@ -59,11 +60,14 @@ export async function startMetricsServer(
       } catch (error) {
         const problem = toProblem(error);
         if (httpStatus(problem) >= 500) log.error({ requestId: id, err: error }, 'cannot collect metrics');
-        sendProblem(response, problem, id);
+        if (problem.code === 'method_not_allowed') response.setHeader('allow', ALLOW);
+        response
+          .writeHead(httpStatus(problem), { 'content-type': PROBLEM_TYPE })
+          .end(problemBody(problem, id));
       }
     },
   );
-  limitConnections(server);
+  closeIdleBeyond(server, MAX_CONNECTIONS);
   server.listen(port, host);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     throw listenError(error, `${host}:${port}`);
@@ -86,8 +90,8 @@ function listenError({ code, message }: NodeJS.ErrnoException, address: string):
   );
 }
 
-/** Closes the oldest idle connection beyond the limit, so that idle ones do not keep a scraper out. */
-function limitConnections(server: Server): void {
+/** Closes the oldest idle connection beyond `max`, so that idle ones do not keep a scraper out. */
+function closeIdleBeyond(server: Server, max: number): void {
   /** Idle connections, in the order in which they were opened or completed a request. */
   const idle = new Set<Socket>();
   let open = 0;
@@ -98,7 +102,7 @@ function limitConnections(server: Server): void {
       open--;
       idle.delete(socket);
     });
-    if (open > MAX_CONNECTIONS) idle.values().next().value!.destroy();
+    if (open > max) idle.values().next().value!.destroy();
   });
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     idle.delete(socket);
@@ -109,10 +113,5 @@ function limitConnections(server: Server): void {
 function refuseOther(method = '', url = ''): void {
   if (url.split('?', 1)[0] !== '/metrics')
     throw new Problem('not_found', 'This address serves only /metrics.');
-  if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD');
-}
-
-function sendProblem(response: ServerResponse, problem: Problem, id: string): void {
-  if (problem.code === 'method_not_allowed') response.setHeader('allow', 'GET, HEAD');
-  response.writeHead(httpStatus(problem), { 'content-type': PROBLEM_TYPE }).end(problemBody(problem, id));
+  if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(ALLOW);
 }
