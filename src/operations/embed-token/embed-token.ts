@@ -16,11 +16,7 @@ import { GroupValues } from '../../domain/embed-token/template.ts';
 import type { IntegrationType } from '../../domain/integration.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { Secret } from '../../domain/secret.ts';
-import {
-  type PrivateSigningKey,
-  signWithKey,
-  signWithSecret,
-} from '../../domain/signing-key/json-web-token.ts';
+import { signWithKey, signWithSecret } from '../../domain/signing-key/json-web-token.ts';
 import { issuerUrl } from '../../domain/signing-key/key-set.ts';
 import type { PresentedToken } from '../../domain/token.ts';
 import { type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
@@ -98,8 +94,7 @@ export async function signEmbedToken(
   const { integration } = found;
   const turn = context.cpu.turn(valuesLength(userGroup));
   if (turn !== undefined) await turn;
-  const now = context.clock();
-  const issuedAt = Math.floor(now / 1_000);
+  const issuedAt = Math.floor(context.clock() / 1_000);
   const expiresAt = Math.min(
     issuedAt + integration.ttlSeconds,
     until === null ? Infinity : Math.floor(until / 1_000),
@@ -109,47 +104,45 @@ export async function signEmbedToken(
   refuseReserved(integration, userGroup, config.catalogue);
   const values = new GroupValues(userGroup);
   const resource = selectResource(integration, requested, values);
-  const signature = integrationSignature(integration);
-  const keySet = signature === 'secret' ? null : (keySetIn(config) ?? (await ensureKeySet(context, caller)));
-  const issuer = keySet && issuerUrl(context.publicUrl, keySet.keySet);
-  const payload = embedTokenPayload({
-    integration,
-    values,
-    narrow,
-    viewer,
-    resource,
-    issuer,
-    issuedAt,
-    expiresAt,
-  });
-  const token =
-    signature === 'secret'
-      ? signWithSecret(
-          payload,
-          integrationSecret(found.document, context),
-          embedTokenType(integration).header?.(integration.settings),
-        )
-      : await sign(context, caller, payload, findSigner(context, keySet!, signature));
+  const { issuer, sign } = await signingOf(context, caller, config, found);
+  const claims = { values, narrow, viewer, resource, issuer, issuedAt, expiresAt };
+  const token = await sign(embedTokenPayload({ integration, ...claims }));
   checkLength(token);
-  const url =
-    resource === null ? undefined : embedTokenType(integration).url?.(integration.settings, resource, token);
+  const url = resource && embedTokenType(integration).url?.(integration.settings, resource, token);
   return {
     token: new Secret(token),
     type: integration.type,
     expiresAt: expiresAt * 1_000,
-    url: url === undefined ? null : new Secret(url),
+    url: url ? new Secret(url) : null,
   };
 }
 
-/** Signs with the key. ES256 is fast enough to skip the queue. */
-function sign(
-  { signatures }: Context,
-  { workspaceId }: Caller,
-  payload: JsonText,
-  key: PrivateSigningKey,
-): Promise<string> {
-  const signing = () => signWithKey(payload, key);
-  return key.algorithm === 'RS256' ? signatures.run(workspaceId, signing) : signing();
+interface Signing {
+  issuer: string | null;
+  sign: (payload: JsonText) => string | Promise<string>;
+}
+
+/** Returns how tokens of the integration are signed. Creates the key set of the environment if one is needed. */
+async function signingOf(
+  context: Context,
+  caller: Caller,
+  config: EnvironmentConfig,
+  { document, integration }: FoundIntegration,
+): Promise<Signing> {
+  const signature = integrationSignature(integration);
+  if (signature === 'secret') {
+    const header = embedTokenType(integration).header?.(integration.settings);
+    const sign = (payload: JsonText) => signWithSecret(payload, integrationSecret(document, context), header);
+    return { issuer: null, sign };
+  }
+  const stored = keySetIn(config) ?? (await ensureKeySet(context, caller));
+  const sign = (payload: JsonText) => {
+    const key = findSigner(context, stored, signature);
+    const signing = () => signWithKey(payload, key);
+    // ES256 is fast enough to skip the queue.
+    return signature === 'RS256' ? context.signatures.run(caller.workspaceId, signing) : signing();
+  };
+  return { issuer: issuerUrl(context.publicUrl, stored.keySet), sign };
 }
 
 async function findViewed(
