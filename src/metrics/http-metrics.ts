@@ -54,7 +54,18 @@ export class HttpMetrics implements ServerMetrics {
     // Starts the series at 0, so that reaching 1 counts as an increase.
     for (const code of Object.keys(problems)) this.#rejections.inc({ code }, 0);
     for (const reason of FAILURES) this.#authenticationFailures.inc({ reason }, 0);
-    this.#addActive();
+    const active = this.#active;
+    new Gauge({
+      name: 'http_server_active_requests',
+      help: 'Requests in progress.',
+      labelNames: ['http_request_method'],
+      registers: [registry],
+      collect() {
+        for (const [method, count] of active.entries()) {
+          this.set({ http_request_method: METHODS[method]! }, count);
+        }
+      },
+    });
   }
 
   request(request: FastifyRequest): RequestEnd {
@@ -91,21 +102,6 @@ export class HttpMetrics implements ServerMetrics {
       registers,
     });
     server.on('drop', () => refused.inc());
-  }
-
-  #addActive(): void {
-    const active = this.#active;
-    new Gauge({
-      name: 'http_server_active_requests',
-      help: 'Requests in progress.',
-      labelNames: ['http_request_method'],
-      registers: [this.#registry],
-      collect() {
-        for (const [method, count] of active.entries()) {
-          this.set({ http_request_method: METHODS[method]! }, count);
-        }
-      },
-    });
   }
 
   #findSeries(request: FastifyRequest, method: number, status: number | null): Series {

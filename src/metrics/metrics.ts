@@ -1,18 +1,18 @@
 // Metrics of one service: a registry, and an observer for each part of the service, which knows only the
 // interface of its observer. A new part adds a file here and a member in one of these classes.
 
-import { AggregatorRegistry, type MetricObject, Registry } from 'prom-client';
+import { AggregatorRegistry, Counter, type MetricObject, Registry } from 'prom-client';
 import type { ConnectionCounts } from '../database.ts';
 import type { BatchObservers } from '../store/batching-store.ts';
 import type { FileStorage } from '../store/port.ts';
 import { EventMetrics } from './event-metrics.ts';
+import { addGauge } from './gauge.ts';
 import { HttpMetrics } from './http-metrics.ts';
 import { addProcessMetrics, addThreadMetrics, type Build } from './process-metrics.ts';
 import { Readiness } from './readiness.ts';
 import { addStorage } from './storage-metrics.ts';
 import { addConnections, addQueues, batchMetrics } from './store-metrics.ts';
-import { addDroppedUsage } from './usage-metrics.ts';
-import { addPendingDeliveries, WebhookMetrics } from './webhook-metrics.ts';
+import { WebhookMetrics } from './webhook-metrics.ts';
 
 /** Metrics of a thread, in the form in which they are sent to another thread. */
 export type ThreadMetricsMessage = MetricObject[];
@@ -35,7 +35,15 @@ export class ThreadMetrics {
 
   /** `dropped` returns how many uses of tokens were not counted. */
   watchUsage(dropped: () => number): void {
-    addDroppedUsage(this.registry, dropped);
+    new Counter({
+      name: 'user_group_service_usage_dropped_total',
+      help: 'Uses of tokens that were not counted, because too many user groups were used while the database failed.',
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        this.inc(dropped());
+      },
+    });
   }
 
   watchConnections(counts: () => ConnectionCounts): void {
@@ -66,7 +74,11 @@ export class Metrics extends ThreadMetrics {
 
   /** `count` returns the pending deliveries of all processes. */
   watchDeliveries(count: () => Promise<number>): void {
-    addPendingDeliveries(this.registry, count);
+    addGauge(this.registry, {
+      name: 'webhook_deliveries_pending',
+      help: 'Deliveries to webhook endpoints that are pending, of all processes, counted up to 10,000.',
+      read: () => count().catch(() => Number.NaN),
+    });
   }
 
   /** `measure` returns the sizes of the database file and its disk. */

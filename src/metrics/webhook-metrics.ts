@@ -3,7 +3,6 @@
 import { Counter, type Registry } from 'prom-client';
 import type { DeliveryState } from '../domain/webhook-endpoint/delivery.ts';
 import type { WebhookObserver } from '../webhooks/observer.ts';
-import { addGauge } from './gauge.ts';
 import { Histogram } from './histogram.ts';
 
 const SECONDS = [0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 15];
@@ -48,13 +47,4 @@ export class WebhookMetrics implements WebhookObserver {
   disabled(): void {
     this.#disabled.inc();
   }
-}
-
-/** `count` returns the pending deliveries of all processes. */
-export function addPendingDeliveries(registry: Registry, count: () => Promise<number>): void {
-  addGauge(registry, {
-    name: 'webhook_deliveries_pending',
-    help: 'Deliveries to webhook endpoints that are pending, of all processes, counted up to 10,000.',
-    read: () => count().catch(() => Number.NaN),
-  });
 }
