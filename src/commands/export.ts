@@ -3,11 +3,11 @@ import { loadKeyRing } from '../key-ring-source.ts';
 import { exportLines } from '../operations/user-group/export.ts';
 import { refuseExistingFile } from '../system/atomic-file.ts';
 import { outputArgument, writeOutput } from './create-file.ts';
-import { addDatabaseOptions, type DatabaseOptions, withExistingDatabase } from './database-option.ts';
+import { addDatabaseOptions, type DatabaseOptions } from './database-option.ts';
 import { UsageError } from './exit-code.ts';
 import { counted, printJson } from './output.ts';
 import { progressBar } from './progress.ts';
-import { environmentOption, operatorAt, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
+import { atPlace, environmentOption, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
 
 type ExportOptions = DatabaseOptions & WorkspaceOptions & { withTokens?: boolean };
 
@@ -35,9 +35,8 @@ async function runExport(file: string | undefined, options: ExportOptions): Prom
     throw new UsageError('--json requires a file: standard output already carries the JSON lines');
   if (file !== undefined) refuseExistingFile(file);
   let count = 0;
-  await withExistingDatabase(options, async ({ store }, config) => {
+  await atPlace(options, async ({ store, config, caller: tenant }) => {
     const keyRing = withTokens ? await loadKeyRing(config, store) : null;
-    const tenant = await operatorAt(store, options);
     using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', tenant }));
     async function* chunks(): AsyncGenerator<string> {
       for await (const lines of exportLines(store, tenant, keyRing)) {

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { Caller } from '../domain/api-token.ts';
 import { parseInstant, timestamp, timestampOrNull } from '../domain/instant.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
@@ -23,17 +23,11 @@ import { Problem } from '../problem.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import { commandContext, contextWithKeys } from './command-context.ts';
 import { confirmByTyping } from './confirm.ts';
-import { type DatabaseOptions, withExistingDatabase } from './database-option.ts';
+import type { DatabaseOptions } from './database-option.ts';
 import { parseGracePeriod } from './duration.ts';
 import { NotFound, UsageError } from './exit-code.ts';
 import { printJson, printList, printResult, printTable } from './output.ts';
-import {
-  addPlaceOptions,
-  atPlace,
-  operatorAt,
-  type Place,
-  type WorkspaceOptions,
-} from './workspace-option.ts';
+import { addPlaceOptions, atPlace, type Place, type WorkspaceOptions } from './workspace-option.ts';
 
 const LIST_PAGE = 1_000;
 
@@ -90,15 +84,15 @@ function listCommand(): Command {
       parseTimestamp,
     );
   return addPlaceOptions(command, 'the user group').action((options: ListOptions) =>
-    withExistingDatabase(options, ({ store }) => list(store, options)),
+    atPlace(options, (place) => list(place, options)),
   );
 }
 
-async function list(store: BatchingStore, options: ListOptions): Promise<void> {
+async function list({ store, caller: operator }: Place, options: ListOptions): Promise<void> {
   const { workspace, environment, json: _, databaseUrl: __, suspended, ...conditions } = options;
   if (conditions.match !== undefined && conditions.search === undefined)
     throw new UsageError('--match requires --search');
-  const caller = await atCurrentConfig(store, await operatorAt(store, options));
+  const caller = await atCurrentConfig(store, operator);
   await using propertyValidator = PropertyValidator.forCommand();
   const context = { store, configs: new EnvironmentConfigs(), propertyValidator };
   const pages = userGroupPages(context, caller, {
@@ -120,15 +114,13 @@ async function list(store: BatchingStore, options: ListOptions): Promise<void> {
 function showCommand(): Command {
   const command = new Command('show')
     .summary('show everything stored of a user group')
-    .argument('<id>', 'user_group_id of the user group')
+    .addArgument(idArgument())
     .addOption(showTokenOption());
-  return addPlaceOptions(command, 'the user group').action((id: string, options: TokenOptions) =>
-    withUserGroup(id, options, async ({ store, userGroup, config }) => {
-      const token = options.showToken ? openStoredToken(userGroup, await loadKeyRing(config, store)) : null;
-      if (options.json) printJson(groupJson(userGroup, options, token));
-      else printTable(['FIELD', 'VALUE'], printedFields(userGroup, options, token));
-    }),
-  );
+  return withUserGroup(command, async ({ store, userGroup, config }, options: TokenOptions) => {
+    const token = options.showToken ? openStoredToken(userGroup, await loadKeyRing(config, store)) : null;
+    if (options.json) printJson(groupJson(userGroup, options, token));
+    else printTable(['FIELD', 'VALUE'], printedFields(userGroup, options, token));
+  });
 }
 
 function rotateCommand(): Command {
@@ -138,22 +130,19 @@ function rotateCommand(): Command {
       'Replaces the token of a user group. Pages embedded with the old token stop working when its grace period ends; ' +
         'get-or-create returns the new token from now on. A token that an earlier rotation replaced is no longer valid in either case.',
     )
-    .argument('<id>', 'user_group_id of the user group')
+    .addArgument(idArgument())
     .option(
       '--grace-period <duration>',
       'how long the old token still resolves, such as 1h or 7d, at most 30d; 0 for not at all (default: UGS_DEFAULT_GRACE_PERIOD_SECONDS)',
       parseGracePeriod,
     )
     .addOption(showTokenOption());
-  return addPlaceOptions(command, 'the user group').action((id: string, options: RotateOptions) =>
-    withUserGroup(id, options, (found) => rotate(found, options)),
-  );
+  return withUserGroup(command, rotate);
 }
 
-async function rotate({ store, config, caller, userGroup }: Found, options: RotateOptions): Promise<void> {
+async function rotate({ store, config, caller, id }: Found, options: RotateOptions): Promise<void> {
   const { gracePeriod, showToken } = options;
   const context = await contextWithKeys(store, config);
-  const id = userGroup.providedId;
   const seconds = gracePeriod === undefined ? undefined : gracePeriod / 1_000;
   const { userGroup: rotated, token } = await rotateTokenById(context, caller, id, seconds, undefined);
   const until = rotated.previousTokenExpiresAt;
@@ -175,16 +164,14 @@ function renameCommand(): Command {
       'Gives a user group another id. It keeps its token and everything else; data sources that are reserved for it stay so. ' +
         'The old id is free: a program that asks for it creates another user group.',
     )
-    .argument('<id>', 'user_group_id of the user group')
+    .addArgument(idArgument())
     .argument('<new-id>', 'its new user_group_id');
-  return addPlaceOptions(command, 'the user group').action(
-    (id: string, newId: string, options: GroupOptions) =>
-      withUserGroup(id, options, async ({ store, config, caller }) => {
-        await rename(await contextWithKeys(store, config), caller, id, newId);
-        const result = { user_group_id: newId, previous_user_group_id: id };
-        printResult(options, result, `Renamed user group ${id} to ${newId}.`);
-      }),
-  );
+  return withUserGroup(command, async ({ store, config, caller, id }, options: GroupOptions) => {
+    const [, newId = ''] = command.args;
+    await rename(await contextWithKeys(store, config), caller, id, newId);
+    const result = { user_group_id: newId, previous_user_group_id: id };
+    printResult(options, result, `Renamed user group ${id} to ${newId}.`);
+  });
 }
 
 /** Throws `UsageError` for a new id that is not valid, or that another group has. */
@@ -220,13 +207,11 @@ function resumeCommand(): Command {
 
 function withSuspension(command: Command, suspended: boolean): Command {
   const [apply, done] = suspended ? [suspendUserGroup, 'Suspended'] : [resumeUserGroup, 'Resumed'];
-  command.argument('<id>', 'user_group_id of the user group');
-  return addPlaceOptions(command, 'the user group').action((id: string, options: GroupOptions) =>
-    withUserGroup(id, options, async ({ store, config, caller }) => {
-      await apply(commandContext(store, config), caller, id);
-      printResult(options, { user_group_id: id, suspended }, `${done} user group ${id}.`);
-    }),
-  );
+  command.addArgument(idArgument());
+  return withUserGroup(command, async ({ store, config, caller, id }, options: GroupOptions) => {
+    await apply(commandContext(store, config), caller, id);
+    printResult(options, { user_group_id: id, suspended }, `${done} user group ${id}.`);
+  });
 }
 
 function deleteCommand(): Command {
@@ -236,16 +221,14 @@ function deleteCommand(): Command {
       'Deletes a user group. Its token is no longer valid from the next request on and cannot be restored: a group that is created ' +
         'with the same id gets another token. Asks for confirmation, unless --yes is set.',
     )
-    .argument('<id>', 'user_group_id of the user group')
+    .addArgument(idArgument())
     .option('--yes', 'delete without asking for confirmation');
-  return addPlaceOptions(command, 'the user group').action((id: string, options: DeleteOptions) =>
-    withUserGroup(id, options, async ({ store, config, caller, userGroup }) => {
-      if (!options.yes) await confirmDeletion(userGroup, options);
-      const context = { ...commandContext(store, config), erasures: new HistoryErasures() };
-      await deleteUserGroup(context, caller, id, undefined);
-      printResult(options, { user_group_id: id, status: 'deleted' }, `Deleted user group ${id}.`);
-    }),
-  );
+  return withUserGroup(command, async ({ store, config, caller, id, userGroup }, options: DeleteOptions) => {
+    if (!options.yes) await confirmDeletion(userGroup, options);
+    const context = { ...commandContext(store, config), erasures: new HistoryErasures() };
+    await deleteUserGroup(context, caller, id, undefined);
+    printResult(options, { user_group_id: id, status: 'deleted' }, `Deleted user group ${id}.`);
+  });
 }
 
 function confirmDeletion(
@@ -259,30 +242,37 @@ function confirmDeletion(
   );
 }
 
+function idArgument(): Argument {
+  return new Argument('<id>', 'user_group_id of the user group');
+}
+
 function showTokenOption(): Option {
   return new Option('--show-token', 'print the token too, which requires the key ring');
 }
 
 interface Found extends Place {
+  id: string;
   userGroup: UserGroup;
 }
 
-/** Opens the database and finds the group. Throws `NotFound`. */
-function withUserGroup(
-  id: string,
-  options: GroupOptions,
-  work: (found: Found) => Promise<void>,
-): Promise<void> {
-  return atPlace(options, async (place) => {
-    const { store, caller } = place;
-    try {
-      const userGroup = await findUserGroup({ store }, caller, id);
-      await work({ ...place, userGroup });
-    } catch (error) {
-      // Not found, or deleted concurrently.
-      if (!(error instanceof Problem && error.code === 'user_group_not_found')) throw error;
-      throw await unknownUserGroup(store, caller, id, options);
-    }
+/** Adds the options of the place, and an action that works on the group whose id is the first argument. */
+function withUserGroup<Options extends GroupOptions>(
+  command: Command,
+  work: (found: Found, options: Options) => Promise<void>,
+): Command {
+  return addPlaceOptions(command, 'the user group').action(async (id: string) => {
+    const options = command.opts<Options>();
+    await atPlace(options, async (place) => {
+      const { store, caller } = place;
+      try {
+        const userGroup = await findUserGroup({ store }, caller, id);
+        await work({ ...place, id, userGroup }, options);
+      } catch (error) {
+        // Not found, or deleted concurrently.
+        if (!(error instanceof Problem && error.code === 'user_group_not_found')) throw error;
+        throw await unknownUserGroup(store, caller, id, options);
+      }
+    });
   });
 }
 

@@ -69,16 +69,9 @@ export function atPlace(
   work: (place: Place) => Promise<void>,
 ): Promise<void> {
   return withExistingDatabase(options, async ({ store }, config) => {
-    await work({ store, config, caller: await operatorAt(store, options) });
+    const { workspaceId } = await existingWorkspace(store, options.workspace);
+    await work({ store, config, caller: operator(workspaceId, options.environment) });
   });
-}
-
-/** Returns the operator of the workspace and environment. Throws `NotFound`. */
-export async function operatorAt(
-  store: BatchingStore,
-  { workspace, environment }: WorkspaceOptions,
-): Promise<Caller> {
-  return operator((await existingWorkspace(store, workspace)).workspaceId, environment);
 }
 
 /** Throws `NotFound` if the workspace may not be created: all but the first require --create-workspace. */
