@@ -16,8 +16,8 @@ import { NotFound, UsageError } from './exit-code.ts';
 import { printJson, printList } from './output.ts';
 import { existingWorkspace, parseName } from './workspace-option.ts';
 
-/** Counted up to a limit: a receiver that is down may have millions. */
-const MAX_COUNTED = 10_000;
+/** Pending deliveries are counted up to this number: a receiver that is down may have millions. */
+const MAX_PENDING = 10_000;
 
 interface PlaceOptions {
   workspace?: string;
@@ -50,7 +50,7 @@ function listCommand(): Command {
     .summary('list webhook endpoints with their pending deliveries')
     .description(
       'Lists webhook endpoints, with the time since which no delivery has succeeded and the number of pending deliveries, ' +
-        `counted up to ${MAX_COUNTED}.`,
+        `counted up to ${MAX_PENDING}.`,
     )
     .option('--pending', 'only endpoints with pending deliveries');
   return withPlace(command).action((options: ListOptions) =>
@@ -194,7 +194,7 @@ async function matchingEndpoints(
   return Promise.all(
     wanted.map(async (document) => {
       const key = { workspaceId, environment, endpointId: document.id };
-      const health = await store.read({ kind: 'findEndpointHealth', endpoint: key, atMost: MAX_COUNTED });
+      const health = await store.read({ kind: 'findEndpointHealth', endpoint: key, atMost: MAX_PENDING });
       return { key, workspace: name, endpoint: parseWebhookEndpoint(document), ...health };
     }),
   );
