@@ -12,6 +12,25 @@ import { jsonValue } from './json.ts';
 import { type Merge, threeWayMerge } from './merge.ts';
 
 const NAME = 'version';
+const BASE = 'base';
+const RECREATE = 'recreate';
+/** Fields that do not belong to the document, or are never shown again. */
+const OTHER_FIELDS = ['csrf', NAME, BASE, RECREATE, 'secret', 'confirmed', 'force'];
+
+/** What was stored when a form was opened. */
+export interface Opened {
+  version: string;
+  /** The fields as a text: whatever differs from them was typed. */
+  base: string;
+}
+
+export function openedFields({ version, base }: Opened): Html {
+  return html`${versionField(version)}${hidden(BASE, base)}`;
+}
+
+export function openedIn(form: Form): Opened {
+  return { version: versionIn(form), base: form.text(BASE) };
+}
 
 /** Hidden field with the version of what is stored, empty if nothing is. */
 export function versionField(version: string): Html {
@@ -68,10 +87,9 @@ export function editedForm(
   problem: Problem | undefined,
 ): EditedForm {
   const { document, typed } = stored;
-  const hiddenFields = (version: string, base: string) => html`${versionField(version)}${hidden(BASE, base)}`;
-  const opened = hiddenFields(documentVersion(document), JSON.stringify(typed));
+  const opened = openedFields({ version: documentVersion(document), base: JSON.stringify(typed) });
   if (problem === undefined) return { form, text: NO_HTML, hidden: opened };
-  const kept = hiddenFields(versionIn(form), form.text(BASE));
+  const kept = openedFields(openedIn(form));
   if (!isConflict(problem)) return { form, text: problemSummary(problem), hidden: kept };
   if (document === null && versionIn(form) !== '') {
     const label = `Create a new ${noun} with this id`;
@@ -83,18 +101,15 @@ export function editedForm(
   return { form: merged, text: conflictAlert(noun, document, merge), hidden: opened };
 }
 
-const BASE = 'base';
-const RECREATE = 'recreate';
-/** Fields that do not belong to the document, or are never shown again. */
-const OWN_FIELDS = ['csrf', NAME, BASE, RECREATE, 'secret', 'confirmed', 'force'];
-
 function baseIn(form: Form): Map<string, string> | null {
-  const base = jsonValue(form.text(BASE)) as Record<string, string> | null | undefined;
+  const base = jsonValue(openedIn(form).base) as Record<string, string> | null | undefined;
   return base == null ? null : new Map(Object.entries(base));
 }
 
 function typedIn(form: Form): [string, string][] {
-  return form.entries.filter(([name]) => !OWN_FIELDS.includes(name)).map(([name]) => [name, form.text(name)]);
+  return form.entries
+    .filter(([name]) => !OTHER_FIELDS.includes(name))
+    .map(([name]) => [name, form.text(name)]);
 }
 
 function deletedAlert(noun: string): Html {

@@ -1,11 +1,10 @@
 // Conflict page: others changed the same fields of the group while it was being edited. Asks which value to keep.
 
-import { type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { type Change, changesTable } from '../event/changes.ts';
 import { actionForm, submit } from '../fields.ts';
 import { alert, buttonTo, type Html, html, idLink, NO_HTML, pathTo } from '../html.ts';
 import type { PageCall, View } from '../page.ts';
-import { versionField } from '../version.ts';
 import { lastEventsOfGroup } from './events.ts';
 import { hiddenFields, KEEP } from './form.ts';
 import { type GroupMerge, nameOfChange } from './merge.ts';
@@ -18,8 +17,7 @@ export async function conflictView(
 ): Promise<View> {
   const { providedId } = stored;
   const group = pathTo('user-groups', providedId);
-  const content = html`${versionField(versionTag(stored))}
-${hiddenFields(fields, stored)}
+  const content = html`${hiddenFields(fields, stored)}
 ${changesSection('Changed by you only', own)}
 <h2>Changed by others and by you</h2>
 ${changesTable(conflicts, ['Stored now', 'Yours'], { name: 'Decision', cellOf: keepBox })}

@@ -1,19 +1,18 @@
 // Form that edits a group. Its button leads to the review; nothing is stored before that.
 
-import { type UserGroup, valuesLength, versionTag } from '../../domain/user-group/user-group.ts';
+import { type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import type { Problem } from '../../problem.ts';
-import { hidden, problemSummary } from '../fields.ts';
-import type { Form } from '../form.ts';
+import { problemSummary } from '../fields.ts';
 import { formView } from '../form-pages.ts';
 import { html, idLink, pathTo } from '../html.ts';
 import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
-import { versionField, versionIn } from '../version.ts';
+import { type Opened, openedFields, openedIn } from '../version.ts';
 import {
-  BASE,
   groupFields,
   isJsonForm,
   modeButton,
+  openedGroup,
   readGroup,
   submittedFields,
   type TypedGroup,
@@ -21,7 +20,7 @@ import {
 } from './form.ts';
 import { goneView } from './gone.ts';
 import { groupIn } from './group.ts';
-import { type GroupFields, textOfGroup } from './merge.ts';
+import type { GroupFields } from './merge.ts';
 
 const shared = {
   path: '/user-groups/:user_group_id/edit',
@@ -48,7 +47,7 @@ export async function openedView(
 ): Promise<View> {
   await call.context.cpu.turn(valuesLength(stored));
   const typed = typedGroup(await environmentConfig(call), isJsonForm(call.query, call.form), fields);
-  return editView(call, typed, { version: versionTag(stored), base: textOfGroup(stored) }, problem);
+  return editView(call, typed, openedGroup(stored), problem);
 }
 
 /** Shows the form again, after the review. */
@@ -72,23 +71,7 @@ export async function showRejectedEdit(call: PageCall, problem: Problem): Promis
   return editView(call, readGroup(form, await environmentConfig(call)), openedIn(form), problem);
 }
 
-/** The stored group that the form was opened with. */
-interface Opened {
-  version: string;
-  /** See `textOfGroup`. */
-  base: string;
-}
-
-function openedIn(form: Form): Opened {
-  return { version: versionIn(form), base: form.text(BASE) };
-}
-
-async function editView(
-  call: PageCall,
-  typed: TypedGroup,
-  { version, base }: Opened,
-  problem?: Problem,
-): Promise<View> {
+async function editView(call: PageCall, typed: TypedGroup, opened: Opened, problem?: Problem): Promise<View> {
   const id = userGroupIdParameter(call.request);
   const group = pathTo('user-groups', id);
   const config = await environmentConfig(call);
@@ -97,7 +80,7 @@ async function editView(
     heading: 'Edit user group',
     text: html`<p>${idLink(group, id)}</p>
 ${problemSummary(problem)}`,
-    fields: html`${versionField(version)}${hidden(BASE, base)}
+    fields: html`${openedFields(opened)}
 ${groupFields(typed, config, id, problem)}`,
     button: 'Review changes',
     back: group,

@@ -2,13 +2,14 @@
 
 import { memberChanges, userGroupChanges } from '../../domain/event/changes.ts';
 import { refuseFields, type UserGroupFields, userGroupBody } from '../../domain/request-body.ts';
-import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import { type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { Problem, type Violation } from '../../problem.ts';
 import { type Change, changeList } from '../event/changes.ts';
 import { hidden, nameField } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { type Html, html } from '../html.ts';
+import { type Opened, openedFields, openedIn } from '../version.ts';
 import { mappingFields, mappingText, readMapping, type TypedMapping, typedMapping } from './mapping.ts';
 import { type GroupFields, groupOfText, textOfGroup, withStored } from './merge.ts';
 import {
@@ -56,7 +57,7 @@ export interface Submitted {
 
 /** Throws like `readGroupFields`. */
 export function submittedFields(id: string, form: Form, config: EnvironmentConfig): Submitted {
-  const base = groupOfText(form.text(BASE));
+  const base = groupOfText(openedIn(form).base);
   const fields = readGroupFields(id, readGroup(form, config), config, base ?? NOTHING);
   return { base, fields: base === null ? fields : withStored(fields, base, form.texts(KEEP)) };
 }
@@ -136,13 +137,15 @@ export function modeButton({ mapping, properties }: TypedGroup, path: string): H
 /** Name of the button, and of the parameter in an address. */
 const AS = 'as';
 
-/** Hidden fields with the typed values. `base` has the stored values at the version of the form. */
-export function hiddenFields({ name, mapping, properties }: GroupFields, base: GroupFields): Html {
-  return html`${hidden('name', name)}${hidden('mapping', mapping ?? '')}${hidden('properties', properties ?? '')}
-${hidden(BASE, textOfGroup(base))}`;
+export function openedGroup(stored: UserGroup): Opened {
+  return { version: versionTag(stored), base: textOfGroup(stored) };
 }
 
-/** Name of the field with what was stored when the form was opened: whatever differs from it was typed. */
-export const BASE = 'base';
+/** Hidden fields with the typed values, and what is stored. */
+export function hiddenFields({ name, mapping, properties }: GroupFields, stored: UserGroup): Html {
+  return html`${openedFields(openedGroup(stored))}
+${hidden('name', name)}${hidden('mapping', mapping ?? '')}${hidden('properties', properties ?? '')}`;
+}
+
 /** Name of the check boxes that keep the stored value of a field after a conflict. */
 export const KEEP = 'keep';

@@ -10,7 +10,7 @@ import { type Change, changesTable } from '../event/changes.ts';
 import { actionForm, cancel, submit } from '../fields.ts';
 import { type Html, html, idLink, NO_HTML, none, pathTo, pointerText } from '../html.ts';
 import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
-import { versionField, versionIn } from '../version.ts';
+import { versionIn } from '../version.ts';
 import { conflictView, editButton } from './conflict.ts';
 import { showRejectedEdit } from './edit.ts';
 import { changedFields, differences, hiddenFields, type Submitted, submittedFields } from './form.ts';
@@ -63,8 +63,7 @@ export async function reviewView(
   await checkPolicies(context, caller, stored.providedId, changedFields(stored, fields));
   const group = pathTo('user-groups', stored.providedId);
   const isSame = Object.keys(changedFields(stored, fields)).length === 0;
-  const content = html`${versionField(versionTag(stored))}
-${hiddenFields(fields, stored)}
+  const content = html`${hiddenFields(fields, stored)}
 <div class="actions">${isSame ? '' : submit('Save')} ${editButton(stored, 'Edit again')} ${cancel(group)}</div>`;
   return {
     title: `Review ${stored.providedId}`,
