@@ -1,6 +1,6 @@
 import { isPermitted } from '../../domain/api-token.ts';
 import { userGroupId } from '../../domain/field.ts';
-import { decodeString, treeText } from '../../domain/json/json-tree.ts';
+import { decodeString } from '../../domain/json/json-tree.ts';
 import { valueCheck } from '../../domain/request-body.ts';
 import { type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
 import { findLastRename, newestEnd } from '../../operations/user-group/history.ts';
@@ -162,9 +162,8 @@ function propertyCells({ properties }: UserGroup, columns: readonly string[]): I
   if (columns.length === 0) return [];
   const members = membersOf(properties);
   return columns.map((name) => {
-    const value = members.get(JSON.stringify(name));
-    if (value === undefined) return absent('none');
-    const json = treeText(value);
+    const json = members.get(name);
+    if (json === undefined) return absent('none');
     const text = json[0] === '"' ? decodeString(json) : json;
     return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS).toWellFormed()}…`;
   });

@@ -4,7 +4,7 @@
 
 import type { Catalogue, DataSource, Reference } from '../../domain/catalogue.ts';
 import { documentFields } from '../../domain/document.ts';
-import { decodeString, JsonObject, parseTree, treeText } from '../../domain/json/json-tree.ts';
+import { decodeString } from '../../domain/json/json-tree.ts';
 import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import type { Problem, Violation } from '../../problem.ts';
@@ -12,7 +12,7 @@ import { dataSourceName } from '../catalogue/data-source.ts';
 import { areaField, choiceField, hidden, textField } from '../fields.ts';
 import { type Form, parseTypedJson } from '../form.ts';
 import { type Html, html, isolated } from '../html.ts';
-import { jsonValue, membersOf, membersTextInOrder, otherText } from '../json.ts';
+import { fieldText, jsonValue, membersOf, otherText } from '../json.ts';
 
 interface Input {
   schemaId: string;
@@ -47,15 +47,14 @@ export function typedMapping(
   isJson: boolean,
 ): TypedMapping {
   const schemaIds = [...config.ofKind('schema').keys()];
-  const stored = new Map(membersOf(mapping));
+  const stored = membersOf(mapping);
   const isForm = !isJson && schemaIds.length <= MAX_SCHEMAS;
   const sourceCount = (schemaId: string) => config.catalogue.ofSchema(schemaId).length;
   const all = schemaIds.reduce((sum, schemaId) => sum + sourceCount(schemaId), 0);
   const maxChoices = all > MAX_ALL_CHOICES ? 0 : MAX_CHOICES;
   const inputs = (isForm ? schemaIds : []).map((schemaId) => {
-    const reference = stored.get(JSON.stringify(schemaId));
-    stored.delete(JSON.stringify(schemaId));
-    const text = reference === undefined ? '' : treeText(reference);
+    const text = stored.get(schemaId) ?? '';
+    stored.delete(schemaId);
     const isSearched = sourceCount(schemaId) > maxChoices;
     const value = isSearched ? searchedText(config.catalogue, text) : text;
     return { schemaId, stored: text, value, isSearched };
@@ -84,27 +83,13 @@ export function mappingText(
   stored: JsonText | null,
   violations: Violation[],
 ): JsonText | null {
-  const text = parseTypedJson(other, ['mapping'], violations);
-  if (inputs.length === 0) return text;
-  const tree = text === null ? null : parseTree(text);
-  if (tree !== null && !(tree instanceof JsonObject)) {
-    violations.push({ pointer: '/mapping', detail: 'must be an object' });
-    return null;
-  }
+  if (inputs.length === 0) return parseTypedJson(other, ['mapping'], violations);
   const chosen = new Map<string, JsonText>();
   for (const input of inputs) {
     const reference = referenceText(input, catalogue, violations);
-    if (reference !== null) chosen.set(JSON.stringify(input.schemaId), reference);
+    if (reference !== null) chosen.set(input.schemaId, reference);
   }
-  for (const [key, value] of tree?.members ?? []) {
-    if (chosen.has(key))
-      violations.push({
-        pointer: jsonPointer(['mapping', decodeString(key)]),
-        detail: 'is also in the other entries: remove it there',
-      });
-    chosen.set(key, treeText(value));
-  }
-  return chosen.size === 0 ? text : membersTextInOrder(stored, chosen);
+  return fieldText('mapping', stored, chosen, other, violations);
 }
 
 /** Returns null for the default. */

@@ -1,11 +1,12 @@
 // The fields of a user group for a merge: its name, and each first-level member of its mapping and its properties.
 
 import { limits } from '../../domain/field.ts';
-import { decodeString, JsonObject, objectText, parseTree, treeText } from '../../domain/json/json-tree.ts';
+import { decodeString, objectText } from '../../domain/json/json-tree.ts';
 import { type JsonText, parseStrictJson } from '../../domain/json/strict-json.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import type { Change } from '../event/changes.ts';
+import { membersOf } from '../json.ts';
 import { type Difference, type Fields, type Merge, threeWayMerge } from '../merge.ts';
 
 /** Fields of the form, all of which are sent. */
@@ -76,10 +77,9 @@ function membersOfGroup(group: GroupFields): Fields {
   const members = new Map([[JSON.stringify(['name']), JSON.stringify(group.name)]]);
   for (const field of OBJECTS) {
     const text = group[field];
-    const tree = text === null ? null : parseTree(text);
-    if (!(tree instanceof JsonObject)) continue;
+    if (text?.[0] !== '{') continue;
     members.set(JSON.stringify([field]), PRESENT);
-    for (const [key, value] of tree.members) members.set(`["${field}",${key}]`, treeText(value));
+    for (const [name, value] of membersOf(text)) members.set(JSON.stringify([field, name]), value);
   }
   return members;
 }

@@ -7,15 +7,15 @@ import {
   JsonArray,
   JsonObject,
   type JsonTree,
+  jsonText,
   parseTree,
-  treeText,
 } from '../../domain/json/json-tree.ts';
 import { type JsonText, jsonPointer, ONLY_NUMBER } from '../../domain/json/strict-json.ts';
 import { Problem, type Violation } from '../../problem.ts';
 import { areaField, choiceField, hidden, textField } from '../fields.ts';
 import { type Form, parseTypedJson } from '../form.ts';
 import { type Html, html, table } from '../html.ts';
-import { editableJson, membersOf, membersTextInOrder, otherText } from '../json.ts';
+import { editableJson, fieldText, membersOf, otherText } from '../json.ts';
 
 /** `choice` has texts of JSON as its values; `json` is for a stored value that the other kinds cannot show unchanged. */
 const kinds = ['text', 'number', 'choice', 'json'] as const;
@@ -62,11 +62,10 @@ export function typedProperties(
   if (schema === 'json')
     return { inputs: [], other: properties === null ? '' : editableJson(properties), hasRows: false };
   if (schema === null) return typedRows(properties);
-  const stored = new Map(membersOf(properties));
+  const stored = membersOf(properties);
   const inputs = [...propertyDefinitions(schema)].map(([key, definition]) => {
-    const text = JSON.stringify(key);
-    const value = stored.get(text);
-    stored.delete(text);
+    const value = stored.get(key);
+    stored.delete(key);
     return propertyInput(key, definition, value);
   });
   return { inputs, other: otherText(properties, stored), hasRows: false };
@@ -74,7 +73,7 @@ export function typedProperties(
 
 /** Returns a row for each member, and some for new ones. */
 function typedRows(properties: JsonText | null): TypedProperties {
-  const members = Array.from(membersOf(properties), ([key, value]) => [decodeString(key), value] as const);
+  const members = [...membersOf(properties)];
   const isRows = members.length <= MAX_ROWS && members.every(([key]) => key !== '' && !CONTROL.test(key));
   if (!isRows) return typedProperties('json', properties);
   const blank = Array.from({ length: BLANK_ROWS }, () => rowInput('', 'text', ''));
@@ -85,13 +84,13 @@ function typedRows(properties: JsonText | null): TypedProperties {
   };
 }
 
-function storedRow(key: string, stored: JsonTree): Input {
+function storedRow(key: string, stored: JsonText): Input {
   for (const kind of ['text', 'number'] as const) {
-    const isOfKind = typeof stored === 'string' && (kind === 'text') === (stored[0] === '"');
+    const isOfKind = (kind === 'text') === (stored[0] === '"');
     const value = isOfKind ? shownValue({ kind, label: key, hint: '', choices: [] }, stored) : null;
     if (value !== null) return rowInput(key, kind, value);
   }
-  return rowInput(key, 'json', editableJson(treeText(stored)));
+  return rowInput(key, 'json', editableJson(stored));
 }
 
 function rowInput(key: string, kind: Kind, value: string): Input {
@@ -120,13 +119,8 @@ export function propertiesText(
   stored: JsonText | null,
   violations: Violation[],
 ): JsonText | null {
-  const text = parseTypedJson(other, ['properties'], violations);
-  if (inputs.length === 0) return text;
-  if (text !== null && text[0] !== '{') {
-    violations.push({ pointer: '/properties', detail: 'must be an object' });
-    return null;
-  }
-  const typed = new Map<string, string>();
+  if (inputs.length === 0) return parseTypedJson(other, ['properties'], violations);
+  const typed = new Map<string, JsonText>();
   for (const input of inputs) {
     const value = inputJson(input, violations);
     if (value === null) continue;
@@ -134,15 +128,11 @@ export function propertiesText(
       violations.push({ pointer: '/properties', detail: `has no name for the value ${value}` });
       continue;
     }
-    if (typed.has(JSON.stringify(input.key)))
+    if (typed.has(input.key))
       violations.push({ pointer: jsonPointer(['properties', input.key]), detail: 'occurs twice' });
-    typed.set(JSON.stringify(input.key), value);
+    typed.set(input.key, value);
   }
-  for (const [key, value] of membersOf(text)) {
-    if (typed.has(key)) violations.push(inOther(key));
-    typed.set(key, treeText(value));
-  }
-  return typed.size === 0 ? text : membersTextInOrder(stored, typed);
+  return fieldText('properties', stored, typed, other, violations);
 }
 
 /** `problem` is why the form was rejected. */
@@ -257,16 +247,15 @@ function stringValue(tree: JsonTree | undefined): string {
   return typeof tree === 'string' && tree[0] === '"' ? decodeString(tree) : '';
 }
 
-function propertyInput(key: string, definition: Definition, stored: JsonTree | undefined): Input {
+function propertyInput(key: string, definition: Definition, stored: JsonText | undefined): Input {
   if (stored === undefined) return { ...definition, key, value: '' };
   const value = shownValue(definition, stored);
   if (value !== null) return { ...definition, key, value };
-  return { ...definition, key, kind: 'json', hint: JSON_HINT, value: editableJson(treeText(stored)) };
+  return { ...definition, key, kind: 'json', hint: JSON_HINT, value: editableJson(stored) };
 }
 
 /** Returns null if the control would not send the value back unchanged. */
-function shownValue({ kind, choices }: Definition, stored: JsonTree): string | null {
-  if (typeof stored !== 'string') return null;
+function shownValue({ kind, choices }: Definition, stored: JsonText): string | null {
   switch (kind) {
     case 'text': {
       const text = stringValue(stored);
@@ -288,13 +277,13 @@ function typedInput(key: string, kind: Kind, value: string, definition: Definiti
 }
 
 /** Returns the text of JSON; null if the member is absent or not valid. */
-function inputJson({ key, kind, value }: Input, violations: Violation[]): string | null {
+function inputJson({ key, kind, value }: Input, violations: Violation[]): JsonText | null {
   if (value.trim() === '') return null;
   switch (kind) {
     case 'text':
-      return JSON.stringify(value);
+      return jsonText(value);
     case 'number':
-      if (ONLY_NUMBER.test(value.trim())) return value.trim();
+      if (ONLY_NUMBER.test(value.trim())) return value.trim() as JsonText;
       violations.push({
         pointer: jsonPointer(['properties', key]),
         detail: 'must be a number, such as 25 or 0.5',
@@ -306,11 +295,6 @@ function inputJson({ key, kind, value }: Input, violations: Violation[]): string
     default:
       return kind satisfies never;
   }
-}
-
-function inOther(key: string): Violation {
-  const pointer = jsonPointer(['properties', decodeString(key)]);
-  return { pointer, detail: 'is also in the other properties: remove it there' };
 }
 
 function inputField(input: Input, index: number, problem: Problem | undefined): Html {

@@ -4,7 +4,7 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { memberChanges } from '../../domain/event/changes.ts';
 import { bucketOfTarget, type StoredEvent } from '../../domain/event/event.ts';
-import { decodeString, splitMembers } from '../../domain/json/json-tree.ts';
+import { decodeString, objectText } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { valuesLength } from '../../domain/user-group/user-group.ts';
 import { httpStatus } from '../../http/response/problem.ts';
@@ -12,7 +12,7 @@ import type { Context } from '../../operations/context.ts';
 import { findIdAt } from '../../operations/user-group/history.ts';
 import { Problem } from '../../problem.ts';
 import { type Change, changeList, isRestorable } from '../event/changes.ts';
-import { membersText } from '../json.ts';
+import { membersOf } from '../json.ts';
 import { type Page, type PageCall, WRITERS } from '../page.ts';
 import { openedView } from './edit.ts';
 import { groupIn } from './group.ts';
@@ -72,10 +72,10 @@ function takeBack(fields: GroupFields, { path: [field, member], from, to }: Chan
   if (field === 'name') return { ...fields, name: decodeString(from!) };
   const name = field as 'mapping' | 'properties';
   if (member === undefined) return { ...fields, [name]: from === 'null' ? null : from };
-  const members = new Map(fields[name] === null ? [] : splitMembers(fields[name]));
-  setMember(members, JSON.stringify(member), earlierValue(members.get(JSON.stringify(member)), from, to));
+  const members = membersOf(fields[name]);
+  setMember(members, member, earlierValue(members.get(member), from, to));
   const isNull = members.size === 0 && fields[name] === null;
-  return { ...fields, [name]: isNull ? null : membersText(members) };
+  return { ...fields, [name]: isNull ? null : objectText(members) };
 }
 
 /** Returns the value before the change. Of two objects, an event has only what differs, at any depth. */
@@ -85,15 +85,15 @@ function earlierValue(
   to: JsonText | undefined,
 ): JsonText | undefined {
   const [members, before, after] = [current, from, to].map((text) =>
-    text?.[0] === '{' ? new Map(splitMembers(text)) : null,
+    text?.[0] === '{' ? membersOf(text) : null,
   );
   if (!members || !before || !after) return from;
-  for (const key of new Set([...before.keys(), ...after.keys()]))
-    setMember(members, key, earlierValue(members.get(key), before.get(key), after.get(key)));
-  return membersText(members);
+  for (const name of new Set([...before.keys(), ...after.keys()]))
+    setMember(members, name, earlierValue(members.get(name), before.get(name), after.get(name)));
+  return objectText(members);
 }
 
-function setMember(members: Map<string, JsonText>, key: string, value: JsonText | undefined): void {
-  if (value === undefined) members.delete(key);
-  else members.set(key, value);
+function setMember(members: Map<string, JsonText>, name: string, value: JsonText | undefined): void {
+  if (value === undefined) members.delete(name);
+  else members.set(name, value);
 }

@@ -3,13 +3,6 @@
 import { sampleDashboard } from '../../demo/dashboard.ts';
 import { isPermitted } from '../../domain/api-token.ts';
 import type { DataSource } from '../../domain/catalogue.ts';
-import {
-  decodeString,
-  JsonObject,
-  type JsonTree,
-  splitMembers,
-  treeText,
-} from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { embedTokenBody } from '../../http/endpoints/embed-token/create.ts';
@@ -125,25 +118,24 @@ ${mapping === null ? none('No mapping.') : jsonBlock(mapping)}`;
 }
 
 function dataSourceAttributes({ json }: DataSource): JsonText {
-  return splitMembers(json).get('"attributes"')!;
+  return membersOf(json).get('attributes')!;
 }
 
 /** Shows the first level of the properties. */
 function variables({ properties }: UserGroup): Html {
   const members = membersOf(properties);
   if (members.size === 0) return none('No properties.');
-  const rows = Array.from(members, ([key, value]) => [
-    html`<code>${decodeString(key)}</code>`,
-    html`<code>${jsonText(treeText(value))}</code>`,
+  const rows = Array.from(members, ([name, value]) => [
+    html`<code>${name}</code>`,
+    html`<code>${jsonText(value)}</code>`,
     typeName(value),
   ]);
   return html`<p class="hint">The properties, for queries to bind as parameters: never as text within SQL.</p>
 ${table('Variables', ['Name', 'Value', 'Type'], rows)}`;
 }
 
-function typeName(value: JsonTree): string {
-  if (value instanceof JsonObject) return 'object';
-  const text = treeText(value);
+function typeName(text: JsonText): string {
+  if (text[0] === '{') return 'object';
   if (text[0] === '[') return 'list';
   if (text[0] === '"') return 'text';
   if (text === 'null') return 'null';
