@@ -1,6 +1,7 @@
 // Changes as people read them: each changed field or member with its value before and after.
 
-import { decodeString, JsonObject, type JsonTree, parseTree, treeText } from '../../domain/json/json-tree.ts';
+import { listChanges } from '../../domain/event/changes.ts';
+import { decodeString } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { type Html, html, joined, NO_HTML, table } from '../html.ts';
 import { jsonBlock, jsonText } from '../json.ts';
@@ -17,13 +18,15 @@ export interface Change {
 
 const SHORT_CHARACTERS = 120;
 
-/** `changes` has the format of events; see `memberChanges`. */
-export function changeList(changes: JsonText): Change[] {
-  return [...(parseTree(changes) as JsonObject).members].flatMap(([field, tree]) => {
-    const change = tree as JsonObject;
-    if (isPair(change)) return parseChange([field], change);
-    return [...change.members].map(([member, pair]) => parseChange([field, member], pair as JsonObject));
-  });
+/** Lists the stored changes of an event. */
+export function changeList(changes: JsonText | null): Change[] {
+  if (changes === null) return [];
+  return listChanges(changes).map(({ field, member, from, to, isTruncated }) => ({
+    path: [field, member].filter((key) => key !== null).map(decodeString),
+    from,
+    to,
+    isTruncated,
+  }));
 }
 
 /** Whether the form of a user group can store the earlier value. */
@@ -64,24 +67,6 @@ export function changesText(
 function transitionText({ from, to, isTruncated }: Change, isNew: boolean): Html {
   if (isTruncated) return html`<span class="none">values omitted, too large</span>`;
   return html`${isNew ? '' : html`${valueText(from)} → `}${valueText(to)}`;
-}
-
-/** Whether this is the change of a whole field, rather than an object with the changes of its members. */
-function isPair({ members }: JsonObject): boolean {
-  return [...members.values()].some((value) => !(value instanceof JsonObject) || value.members.size === 0);
-}
-
-function parseChange(keys: readonly string[], { members }: JsonObject): Change {
-  const text = (name: string) => {
-    const value: JsonTree | undefined = members.get(name);
-    return value === undefined ? undefined : treeText(value);
-  };
-  return {
-    path: keys.map((key) => decodeString(key)),
-    from: text('"from"'),
-    to: text('"to"'),
-    isTruncated: members.has('"truncated"'),
-  };
 }
 
 function pathText(path: readonly string[]): Html {

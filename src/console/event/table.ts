@@ -1,7 +1,6 @@
 // Events as rows of a table.
 
 import { type Caller, isPermitted } from '../../domain/api-token.ts';
-import { memberChanges } from '../../domain/event/changes.ts';
 import type { Actor, EventTarget, EventType, StoredEvent } from '../../domain/event/event.ts';
 import { actorLabel } from '../../domain/event/filter.ts';
 import type { EventsPage } from '../../operations/event/list.ts';
@@ -43,10 +42,10 @@ export function actorLabels({ events }: EventsPage): string[] {
 export function eventTable(caller: Caller, { events }: EventsPage, userGroupId?: string): Html {
   const isOfOne = userGroupId !== undefined;
   const rows = events.map((event) => {
-    const changes = event.changes === null ? null : changeList(memberChanges(event.changes));
+    const changes = changeList(event.changes);
     return [
       time(event.occurredAt),
-      what(event, changes ?? []),
+      what(event, changes),
       ...(isOfOne ? [] : [about(caller, event)]),
       who(event.actor),
       changesCell(caller, event, changes, userGroupId),
@@ -113,11 +112,11 @@ function who(actor: Actor): Insertion {
 
 function changesCell(
   caller: Caller,
-  { type, target, position, version }: StoredEvent,
-  changes: readonly Change[] | null,
+  { type, target, position, version, changes: stored }: StoredEvent,
+  changes: readonly Change[],
   userGroupId = target.id,
 ): Html {
-  if (changes === null) {
+  if (stored === null) {
     const isErased = type === 'user_group.created' || type === 'user_group.updated';
     return isErased ? html`<span class="none">removed when the group was deleted</span>` : NO_HTML;
   }

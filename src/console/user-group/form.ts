@@ -1,6 +1,6 @@
 // The form of a user group: what a person types, and what the API accepts.
 
-import { memberChanges, userGroupChanges } from '../../domain/event/changes.ts';
+import { userGroupChanges } from '../../domain/event/changes.ts';
 import { refuseFields, type UserGroupFields, userGroupBody } from '../../domain/request-body.ts';
 import { type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
@@ -111,8 +111,7 @@ export function changedFields(stored: GroupFields, fields: GroupFields): UserGro
 
 /** Returns the differences, member by member. */
 export function differences(stored: UserGroup, fields: GroupFields): Change[] {
-  const changes = userGroupChanges(stored, { ...stored, ...fields }).within(Number.POSITIVE_INFINITY);
-  return changes === null ? [] : changeList(memberChanges(changes));
+  return changeList(userGroupChanges(stored, { ...stored, ...fields }).within(Number.POSITIVE_INFINITY));
 }
 
 /** `userGroupId` is null for a new group. */

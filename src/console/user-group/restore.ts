@@ -2,7 +2,6 @@
 // is stored before the person saves it.
 
 import type { Caller } from '../../domain/api-token.ts';
-import { memberChanges } from '../../domain/event/changes.ts';
 import { bucketOfTarget, type StoredEvent } from '../../domain/event/event.ts';
 import { decodeString, objectText } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
@@ -41,7 +40,7 @@ export const restore: Page = {
 /** Returns the changes of the event in the query, or only the named one. Throws `not_found` if there is none. */
 async function changesIn({ context, caller, query }: PageCall, id: string): Promise<Change[]> {
   const event = await findEvent(context, caller, id, Number(query.get('position')));
-  const all = event?.changes == null ? [] : changeList(memberChanges(event.changes));
+  const all = changeList(event?.changes ?? null);
   const path = query.get('field');
   const changes = all.filter(
     (change) => isRestorable(change) && (path === null || JSON.stringify(change.path) === path),

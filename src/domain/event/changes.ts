@@ -98,9 +98,18 @@ function storedForm(isNew: boolean, differences: readonly Difference[]): JsonTex
 
 /** The stored changes as callers see them. A member that is absent before or after has no `from` or `to`. */
 export function memberChanges(changes: JsonText): JsonText {
+  return objectOfFields(listChanges(changes), changeText);
+}
+
+/** Lists the stored changes, field by field. Omitted members of a field replace the change of the field. */
+export function listChanges(changes: JsonText): Difference[] {
   const parts = splitMembers(changes);
   const [from, to, marks] = ['"from"', '"to"', '"truncated"'].map((part) => memberTexts(parts.get(part)));
-  return objectOfFields([...listDifferences(from!, to!), ...truncatedBy(marks!)], changeText);
+  const all = [...listDifferences(from!, to!), ...truncatedBy(marks!)];
+  return [...Map.groupBy(all, ({ field }) => field).values()].flatMap((ofField) => {
+    const ofMembers = ofField.filter(({ member }) => member !== null);
+    return ofMembers.length > 0 ? ofMembers : ofField;
+  });
 }
 
 function truncatedBy(marks: Texts): Difference[] {

@@ -1,8 +1,7 @@
 // Conditions on events that no index answers: a list reads events and leaves out those that do not meet them.
 
-import { splitMembers } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
-import { memberChanges } from './changes.ts';
+import { listChanges } from './changes.ts';
 import type { Actor, StoredEvent, TargetType } from './event.ts';
 
 export interface EventFilter {
@@ -46,9 +45,9 @@ function changesField(changes: JsonText, changed: string): boolean {
   const [field = ''] = changed.split('.', 1);
   const member = changed.length > field.length ? JSON.stringify(changed.slice(field.length + 1)) : null;
   if (member !== null && !changes.includes(member) && !changes.includes('"truncated"')) return false;
-  const change = splitMembers(memberChanges(changes)).get(JSON.stringify(field));
-  if (change === undefined || member === null) return change !== undefined;
-  const members = splitMembers(change);
-  // The members of a change of a member are objects; those of a change of the field are its values.
-  return members.get(member)?.[0] === '{' || members.get('"truncated"') === 'true';
+  return listChanges(changes).some(
+    (change) =>
+      change.field === JSON.stringify(field) &&
+      (member === null || change.member === member || (change.member === null && change.isTruncated)),
+  );
 }
