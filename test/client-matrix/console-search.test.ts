@@ -133,7 +133,7 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
     await page.close();
   });
 
-  it('leaves the list for the response of a proxy, or for the error of the browser', async () => {
+  it('replaces the page with the response of a proxy, or with the error of the browser', async () => {
     const page = await open();
     const isSearch = (url: URL) => url.searchParams.has('search');
     await page.route(isSearch, (route) =>

@@ -164,7 +164,7 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
     );
   });
 
-  it('says that there is nothing at the end only', async () => {
+  it('says that there is nothing only at the end', async () => {
     const first = await browser.get(`${LIST}?search=nothing`);
     assert.doesNotMatch(textOf(first), /No user group/);
     assert.match(textOf(await searchOn(first)), /No user group here meets these conditions\./);

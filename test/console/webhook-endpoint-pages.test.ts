@@ -218,7 +218,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
     assert.match(textOf(missing), /No delivery has the id evt_unknown \./);
   });
 
-  it('says of each endpoint that nothing is delivered if no events are recorded', async () => {
+  it('says for each endpoint that nothing is delivered if no events are recorded', async () => {
     await using silent = await TestService.start(database, {
       env: { ...env, UGS_EVENT_RETENTION_DAYS: '0' },
     });
@@ -243,7 +243,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
     assert.match(await list('failed'), /No delivery has the state failed\./);
   });
 
-  it('says that the service has disabled an endpoint, unlike one that a person has disabled', async () => {
+  it('distinguishes an endpoint that the service has disabled from one that a person has disabled', async () => {
     await using receiver = await Receiver.start(respondWith(410));
     const { tenant, browser } = await newTenant();
     await tenant.endpoint('gone', receiver.url);

@@ -13,7 +13,7 @@ describe('a suggestion', () => {
     assert.equal(suggest('propXXXies', known), ' (did you mean properties?)');
   });
 
-  it('is the known name that continues it, such as with a unit', () => {
+  it('is a known name that starts with it, such as one with a unit', () => {
     const limits = ['permission', 'expires_in_seconds'];
     assert.equal(suggest('expires_in', limits), ' (did you mean expires_in_seconds?)');
     assert.match(suggest('', limits), /^ \(the most similar is permission;/);

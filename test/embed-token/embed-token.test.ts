@@ -551,7 +551,7 @@ describeOnEachDatabase('POST /v1/embed-tokens', (database) => {
     });
   });
 
-  it('is allowed to admin, read-write and embed, which may not read, list or resolve more than that', async () => {
+  it('is allowed to admin, read-write and embed, of which embed may not read, list or delete anything', async () => {
     for (const permission of permissions) {
       const { token } = await site.service.apiToken({ permission });
       const allowed = ['admin', 'read-write', 'embed'].includes(permission);
@@ -596,7 +596,7 @@ describeOnEachDatabase('POST /v1/embed-tokens', (database) => {
     }
   });
 
-  it('uses an integration and a group in the version of the moment', async () => {
+  it('uses the current versions of the integration and the group', async () => {
     await site.put('changing', integrations.jwt);
     assert.equal(decodeJwt(await site.token('changing')).aud, 'cube');
     await site.put('changing', {

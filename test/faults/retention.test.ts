@@ -237,7 +237,7 @@ describeOnEachDatabase('The retention of events by a clock that is ahead', (data
     assert.deepEqual(await retention.runIfClockIsConfirmed(), { events: 0, deliveries: 0, usage: 0 });
   });
 
-  it('deletes at once if tokens were used two days ago, or if no events are kept', async () => {
+  it('deletes immediately if tokens were used two days ago, or if no events are kept', async () => {
     const { user_group } = (await service.get({ user_group_id: 'used', name: 'N' })).json;
     service.clockAheadMs += 40 * DAY_MS;
     assert.equal(await newRetention().runIfClockIsConfirmed(), null);
@@ -327,7 +327,7 @@ describe('The retention of events in the background', () => {
   });
 
   describeOnEachDatabase('', (database) => {
-    it('stops at once when the service stops', async () => {
+    it('stops immediately when the service stops', async () => {
       const service = await TestService.start(database);
       const running = service.app.eventRetention.run();
       const start = performance.now();

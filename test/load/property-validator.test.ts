@@ -101,7 +101,7 @@ describe('The validator of properties', () => {
       assert.deepEqual(await validator.check(tenant, large, [EMPTY_OBJECT, EMPTY_OBJECT]), [[], []]);
   });
 
-  it('checks many properties at once, as long as a slow check may take', async () => {
+  it('checks many properties together, for as long as a slow check may take', async () => {
     const all = Array.from({ length: 500 }, () => jsonText({ plan: 'lead' }));
     const faults = await validator.check(VICTIM, ordinary, all);
     assert.equal(faults.flat().length, 500);

@@ -164,7 +164,7 @@ describeOnEachDatabase('metrics', (database) => {
     assert.ok(Number(seconds) > 60, `${seconds} s`);
   });
 
-  it('are scraped at once, however many connections are idle', async () => {
+  it('are scraped immediately, however many connections are idle', async () => {
     const idle = await Promise.all(
       Array.from({ length: 100 }, () => RawConnection.open(service.app.metricsUrl!)),
     );

@@ -47,7 +47,7 @@ describe('A lane with two threads', () => {
     assert.deepEqual(await ended(endless, ordinary), [`${OTHER} checked`, `${HOSTILE} exceeded`]);
   });
 
-  it('gives no tenant both of them', async () => {
+  it('gives no tenant both threads', async () => {
     lane = new Lane({ limits, threads: 2 });
     await startBoth(lane);
     const order = await ended(endless, endless, ordinary);

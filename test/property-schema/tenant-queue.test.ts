@@ -60,7 +60,7 @@ describe('A queue of tenants', () => {
     assert.deepEqual(serve(queue, () => 1).at(-1), 1);
   });
 
-  it('has room for the next tenant when one has filled what it may', () => {
+  it('has room for the next tenant when one has used all that it may', () => {
     const queue = new TenantQueue<Queued>();
     while (queue.add(item(1)));
     assert.equal(queue.add(item(2)), true);

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { TimeAccounts } from '../../src/operations/property-schema/validator/time-accounts.ts';
 
 describe('The accounts of tenants', () => {
-  it('allow a slow check by chance', () => {
+  it('allow an occasional slow check', () => {
     const accounts = new TimeAccounts();
     accounts.charge(1, 60);
     assert.equal(accounts.owes(1), false);

@@ -53,7 +53,7 @@ describeOnEachDatabase('The signing keys', (database) => {
   const statuses = ({ json }: TestResponse) =>
     json.signing_keys.map((key: { algorithm: string; status: string }) => `${key.algorithm} ${key.status}`);
 
-  it('do not exist before the first integration that needs them, and then sign at once', async () => {
+  it('do not exist before the first integration that needs them, and then sign immediately', async () => {
     assert.deepEqual((await list()).json, { success: 1, issuer: null, jwks_url: null, signing_keys: [] });
     const { secret: _, ...superset } = integrations.superset;
     await site.create('metabase', integrations.metabase);

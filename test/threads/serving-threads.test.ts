@@ -35,7 +35,7 @@ describeOnEachDatabase('Serving threads', (database) => {
     for (const client of clients) stack.use(client);
   });
 
-  it('see every acknowledged change at once', async () => {
+  it('see every acknowledged change immediately', async () => {
     let { token } = (await clients[0]!.call('GET', '/api/user', { user_group_id: 'seen', name: 'Seen' })).json
       .user_group;
     for (let round = 0; round < ROUNDS; round++) {

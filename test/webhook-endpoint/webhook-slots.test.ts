@@ -63,7 +63,7 @@ describe('Slots', () => {
     assert.ok(user < 500_000, `${user} microseconds`);
   });
 
-  it('that are closed are waited for no longer', async () => {
+  it('are no longer waited for once they are closed', async () => {
     const slots = new Slots(1);
     assert.equal(await slots.take(HOSTILE, 1), 1);
     const waiting = slots.take(HOSTILE, 1);
