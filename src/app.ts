@@ -22,11 +22,10 @@ import { ReducedEventLog } from './reduced-event-log.ts';
 import { SharedClock } from './scheduling/shared-clock.ts';
 import {
   allocateSharedMemory,
+  batchingOptions,
   createServing,
-  logSplitBatch,
   logUnexpected,
   type Serving,
-  sharedQueueLengths,
   type Thread,
   threadOf,
 } from './serving.ts';
@@ -150,12 +149,8 @@ async function startWith(
     open(config, clock.now, {
       observer,
       signal,
-      batches: metrics?.metrics.batches,
-      onSplitBatch: logSplitBatch(log),
       onReducedEvent,
-      threads: config.threads,
-      activity: thread.activity,
-      queueLengths: sharedQueueLengths(config, thread),
+      ...batchingOptions(thread, config, log, metrics?.metrics ?? null),
       migrationObserver: new MigrationLog(log),
       onFailedSync: (message) => endAfterFailedSync(log, message),
     }),

@@ -63,11 +63,6 @@ export interface Database {
 /** Database as seen by a serving thread that did not open it. */
 export type ThreadDatabase = Pick<Database, 'store' | 'migrations' | 'connections' | 'close'>;
 
-/** Parts of a `Database` with which another thread of the process opens it. */
-interface ThreadAccess extends Pick<Database, 'isCitus'> {
-  connectWriter: ConnectWriter;
-}
-
 export interface CommandDatabase extends Pick<Database, 'store' | 'close'> {
   /** Names of the migrations that opening applied. */
   appliedMigrations: string[];
@@ -82,8 +77,6 @@ interface ThreadOptions extends BatchingOptions {
   observer: StoreObserver;
   /** Called for each event whose values the quota of its environment reduces. */
   onReducedEvent: (tenant: Tenant) => void;
-  /** Number of threads of this process that serve the database. */
-  threads: number;
 }
 
 export interface ServingOptions extends ThreadOptions {
@@ -148,7 +141,7 @@ export async function openForServing(config: Config, options: ServingOptions): P
  */
 export async function openForThread(
   config: Config,
-  { isCitus, connectWriter }: ThreadAccess,
+  { isCitus, connectWriter }: Pick<Database, 'isCitus'> & { connectWriter: ConnectWriter },
   options: ThreadOptions,
 ): Promise<ThreadDatabase> {
   const { databaseUrl } = config;
@@ -169,7 +162,7 @@ function servedBy(
 ): Pick<Database, 'store' | 'connections' | 'close'> {
   const { connections } = store;
   return {
-    store: batched(store, config, options),
+    store: batched(store, config, { ...options, threads: config.threads }),
     ...(connections && { connections }),
     close: () => store.close(),
   };
@@ -187,7 +180,7 @@ function servingPostgresOptions(
   databaseUrl: PostgresUrl,
   options: ThreadOptions & Partial<Pick<ServingOptions, 'migrationObserver' | 'signal'>>,
 ): PostgresOptions {
-  const { threads } = options;
+  const { threads } = config;
   const { poolSize, ...rest } = postgresOptions(config, databaseUrl);
   const { bytesPerDay, onReduced } = eventQuotaOptions(config, options);
   return {
@@ -273,7 +266,7 @@ export async function inspectDatabase<Result>(
 function batched(
   store: Store,
   { databaseUrl: { engine }, queueLimit: maxQueued }: Pick<Config, 'databaseUrl' | 'queueLimit'>,
-  { threads = 1, ...options }: Partial<ThreadOptions> = {},
+  { threads = 1, ...options }: BatchingOptions & { threads?: number } = {},
 ): BatchingStore {
   if (engine === 'sqlite') {
     const limits = { ...SQLITE_LIMITS, maxQueued };

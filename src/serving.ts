@@ -25,7 +25,7 @@ import { Problem } from './problem.ts';
 import { TenantActivity } from './scheduling/tenant-activity.ts';
 import { ThreadSum } from './scheduling/thread-sum.ts';
 import { withDeadline } from './scheduling/timeout.ts';
-import type { QueueLengths } from './store/batching-store.ts';
+import type { BatchingOptions, QueueLengths } from './store/batching-store.ts';
 import type { Migrations } from './store/migration.ts';
 import { StoreUnavailable } from './store/port.ts';
 
@@ -74,22 +74,22 @@ export function threadOf(number: number, memory: SharedMemory): Thread {
   return { number, memory, activity: new TenantActivity(memory.activity) };
 }
 
-/** Returns undefined in a process with one serving thread. */
-export function sharedQueueLengths(
+/** Options of the store of a serving thread. */
+export function batchingOptions(
+  thread: Thread,
   { threads }: Config,
-  { number, memory }: Thread,
-): QueueLengths | undefined {
-  if (threads === 1) return undefined;
-  const { read, list, write } = memory.queueLengths;
-  const [reads, lists, writes] = [read, list, write].map((each) => new ThreadSum(each, number));
-  return { read: reads!, list: lists!, write: writes! };
-}
-
-/**
- * Logs a failed batch, which nothing else reports: every item of it may have succeeded when it was repeated.
- */
-export function logSplitBatch(log: Logger): (error: unknown) => void {
-  return (err) => log.error({ err }, 'a batch failed; its items were repeated one at a time');
+  log: Logger,
+  metrics: ThreadMetrics | null,
+): BatchingOptions {
+  const { read, list, write } = thread.memory.queueLengths;
+  const sum = (memory: SharedArrayBuffer) => new ThreadSum(memory, thread.number);
+  return {
+    activity: thread.activity,
+    batches: metrics?.batches,
+    queueLengths: threads === 1 ? undefined : { read: sum(read), list: sum(list), write: sum(write) },
+    // Nothing else reports it: every item of the batch may have succeeded when it was repeated.
+    onSplitBatch: (err) => log.error({ err }, 'a batch failed; its items were repeated one at a time'),
+  };
 }
 
 /**

@@ -8,7 +8,7 @@ import { createThreadLog } from '../log.ts';
 import type { ThreadMetrics } from '../metrics/metrics.ts';
 import { type Validation, Validator } from '../operations/property-schema/validator/validator.ts';
 import { SharedClock } from '../scheduling/shared-clock.ts';
-import { createServing, logSplitBatch, type Serving, sharedQueueLengths, threadOf } from '../serving.ts';
+import { batchingOptions, createServing, type Serving, threadOf } from '../serving.ts';
 import type { StoreObserver } from '../store/port.ts';
 import { onDueDeliveries } from '../webhooks/written-deliveries.ts';
 import { callMain, type ThreadStart } from './calls.ts';
@@ -55,12 +55,8 @@ async function open({
     { isCitus, connectWriter: () => main.connectWriter() },
     {
       observer: outages(),
-      batches: metrics?.batches,
-      onSplitBatch: logSplitBatch(log),
       onReducedEvent: (tenant) => void main.eventReduced(tenant),
-      threads: config.threads,
-      activity: thread.activity,
-      queueLengths: sharedQueueLengths(config, thread),
+      ...batchingOptions(thread, config, log, metrics),
     },
   );
   onDueDeliveries(database.store, (endpoints) => void main.wake(endpoints));
