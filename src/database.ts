@@ -103,32 +103,35 @@ export async function openForServing(config: Config, options: ServingOptions): P
     const { isCitus } = store;
     return { ...servedBy(store, config, options), migrations, warnings, isCitus };
   }
-  const { lockForServing, measureStorage, migrations, openServingStore } = await loadSqlite();
-  const lock = lockForServing(databaseUrl.path);
-  try {
-    const { migrationObserver, onFailedSync } = options;
-    const store = openServingStore(databaseUrl.path, {
-      eventQuota: eventQuotaOptions(config, options),
-      migrationObserver,
-      onFailedSync,
-    });
-    const warnings = [migrations.newerVersion(store.schema) ?? []].flat();
-    const close = async () => {
-      await store.close();
-      lock.close();
-    };
-    const storage = () => measureStorage(databaseUrl.path);
-    const { connectWriter } = store;
-    const isCitus = false;
+  const { measureStorage, migrations, openServingStore } = await loadSqlite();
+  return locked(databaseUrl.path, async () => {
+    const eventQuota = eventQuotaOptions(config, options);
+    const store = openServingStore(databaseUrl.path, { ...options, eventQuota });
     return {
       ...servedBy(store, config, options),
       migrations,
-      warnings,
-      storage,
-      isCitus,
-      connectWriter,
-      close,
+      warnings: [migrations.newerVersion(store.schema) ?? []].flat(),
+      storage: () => measureStorage(databaseUrl.path),
+      isCitus: false,
+      connectWriter: store.connectWriter,
     };
+  });
+}
+
+/** Locks the file as long as the database is open. Throws `AlreadyServed` while a process serves the file. */
+async function locked<Opened extends Pick<Database, 'close'>>(
+  path: string,
+  open: () => Promise<Opened>,
+): Promise<Opened> {
+  const { lockForServing } = await loadSqlite();
+  const lock = lockForServing(path);
+  try {
+    const opened = await open();
+    const close = async () => {
+      await opened.close();
+      lock.close();
+    };
+    return { ...opened, close };
   } catch (error) {
     lock.close();
     throw error;
@@ -235,19 +238,7 @@ async function openStoreForCommand(
 export async function openExclusively(config: Config): Promise<CommandDatabase> {
   const { databaseUrl } = config;
   if (databaseUrl.engine === 'postgres') return openForCommand(config);
-  const { lockForServing } = await loadSqlite();
-  const lock = lockForServing(databaseUrl.path);
-  try {
-    const database = await openForCommand(config);
-    const close = async () => {
-      await database.close();
-      lock.close();
-    };
-    return { ...database, close };
-  } catch (error) {
-    lock.close();
-    throw error;
-  }
+  return locked(databaseUrl.path, () => openForCommand(config));
 }
 
 /**
