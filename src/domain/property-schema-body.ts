@@ -1,9 +1,10 @@
 // The body that replaces the property schema.
 
-import { SCHEMA_BYTES } from './json-schema/property-check.ts';
 import { modeField } from './policy-mode.ts';
 import type { PropertySchema } from './property-schema.ts';
 import { bodyType, invalidField } from './request-body.ts';
+
+export const SCHEMA_BYTES = 64 * 1024;
 
 const schemaField = {
   type: ['object', 'boolean'],

@@ -1,5 +1,6 @@
-// Compiles a JSON Schema 2020-12 to an assertion. An interpreter, not a library that generates code, because
-// callers send the schemas. See docs/decisions/0009-property-schemas-are-interpreted.md.
+// Compiles a JSON Schema 2020-12 to a check of values. Patterns run on RE2, in linear time; references stay inside
+// the schema; `format` is an annotation, the default of the specification. An interpreter, not a library that
+// generates code, because callers send the schemas. See docs/decisions/0009-property-schemas-are-interpreted.md.
 
 import type { Violation } from '../../problem.ts';
 import { parsePointer } from '../json/strict-json.ts';
@@ -25,9 +26,20 @@ interface Place {
   resource: Resource;
 }
 
-/** Throws `SchemaInvalid`. The result returns the first violations of a value. Both call `step` at every step. */
-export function compileSchema(schema: unknown, limits: EvaluationLimits): (value: unknown) => Violation[] {
-  const compiled = new CompiledSchema(schema, limits);
+/** Returns the first violations of a value, each with its place in it. */
+export type SchemaCheck = (value: unknown) => Violation[];
+
+const MAX_VIOLATIONS = 20;
+
+/**
+ * Compiling and checking call `step` repeatedly, which may throw to stop them. Only a deadline bounds their time: call
+ * them in a thread. The schema and the values must come from `parseExactly`. Throws `SchemaInvalid`.
+ */
+export function compileSchema(
+  schema: unknown,
+  { maxViolations = MAX_VIOLATIONS, step }: { maxViolations?: number; step: () => void },
+): SchemaCheck {
+  const compiled = new CompiledSchema(schema, { maxViolations, step });
   return (value) => compiled.listViolations(value);
 }
 

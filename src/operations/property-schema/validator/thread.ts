@@ -5,9 +5,9 @@ import { setPriority } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { JsonText } from '../../../domain/json/strict-json.ts';
+import { compileSchema, type SchemaCheck } from '../../../domain/json-schema/compile.ts';
 import { parseExactly } from '../../../domain/json-schema/exact-number.ts';
 import { schemaExamples } from '../../../domain/json-schema/example.ts';
-import { compilePropertySchema, type PropertyCheck } from '../../../domain/json-schema/property-check.ts';
 import { SchemaInvalid } from '../../../domain/json-schema/schema-invalid.ts';
 import type { Violation } from '../../../problem.ts';
 import { cpuMs } from '../../../system/cpu-time.ts';
@@ -51,7 +51,7 @@ export type ValidatorReply = { cpuMs: number } & (
 
 interface KnownSchema {
   text: JsonText;
-  check: PropertyCheck | null;
+  check: SchemaCheck | null;
 }
 
 /** Half of the heap of a thread: patterns can take a thousand times the size of their text. */
@@ -78,12 +78,12 @@ function send(reply: ValidatorReply): void {
 /** Compiles and checks a schema at start, because the first one takes longer. */
 function warmUp(): void {
   stopwatch.start(Number.POSITIVE_INFINITY);
-  const check = compilePropertySchema(
+  const check = compileSchema(
     {
       properties: { a: { items: { type: 'string', pattern: '^[^@\\s]+@\\w+$' } } },
       additionalProperties: false,
     },
-    stopwatch.step,
+    stopwatch,
   );
   for (let round = 0; round < 20; round++) check({ a: ['a@b', 1], b: 1 });
 }
@@ -126,10 +126,10 @@ function knownSchema({ schemaId, schema, dropped }: ValidatorRequest): KnownSche
   return schemas.get(schemaId)!;
 }
 
-function compiled(schema: KnownSchema): PropertyCheck {
+function compiled(schema: KnownSchema): SchemaCheck {
   if (schema.check !== null) return schema.check;
   stopwatch.start(compileMs);
-  const check = compilePropertySchema(parseExactly(schema.text), stopwatch.step);
+  const check = compileSchema(parseExactly(schema.text), stopwatch);
   stopwatch.check();
   schema.check = check;
   return check;
@@ -139,7 +139,7 @@ function compiled(schema: KnownSchema): PropertyCheck {
  * Checks examples with the schema. Throws `TimeExceeded` if an example takes longer than a check may. All
  * examples together get no more time than that: the rest is skipped.
  */
-function tryExamples({ text }: KnownSchema, check: PropertyCheck): void {
+function tryExamples({ text }: KnownSchema, check: SchemaCheck): void {
   const startedAt = cpuMs();
   for (const example of schemaExamples(parseExactly(text))) {
     stopwatch.start(checkMs);
