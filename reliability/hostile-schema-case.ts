@@ -2,7 +2,7 @@
 // Both reach their limits of size and depth.
 
 import { limits } from '../src/domain/field.ts';
-import { SCHEMA_BYTES } from '../src/domain/property-schema-body.ts';
+import { SCHEMA_BYTES } from '../src/domain/property-schema/property-schema-body.ts';
 import { fill } from './filler.ts';
 
 export interface HostileSchema {

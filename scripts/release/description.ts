@@ -1,7 +1,7 @@
 // Writes descriptions for other programs: of the API, events, configuration files, dashboards and alerts.
 
 import { copyFileSync } from 'node:fs';
-import { configFileSchema } from '../../src/domain/config.ts';
+import { configFileSchema } from '../../src/domain/config/config.ts';
 import { eventSchema } from '../../src/http/endpoints/event/representation.ts';
 import { writeJson } from './file.ts';
 import type { Builder } from './release.ts';

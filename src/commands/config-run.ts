@@ -2,8 +2,8 @@
 
 import { styleText } from 'node:util';
 import { createTwoFilesPatch } from 'diff';
-import { pathInConfig } from '../domain/config.ts';
-import { type ConfigChange, type ConfigPlan, planTexts } from '../domain/config-plan.ts';
+import { pathInConfig } from '../domain/config/config.ts';
+import { type ConfigChange, type ConfigPlan, planTexts } from '../domain/config/config-plan.ts';
 import { objectText } from '../domain/json/json-tree.ts';
 import { prettyJson } from '../domain/json/pretty-json.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';

@@ -1,7 +1,12 @@
 // Target of the config commands: a database, or a running service.
 
-import { configBody, sectionNames } from '../domain/config.ts';
-import { type ConfigChange, type ConfigPlan, changeActions, type KeptEntry } from '../domain/config-plan.ts';
+import { configBody, sectionNames } from '../domain/config/config.ts';
+import {
+  type ConfigChange,
+  type ConfigPlan,
+  changeActions,
+  type KeptEntry,
+} from '../domain/config/config-plan.ts';
 import { jsonText, withMember } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { applyConfig } from '../operations/config/apply.ts';

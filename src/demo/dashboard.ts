@@ -2,7 +2,7 @@
 // effective data source selects the database, a property is bound as a parameter of the query, and nothing
 // replaces either of them if it is missing.
 
-import type { DataSource, EffectiveMapping, Unresolved } from '../domain/catalogue.ts';
+import type { DataSource, EffectiveMapping, Unresolved } from '../domain/catalogue/catalogue.ts';
 import { GroupValues } from '../domain/embed-token/template.ts';
 import type { UserGroup } from '../domain/user-group/user-group.ts';
 import { demoIds, type Sample, samples } from './sample-data.ts';

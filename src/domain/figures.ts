@@ -1,6 +1,6 @@
 // Figures about the user groups of an environment, as they were when they were counted.
 
-import type { Catalogue } from './catalogue.ts';
+import type { Catalogue } from './catalogue/catalogue.ts';
 import { DAY_MS } from './instant.ts';
 import { type Day, toDay } from './usage.ts';
 import type { UserGroup } from './user-group/user-group.ts';

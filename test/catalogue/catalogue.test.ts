@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findCredential } from '../../src/domain/credential.ts';
+import { findCredential } from '../../src/domain/catalogue/credential.ts';
 import { EnvironmentConfig } from '../../src/operations/document/environment-config.ts';
 import { previewLine } from '../../src/operations/user-group/import.ts';
 import { describeOnEachDatabase } from '../support/database.ts';

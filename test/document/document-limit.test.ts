@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { dataSourceDefinition } from '../../src/domain/catalogue.ts';
+import { dataSourceDefinition } from '../../src/domain/catalogue/catalogue.ts';
 import { type Document, type DocumentKind, documentBytes } from '../../src/domain/document.ts';
 import { limits } from '../../src/domain/field.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { Catalogue } from '../../src/domain/catalogue.ts';
+import { Catalogue } from '../../src/domain/catalogue/catalogue.ts';
 import {
   ConfigWriter,
   configBody,
@@ -13,8 +13,8 @@ import {
   pathInConfig,
   type SectionName,
   sectionNames,
-} from '../../src/domain/config.ts';
-import { type ConfigChange, planTexts } from '../../src/domain/config-plan.ts';
+} from '../../src/domain/config/config.ts';
+import { type ConfigChange, planTexts } from '../../src/domain/config/config-plan.ts';
 import type { Document } from '../../src/domain/document.ts';
 import { jsonText } from '../../src/domain/json/json-tree.ts';
 import { SINGLETON_ID } from '../../src/domain/policy-mode.ts';

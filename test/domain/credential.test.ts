@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { findCredential } from '../../src/domain/credential.ts';
+import { findCredential } from '../../src/domain/catalogue/credential.ts';
 
 const NAMES = [
   ...[

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Catalogue, type CatalogueDocument, readDataSourceId } from '../../src/domain/catalogue.ts';
+import { Catalogue, type CatalogueDocument, readDataSourceId } from '../../src/domain/catalogue/catalogue.ts';
 import { jsonText } from '../../src/domain/json/json-tree.ts';
 
 const schema = (id: string, reference: string | number | null = null): CatalogueDocument => ({

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Catalogue, type CatalogueDocument } from '../../src/domain/catalogue.ts';
+import { Catalogue, type CatalogueDocument } from '../../src/domain/catalogue/catalogue.ts';
 import {
   allowedResources,
   checkLength,

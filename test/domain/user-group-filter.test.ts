@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Catalogue } from '../../src/domain/catalogue.ts';
+import { Catalogue } from '../../src/domain/catalogue/catalogue.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import {
   compileFilter,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { openApi } from '../../scripts/openapi/document.ts';
-import { configFileSchema } from '../../src/domain/config.ts';
+import { configFileSchema } from '../../src/domain/config/config.ts';
 import { problemDescriptions } from '../../src/http/docs/error-docs.ts';
 import { problems } from '../../src/http/response/problem.ts';
 import * as surface from '../../src/http/routes.ts';

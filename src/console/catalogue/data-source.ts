@@ -1,4 +1,4 @@
-import type { DataSource } from '../../domain/catalogue.ts';
+import type { DataSource } from '../../domain/catalogue/catalogue.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
 import type { CountedFigures } from '../../domain/figures.ts';
 import { decodeString } from '../../domain/json/json-tree.ts';

@@ -1,5 +1,5 @@
 import { isPermitted } from '../../domain/api-token.ts';
-import { type DataSource, storedSchema } from '../../domain/catalogue.ts';
+import { type DataSource, storedSchema } from '../../domain/catalogue/catalogue.ts';
 import type { Document } from '../../domain/document.ts';
 import { schemas } from '../../http/endpoints/catalogue/schema.ts';
 import { countSchemaUse } from '../../operations/catalogue/use.ts';

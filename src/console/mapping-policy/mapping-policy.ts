@@ -1,5 +1,5 @@
-import { mappingPolicyDefinition } from '../../domain/mapping-policy.ts';
-import { mappingPolicyBody } from '../../domain/mapping-policy-body.ts';
+import { mappingPolicyDefinition } from '../../domain/mapping-policy/mapping-policy.ts';
+import { mappingPolicyBody } from '../../domain/mapping-policy/mapping-policy-body.ts';
 import { type PolicyMode, policyModes } from '../../domain/policy-mode.ts';
 import { findSingleton } from '../../operations/document/document.ts';
 import { putMappingPolicy } from '../../operations/mapping-policy/put.ts';

@@ -1,8 +1,11 @@
 import { isPermitted } from '../../domain/api-token.ts';
 import type { Document } from '../../domain/document.ts';
 import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
-import { parsePropertySchema, propertySchemaDefinition } from '../../domain/property-schema.ts';
-import { propertySchemaBody } from '../../domain/property-schema-body.ts';
+import {
+  parsePropertySchema,
+  propertySchemaDefinition,
+} from '../../domain/property-schema/property-schema.ts';
+import { propertySchemaBody } from '../../domain/property-schema/property-schema-body.ts';
 import { deleteDocument, documentNotFound, findSingleton } from '../../operations/document/document.ts';
 import { putPropertySchema } from '../../operations/property-schema/put.ts';
 import { areaField, choiceField } from '../fields.ts';

@@ -1,7 +1,7 @@
 // Data sources that the mapping of a user group leads to, and why. A dangling reference is an error, never a
 // default.
 
-import { type DataSource, parseMapping, type UnresolvedReason } from '../../domain/catalogue.ts';
+import { type DataSource, parseMapping, type UnresolvedReason } from '../../domain/catalogue/catalogue.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { schemaLink } from '../catalogue/data-source.ts';

@@ -2,7 +2,7 @@
 // for everything else. A submitted form names the schema of each of its inputs, because the catalogue may
 // have changed since the form was shown.
 
-import type { Catalogue, DataSource, Reference } from '../../domain/catalogue.ts';
+import type { Catalogue, DataSource, Reference } from '../../domain/catalogue/catalogue.ts';
 import { documentFields } from '../../domain/document.ts';
 import { decodeString } from '../../domain/json/json-tree.ts';
 import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';

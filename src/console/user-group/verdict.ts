@@ -1,6 +1,6 @@
 // Verdict on a user group in one sentence: whether the dashboards of this customer work, and why not.
 
-import type { EffectiveMapping } from '../../domain/catalogue.ts';
+import type { EffectiveMapping } from '../../domain/catalogue/catalogue.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { integrationsWithoutToken } from '../../operations/user-group/view-as.ts';

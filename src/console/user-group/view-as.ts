@@ -2,7 +2,7 @@
 
 import { sampleDashboard } from '../../demo/dashboard.ts';
 import { isPermitted } from '../../domain/api-token.ts';
-import type { DataSource } from '../../domain/catalogue.ts';
+import type { DataSource } from '../../domain/catalogue/catalogue.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { embedTokenBody } from '../../http/endpoints/embed-token/create.ts';

@@ -2,7 +2,7 @@
 // group into the payload of a token.
 
 import type { Problem, Violation } from '../../problem.ts';
-import type { Catalogue } from '../catalogue.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import {
   type Claim,
   claimInvalid,

@@ -1,6 +1,6 @@
 // Filters of lists that no index supports. They are evaluated here, so that every database gives the same result.
 
-import { type Catalogue, parseMapping } from '../catalogue.ts';
+import { type Catalogue, parseMapping } from '../catalogue/catalogue.ts';
 import { decodeString, JsonArray, type JsonTree, parseTree, splitMembers } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { UserGroup } from './user-group.ts';

@@ -9,8 +9,8 @@ import {
   MAX_RESOLVED_BYTES,
   readDataSourceId,
   schemaDefinition,
-} from '../../domain/catalogue.ts';
-import type { DataSourceBody, SchemaBody } from '../../domain/catalogue-body.ts';
+} from '../../domain/catalogue/catalogue.ts';
+import type { DataSourceBody, SchemaBody } from '../../domain/catalogue/catalogue-body.ts';
 import { type Document, documentTag } from '../../domain/document.ts';
 import { jsonText } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';

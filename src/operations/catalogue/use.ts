@@ -2,7 +2,7 @@
 // force.
 
 import type { Caller } from '../../domain/api-token.ts';
-import { dataSourceDefinition, schemaDefinition, storedSchema } from '../../domain/catalogue.ts';
+import { dataSourceDefinition, schemaDefinition, storedSchema } from '../../domain/catalogue/catalogue.ts';
 import { type Document, type DocumentDefinition, documentTag } from '../../domain/document.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { isMetByTag } from '../../domain/precondition.ts';

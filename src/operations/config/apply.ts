@@ -1,6 +1,6 @@
 import type { Caller } from '../../domain/api-token.ts';
-import type { ConfigBody } from '../../domain/config.ts';
-import type { ConfigPlan } from '../../domain/config-plan.ts';
+import type { ConfigBody } from '../../domain/config/config.ts';
+import type { ConfigPlan } from '../../domain/config/config-plan.ts';
 import { nextVersion } from '../../domain/document.ts';
 import { type EventType, tenantOf } from '../../domain/event/event.ts';
 import { parseWebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endpoint.ts';

@@ -8,8 +8,8 @@ import {
   pathInConfig,
   type SectionName,
   sectionNames,
-} from '../../domain/config.ts';
-import type { ConfigChange, ConfigPlan, KeptEntry } from '../../domain/config-plan.ts';
+} from '../../domain/config/config.ts';
+import type { ConfigChange, ConfigPlan, KeptEntry } from '../../domain/config/config-plan.ts';
 import { type Document, type DocumentKey, documentTotal, exceededTotal } from '../../domain/document.ts';
 import { sameJson } from '../../domain/json/json-tree.ts';
 import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';

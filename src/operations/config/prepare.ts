@@ -2,8 +2,8 @@
 // entry.
 
 import type { Caller } from '../../domain/api-token.ts';
-import { readDataSourceId } from '../../domain/catalogue.ts';
-import { configSection, type configSections, type SectionName } from '../../domain/config.ts';
+import { readDataSourceId } from '../../domain/catalogue/catalogue.ts';
+import { configSection, type configSections, type SectionName } from '../../domain/config/config.ts';
 import type { Document, DocumentKey } from '../../domain/document.ts';
 import { integrationDefinition } from '../../domain/integration.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';

@@ -1,5 +1,5 @@
 import type { Caller } from '../../domain/api-token.ts';
-import { ConfigWriter, configSection, type SectionName, sectionNames } from '../../domain/config.ts';
+import { ConfigWriter, configSection, type SectionName, sectionNames } from '../../domain/config/config.ts';
 import { type Document, documentTotal } from '../../domain/document.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { Problem } from '../../problem.ts';

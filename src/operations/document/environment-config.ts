@@ -3,12 +3,12 @@
 
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../domain/api-token.ts';
-import { Catalogue } from '../../domain/catalogue.ts';
+import { Catalogue } from '../../domain/catalogue/catalogue.ts';
 import type { Document, DocumentKind } from '../../domain/document.ts';
 import { type EventType, type Tenant, tenantOf } from '../../domain/event/event.ts';
-import { mappingMode } from '../../domain/mapping-policy.ts';
+import { mappingMode } from '../../domain/mapping-policy/mapping-policy.ts';
 import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
-import { type PropertySchema, parsePropertySchema } from '../../domain/property-schema.ts';
+import { type PropertySchema, parsePropertySchema } from '../../domain/property-schema/property-schema.ts';
 import {
   parseWebhookEndpoint,
   type WebhookEndpoint,

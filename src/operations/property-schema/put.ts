@@ -2,7 +2,10 @@ import type { Caller } from '../../domain/api-token.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { SINGLETON_ID } from '../../domain/policy-mode.ts';
 import type { Precondition } from '../../domain/precondition.ts';
-import { type PropertySchema, propertySchemaDefinition } from '../../domain/property-schema.ts';
+import {
+  type PropertySchema,
+  propertySchemaDefinition,
+} from '../../domain/property-schema/property-schema.ts';
 import { invalidField } from '../../domain/request-body.ts';
 import type { Context } from '../context.ts';
 import { type DocumentContext, putDocument, type StoredDocument } from '../document/document.ts';

@@ -5,7 +5,7 @@ import { operator } from '../../domain/api-token.ts';
 import { type EventTarget, type Tenant, tenantOf } from '../../domain/event/event.ts';
 import { limits } from '../../domain/field.ts';
 import { SINGLETON_ID } from '../../domain/policy-mode.ts';
-import type { PropertySchema } from '../../domain/property-schema.ts';
+import type { PropertySchema } from '../../domain/property-schema/property-schema.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
 
 const TYPE = 'property_schema.timed_out';

@@ -1,5 +1,5 @@
 import type { Caller } from '../../domain/api-token.ts';
-import { dataSourceDefinition } from '../../domain/catalogue.ts';
+import { dataSourceDefinition } from '../../domain/catalogue/catalogue.ts';
 import { nextVersion } from '../../domain/document.ts';
 import { tenantOf } from '../../domain/event/event.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';

@@ -1,7 +1,7 @@
 // Resolves a token that a viewer presents: a user group token, or an embed token of type jwt.
 
 import type { Caller } from '../../domain/api-token.ts';
-import type { EffectiveMapping } from '../../domain/catalogue.ts';
+import type { EffectiveMapping } from '../../domain/catalogue/catalogue.ts';
 import { tenantOf } from '../../domain/event/event.ts';
 import { limits } from '../../domain/field.ts';
 import type { PresentedToken } from '../../domain/token.ts';

@@ -2,7 +2,7 @@
 // Read-only: does not update `last_seen_at` and returns no token.
 
 import type { Caller } from '../../domain/api-token.ts';
-import type { EffectiveMapping } from '../../domain/catalogue.ts';
+import type { EffectiveMapping } from '../../domain/catalogue/catalogue.ts';
 import { allowedResources, embedTokenPayload, refuseReserved } from '../../domain/embed-token/mint.ts';
 import { GroupValues } from '../../domain/embed-token/template.ts';
 import { type Integration, integrationDefinition } from '../../domain/integration.ts';

@@ -5,7 +5,7 @@ import type { Tenant } from '../../domain/event/event.ts';
 import { EMPTY_OBJECT } from '../../domain/json/json-tree.ts';
 import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
 import type { PolicyMode } from '../../domain/policy-mode.ts';
-import type { PropertySchema } from '../../domain/property-schema.ts';
+import type { PropertySchema } from '../../domain/property-schema/property-schema.ts';
 import type { UserGroupFields } from '../../domain/request-body.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { Problem, type Violation } from '../../problem.ts';

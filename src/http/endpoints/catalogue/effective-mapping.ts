@@ -1,6 +1,10 @@
 // The data sources of a resolved user group: members and schema.
 
-import { dataSourceFields, type EffectiveMapping, unresolvedReasons } from '../../../domain/catalogue.ts';
+import {
+  dataSourceFields,
+  type EffectiveMapping,
+  unresolvedReasons,
+} from '../../../domain/catalogue/catalogue.ts';
 import { refuseLargeResolution } from '../../../operations/catalogue/catalogue.ts';
 import { Json, jsonArray, jsonObject } from '../../json.ts';
 import { objectSchema, type Schema, titled } from '../../schema.ts';

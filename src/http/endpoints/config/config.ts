@@ -1,5 +1,5 @@
-import { CONFIG_FORMAT, configBody, configFields } from '../../../domain/config.ts';
-import { planTexts } from '../../../domain/config-plan.ts';
+import { CONFIG_FORMAT, configBody, configFields } from '../../../domain/config/config.ts';
+import { planTexts } from '../../../domain/config/config-plan.ts';
 import { applyConfig } from '../../../operations/config/apply.ts';
 import { MAX_CONFIG_CHANGES } from '../../../operations/config/plan.ts';
 import { MAX_CONFIG_BYTES, readConfig as read } from '../../../operations/config/read.ts';

@@ -1,4 +1,4 @@
-import { configFileSchema } from '../../../domain/config.ts';
+import { configFileSchema } from '../../../domain/config/config.ts';
 import { lazy } from '../../lazy.ts';
 import type { PublicEndpoint } from '../../public-endpoint.ts';
 import { compressed, negotiate } from '../../response/compressed.ts';

@@ -1,5 +1,5 @@
-import { mappingMode, mappingPolicyDefinition } from '../../../domain/mapping-policy.ts';
-import { mappingPolicyBody } from '../../../domain/mapping-policy-body.ts';
+import { mappingMode, mappingPolicyDefinition } from '../../../domain/mapping-policy/mapping-policy.ts';
+import { mappingPolicyBody } from '../../../domain/mapping-policy/mapping-policy-body.ts';
 import { modeField } from '../../../domain/policy-mode.ts';
 import { findSingleton } from '../../../operations/document/document.ts';
 import { putMappingPolicy as put } from '../../../operations/mapping-policy/put.ts';

@@ -3,8 +3,11 @@ import {
   type PropertySchema,
   parsePropertySchema,
   propertySchemaDefinition,
-} from '../../../domain/property-schema.ts';
-import { propertySchemaBody, propertySchemaFields } from '../../../domain/property-schema-body.ts';
+} from '../../../domain/property-schema/property-schema.ts';
+import {
+  propertySchemaBody,
+  propertySchemaFields,
+} from '../../../domain/property-schema/property-schema-body.ts';
 import { deleteDocument, documentNotFound, findSingleton } from '../../../operations/document/document.ts';
 import { putPropertySchema as put } from '../../../operations/property-schema/put.ts';
 import { successExample } from '../../description.ts';

@@ -1,7 +1,7 @@
 // Forward authentication: a reverse proxy calls this for each request of a viewer, and passes the response
 // headers on to the dashboard.
 
-import { type EffectiveMapping, parseMapping } from '../../../domain/catalogue.ts';
+import { type EffectiveMapping, parseMapping } from '../../../domain/catalogue/catalogue.ts';
 import { GroupValues } from '../../../domain/embed-token/template.ts';
 import { limits, userGroupId } from '../../../domain/field.ts';
 import { decodeString } from '../../../domain/json/json-tree.ts';

@@ -1,11 +1,16 @@
 // The configuration of an environment as one document: sections with entries by id, and single policies.
 
-import { type Catalogue, dataSourceDefinition, type Reference, schemaDefinition } from './catalogue.ts';
-import { dataSourceBody, schemaBody } from './catalogue-body.ts';
-import type { Document, DocumentDefinition } from './document.ts';
-import { integrationBody } from './embed-token/mint.ts';
-import * as field from './field.ts';
-import { integrationDefinition } from './integration.ts';
+import {
+  type Catalogue,
+  dataSourceDefinition,
+  type Reference,
+  schemaDefinition,
+} from '../catalogue/catalogue.ts';
+import { dataSourceBody, schemaBody } from '../catalogue/catalogue-body.ts';
+import type { Document, DocumentDefinition } from '../document.ts';
+import { integrationBody } from '../embed-token/mint.ts';
+import * as field from '../field.ts';
+import { integrationDefinition } from '../integration.ts';
 import {
   jsonText,
   NULL,
@@ -14,16 +19,16 @@ import {
   sameJson,
   splitMembers,
   withMember,
-} from './json/json-tree.ts';
-import { type JsonText, jsonPointer } from './json/strict-json.ts';
-import { mappingPolicyDefinition } from './mapping-policy.ts';
-import { mappingPolicyBody } from './mapping-policy-body.ts';
-import { SINGLETON_ID } from './policy-mode.ts';
-import { propertySchemaDefinition } from './property-schema.ts';
-import { propertySchemaBody } from './property-schema-body.ts';
-import { type BodyType, bodyType, invalidField, MAX_LEVELS, valueCheck } from './request-body.ts';
-import { webhookEndpointDefinition } from './webhook-endpoint/webhook-endpoint.ts';
-import { webhookEndpointBody } from './webhook-endpoint/webhook-endpoint-body.ts';
+} from '../json/json-tree.ts';
+import { type JsonText, jsonPointer } from '../json/strict-json.ts';
+import { mappingPolicyDefinition } from '../mapping-policy/mapping-policy.ts';
+import { mappingPolicyBody } from '../mapping-policy/mapping-policy-body.ts';
+import { SINGLETON_ID } from '../policy-mode.ts';
+import { propertySchemaDefinition } from '../property-schema/property-schema.ts';
+import { propertySchemaBody } from '../property-schema/property-schema-body.ts';
+import { type BodyType, bodyType, invalidField, MAX_LEVELS, valueCheck } from '../request-body.ts';
+import { webhookEndpointDefinition } from '../webhook-endpoint/webhook-endpoint.ts';
+import { webhookEndpointBody } from '../webhook-endpoint/webhook-endpoint-body.ts';
 
 /** The version of the format. */
 export const CONFIG_FORMAT = 1;

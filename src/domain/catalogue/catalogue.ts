@@ -6,11 +6,11 @@
 // must see an error, not the data of another customer. For the same reason, a reserved data source resolves
 // only for its user group.
 
-import type { Document, DocumentDefinition } from './document.ts';
-import * as field from './field.ts';
-import { decodeString, type JsonObject, parseJson, parseTree, treeText } from './json/json-tree.ts';
-import type { JsonText } from './json/strict-json.ts';
-import type { UserGroup } from './user-group/user-group.ts';
+import type { Document, DocumentDefinition } from '../document.ts';
+import * as field from '../field.ts';
+import { decodeString, type JsonObject, parseJson, parseTree, treeText } from '../json/json-tree.ts';
+import type { JsonText } from '../json/strict-json.ts';
+import type { UserGroup } from '../user-group/user-group.ts';
 
 export const schemaDefinition = {
   kind: 'schema',

@@ -1,7 +1,7 @@
 // The mapping policy of an environment: whether a mapping may have a dangling reference.
 
-import type { Document, DocumentDefinition } from './document.ts';
-import type { PolicyMode } from './policy-mode.ts';
+import type { Document, DocumentDefinition } from '../document.ts';
+import type { PolicyMode } from '../policy-mode.ts';
 
 export const mappingPolicyDefinition = {
   kind: 'mapping_policy',

@@ -1,8 +1,8 @@
 // The property schema of an environment: what the properties of its user groups must be.
 
-import { type Document, type DocumentDefinition, documentFields } from './document.ts';
-import type { JsonText } from './json/strict-json.ts';
-import type { PolicyMode } from './policy-mode.ts';
+import { type Document, type DocumentDefinition, documentFields } from '../document.ts';
+import type { JsonText } from '../json/strict-json.ts';
+import type { PolicyMode } from '../policy-mode.ts';
 
 export const propertySchemaDefinition = {
   kind: 'property_schema',

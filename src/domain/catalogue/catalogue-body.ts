@@ -1,10 +1,10 @@
 // The bodies that create or replace schemas and data sources.
 
+import { EMPTY_OBJECT } from '../json/json-tree.ts';
+import { type JsonText, jsonPointer } from '../json/strict-json.ts';
+import { bodyType, invalidField } from '../request-body.ts';
 import { ATTRIBUTES_BYTES, dataSourceFields, schemaFields } from './catalogue.ts';
 import { findCredential } from './credential.ts';
-import { EMPTY_OBJECT } from './json/json-tree.ts';
-import { type JsonText, jsonPointer } from './json/strict-json.ts';
-import { bodyType, invalidField } from './request-body.ts';
 
 export interface SchemaBody {
   name: string;

@@ -1,8 +1,8 @@
 // The difference between the stored configuration and a sent one, as the API and the command line write it.
 
+import { jsonText, NULL, objectText } from '../json/json-tree.ts';
+import type { JsonText } from '../json/strict-json.ts';
 import type { SectionName } from './config.ts';
-import { jsonText, NULL, objectText } from './json/json-tree.ts';
-import type { JsonText } from './json/strict-json.ts';
 
 export const changeActions = ['create', 'update', 'delete'] as const;
 

@@ -1,8 +1,8 @@
 // The body that replaces the property schema.
 
-import { modeField } from './policy-mode.ts';
+import { modeField } from '../policy-mode.ts';
+import { bodyType, invalidField } from '../request-body.ts';
 import type { PropertySchema } from './property-schema.ts';
-import { bodyType, invalidField } from './request-body.ts';
 
 export const SCHEMA_BYTES = 64 * 1024;
 

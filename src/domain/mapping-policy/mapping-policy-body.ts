@@ -1,7 +1,7 @@
 // The body that replaces the mapping policy.
 
-import { modeField } from './policy-mode.ts';
-import { bodyType } from './request-body.ts';
+import { modeField } from '../policy-mode.ts';
+import { bodyType } from '../request-body.ts';
 
 export const mappingPolicyBody = bodyType({
   name: 'MappingPolicy',
