@@ -1,5 +1,5 @@
-import { closeSync, createReadStream, createWriteStream, fstatSync, openSync, rmSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -99,7 +99,7 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
   if (prune && !update)
     throw new UsageError('--prune requires --update: the file is the list of all customers');
   const { format = file.toLowerCase().endsWith('.csv') ? 'csv' : 'json-lines' } = options;
-  using source = await Source.open(file, format, prune);
+  await using source = await Source.open(file, format, prune);
   await withImportTarget(options, async (target) => {
     const plan = prune ? await listDeletions(target, source, options) : null;
     if (plan !== null) refuseMassDeletion(plan, maxDelete);
@@ -212,95 +212,81 @@ function explainInterruption(error: unknown, lastLine: number): never {
   throw error;
 }
 
-interface Input {
-  chunks: AsyncIterable<Buffer>;
-  /** Closes an input that is not read: Node ends the process if it collects an open file as garbage. */
-  close(): void;
-  /** null if it is unknown, as for standard input. */
-  size: number | null;
-}
-
 /** Input of an import. If it is read twice and is not a file, it is copied to a temporary one. */
-class Source implements Disposable {
-  readonly #path: string;
+class Source implements AsyncDisposable {
+  readonly #name: string;
   readonly #format: Format;
-  readonly #copy: number | null;
-  #opened: Input | null;
+  /** null for standard input. */
+  readonly #file: FileHandle | null;
+  /** null if it is unknown, as for standard input: then the input can be read only once. */
+  readonly #size: number | null;
 
   /** Called before the database is opened, so that a failure does not create one. */
-  static async open(file: string, format: Format, isReadAgain: boolean): Promise<Source> {
-    const input = await openInput(file);
-    if (input.size !== null || !isReadAgain) return new Source(file, format, input, null);
-    return new Source(file, format, null, await copyInput(input.chunks));
+  static async open(name: string, format: Format, isReadAgain: boolean): Promise<Source> {
+    const file = name === '-' ? null : await openFile(name);
+    const source = new Source(name, format, file, await sizeOf(file));
+    if (source.#size !== null || !isReadAgain) return source;
+    await using _copied = source;
+    const copy = await copyInput(source.#chunks());
+    return new Source(name, format, copy, await sizeOf(copy));
   }
 
-  private constructor(path: string, format: Format, opened: Input | null, copy: number | null) {
-    this.#path = path;
+  private constructor(name: string, format: Format, file: FileHandle | null, size: number | null) {
+    this.#name = name;
     this.#format = format;
-    this.#opened = opened;
-    this.#copy = copy;
+    this.#file = file;
+    this.#size = size;
   }
 
   async read(): Promise<{ lines: AsyncIterable<Line[]>; size: number | null }> {
-    const { chunks, size } = this.#opened ?? (await this.#open());
-    this.#opened = null;
-    if (this.#format === 'json-lines') return { lines: ndjsonBatches(chunks, BATCH), size };
+    const size = this.#size;
+    if (this.#format === 'json-lines') return { lines: ndjsonBatches(this.#chunks(), BATCH), size };
     // Loaded only for the files that need it.
     const { csvBatches } = await import('./csv.ts');
-    return { lines: csvBatches(chunks, BATCH), size };
+    return { lines: csvBatches(this.#chunks(), BATCH), size };
   }
 
-  async #open(): Promise<Pick<Input, 'chunks' | 'size'>> {
-    if (this.#copy === null) return await openInput(this.#path);
-    const chunks = createReadStream('', { fd: this.#copy, start: 0, autoClose: false });
-    return { chunks, size: fstatSync(this.#copy).size };
+  async *#chunks(): AsyncGenerator<Buffer> {
+    const start = this.#size === null ? {} : { start: 0 };
+    try {
+      yield* this.#file?.createReadStream({ ...start, autoClose: false }) ?? process.stdin;
+    } catch (error) {
+      explainReadError(error, this.#name);
+    }
   }
 
-  [Symbol.dispose](): void {
-    this.#opened?.close();
-    if (this.#copy !== null) closeSync(this.#copy);
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file?.close();
   }
 }
 
-/** Returns the descriptor of an unlinked copy: lines may have tokens, and a killed process leaves nothing. */
-async function copyInput(chunks: AsyncIterable<Buffer>): Promise<number> {
+async function openFile(name: string): Promise<FileHandle> {
+  const file = await open(name).catch((error) => explainReadError(error, name));
+  if (!(await file.stat()).isDirectory()) return file;
+  await file.close();
+  throw new UsageError(`${name} is a directory`);
+}
+
+/** Returns null for anything but a regular file. */
+async function sizeOf(file: FileHandle | null): Promise<number | null> {
+  const stat = await file?.stat();
+  return stat?.isFile() ? stat.size : null;
+}
+
+/** Returns an unlinked copy: lines may have tokens, and a killed process leaves nothing. */
+async function copyInput(chunks: AsyncIterable<Buffer>): Promise<FileHandle> {
   const path = temporaryPath(join(tmpdir(), 'user-group-service-import'));
   try {
     createTemporaryFile(path);
-    const copy = openSync(path, 'r+');
+    const copy = await open(path, 'r+');
     rmSync(path);
-    await pipeline(chunks, createWriteStream('', { fd: copy, start: 0, autoClose: false }));
+    await pipeline(chunks, copy.createWriteStream({ autoClose: false }));
     return copy;
   } catch (error) {
     return explainFileError(
       error,
       (message) => new UsageError(`cannot copy the input to ${path}: ${message}`),
     );
-  }
-}
-
-async function openInput(file: string): Promise<Input> {
-  if (file === '-') return { chunks: process.stdin, close: () => {}, size: null };
-  try {
-    const handle = await open(file);
-    const stat = await handle.stat();
-    if (stat.isDirectory()) {
-      await handle.close();
-      throw new UsageError(`${file} is a directory`);
-    }
-    const stream = handle.createReadStream();
-    const size = stat.isFile() ? stat.size : null;
-    return { chunks: readChunks(stream, file), close: () => void stream.destroy(), size };
-  } catch (error) {
-    return explainReadError(error, file);
-  }
-}
-
-async function* readChunks(chunks: AsyncIterable<Buffer>, file: string): AsyncGenerator<Buffer> {
-  try {
-    yield* chunks;
-  } catch (error) {
-    explainReadError(error, file);
   }
 }
 
