@@ -5,7 +5,12 @@ import type { JsonText } from '../domain/json/strict-json.ts';
 import { userGroupRenameBody } from '../domain/request-body.ts';
 import type { Secret } from '../domain/secret.ts';
 import { didYouMean } from '../domain/suggest.ts';
-import { environments, type UserGroup, userGroupKey } from '../domain/user-group/user-group.ts';
+import {
+  environments,
+  previousTokenUntil,
+  type UserGroup,
+  userGroupKey,
+} from '../domain/user-group/user-group.ts';
 import { loadKeyRing } from '../key-ring-source.ts';
 import type { Context } from '../operations/context.ts';
 import { openStoredToken } from '../operations/database/open-stored-token.ts';
@@ -332,15 +337,8 @@ function fieldsBesideJson(
     updated_at: timestamp(userGroup.updatedAt),
     suspended_at: timestampOrNull(userGroup.suspendedAt),
     last_seen_at: timestampOrNull(userGroup.lastSeenAt),
-    previous_token_expires_at: timestampOrNull(retiringUntil(userGroup)),
+    previous_token_expires_at: timestampOrNull(previousTokenUntil(userGroup, Date.now())),
   };
-}
-
-/** Returns when the replaced token stops resolving; null if it no longer resolves. */
-function retiringUntil({ previousTokenExpiresAt }: UserGroup): number | null {
-  return previousTokenExpiresAt !== null && previousTokenExpiresAt > Date.now()
-    ? previousTokenExpiresAt
-    : null;
 }
 
 /** Returns milliseconds since 1970. */

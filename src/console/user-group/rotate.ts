@@ -1,5 +1,5 @@
 import { invalidField } from '../../domain/request-body.ts';
-import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import { previousTokenUntil, type UserGroup } from '../../domain/user-group/user-group.ts';
 import { rotateTokenById } from '../../operations/user-group/rotate-by-id.ts';
 import { choiceField } from '../fields.ts';
 import type { Form } from '../form.ts';
@@ -63,8 +63,9 @@ function gracePeriodIn(form: Form): number {
   return REASONS[reason];
 }
 
-function replacedBefore({ previousTokenExpiresAt }: UserGroup, now: number): Html {
-  if (previousTokenExpiresAt === null || previousTokenExpiresAt <= now)
+function replacedBefore(userGroup: UserGroup, now: number): Html {
+  const until = previousTokenUntil(userGroup, now);
+  if (until === null)
     return html`At most one replaced token resolves: another rotation ends the grace period of this one.`;
-  return html`<strong>The token that the last rotation replaced resolves until ${time(previousTokenExpiresAt)}. This rotation ends it now.</strong>`;
+  return html`<strong>The token that the last rotation replaced resolves until ${time(until)}. This rotation ends it now.</strong>`;
 }

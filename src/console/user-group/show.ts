@@ -1,6 +1,11 @@
 import { isPermitted } from '../../domain/api-token.ts';
 import type { Secret } from '../../domain/secret.ts';
-import { type UserGroup, valuesLength, versionTag } from '../../domain/user-group/user-group.ts';
+import {
+  previousTokenUntil,
+  type UserGroup,
+  valuesLength,
+  versionTag,
+} from '../../domain/user-group/user-group.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { revealToken } from '../../operations/user-group/reveal-token.ts';
@@ -134,14 +139,14 @@ function identity(call: PageCall, userGroup: UserGroup, token: Secret | null): H
 
 function tokenRows(
   { context, caller, session }: PageCall,
-  { providedId, previousTokenExpiresAt }: UserGroup,
+  userGroup: UserGroup,
   token: Secret | null,
 ): [name: string, value: Html][] {
-  const isRetiring = previousTokenExpiresAt !== null && previousTokenExpiresAt > context.clock();
-  const replaced = html`resolves until ${time(previousTokenExpiresAt)}`;
-  const rows: [string, Html][] = isRetiring ? [['Replaced token', replaced]] : [];
+  const until = previousTokenUntil(userGroup, context.clock());
+  const rows: [string, Html][] =
+    until === null ? [] : [['Replaced token', html`resolves until ${time(until)}`]];
   if (!isPermitted(caller, WRITERS)) return rows;
-  const group = pathTo('user-groups', providedId);
+  const group = pathTo('user-groups', userGroup.providedId);
   const value =
     token === null
       ? actionForm(session, `${group}/token`, submit('Show token', 'plain'))

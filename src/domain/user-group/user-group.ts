@@ -49,6 +49,14 @@ export function userGroupKey(
   };
 }
 
+/** Instant until which the token that the last rotation replaced resolves; null if it no longer does. */
+export function previousTokenUntil(
+  { previousTokenExpiresAt }: Pick<UserGroup, 'previousTokenExpiresAt'>,
+  now: number,
+): number | null {
+  return previousTokenExpiresAt !== null && previousTokenExpiresAt > now ? previousTokenExpiresAt : null;
+}
+
 /** The bucket is derived from the other parts. */
 export function isSameKey(a: UserGroupKey, b: Omit<UserGroupKey, 'bucket'>): boolean {
   return a.providedId === b.providedId && a.workspaceId === b.workspaceId && a.environment === b.environment;
