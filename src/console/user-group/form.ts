@@ -44,7 +44,7 @@ export function typedGroup(
   return {
     name,
     mapping: typedMapping(config, mapping, isJson),
-    properties: typedProperties(isJson ? 'json' : schema, properties),
+    properties: typedProperties(schema, properties, isJson),
   };
 }
 

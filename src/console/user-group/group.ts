@@ -73,11 +73,10 @@ interface Confirmation extends Pick<FormPages, 'purpose' | 'act'> {
 }
 
 /** Pages of an action that breaks something: a confirmation that says what, then the action. */
-export function groupConfirmation({ action, title, ...content }: Confirmation): [Page, Page] {
-  const { purpose, act, effect, idLabel, ...texts } = content;
-  const labels = idLabel === undefined ? {} : { user_group_id: idLabel };
+export function groupConfirmation({ purpose, act, ...content }: Confirmation): [Page, Page] {
+  const { idLabel } = content;
   return formPages({
-    path: `/user-groups/:user_group_id/${action}`,
+    path: `/user-groups/:user_group_id/${content.action}`,
     permissions: WRITERS,
     purpose,
     act,
@@ -86,16 +85,16 @@ export function groupConfirmation({ action, title, ...content }: Confirmation): 
       const { providedId } = userGroup;
       const group = pathTo('user-groups', providedId);
       return {
-        title: `${title} ${providedId}`,
-        heading: texts.heading,
-        text: html`<p>${idLink(group, providedId)}${copyButton(providedId, 'id')}${texts.hasName ? html` (${bdi(userGroup.name)})` : ''}</p>
-${confirmationProblem('user group', problem, labels)}
-<p>${effect}</p>
-${await consequences(call, userGroup, texts.consequences?.(userGroup, call) ?? [])}`,
+        title: `${content.title} ${providedId}`,
+        heading: content.heading,
+        text: html`<p>${idLink(group, providedId)}${copyButton(providedId, 'id')}${content.hasName ? html` (${bdi(userGroup.name)})` : ''}</p>
+${confirmationProblem('user group', problem, idLabel === undefined ? {} : { user_group_id: idLabel })}
+<p>${content.effect}</p>
+${await consequences(call, userGroup, content.consequences?.(userGroup, call) ?? [])}`,
         fields: html`${versionField(versionTag(userGroup))}
-${texts.fields?.(form) ?? ''}
+${content.fields?.(form) ?? ''}
 ${idLabel === undefined ? '' : textField({ ...form.field('user_group_id'), label: idLabel, isRequired: true })}`,
-        button: texts.button,
+        button: content.button,
         isDangerous: true,
         back: group,
       };

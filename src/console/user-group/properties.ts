@@ -54,12 +54,13 @@ const BLANK_ROWS = 3;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 const JSON_HINT = 'As JSON, because the stored value is empty, has another type, or has several lines.';
 
-/** `json` means no inputs, whatever the schema. */
+/** `isJson` means no inputs, whatever the schema. */
 export function typedProperties(
-  schema: JsonText | 'json' | null,
+  schema: JsonText | null,
   properties: JsonText | null,
+  isJson: boolean,
 ): TypedProperties {
-  if (schema === 'json')
+  if (isJson)
     return { inputs: [], other: properties === null ? '' : editableJson(properties), hasRows: false };
   if (schema === null) return typedRows(properties);
   const stored = membersOf(properties);
@@ -75,7 +76,7 @@ export function typedProperties(
 function typedRows(properties: JsonText | null): TypedProperties {
   const members = [...membersOf(properties)];
   const isRows = members.length <= MAX_ROWS && members.every(([key]) => key !== '' && !CONTROL.test(key));
-  if (!isRows) return typedProperties('json', properties);
+  if (!isRows) return typedProperties(null, properties, true);
   const blank = Array.from({ length: BLANK_ROWS }, () => rowInput('', 'text', ''));
   return {
     inputs: [...members.map(([key, value]) => storedRow(key, value)), ...blank],
@@ -85,12 +86,9 @@ function typedRows(properties: JsonText | null): TypedProperties {
 }
 
 function storedRow(key: string, stored: JsonText): Input {
-  for (const kind of ['text', 'number'] as const) {
-    const isOfKind = (kind === 'text') === (stored[0] === '"');
-    const value = isOfKind ? shownValue({ kind, label: key, hint: '', choices: [] }, stored) : null;
-    if (value !== null) return rowInput(key, kind, value);
-  }
-  return rowInput(key, 'json', editableJson(stored));
+  const kind = stored[0] === '"' ? 'text' : 'number';
+  const value = shownValue({ kind, choices: [] }, stored);
+  return value === null ? rowInput(key, 'json', editableJson(stored)) : rowInput(key, kind, value);
 }
 
 function rowInput(key: string, kind: Kind, value: string): Input {
@@ -255,7 +253,10 @@ function propertyInput(key: string, definition: Definition, stored: JsonText | u
 }
 
 /** Returns null if the control would not send the value back unchanged. */
-function shownValue({ kind, choices }: Definition, stored: JsonText): string | null {
+function shownValue(
+  { kind, choices }: Pick<Definition, 'kind' | 'choices'>,
+  stored: JsonText,
+): string | null {
   switch (kind) {
     case 'text': {
       const text = stringValue(stored);

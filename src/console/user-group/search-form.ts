@@ -73,9 +73,7 @@ export function omittedColumns(names: readonly string[]): Html {
  */
 export function searchForm(search: Search): Html {
   const { match, data_source, suspended, seen, seen_before, created_since, invalid, columns } = search;
-  const isFiltered = [match, data_source, suspended, seen, seen_before, created_since, invalid, columns].some(
-    (text) => text !== '',
-  );
+  const isFiltered = NAMES.some((name) => name !== 'search' && search[name] !== '');
   return html`<form class="search" role="search" method="get" action="${LIST_PATH}" autocomplete="off" hx-get="${LIST_PATH}" hx-trigger="input delay:200ms, submit" hx-target="#results" hx-select="#results" hx-select-oob="#${STATUS}:innerHTML" hx-swap="outerHTML" hx-sync="this:replace" hx-replace-url="true">
 ${textField({ name: 'search', label: 'Id or name', placeholder: 'a part of it, or a property (plan: gold)', value: search.search, type: 'search' })}
 <details ${isFiltered ? 'open' : ''}><summary>Filters</summary><div class="filters">

@@ -41,7 +41,7 @@ const actions = {
   },
 } as const;
 type Action = keyof typeof actions;
-const ACTIONS = ['suspend', 'resume'] as const satisfies readonly Action[];
+const ACTIONS = Object.keys(actions) as Action[];
 
 /** Buttons below the list, for its checked rows. */
 export const selectionButtons: Html = html`<div class="actions" id="selection">
