@@ -1,5 +1,6 @@
 // Forms that were interrupted: the session had ended, the service was unavailable, or the form is from an earlier session.
-// The form is kept and shown again with what was typed. Nothing is done until the person submits it again.
+// The form is kept and shown again with what was typed. Nothing is done until the person submits it again. A kept form
+// travels encrypted within another form, which asks to sign in or just to show it again.
 
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../domain/api-token.ts';
@@ -9,14 +10,21 @@ import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import { isFromThisSite } from './browser.ts';
 import { admit, type Exchange, preparePageCall, type Response, receiveForm, sendResult } from './exchange.ts';
 import { actionForm, hidden, submit } from './fields.ts';
-import type { Form } from './form.ts';
+import { Form, MAX_FORM_BYTES } from './form.ts';
 import { html } from './html.ts';
-import { KEPT_FORM, keptForm, MAX_KEPT_BYTES, openKeptForm } from './kept-form.ts';
 import type { SignedIn } from './layout.ts';
 import type { Page, PageCall, View } from './page.ts';
 import { redirect, sendView } from './response.ts';
+import { Sealed } from './sealed.ts';
 import { isFormFor, requestSession } from './session.ts';
 import { API_TOKEN, signInView, signInWith } from './sign-in-form.ts';
+
+/** Name of the field with the kept form. */
+export const KEPT_FORM = 'kept_form';
+/** Limited, because anyone may send a form without a session; fits the largest user group, percent-encoded. */
+const MAX_KEPT_BYTES = MAX_FORM_BYTES / 2;
+const MAX_AGE_MS = 3_600_000;
+const sealed = new Sealed<[url: string, at: number, entries: Form['entries']]>('console-form');
 
 /** Does not use the database, which may be what is unavailable. */
 export async function keepForm(exchange: Exchange): Promise<void> {
@@ -33,7 +41,16 @@ ${actionForm(session, request.url, html`${hidden(KEPT_FORM, kept)}${submit('Show
 
 /** A form that carries a kept form is replaced by it. */
 function keptText({ options: { context }, request }: Exchange, form: Form): string {
-  return form.text(KEPT_FORM) || keptForm(context.keyRing, request.url, form, context.clock());
+  const { keyRing, clock } = context;
+  return form.text(KEPT_FORM) || sealed.textOf(keyRing, [request.url, clock(), form.entries]);
+}
+
+/** Returns null unless the form was kept for this address within the last hour. */
+function openKept({ options: { context }, request }: Exchange, text: string): Form | null {
+  const opened = sealed.open(context.keyRing, text);
+  if (opened === null) return null;
+  const [url, keptAt, entries] = opened;
+  return url === request.url && context.clock() - keptAt < MAX_AGE_MS ? new Form(entries) : null;
 }
 
 /** Asks a person without a session to sign in, and keeps what was typed. */
@@ -72,9 +89,8 @@ async function showKept(
   sent: Form,
   reason: Problem,
 ): Promise<Response> {
-  const { options, page, request, reply } = exchange;
-  const { keyRing, clock } = options.context;
-  const form = openKeptForm(keyRing, request.url, sent.text(KEPT_FORM), clock());
+  const { page, request, reply } = exchange;
+  const form = openKept(exchange, sent.text(KEPT_FORM));
   if (form === null) return redirect(reply, request.url);
   admit(exchange, signedIn);
   const call = preparePageCall(exchange, signedIn, form);

@@ -20,8 +20,7 @@ import {
 } from './exchange.ts';
 import { Form } from './form.ts';
 import { idInPath } from './html.ts';
-import { continueForm, keepForm, resumeForm, showAgain } from './interrupted-form.ts';
-import { KEPT_FORM } from './kept-form.ts';
+import { continueForm, KEPT_FORM, keepForm, resumeForm, showAgain } from './interrupted-form.ts';
 import type { SignedIn } from './layout.ts';
 import { accessOf, type Download, type Page, type PageCall, type Redirect, type View } from './page.ts';
 import { askToSignIn, redirect } from './response.ts';
