@@ -4,8 +4,9 @@
 import type { ApiToken } from '../domain/api-token.ts';
 import type { StoredToken } from '../domain/key-ring.ts';
 import type { TokenDigest } from '../domain/token.ts';
-import { API_TOKEN, STORED_TOKEN } from './entities.ts';
+import { API_TOKEN, STORED_TOKEN, WORKSPACE } from './entities.ts';
 import type { Migrations } from './migration.ts';
+import type { Workspace } from './port.ts';
 import type { Cell } from './row-shape.ts';
 
 const TABLES = ['schema_migrations', 'user_groups', 'token_keys'];
@@ -81,6 +82,12 @@ export abstract class Inspection {
   async findApiToken(digest: TokenDigest): Promise<ApiToken | null> {
     const sql = `select ${API_TOKEN.names} from api_tokens where digest = $1 or previous_digest = $1`;
     return API_TOKEN.readFirst(await this.#ask(sql, [digest]));
+  }
+
+  /** Requires the newest schema. */
+  async findWorkspace(name: string): Promise<Workspace | null> {
+    const sql = `select ${WORKSPACE.names} from workspaces where name = $1`;
+    return WORKSPACE.readFirst(await this.#ask(sql, [name]));
   }
 
   async #schemaNumber(): Promise<number> {

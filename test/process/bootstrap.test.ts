@@ -45,8 +45,8 @@ describeOnEachDatabase('The bootstrap API token', (kind) => {
   }
 
   /** Returns the check of doctor, as `status message`. */
-  async function checked(): Promise<string> {
-    const { stdout } = await runHosted(folder, ['doctor', '--json'], { env: envWith() });
+  async function checked(more?: Record<string, string>): Promise<string> {
+    const { stdout } = await runHosted(folder, ['doctor', '--json'], { env: envWith(more) });
     const { status, message } = JSON.parse(stdout).checks.find(
       (check: { name: string }) => check.name === 'bootstrap API token',
     );
@@ -137,8 +137,14 @@ describeOnEachDatabase('The bootstrap API token', (kind) => {
     assert.deepEqual([json.api_tokens.length, json.api_tokens[0].environment], [1, 'Testing']);
     assert.equal((await tokens()).find(({ workspace }) => workspace === 'acme')?.permission, 'admin');
     await service.kill();
-    for (const other of [{ UGS_BOOTSTRAP_WORKSPACE: 'default' }, { UGS_BOOTSTRAP_ENVIRONMENT: 'Customer' }])
+    for (const other of [{ UGS_BOOTSTRAP_WORKSPACE: 'default' }, { UGS_BOOTSTRAP_ENVIRONMENT: 'Customer' }]) {
       assert.match(await refusal({ ...place, ...other }), /is in another workspace or environment/);
+      assert.match(
+        await checked({ ...place, ...other }),
+        /^failed .* is in another workspace or environment/,
+      );
+    }
+    assert.match(await checked(place), /^ok is API token/);
   });
 
   for (const [what, content] of Object.entries({

@@ -100,13 +100,15 @@ async function checkKeys(config: Config, inspection: Inspection): Promise<CheckR
   );
 }
 
-/** A start is refused if the API token was revoked in the meantime. */
-async function checkBootstrap({ bootstrapApiToken }: Config, inspection: Inspection): Promise<Check[]> {
-  if (bootstrapApiToken === null) return [];
+/** A start is refused if the API token was revoked, or is in another place than is configured now. */
+async function checkBootstrap(config: Config, inspection: Inspection): Promise<Check[]> {
+  const { bootstrapApiToken: token, bootstrapWorkspace, bootstrapEnvironment: environment } = config;
+  if (token === null) return [];
   const check = await attempt('bootstrap API token', SEE_REASONS, async () => {
-    const found = await inspection.findApiToken(digestToken(bootstrapApiToken.reveal()));
+    const found = await inspection.findApiToken(digestToken(token.reveal()));
     if (found === null) return ok('the next start creates it');
-    const reason = whyUnusable(found, bootstrapApiToken, Date.now());
+    const workspace = await inspection.findWorkspace(bootstrapWorkspace);
+    const reason = whyUnusable(found, { token, environment }, workspace, Date.now());
     if (reason === null) return ok(`is API token ${found.apiTokenId}, which is active`);
     return failed(
       `is API token ${found.apiTokenId}, which ${reason}: the next start is refused`,

@@ -5,6 +5,7 @@ import { type ApiToken, apiTokenStatus, type FoundApiToken } from '../../domain/
 import type { Secret } from '../../domain/secret.ts';
 import { digestToken } from '../../domain/token.ts';
 import type { Environment } from '../../domain/user-group/user-group.ts';
+import type { Workspace } from '../../store/port.ts';
 import type { EventContext } from '../event/event.ts';
 import { findWorkspace } from '../workspace/workspace.ts';
 import { ApiTokenTaken, createApiToken } from './api-token.ts';
@@ -49,26 +50,31 @@ export async function ensureBootstrapApiToken(
 
 async function refuseUnusable(
   { store, clock }: EventContext,
-  { token, workspaceName, environment }: BootstrapApiToken,
+  bootstrap: BootstrapApiToken,
   found: FoundApiToken,
 ): Promise<void> {
-  const reason = whyUnusable(found, token, clock());
-  if (reason !== null) throw unusable(found, reason);
-  const workspace = await findWorkspace(store, workspaceName);
-  const isInPlace = workspace?.workspaceId === found.workspaceId && environment === found.environment;
-  if (!isInPlace) throw unusable(found, 'is in another workspace or environment');
+  const workspace = await findWorkspace(store, bootstrap.workspaceName);
+  const reason = whyUnusable(found, bootstrap, workspace, clock());
+  if (reason === null) return;
+  throw new BootstrapApiTokenUnusable(
+    `UGS_BOOTSTRAP_API_TOKEN is the text of API token ${found.apiTokenId}, which ${reason}; ${BOOTSTRAP_REMEDY}`,
+  );
 }
 
-/** Returns why the API token with this text is refused, wherever it is; null if it is not. */
-export function whyUnusable(found: ApiToken, token: Secret, now: number): string | null {
+/**
+ * Returns why the API token with this text is refused; null if it is not. `workspace` has the configured
+ * name.
+ */
+export function whyUnusable(
+  found: ApiToken,
+  { token, environment }: Omit<BootstrapApiToken, 'workspaceName'>,
+  workspace: Workspace | null,
+  now: number,
+): string | null {
   const status = apiTokenStatus(found, now);
   if (status !== 'active') return status === 'revoked' ? 'was revoked' : 'has expired';
   if (!authenticates(found, digestToken(token.reveal()), now)) return 'has another text since a rotation';
-  return found.permission === 'admin' ? null : `has the permission ${found.permission}`;
-}
-
-function unusable({ apiTokenId }: ApiToken, reason: string): BootstrapApiTokenUnusable {
-  return new BootstrapApiTokenUnusable(
-    `UGS_BOOTSTRAP_API_TOKEN is the text of API token ${apiTokenId}, which ${reason}; ${BOOTSTRAP_REMEDY}`,
-  );
+  if (found.permission !== 'admin') return `has the permission ${found.permission}`;
+  const isInPlace = workspace?.workspaceId === found.workspaceId && environment === found.environment;
+  return isInPlace ? null : 'is in another workspace or environment';
 }
