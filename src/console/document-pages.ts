@@ -13,9 +13,19 @@ import { isUsed, NO_USE, type Use, useText } from '../operations/catalogue/use.t
 import { deleteDocument, listDocuments, readDocument } from '../operations/document/document.ts';
 import { Problem } from '../problem.ts';
 import { eventsAbout } from './event/paths.ts';
-import { checkField, hidden, problemSummary, textField } from './fields.ts';
-import { type Form, findViolations, type Members, readForm } from './form.ts';
-import { type FormContent, formPages } from './form-pages.ts';
+import { checkField, hidden, problemSummary, textField } from './form/fields.ts';
+import { type Form, findViolations, type Members, readForm } from './form/form.ts';
+import { type FormContent, formPages } from './form/form-pages.ts';
+import {
+  confirmationProblem,
+  documentVersion,
+  editedForm,
+  isConflict,
+  keptVersionField,
+  preconditionIn,
+  versionField,
+  versionIn,
+} from './form/version.ts';
 import {
   alert,
   buttonTo,
@@ -31,22 +41,12 @@ import {
   NO_HTML,
   pathTo,
   time,
-} from './html.ts';
+} from './markup/html.ts';
+import { nextPage, PAGE_SIZE, pageQuery } from './markup/pagination.ts';
+import { issuedView } from './markup/shown-once.ts';
 import { pagesOf } from './missing.ts';
-import { noticeText } from './notice.ts';
 import { ADMINS, type Page, type PageCall, type Redirect, type View } from './page.ts';
-import { nextPage, PAGE_SIZE, pageQuery } from './pagination.ts';
-import { issuedView } from './shown-once.ts';
-import {
-  confirmationProblem,
-  documentVersion,
-  editedForm,
-  isConflict,
-  keptVersionField,
-  preconditionIn,
-  versionField,
-  versionIn,
-} from './version.ts';
+import { noticeText } from './request/notice.ts';
 
 interface DocumentList {
   title: string;

@@ -5,7 +5,7 @@ import type { EventTarget } from '../domain/event/event.ts';
 import { redact } from '../domain/secret.ts';
 import { Problem, type ProblemCode } from '../problem.ts';
 import { lastEvents } from './event/last.ts';
-import { html } from './html.ts';
+import { html } from './markup/html.ts';
 import type { Page, PageCall, View } from './page.ts';
 
 const EVENTS = 10;

@@ -10,8 +10,8 @@ import type { EnvironmentFigures } from '../operations/figures/environment-figur
 import type { Problem } from '../problem.ts';
 import type { Access } from '../store/admission.ts';
 import { StoreUnavailable } from '../store/port.ts';
-import type { Form } from './form.ts';
-import type { Session } from './session.ts';
+import type { Form } from './form/form.ts';
+import type { Session } from './session/session.ts';
 
 export interface PageCall {
   /** Its operations record their changes as made in the console. */

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { isolated } from '../../src/console/html.ts';
+import { isolated } from '../../src/console/markup/html.ts';
 import { joined } from '../support/bad-input/markup.ts';
 import { naughtyStrings } from '../support/bad-input/naughty-string.ts';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';

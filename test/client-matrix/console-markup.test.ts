@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { isolated } from '../../src/console/html.ts';
+import { isolated } from '../../src/console/markup/html.ts';
 import { joined } from '../support/bad-input/markup.ts';
 import { naughtyStrings } from '../support/bad-input/naughty-string.ts';
 import { launchBrowser, skipsBrowser } from '../support/browser.ts';

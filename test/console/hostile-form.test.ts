@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Form, MAX_FORM_BYTES } from '../../src/console/form.ts';
+import { Form, MAX_FORM_BYTES } from '../../src/console/form/form.ts';
 import { ConsoleBrowser } from '../support/console.ts';
 import { textOf } from '../support/console-page.ts';
 import { sqlite } from '../support/database.ts';

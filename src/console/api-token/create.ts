@@ -6,13 +6,13 @@ import { newApiTokenBody } from '../../http/endpoints/api-token/create.ts';
 import { ApiTokenTaken, issueApiToken } from '../../operations/api-token/api-token.ts';
 import type { Context } from '../../operations/context.ts';
 import { Problem } from '../../problem.ts';
-import { choiceField, hidden, nameField, problemSummary } from '../fields.ts';
-import { type Form, numberMember, readForm, textMember } from '../form.ts';
-import { formPages } from '../form-pages.ts';
-import { html, pathTo } from '../html.ts';
+import { choiceField, hidden, nameField, problemSummary } from '../form/fields.ts';
+import { type Form, numberMember, readForm, textMember } from '../form/form.ts';
+import { formPages } from '../form/form-pages.ts';
+import { isConflict } from '../form/version.ts';
+import { html, pathTo } from '../markup/html.ts';
 import { ADMINS } from '../page.ts';
-import { Sealed } from '../sealed.ts';
-import { isConflict } from '../version.ts';
+import { Sealed } from '../session/sealed.ts';
 import { API_TOKENS, issuedTokenView } from './show.ts';
 
 export const apiTokenCreation = formPages({

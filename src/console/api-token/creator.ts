@@ -1,6 +1,6 @@
 import type { ApiToken } from '../../domain/api-token.ts';
 import { listEvents } from '../../operations/event/list.ts';
-import { breakable, type Html, html } from '../html.ts';
+import { breakable, type Html, html } from '../markup/html.ts';
 import { type PageCall, unlessBusy } from '../page.ts';
 
 /** Returns the creator of the API token, from its first event, which is kept only as long as all events. */

@@ -1,10 +1,10 @@
 import type { ApiToken } from '../../domain/api-token.ts';
 import { listNewestApiTokens } from '../../operations/api-token/api-token.ts';
 import { newPath } from '../document-pages.ts';
-import { buttonTo, type Html, heading, html, link, NO_HTML, pathTo, table, time } from '../html.ts';
-import { noticeText } from '../notice.ts';
+import { buttonTo, type Html, heading, html, link, NO_HTML, pathTo, table, time } from '../markup/html.ts';
+import { nextPage, pageQuery, pageUrl } from '../markup/pagination.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
-import { nextPage, pageQuery, pageUrl } from '../pagination.ts';
+import { noticeText } from '../request/notice.ts';
 import { creatorText } from './creator.ts';
 import { API_TOKENS, apiTokenLink, expiryText, statusBadge } from './show.ts';
 

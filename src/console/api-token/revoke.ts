@@ -1,8 +1,8 @@
 import { type ApiToken, apiTokenStatus } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
 import { listNewestApiTokens, revokeApiToken } from '../../operations/api-token/api-token.ts';
-import { formPages } from '../form-pages.ts';
-import { html, isolated, lastUse, NO_HTML, pathTo } from '../html.ts';
+import { formPages } from '../form/form-pages.ts';
+import { html, isolated, lastUse, NO_HTML, pathTo } from '../markup/html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
 import { API_TOKENS, apiTokenIn, apiTokenName, isOfSession } from './show.ts';
 

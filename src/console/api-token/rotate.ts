@@ -2,13 +2,13 @@ import { type ApiToken, apiTokenTextTag } from '../../domain/api-token.ts';
 import { apiTokenGracePeriodSeconds } from '../../domain/field.ts';
 import { apiTokenRotationBody } from '../../http/endpoints/api-token/rotate.ts';
 import { rotateApiToken } from '../../operations/api-token/api-token.ts';
-import { choiceField } from '../fields.ts';
-import { numberMember, readForm } from '../form.ts';
-import { formPages } from '../form-pages.ts';
-import { type Html, html, isolated, lastUse, pathTo } from '../html.ts';
+import { choiceField } from '../form/fields.ts';
+import { numberMember, readForm } from '../form/form.ts';
+import { formPages } from '../form/form-pages.ts';
+import { confirmationProblem, keptVersionField, versionIn } from '../form/version.ts';
+import { type Html, html, isolated, lastUse, pathTo } from '../markup/html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
-import { storeSession } from '../session.ts';
-import { confirmationProblem, keptVersionField, versionIn } from '../version.ts';
+import { storeSession } from '../session/session.ts';
 import { API_TOKENS, apiTokenIn, apiTokenName, isOfSession, issuedTokenView } from './show.ts';
 
 export const apiTokenRotation = formPages({

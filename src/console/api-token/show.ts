@@ -21,9 +21,9 @@ import {
   NO_HTML,
   pathTo,
   time,
-} from '../html.ts';
+} from '../markup/html.ts';
+import { issuedView } from '../markup/shown-once.ts';
 import { ADMINS, type Page, type PageCall, type View } from '../page.ts';
-import { issuedView } from '../shown-once.ts';
 import { creatorText } from './creator.ts';
 
 export const API_TOKENS = 'api-tokens';

@@ -1,9 +1,9 @@
 import { isPermitted } from '../../domain/api-token.ts';
 import type { PolicyMode } from '../../domain/policy-mode.ts';
-import { badge, definitions, type Html, html, link, pathTo } from '../html.ts';
 import { modeTexts } from '../mapping-policy/mapping-policy.ts';
-import { noticeText } from '../notice.ts';
+import { badge, definitions, type Html, html, link, pathTo } from '../markup/html.ts';
 import { ADMINS, environmentConfig, type Page, type PageCall, READERS } from '../page.ts';
+import { noticeText } from '../request/notice.ts';
 import { dataSourcePages } from './data-source.ts';
 import { schemaPages } from './schema.ts';
 

@@ -4,9 +4,9 @@ import type { Document } from '../../domain/document.ts';
 import { schemas } from '../../http/endpoints/catalogue/schema.ts';
 import { countSchemaUse } from '../../operations/catalogue/use.ts';
 import { DocumentPages, Doubt, newPath } from '../document-pages.ts';
-import { checkField, nameField, textField } from '../fields.ts';
-import { type Form, numberMember, textMember } from '../form.ts';
-import { absent, buttonTo, type Html, html, idCell, pathTo, table, time } from '../html.ts';
+import { checkField, nameField, textField } from '../form/fields.ts';
+import { type Form, numberMember, textMember } from '../form/form.ts';
+import { absent, buttonTo, type Html, html, idCell, pathTo, table, time } from '../markup/html.ts';
 import { ADMINS, environmentConfig, type PageCall } from '../page.ts';
 import { DATA_SOURCES, type DataSourceRow, dataSourceName, dataSourceTable } from './data-source.ts';
 

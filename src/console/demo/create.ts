@@ -1,8 +1,8 @@
 import { createDemo, DEMO_PATH } from '../../demo/create.ts';
 import { isPermitted } from '../../domain/api-token.ts';
 import { Problem } from '../../problem.ts';
-import { actionForm, submit } from '../fields.ts';
-import { type Html, html, NO_HTML } from '../html.ts';
+import { actionForm, submit } from '../form/fields.ts';
+import { type Html, html, NO_HTML } from '../markup/html.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
 
 export const createDemoData: Page = {

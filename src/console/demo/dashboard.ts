@@ -3,9 +3,9 @@
 import type { Dashboard, DashboardError } from '../../demo/dashboard.ts';
 import { demoCustomers } from '../../demo/sample-data.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
-import { barChart, withSeparators } from '../chart.ts';
-import { code, definitions, type Html, html, isolated, joined, link, none, pathTo } from '../html.ts';
-import { jsonText } from '../json.ts';
+import { barChart, withSeparators } from '../markup/chart.ts';
+import { code, definitions, type Html, html, isolated, joined, link, none, pathTo } from '../markup/html.ts';
+import { jsonText } from '../markup/json.ts';
 
 export function dashboardSection(userGroup: UserGroup, dashboard: Dashboard | DashboardError): Html {
   return html`<section aria-labelledby="dashboard"><h2 id="dashboard">Sample dashboard</h2>

@@ -3,8 +3,8 @@
 import { listChanges } from '../../domain/event/changes.ts';
 import { decodeString } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { type Html, html, joined, NO_HTML, table } from '../html.ts';
-import { jsonBlock, jsonText } from '../json.ts';
+import { type Html, html, joined, NO_HTML, table } from '../markup/html.ts';
+import { jsonBlock, jsonText } from '../markup/json.ts';
 
 export interface Change {
   /** The field, and the member of it that changed, if it is an object. */

@@ -1,7 +1,7 @@
 import type { EventTarget } from '../../domain/event/event.ts';
 import type { Context } from '../../operations/context.ts';
 import { listEvents } from '../../operations/event/list.ts';
-import { type Html, none } from '../html.ts';
+import { type Html, none } from '../markup/html.ts';
 import { type PageCall, unlessBusy } from '../page.ts';
 import { eventTable } from './table.ts';
 

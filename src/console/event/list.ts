@@ -13,11 +13,11 @@ import { DAY_MS, startOfDay } from '../../domain/instant.ts';
 import { listNewestApiTokens } from '../../operations/api-token/api-token.ts';
 import type { Context } from '../../operations/context.ts';
 import { type EventQuery, type EventsPage, listEvents } from '../../operations/event/list.ts';
-import { requestPath } from '../browser.ts';
-import { choiceField, textField, wordsOf } from '../fields.ts';
-import { type Html, html, NO_HTML, none } from '../html.ts';
+import { choiceField, textField, wordsOf } from '../form/fields.ts';
+import { type Html, html, NO_HTML, none } from '../markup/html.ts';
+import { nextPage, pageQuery } from '../markup/pagination.ts';
 import { ADMINS, type Page, type PageCall, READERS } from '../page.ts';
-import { nextPage, pageQuery } from '../pagination.ts';
+import { requestPath } from '../request/browser.ts';
 import { noEvents } from './last.ts';
 import { actorLabels, eventTable } from './table.ts';
 

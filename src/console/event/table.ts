@@ -4,7 +4,7 @@ import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import type { Actor, EventTarget, EventType, StoredEvent } from '../../domain/event/event.ts';
 import { actorLabel } from '../../domain/event/filter.ts';
 import type { EventsPage } from '../../operations/event/list.ts';
-import { wordsOf } from '../fields.ts';
+import { wordsOf } from '../form/fields.ts';
 import {
   breakable,
   type Html,
@@ -18,7 +18,7 @@ import {
   pathTo,
   table,
   time,
-} from '../html.ts';
+} from '../markup/html.ts';
 import { ADMINS, WRITERS } from '../page.ts';
 import { type Change, changeList, changesText, isRestorable } from './changes.ts';
 import { eventsBy } from './paths.ts';

@@ -1,7 +1,7 @@
 import { embedTokenType } from '../../domain/embed-token/mint.ts';
 import { integrationTypes } from '../../domain/integration.ts';
 import { newPath } from '../document-pages.ts';
-import { definitions, html, link } from '../html.ts';
+import { definitions, html, link } from '../markup/html.ts';
 import { ADMINS, type Page } from '../page.ts';
 import { INTEGRATIONS } from './integration.ts';
 

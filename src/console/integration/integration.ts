@@ -13,8 +13,8 @@ import type { JsonText } from '../../domain/json/strict-json.ts';
 import { integrations } from '../../http/endpoints/integration/integration.ts';
 import type { Problem } from '../../problem.ts';
 import { DocumentPages, newPath } from '../document-pages.ts';
-import { areaField, checkField, hidden, textField } from '../fields.ts';
-import { type Form, jsonMember, numberMember, textMember } from '../form.ts';
+import { areaField, checkField, hidden, textField } from '../form/fields.ts';
+import { type Form, jsonMember, numberMember, textMember } from '../form/form.ts';
 import {
   badge,
   buttonTo,
@@ -28,8 +28,8 @@ import {
   pathTo,
   table,
   time,
-} from '../html.ts';
-import { editableJson, jsonBlock, jsonValue } from '../json.ts';
+} from '../markup/html.ts';
+import { editableJson, jsonBlock, jsonValue } from '../markup/json.ts';
 import { ADMINS } from '../page.ts';
 import { SIGNING_KEYS_PATH } from '../signing-key/signing-key.ts';
 

@@ -3,14 +3,14 @@ import { mappingPolicyBody } from '../../domain/mapping-policy/mapping-policy-bo
 import { type PolicyMode, policyModes } from '../../domain/policy-mode.ts';
 import { findSingleton } from '../../operations/document/document.ts';
 import { putMappingPolicy } from '../../operations/mapping-policy/put.ts';
-import { choiceField } from '../fields.ts';
-import { readForm, textMember } from '../form.ts';
-import { formPages } from '../form-pages.ts';
-import { html, link, pathTo } from '../html.ts';
+import { choiceField } from '../form/fields.ts';
+import { readForm, textMember } from '../form/form.ts';
+import { formPages } from '../form/form-pages.ts';
+import { editedForm, preconditionIn } from '../form/version.ts';
+import { html, link, pathTo } from '../markup/html.ts';
+import { pageUrl } from '../markup/pagination.ts';
 import { ADMINS, environmentConfig } from '../page.ts';
-import { pageUrl } from '../pagination.ts';
 import { LIST_PATH } from '../user-group/search-form.ts';
-import { editedForm, preconditionIn } from '../version.ts';
 
 export const mappingPolicyPages = formPages({
   path: '/catalogue/mapping-policy',

@@ -7,7 +7,7 @@ import { parseWebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endp
 import { listNewestApiTokens } from '../../operations/api-token/api-token.ts';
 import { findHealth } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { API_TOKENS, apiTokenLink, expiresSoon } from '../api-token/show.ts';
-import { badge, type Html, html, idLink, link, NO_HTML, none, pathTo, time } from '../html.ts';
+import { badge, type Html, html, idLink, link, NO_HTML, none, pathTo, time } from '../markup/html.ts';
 import { environmentConfig, type PageCall, unlessBusy } from '../page.ts';
 import { WEBHOOKS } from '../webhook-endpoint/delivery.ts';
 import { isDisabledByService, NO_DELIVERIES, NO_EVENTS } from '../webhook-endpoint/health.ts';

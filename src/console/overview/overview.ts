@@ -3,11 +3,11 @@
 import { isPermitted } from '../../domain/api-token.ts';
 import { CHART_DAYS, type CountedFigures, type DayCounts } from '../../domain/figures.ts';
 import { type Day, dayDate, toDay } from '../../domain/usage.ts';
-import { barChart, withSeparators } from '../chart.ts';
 import { countedAt, countedFigures } from '../figures.ts';
-import { type Html, html, link, none } from '../html.ts';
+import { barChart, withSeparators } from '../markup/chart.ts';
+import { type Html, html, link, none } from '../markup/html.ts';
+import { pageUrl } from '../markup/pagination.ts';
 import { ADMINS, type Page, type PageCall, READERS } from '../page.ts';
-import { pageUrl } from '../pagination.ts';
 import { LIST_PATH } from '../user-group/search-form.ts';
 import { attention } from './attention.ts';
 

@@ -8,22 +8,22 @@ import {
 import { propertySchemaBody } from '../../domain/property-schema/property-schema-body.ts';
 import { deleteDocument, documentNotFound, findSingleton } from '../../operations/document/document.ts';
 import { putPropertySchema } from '../../operations/property-schema/put.ts';
-import { areaField, choiceField } from '../fields.ts';
-import { jsonMember, readForm, textMember } from '../form.ts';
-import { formPages } from '../form-pages.ts';
-import { buttonTo, definitions, html, link, NO_HTML, none, pathTo } from '../html.ts';
-import { editableJson, jsonBlock } from '../json.ts';
-import { modeChoices, modeTexts } from '../mapping-policy/mapping-policy.ts';
-import { ADMINS, type Page, type PageCall, READERS, type View } from '../page.ts';
-import { pageUrl } from '../pagination.ts';
-import { LIST_PATH } from '../user-group/search-form.ts';
+import { areaField, choiceField } from '../form/fields.ts';
+import { jsonMember, readForm, textMember } from '../form/form.ts';
+import { formPages } from '../form/form-pages.ts';
 import {
   confirmationProblem,
   documentVersion,
   editedForm,
   keptVersionField,
   preconditionIn,
-} from '../version.ts';
+} from '../form/version.ts';
+import { modeChoices, modeTexts } from '../mapping-policy/mapping-policy.ts';
+import { buttonTo, definitions, html, link, NO_HTML, none, pathTo } from '../markup/html.ts';
+import { editableJson, jsonBlock } from '../markup/json.ts';
+import { pageUrl } from '../markup/pagination.ts';
+import { ADMINS, type Page, type PageCall, READERS, type View } from '../page.ts';
+import { LIST_PATH } from '../user-group/search-form.ts';
 
 const TITLE = 'Property schema';
 const NOUN = propertySchemaDefinition.noun;

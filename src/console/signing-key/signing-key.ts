@@ -8,9 +8,10 @@ import {
 import { signingKeyRotationBody } from '../../http/endpoints/signing-key/rotate.ts';
 import type { Context } from '../../operations/context.ts';
 import { findKeySet, rotateKeySet, type StoredKeySet } from '../../operations/signing-key/key-set.ts';
-import { checkField } from '../fields.ts';
-import { readForm } from '../form.ts';
-import { formPages } from '../form-pages.ts';
+import { checkField } from '../form/fields.ts';
+import { readForm } from '../form/form.ts';
+import { formPages } from '../form/form-pages.ts';
+import { confirmationProblem, documentVersion, keptVersionField, preconditionIn } from '../form/version.ts';
 import {
   badge,
   buttonTo,
@@ -23,10 +24,9 @@ import {
   pathTo,
   table,
   time,
-} from '../html.ts';
-import { noticeText } from '../notice.ts';
+} from '../markup/html.ts';
 import { ADMINS, type Page } from '../page.ts';
-import { confirmationProblem, documentVersion, keptVersionField, preconditionIn } from '../version.ts';
+import { noticeText } from '../request/notice.ts';
 
 export const SIGNING_KEYS_PATH = pathTo('integrations', '-', 'signing-keys');
 

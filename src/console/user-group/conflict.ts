@@ -2,8 +2,8 @@
 
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { type Change, changesTable } from '../event/changes.ts';
-import { actionForm, submit } from '../fields.ts';
-import { alert, buttonTo, type Html, html, idLink, NO_HTML, pathTo } from '../html.ts';
+import { actionForm, submit } from '../form/fields.ts';
+import { alert, buttonTo, type Html, html, idLink, NO_HTML, pathTo } from '../markup/html.ts';
 import type { PageCall, View } from '../page.ts';
 import { lastEventsOfGroup } from './events.ts';
 import { hiddenFields, KEEP } from './form.ts';

@@ -1,11 +1,11 @@
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { getOrCreateUserGroup } from '../../operations/user-group/get-or-create.ts';
 import { Problem } from '../../problem.ts';
-import { problemSummary, textField } from '../fields.ts';
-import { type FormContent, formPages, formView } from '../form-pages.ts';
-import { html, link, pathTo } from '../html.ts';
+import { problemSummary, textField } from '../form/fields.ts';
+import { type FormContent, formPages, formView } from '../form/form-pages.ts';
+import { isConflict } from '../form/version.ts';
+import { html, link, pathTo } from '../markup/html.ts';
 import { environmentConfig, type Page, type PageCall, WRITERS } from '../page.ts';
-import { isConflict } from '../version.ts';
 import {
   groupFields,
   isJsonForm,

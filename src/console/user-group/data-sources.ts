@@ -5,7 +5,7 @@ import { type DataSource, parseMapping, type UnresolvedReason } from '../../doma
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { schemaLink } from '../catalogue/data-source.ts';
-import { absent, badge, type Html, html, type Insertion, identifier, table } from '../html.ts';
+import { absent, badge, type Html, html, type Insertion, identifier, table } from '../markup/html.ts';
 
 const REASONS: Record<UnresolvedReason, string> = {
   missing: 'does not exist',

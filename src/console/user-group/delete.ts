@@ -1,8 +1,8 @@
 import { invalidField } from '../../domain/request-body.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import { deleteUserGroup } from '../../operations/user-group/delete.ts';
-import { pathTo } from '../html.ts';
-import { preconditionIn } from '../version.ts';
+import { preconditionIn } from '../form/version.ts';
+import { pathTo } from '../markup/html.ts';
 import { groupConfirmation } from './group.ts';
 
 /** Requires the person to type the id, so that a click does not delete the wrong group. */

@@ -3,11 +3,11 @@
 import { type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import type { Problem } from '../../problem.ts';
-import { problemSummary } from '../fields.ts';
-import { formView } from '../form-pages.ts';
-import { html, idLink, pathTo } from '../html.ts';
+import { problemSummary } from '../form/fields.ts';
+import { formView } from '../form/form-pages.ts';
+import { type Opened, openedFields, openedIn } from '../form/version.ts';
+import { html, idLink, pathTo } from '../markup/html.ts';
 import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
-import { type Opened, openedFields, openedIn } from '../version.ts';
 import {
   groupFields,
   isJsonForm,

@@ -1,9 +1,9 @@
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
-import { hasToken } from '../browser.ts';
 import { lastEvents } from '../event/last.ts';
 import { filteredEvents } from '../event/list.ts';
-import { type Html, html, idLink, pathTo } from '../html.ts';
+import { type Html, html, idLink, pathTo } from '../markup/html.ts';
 import { type Page, type PageCall, READERS } from '../page.ts';
+import { hasToken } from '../request/browser.ts';
 import { groupIn } from './group.ts';
 
 /** Events include those of deleted groups with this id, so the group need not exist. */

@@ -4,9 +4,9 @@
 import { digestOfApiToken, findUserGroupToken } from '../../domain/token.ts';
 import { findTokenOwner } from '../../operations/user-group/find-token-owner.ts';
 import { Problem } from '../../problem.ts';
-import { problemSummary, textField } from '../fields.ts';
-import { formPages } from '../form-pages.ts';
-import { pathTo } from '../html.ts';
+import { problemSummary, textField } from '../form/fields.ts';
+import { formPages } from '../form/form-pages.ts';
+import { pathTo } from '../markup/html.ts';
 import { READERS } from '../page.ts';
 
 /** `-` stands in place of an id, as in the path of the form for a new group. */

@@ -6,10 +6,10 @@ import { type UserGroup, versionTag } from '../../domain/user-group/user-group.t
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { Problem, type Violation } from '../../problem.ts';
 import { type Change, changeList } from '../event/changes.ts';
-import { hidden, nameField } from '../fields.ts';
-import type { Form } from '../form.ts';
-import { type Html, html } from '../html.ts';
-import { type Opened, openedFields, openedIn } from '../version.ts';
+import { hidden, nameField } from '../form/fields.ts';
+import type { Form } from '../form/form.ts';
+import { type Opened, openedFields, openedIn } from '../form/version.ts';
+import { type Html, html } from '../markup/html.ts';
 import { mappingFields, mappingText, readMapping, type TypedMapping, typedMapping } from './mapping.ts';
 import { type GroupFields, groupOfText, textOfGroup, withStored } from './merge.ts';
 import {

@@ -3,10 +3,10 @@
 // neither the token nor the history of the old one.
 
 import { findLastRename, newestEnd } from '../../operations/user-group/history.ts';
-import { actionForm, hidden } from '../fields.ts';
-import { alert, buttonTo, type Html, html, idLink, pathTo } from '../html.ts';
+import { actionForm, hidden } from '../form/fields.ts';
+import { versionIn } from '../form/version.ts';
+import { alert, buttonTo, type Html, html, idLink, pathTo } from '../markup/html.ts';
 import type { PageCall, View } from '../page.ts';
-import { versionIn } from '../version.ts';
 import { AGAIN_PATH } from './create.ts';
 import { lastEventsOfGroup } from './events.ts';
 

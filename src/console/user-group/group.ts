@@ -7,9 +7,11 @@ import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import type { Context } from '../../operations/context.ts';
 import { findIntegration } from '../../operations/integration/integration.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
-import { textField } from '../fields.ts';
-import type { Form } from '../form.ts';
-import { type FormPages, formPages } from '../form-pages.ts';
+import { textField } from '../form/fields.ts';
+import type { Form } from '../form/form.ts';
+import { type FormPages, formPages } from '../form/form-pages.ts';
+import { confirmationProblem, preconditionIn, versionField } from '../form/version.ts';
+import { integrationLink } from '../integration/integration.ts';
 import {
   badge,
   bdi,
@@ -22,11 +24,9 @@ import {
   NO_HTML,
   pathTo,
   table,
-} from '../html.ts';
-import { integrationLink } from '../integration/integration.ts';
+} from '../markup/html.ts';
 import { pagesOf } from '../missing.ts';
 import { environmentConfig, type Page, type PageCall, type Redirect, WRITERS } from '../page.ts';
-import { confirmationProblem, preconditionIn, versionField } from '../version.ts';
 
 /** Throws `user_group_not_found`. */
 export function groupIn({ context, caller, request }: PageCall): Promise<UserGroup> {

@@ -6,8 +6,8 @@ import { type UserGroup, valuesLength } from '../../domain/user-group/user-group
 import { findLastRename, newestEnd } from '../../operations/user-group/history.ts';
 import { type Page as ListPage, listUserGroups } from '../../operations/user-group/list.ts';
 import { demoOffer } from '../demo/create.ts';
-import { actionForm } from '../fields.ts';
 import { countedFigures } from '../figures.ts';
+import { actionForm } from '../form/fields.ts';
 import {
   absent,
   alert,
@@ -24,11 +24,11 @@ import {
   pathTo,
   table,
   time,
-} from '../html.ts';
-import { membersOf } from '../json.ts';
-import { noticeText } from '../notice.ts';
+} from '../markup/html.ts';
+import { membersOf } from '../markup/json.ts';
+import { pageUrl } from '../markup/pagination.ts';
 import { type Page, type PageCall, READERS, WRITERS } from '../page.ts';
-import { pageUrl } from '../pagination.ts';
+import { noticeText } from '../request/notice.ts';
 import { CREATE_PATH } from './create.ts';
 import { EXPORT_PATH } from './export.ts';
 import { FIND_PATH } from './find.ts';

@@ -9,10 +9,10 @@ import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import type { Problem, Violation } from '../../problem.ts';
 import { dataSourceName } from '../catalogue/data-source.ts';
-import { areaField, choiceField, hidden, textField } from '../fields.ts';
-import { type Form, parseTypedJson } from '../form.ts';
-import { type Html, html, isolated } from '../html.ts';
-import { fieldText, jsonValue, membersOf, otherText } from '../json.ts';
+import { areaField, choiceField, hidden, textField } from '../form/fields.ts';
+import { type Form, parseTypedJson } from '../form/form.ts';
+import { type Html, html, isolated } from '../markup/html.ts';
+import { fieldText, jsonValue, membersOf, otherText } from '../markup/json.ts';
 
 interface Input {
   schemaId: string;

@@ -6,8 +6,8 @@ import { type JsonText, parseStrictJson } from '../../domain/json/strict-json.ts
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import type { Change } from '../event/changes.ts';
-import { membersOf } from '../json.ts';
-import { type Difference, type Fields, type Merge, threeWayMerge } from '../merge.ts';
+import { type Difference, type Fields, type Merge, threeWayMerge } from '../form/merge.ts';
+import { membersOf } from '../markup/json.ts';
 
 /** Fields of the form, all of which are sent. */
 export type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties'>;

@@ -12,10 +12,10 @@ import {
 } from '../../domain/json/json-tree.ts';
 import { type JsonText, jsonPointer, ONLY_NUMBER } from '../../domain/json/strict-json.ts';
 import { Problem, type Violation } from '../../problem.ts';
-import { areaField, choiceField, hidden, textField } from '../fields.ts';
-import { type Form, parseTypedJson } from '../form.ts';
-import { type Html, html, table } from '../html.ts';
-import { editableJson, fieldText, membersOf, otherText } from '../json.ts';
+import { areaField, choiceField, hidden, textField } from '../form/fields.ts';
+import { type Form, parseTypedJson } from '../form/form.ts';
+import { type Html, html, table } from '../markup/html.ts';
+import { editableJson, fieldText, membersOf, otherText } from '../markup/json.ts';
 
 /** `choice` has texts of JSON as its values; `json` is for a stored value that the other kinds cannot show unchanged. */
 const kinds = ['text', 'number', 'choice', 'json'] as const;

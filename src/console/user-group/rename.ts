@@ -2,9 +2,9 @@ import { userGroupRenameBody } from '../../domain/request-body.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import { renameUserGroup } from '../../operations/user-group/rename.ts';
 import { Problem } from '../../problem.ts';
-import { readForm, textMember } from '../form.ts';
-import { pathTo } from '../html.ts';
-import { preconditionIn } from '../version.ts';
+import { readForm, textMember } from '../form/form.ts';
+import { preconditionIn } from '../form/version.ts';
+import { pathTo } from '../markup/html.ts';
 import { groupConfirmation } from './group.ts';
 
 export const renaming = groupConfirmation({

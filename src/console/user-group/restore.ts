@@ -11,7 +11,7 @@ import type { Context } from '../../operations/context.ts';
 import { findIdAt } from '../../operations/user-group/history.ts';
 import { Problem } from '../../problem.ts';
 import { type Change, changeList, isRestorable } from '../event/changes.ts';
-import { membersOf } from '../json.ts';
+import { membersOf } from '../markup/json.ts';
 import { type Page, type PageCall, WRITERS } from '../page.ts';
 import { openedView } from './edit.ts';
 import { groupIn } from './group.ts';

@@ -1,9 +1,9 @@
 import { invalidField } from '../../domain/request-body.ts';
 import { previousTokenUntil, type UserGroup } from '../../domain/user-group/user-group.ts';
 import { rotateTokenById } from '../../operations/user-group/rotate-by-id.ts';
-import { choiceField } from '../fields.ts';
-import type { Form } from '../form.ts';
-import { type Html, html, time } from '../html.ts';
+import { choiceField } from '../form/fields.ts';
+import type { Form } from '../form/form.ts';
+import { type Html, html, time } from '../markup/html.ts';
 import { applyToGroup, groupConfirmation } from './group.ts';
 
 /** Default grace period in seconds by reason. */

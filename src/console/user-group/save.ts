@@ -1,8 +1,8 @@
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import { updateUserGroup } from '../../operations/user-group/update.ts';
-import { pathTo } from '../html.ts';
+import { isConflict, preconditionIn } from '../form/version.ts';
+import { pathTo } from '../markup/html.ts';
 import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
-import { isConflict, preconditionIn } from '../version.ts';
 import { showRejectedEdit } from './edit.ts';
 import { changedFields } from './form.ts';
 import { isStale, mergeView, readSubmission, type Submission } from './review.ts';

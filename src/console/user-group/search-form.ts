@@ -4,8 +4,8 @@ import { limits } from '../../domain/field.ts';
 import { startOfDay } from '../../domain/instant.ts';
 import { invalidFields } from '../../domain/user-group/user-group-filter.ts';
 import type { ListQuery } from '../../operations/user-group/list.ts';
-import { choiceField, textField } from '../fields.ts';
-import { bdi, type Html, html, joined, NO_HTML, pathTo } from '../html.ts';
+import { choiceField, textField } from '../form/fields.ts';
+import { bdi, type Html, html, joined, NO_HTML, pathTo } from '../markup/html.ts';
 
 export const LIST_PATH = pathTo('user-groups');
 /** Id of the element that tells screen readers how far the search has come. */

@@ -3,10 +3,10 @@
 
 import { DEFAULT_SCAN, type ScanBounds } from '../../operations/user-group/filtered-page.ts';
 import type { Page as ListPage, ListQuery } from '../../operations/user-group/list.ts';
-import { withSeparators } from '../chart.ts';
-import { type Html, html, none } from '../html.ts';
+import { withSeparators } from '../markup/chart.ts';
+import { type Html, html, none } from '../markup/html.ts';
+import { extendedTrail, nextPage, PAGE_SIZE, pageQuery, pageUrl, TRAIL } from '../markup/pagination.ts';
 import type { PageCall } from '../page.ts';
-import { extendedTrail, nextPage, PAGE_SIZE, pageQuery, pageUrl, TRAIL } from '../pagination.ts';
 import { LIST_PATH, listConditions, type Search, STATUS } from './search-form.ts';
 
 /** The first step is as fast as any page. */

@@ -11,7 +11,8 @@ import type { EnvironmentConfig } from '../../operations/document/environment-co
 import { revealToken } from '../../operations/user-group/reveal-token.ts';
 import type { Problem } from '../../problem.ts';
 import { dataSourceLink, dataSourceName } from '../catalogue/data-source.ts';
-import { actionForm, submit } from '../fields.ts';
+import { actionForm, submit } from '../form/fields.ts';
+import { confirmationProblem, versionField } from '../form/version.ts';
 import {
   type ButtonKind,
   buttonTo,
@@ -25,11 +26,10 @@ import {
   none,
   pathTo,
   time,
-} from '../html.ts';
-import { jsonBlock } from '../json.ts';
-import { noticeText } from '../notice.ts';
+} from '../markup/html.ts';
+import { jsonBlock } from '../markup/json.ts';
 import { environmentConfig, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
-import { confirmationProblem, versionField } from '../version.ts';
+import { noticeText } from '../request/notice.ts';
 import { mappedDataSources } from './data-sources.ts';
 import { lastEventsOfGroup } from './events.ts';
 import { groupIn, statusBadge } from './group.ts';

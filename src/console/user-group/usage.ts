@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../domain/instant.ts';
 import { toDay } from '../../domain/usage.ts';
 import { listUsage, type UsageEntry } from '../../operations/usage/list.ts';
-import { bdi, type Html, html, joined, none, table } from '../html.ts';
+import { bdi, type Html, html, joined, none, table } from '../markup/html.ts';
 import { type PageCall, unlessBusy } from '../page.ts';
 
 const DAYS = 14;

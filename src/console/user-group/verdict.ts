@@ -5,7 +5,7 @@ import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { integrationsWithoutToken } from '../../operations/user-group/view-as.ts';
 import { violationsOfProperties } from '../../operations/user-group/violations.ts';
-import { badge, bdi, type Html, html, joined } from '../html.ts';
+import { badge, bdi, type Html, html, joined } from '../markup/html.ts';
 import { environmentConfig, type PageCall } from '../page.ts';
 
 /** Maximum number of things of a kind that the sentence names. */

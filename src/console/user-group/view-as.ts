@@ -18,8 +18,9 @@ import {
 import { Problem } from '../../problem.ts';
 import { dataSourceLink, dataSourceName } from '../catalogue/data-source.ts';
 import { dashboardSection } from '../demo/dashboard.ts';
-import { actionForm, hidden, problemSummary, submit } from '../fields.ts';
-import { jsonMember, readForm, textMember } from '../form.ts';
+import { actionForm, hidden, problemSummary, submit } from '../form/fields.ts';
+import { jsonMember, readForm, textMember } from '../form/form.ts';
+import { integrationLink } from '../integration/integration.ts';
 import {
   badge,
   bdi,
@@ -33,12 +34,11 @@ import {
   pointerText,
   table,
   time,
-} from '../html.ts';
-import { integrationLink } from '../integration/integration.ts';
-import { jsonBlock, jsonText, membersOf } from '../json.ts';
+} from '../markup/html.ts';
+import { jsonBlock, jsonText, membersOf } from '../markup/json.ts';
+import { shownOnce } from '../markup/shown-once.ts';
 import { environmentConfig, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
-import type { Session } from '../session.ts';
-import { shownOnce } from '../shown-once.ts';
+import type { Session } from '../session/session.ts';
 import { mappedDataSources } from './data-sources.ts';
 import { verdict } from './verdict.ts';
 

@@ -4,7 +4,7 @@ import { type Delivery, type DeliveryState, parseAttempts } from '../../domain/w
 import { documentIdParameter } from '../../http/request/path-parameter.ts';
 import { readDelivery } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { pathOfTarget } from '../event/table.ts';
-import { actionForm, submit, wordsOf } from '../fields.ts';
+import { actionForm, submit, wordsOf } from '../form/fields.ts';
 import {
   absent,
   badge,
@@ -19,11 +19,11 @@ import {
   pathTo,
   table,
   time,
-} from '../html.ts';
-import { jsonBlock } from '../json.ts';
+} from '../markup/html.ts';
+import { jsonBlock } from '../markup/json.ts';
 import { pagesOf } from '../missing.ts';
 import { ADMINS, type Page } from '../page.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../session/session.ts';
 
 export const WEBHOOKS = ['webhooks'] as const;
 

@@ -5,11 +5,11 @@ import { ALL_EVENTS, parseWebhookEndpoint } from '../../domain/webhook-endpoint/
 import { webhookEndpoints } from '../../http/endpoints/webhook-endpoint/endpoint.ts';
 import { findHealth, listDeliveries } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { DocumentPages } from '../document-pages.ts';
-import { actionForm, checkField, choiceField, choicesField, submit, textField } from '../fields.ts';
-import { type Form, textMember } from '../form.ts';
-import { bdi, buttonTo, type Html, html, idCell, link, none, pathTo, table, time } from '../html.ts';
+import { actionForm, checkField, choiceField, choicesField, submit, textField } from '../form/fields.ts';
+import { type Form, textMember } from '../form/form.ts';
+import { bdi, buttonTo, type Html, html, idCell, link, none, pathTo, table, time } from '../markup/html.ts';
+import { nextPage, pageQuery } from '../markup/pagination.ts';
 import type { PageCall } from '../page.ts';
-import { nextPage, pageQuery } from '../pagination.ts';
 import { deliveryPath, redeliverForm, responseText, stateBadges, WEBHOOKS } from './delivery.ts';
 import { healthText, lastSuccess, pendingText } from './health.ts';
 

@@ -5,7 +5,7 @@ import { parseWebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endp
 import { listEvents } from '../../operations/event/list.ts';
 import { MAX_COUNTED } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { type EndpointHealth, NEWEST_DELIVERIES } from '../../store/port.ts';
-import { absent, badge, type Html, html, time } from '../html.ts';
+import { absent, badge, type Html, html, time } from '../markup/html.ts';
 import { type PageCall, unlessBusy } from '../page.ts';
 
 export const NO_DELIVERIES = badge('bad', 'no deliveries');

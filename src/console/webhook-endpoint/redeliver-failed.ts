@@ -1,9 +1,9 @@
 import { DAY_MS, parseInstant } from '../../domain/instant.ts';
 import { invalidField } from '../../domain/request-body.ts';
 import { readHealth, redeliverFailed } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
-import { problemSummary, textField } from '../fields.ts';
-import { formPages } from '../form-pages.ts';
-import { html, isolated } from '../html.ts';
+import { problemSummary, textField } from '../form/fields.ts';
+import { formPages } from '../form/form-pages.ts';
+import { html, isolated } from '../markup/html.ts';
 import { ADMINS } from '../page.ts';
 import { webhookEndpointPages as pages } from './endpoint.ts';
 

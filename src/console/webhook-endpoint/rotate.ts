@@ -1,8 +1,8 @@
 import { rotateWebhookSecret } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
-import { formPages } from '../form-pages.ts';
-import { html, isolated } from '../html.ts';
+import { formPages } from '../form/form-pages.ts';
+import { confirmationProblem, documentVersion, keptVersionField, preconditionIn } from '../form/version.ts';
+import { html, isolated } from '../markup/html.ts';
 import { ADMINS } from '../page.ts';
-import { confirmationProblem, documentVersion, keptVersionField, preconditionIn } from '../version.ts';
 import { webhookEndpointPages as pages } from './endpoint.ts';
 
 export const secretRotation = formPages({

@@ -1,10 +1,10 @@
 // JSON on pages and in forms. Numbers keep their digits.
 
-import { namedMembers, objectText } from '../domain/json/json-tree.ts';
-import { prettyJson } from '../domain/json/pretty-json.ts';
-import { type JsonText, jsonPointer } from '../domain/json/strict-json.ts';
-import type { Violation } from '../problem.ts';
-import { MAX_ENCODED_FIELD_BYTES, parseTypedJson } from './form.ts';
+import { namedMembers, objectText } from '../../domain/json/json-tree.ts';
+import { prettyJson } from '../../domain/json/pretty-json.ts';
+import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
+import type { Violation } from '../../problem.ts';
+import { MAX_ENCODED_FIELD_BYTES, parseTypedJson } from '../form/form.ts';
 import { BEYOND_ASCII, bdi, code, type Html, html } from './html.ts';
 
 /** Matches a JSON string, or the start of one that was cut. */

@@ -1,8 +1,8 @@
 // What the browser says in a request: its address, and the site that it comes from.
 
 import type { FastifyRequest } from 'fastify';
-import { encodedQuery } from '../http/request/query.ts';
-import { Problem } from '../problem.ts';
+import { encodedQuery } from '../../http/request/query.ts';
+import { Problem } from '../../problem.ts';
 
 export function queryParameters({ url }: FastifyRequest): URLSearchParams {
   return new URLSearchParams(encodedQuery(url));

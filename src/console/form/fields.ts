@@ -1,7 +1,7 @@
 // Forms: fields with labels, and errors beside the field that they are about.
 
-import { capitalized } from '../http/description.ts';
-import type { Problem, Violation } from '../problem.ts';
+import { capitalized } from '../../http/description.ts';
+import type { Problem, Violation } from '../../problem.ts';
 import {
   alert,
   type ButtonKind,
@@ -13,8 +13,8 @@ import {
   labelOf,
   NO_HTML,
   pointerText,
-} from './html.ts';
-import { maskedToken, type Session } from './session.ts';
+} from '../markup/html.ts';
+import { maskedToken, type Session } from '../session/session.ts';
 
 interface FieldOptions {
   name: string;

@@ -1,5 +1,5 @@
-import { type KeyRing, type SessionOwner, TokenUnreadable } from '../domain/key-ring.ts';
-import { Secret } from '../domain/secret.ts';
+import { type KeyRing, type SessionOwner, TokenUnreadable } from '../../domain/key-ring.ts';
+import { Secret } from '../../domain/secret.ts';
 
 /** Values that a browser keeps for this service as short texts: encrypted, and bound to one use. */
 export class Sealed<Value> {

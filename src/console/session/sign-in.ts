@@ -1,17 +1,17 @@
 // Signing in with an API token, and signing out.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { digestOfApiToken } from '../domain/token.ts';
-import { pageLimiter } from '../http/public-endpoint.ts';
-import { findActiveApiToken } from '../operations/api-token/authenticate.ts';
-import type { Context } from '../operations/context.ts';
-import { Problem } from '../problem.ts';
-import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
-import { hasToken, queryParameters, refuseOtherSites } from './browser.ts';
-import { type ConsoleOptions, receiveForm, tracked } from './exchange.ts';
-import { html } from './html.ts';
-import { type Page, READERS } from './page.ts';
-import { redirect, sendView } from './response.ts';
+import { digestOfApiToken } from '../../domain/token.ts';
+import { pageLimiter } from '../../http/public-endpoint.ts';
+import { findActiveApiToken } from '../../operations/api-token/authenticate.ts';
+import type { Context } from '../../operations/context.ts';
+import { Problem } from '../../problem.ts';
+import { UNKNOWN_TENANT } from '../../scheduling/fair-queue.ts';
+import { html } from '../markup/html.ts';
+import { type Page, READERS } from '../page.ts';
+import { hasToken, queryParameters, refuseOtherSites } from '../request/browser.ts';
+import { type ConsoleOptions, receiveForm, tracked } from '../request/exchange.ts';
+import { redirect, sendView } from '../request/response.ts';
 import { endSession, requestSession, SLOTS } from './session.ts';
 import { signInView, signInWith } from './sign-in-form.ts';
 

@@ -1,9 +1,9 @@
 // Shows a secret in the response to the action that created it, and in no other.
 
-import type { Secret } from '../domain/secret.ts';
+import type { Secret } from '../../domain/secret.ts';
+import type { View } from '../page.ts';
+import { doneNotice } from '../request/notice.ts';
 import { buttonTo, copyButton, type Html, html, NO_HTML } from './html.ts';
-import { doneNotice } from './notice.ts';
-import type { View } from './page.ts';
 
 /** Masks the secret, with a button that shows it; without JavaScript, behind a summary to open. */
 export function shownOnce(label: string, secret: Secret): Html {

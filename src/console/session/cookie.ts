@@ -2,8 +2,8 @@
 // from this host, over HTTPS and for all paths.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { cookieValues } from '../http/request/cookie.ts';
-import type { Context } from '../operations/context.ts';
+import { cookieValues } from '../../http/request/cookie.ts';
+import type { Context } from '../../operations/context.ts';
 
 export interface CookieCall {
   context: Context;

@@ -1,9 +1,9 @@
 // Breadcrumbs of a page: the pages at the prefixes of its path.
 
-import { type Caller, isPermitted } from '../domain/api-token.ts';
-import { wordsOf } from './fields.ts';
+import { type Caller, isPermitted } from '../../domain/api-token.ts';
+import { wordsOf } from '../form/fields.ts';
+import type { Page } from '../page.ts';
 import { idInPath } from './html.ts';
-import type { Page } from './page.ts';
 
 export interface Breadcrumb {
   path: string;

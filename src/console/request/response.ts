@@ -1,11 +1,11 @@
 // Sends pages, redirects and files to the browser.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { pageHeaders } from '../http/response/page-headers.ts';
+import { pageHeaders } from '../../http/response/page-headers.ts';
+import { type Html, html } from '../markup/html.ts';
+import { document, type PageAssets } from '../markup/layout.ts';
+import type { Download, View } from '../page.ts';
 import { mayWithholdSession } from './browser.ts';
-import { type Html, html } from './html.ts';
-import { document, type PageAssets } from './layout.ts';
-import type { Download, View } from './page.ts';
 
 /** Renders the page in the frame of the request; without a session, in one without navigation. */
 export function sendView(

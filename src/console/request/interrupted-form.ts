@@ -3,21 +3,21 @@
 // travels encrypted within another form, which asks to sign in or just to show it again.
 
 import type { FastifyRequest } from 'fastify';
-import type { Caller } from '../domain/api-token.ts';
-import { permit } from '../operations/refusals.ts';
-import { Problem } from '../problem.ts';
-import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
+import type { Caller } from '../../domain/api-token.ts';
+import { permit } from '../../operations/refusals.ts';
+import { Problem } from '../../problem.ts';
+import { UNKNOWN_TENANT } from '../../scheduling/fair-queue.ts';
+import { actionForm, hidden, submit } from '../form/fields.ts';
+import { Form, MAX_FORM_BYTES } from '../form/form.ts';
+import { html } from '../markup/html.ts';
+import type { SignedIn } from '../markup/layout.ts';
+import type { Page, PageCall, View } from '../page.ts';
+import { Sealed } from '../session/sealed.ts';
+import { isFormFor, requestSession } from '../session/session.ts';
+import { API_TOKEN, signInView, signInWith } from '../session/sign-in-form.ts';
 import { isFromThisSite } from './browser.ts';
 import { admit, type Exchange, preparePageCall, type Response, receiveForm, sendResult } from './exchange.ts';
-import { actionForm, hidden, submit } from './fields.ts';
-import { Form, MAX_FORM_BYTES } from './form.ts';
-import { html } from './html.ts';
-import type { SignedIn } from './layout.ts';
-import type { Page, PageCall, View } from './page.ts';
 import { redirect, sendView } from './response.ts';
-import { Sealed } from './sealed.ts';
-import { isFormFor, requestSession } from './session.ts';
-import { API_TOKEN, signInView, signInWith } from './sign-in-form.ts';
 
 /** Name of the field with the kept form. */
 export const KEPT_FORM = 'kept_form';

@@ -2,11 +2,16 @@
 // a page.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { digestOfApiToken } from '../domain/token.ts';
-import { httpStatus, toProblem } from '../http/response/problem.ts';
-import { authenticate, Unauthenticated } from '../operations/api-token/authenticate.ts';
-import { overloaded } from '../operations/refusals.ts';
-import { Problem } from '../problem.ts';
+import { digestOfApiToken } from '../../domain/token.ts';
+import { httpStatus, toProblem } from '../../http/response/problem.ts';
+import { authenticate, Unauthenticated } from '../../operations/api-token/authenticate.ts';
+import { overloaded } from '../../operations/refusals.ts';
+import { Problem } from '../../problem.ts';
+import { Form } from '../form/form.ts';
+import { idInPath } from '../markup/html.ts';
+import type { SignedIn } from '../markup/layout.ts';
+import { accessOf, type Download, type Page, type PageCall, type Redirect, type View } from '../page.ts';
+import { endSession, isMasked, requestSession } from '../session/session.ts';
 import { hasToken, isFromThisSite, queryParameters } from './browser.ts';
 import {
   admit,
@@ -18,13 +23,8 @@ import {
   sendResult,
   tracked,
 } from './exchange.ts';
-import { Form } from './form.ts';
-import { idInPath } from './html.ts';
 import { continueForm, KEPT_FORM, keepForm, resumeForm, showAgain } from './interrupted-form.ts';
-import type { SignedIn } from './layout.ts';
-import { accessOf, type Download, type Page, type PageCall, type Redirect, type View } from './page.ts';
 import { askToSignIn, redirect } from './response.ts';
-import { endSession, isMasked, requestSession } from './session.ts';
 
 const TOKEN_IN_ADDRESS = '/console/user-groups?token_in_search=1';
 

@@ -1,17 +1,17 @@
 // A request for a page and its response: the steps that serve.ts and interrupted-form.ts share.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type EndpointOptions, requestContext } from '../http/endpoint.ts';
-import type { PublicLimit } from '../http/limits/public-limit.ts';
-import { announcedBytes, discardBody, freeBytes, hasSmallBody, readBody } from '../http/request/body.ts';
-import { compressedFor } from '../http/response/compressed.ts';
-import type { EnvironmentFigures } from '../operations/figures/environment-figures.ts';
-import { permit } from '../operations/refusals.ts';
-import { Form, MAX_FORM_BYTES } from './form.ts';
+import { type EndpointOptions, requestContext } from '../../http/endpoint.ts';
+import type { PublicLimit } from '../../http/limits/public-limit.ts';
+import { announcedBytes, discardBody, freeBytes, hasSmallBody, readBody } from '../../http/request/body.ts';
+import { compressedFor } from '../../http/response/compressed.ts';
+import type { EnvironmentFigures } from '../../operations/figures/environment-figures.ts';
+import { permit } from '../../operations/refusals.ts';
+import { Form, MAX_FORM_BYTES } from '../form/form.ts';
+import type { PageAssets, SignedIn } from '../markup/layout.ts';
+import { accessOf, type Download, type Page, type PageCall, type Redirect, type View } from '../page.ts';
 import type { KnownFrames } from './known-frames.ts';
-import type { PageAssets, SignedIn } from './layout.ts';
 import { storeNotice, takeNotice } from './notice.ts';
-import { accessOf, type Download, type Page, type PageCall, type Redirect, type View } from './page.ts';
 import { redirect, sendDownload, sendView } from './response.ts';
 
 export interface ConsoleOptions extends Omit<EndpointOptions, 'prefetcher'> {

@@ -2,11 +2,11 @@
 // to the session and valid for a minute, so a link cannot make a page claim what did not happen, and a reload
 // does not repeat the claim. It has the key of a text of that page.
 
+import { type Html, html, NO_HTML } from '../markup/html.ts';
+import type { PageCall } from '../page.ts';
+import { findCookie, removeCookie, setCookie } from '../session/cookie.ts';
+import { Sealed } from '../session/sealed.ts';
 import { requestPath } from './browser.ts';
-import { findCookie, removeCookie, setCookie } from './cookie.ts';
-import { type Html, html, NO_HTML } from './html.ts';
-import type { PageCall } from './page.ts';
-import { Sealed } from './sealed.ts';
 
 const NAME = 'user_group_console_notice';
 const MAX_AGE_SECONDS = 60;

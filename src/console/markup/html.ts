@@ -1,6 +1,6 @@
 // Elements that several pages share.
 
-import { type Html, html, type Insertion, joined, NO_HTML } from '../http/response/html.ts';
+import { type Html, html, type Insertion, joined, NO_HTML } from '../../http/response/html.ts';
 
 export { type Html, html, type Insertion, joined, NO_HTML };
 

@@ -2,9 +2,9 @@
 // above. People open them by "back", by a bookmark, or after signing in.
 
 import type { FastifyInstance } from 'fastify';
-import { type PageLimitOptions, pageLimiter } from '../http/public-endpoint.ts';
+import { type PageLimitOptions, pageLimiter } from '../../http/public-endpoint.ts';
+import type { Page } from '../page.ts';
 import { requestPath } from './browser.ts';
-import type { Page } from './page.ts';
 import { redirect } from './response.ts';
 
 export function addActionAddresses(

@@ -2,14 +2,14 @@
 // of a problem has its frame without a query, and the name of a workspace, which every page shows, is seldom read.
 
 import type { FastifyRequest } from 'fastify';
-import { redact } from '../domain/secret.ts';
-import { digestOfApiToken, type TokenDigest } from '../domain/token.ts';
-import { CallerHints } from '../http/request/caller-hints.ts';
-import { readApiToken } from '../operations/api-token/api-token.ts';
-import type { Context } from '../operations/context.ts';
-import type { Breadcrumbs } from './breadcrumbs.ts';
-import { document, type PageAssets, type SignedIn } from './layout.ts';
-import type { Session } from './session.ts';
+import { redact } from '../../domain/secret.ts';
+import { digestOfApiToken, type TokenDigest } from '../../domain/token.ts';
+import { CallerHints } from '../../http/request/caller-hints.ts';
+import { readApiToken } from '../../operations/api-token/api-token.ts';
+import type { Context } from '../../operations/context.ts';
+import type { Breadcrumbs } from '../markup/breadcrumbs.ts';
+import { document, type PageAssets, type SignedIn } from '../markup/layout.ts';
+import type { Session } from '../session/session.ts';
 
 interface KnownFrame extends Omit<SignedIn, 'session'> {
   /** When the name of the workspace was read, in milliseconds of this process. */

@@ -1,16 +1,16 @@
 // The sign-in form, on its own page and in place of a form whose session has ended, and its action.
 
-import { type Caller, isPermitted } from '../domain/api-token.ts';
-import { Secret } from '../domain/secret.ts';
-import { digestOfApiToken } from '../domain/token.ts';
-import type { PublicLimit } from '../http/limits/public-limit.ts';
-import { authenticate } from '../operations/api-token/authenticate.ts';
-import { Problem } from '../problem.ts';
+import { type Caller, isPermitted } from '../../domain/api-token.ts';
+import { Secret } from '../../domain/secret.ts';
+import { digestOfApiToken } from '../../domain/token.ts';
+import type { PublicLimit } from '../../http/limits/public-limit.ts';
+import { authenticate } from '../../operations/api-token/authenticate.ts';
+import { Problem } from '../../problem.ts';
+import { hidden, problemSummary, submit, textField } from '../form/fields.ts';
+import type { Form } from '../form/form.ts';
+import { type Html, html, NO_HTML } from '../markup/html.ts';
+import { READERS, type View } from '../page.ts';
 import type { CookieCall } from './cookie.ts';
-import { hidden, problemSummary, submit, textField } from './fields.ts';
-import type { Form } from './form.ts';
-import { type Html, html, NO_HTML } from './html.ts';
-import { READERS, type View } from './page.ts';
 import { newSession, requestSessions, type Session, SLOTS, storeSession } from './session.ts';
 
 /** Name of the field. */

@@ -2,13 +2,13 @@
 // the same rules and errors.
 
 import type { IncomingMessage } from 'node:http';
-import { limits } from '../domain/field.ts';
-import { type JsonText, jsonPointer, parseStrictJson } from '../domain/json/strict-json.ts';
-import { type BodyType, refuseFields } from '../domain/request-body.ts';
-import { checkMediaType } from '../http/request/media-type.ts';
-import type { Context } from '../operations/context.ts';
-import { GRACE_MS } from '../operations/machinery/cpu-queue.ts';
-import { Problem, type Violation } from '../problem.ts';
+import { limits } from '../../domain/field.ts';
+import { type JsonText, jsonPointer, parseStrictJson } from '../../domain/json/strict-json.ts';
+import { type BodyType, refuseFields } from '../../domain/request-body.ts';
+import { checkMediaType } from '../../http/request/media-type.ts';
+import type { Context } from '../../operations/context.ts';
+import { GRACE_MS } from '../../operations/machinery/cpu-queue.ts';
+import { Problem, type Violation } from '../../problem.ts';
 
 /** More than the largest user group: percent-encoding triples its text, and a form repeats the keys of its properties. */
 export const MAX_FORM_BYTES = 8 * limits.bodyBytes;

@@ -1,11 +1,11 @@
 // The API tokens that a person has signed in with in this browser, to switch between workspaces and environments.
 
-import { digestOfApiToken } from '../domain/token.ts';
-import { readApiToken } from '../operations/api-token/api-token.ts';
-import { findActiveApiToken } from '../operations/api-token/authenticate.ts';
-import { actionForm, hidden, submit } from './fields.ts';
-import { badge, buttonTo, type Html, heading, html, pathTo, table } from './html.ts';
-import { type Page, type PageCall, READERS } from './page.ts';
+import { digestOfApiToken } from '../../domain/token.ts';
+import { readApiToken } from '../../operations/api-token/api-token.ts';
+import { findActiveApiToken } from '../../operations/api-token/authenticate.ts';
+import { actionForm, hidden, submit } from '../form/fields.ts';
+import { badge, buttonTo, type Html, heading, html, pathTo, table } from '../markup/html.ts';
+import { type Page, type PageCall, READERS } from '../page.ts';
 import { requestSessions, SLOTS, storeSession } from './session.ts';
 
 const PATH = pathTo('sessions');

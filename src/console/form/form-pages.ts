@@ -1,12 +1,12 @@
 // Pages with a form: GET shows it, POST performs its action, or shows it again with the reason if that is
 // rejected.
 
-import type { Problem } from '../problem.ts';
-import type { Access } from '../store/admission.ts';
+import type { Problem } from '../../problem.ts';
+import type { Access } from '../../store/admission.ts';
+import { type Html, html, NO_HTML, pathTo } from '../markup/html.ts';
+import type { Page, PageCall, View } from '../page.ts';
 import { actionForm, cancel, submit } from './fields.ts';
 import { Form } from './form.ts';
-import { type Html, html, NO_HTML, pathTo } from './html.ts';
-import type { Page, PageCall, View } from './page.ts';
 
 export interface FormPages extends Pick<Page, 'path' | 'permissions' | 'purpose'> {
   /** Access of the action; `write` if absent. */

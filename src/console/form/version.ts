@@ -1,14 +1,14 @@
 // Optimistic locking of forms: the version that a form was opened with is a hidden field and becomes its
 // If-Match, so a stale or repeated submission changes nothing.
 
-import { type Document, documentTag } from '../domain/document.ts';
-import type { Precondition } from '../domain/precondition.ts';
-import { toVersionTag } from '../domain/user-group/user-group.ts';
-import { Problem } from '../problem.ts';
+import { type Document, documentTag } from '../../domain/document.ts';
+import type { Precondition } from '../../domain/precondition.ts';
+import { toVersionTag } from '../../domain/user-group/user-group.ts';
+import { Problem } from '../../problem.ts';
+import { alert, code, type Html, html, NO_HTML, table, time } from '../markup/html.ts';
+import { jsonValue } from '../markup/json.ts';
 import { checkField, hidden, type Labels, labelOfField, problemSummary } from './fields.ts';
 import { Form } from './form.ts';
-import { alert, code, type Html, html, NO_HTML, table, time } from './html.ts';
-import { jsonValue } from './json.ts';
 import { type Merge, threeWayMerge } from './merge.ts';
 
 const NAME = 'version';

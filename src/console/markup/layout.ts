@@ -1,12 +1,12 @@
 // The document around the content of every page.
 
-import { type Caller, isPermitted, type Permission } from '../domain/api-token.ts';
-import type { Assets } from '../http/response/assets.ts';
+import { type Caller, isPermitted, type Permission } from '../../domain/api-token.ts';
+import type { Assets } from '../../http/response/assets.ts';
+import { actionForm, submit } from '../form/fields.ts';
+import { ADMINS, READERS, type View } from '../page.ts';
+import type { Session } from '../session/session.ts';
 import type { Breadcrumb } from './breadcrumbs.ts';
-import { actionForm, submit } from './fields.ts';
 import { bdi, buttonTo, type Html, html, idLink, isolated } from './html.ts';
-import { ADMINS, READERS, type View } from './page.ts';
-import type { Session } from './session.ts';
 
 const navigation: readonly { path: string; text: string; permissions: readonly Permission[] }[] = [
   { path: '/console', text: 'Overview', permissions: READERS },
