@@ -12,24 +12,20 @@ export interface Precondition {
   readonly ifNoneMatch?: Versions;
 }
 
-/** Returns the first condition that the user group or its absence (null) fails; null if all are met. */
-export function unmetCondition(
-  precondition: Precondition,
-  userGroup: UserGroup | null,
-): keyof Precondition | null {
-  return unmetByTag(precondition, userGroup && versionTag(userGroup));
-}
-
+/** Whether the user group meets all conditions, or its absence (null). */
 export function isMet(precondition: Precondition | undefined, userGroup: UserGroup | null): boolean {
-  return precondition === undefined || unmetCondition(precondition, userGroup) === null;
+  return (
+    precondition === undefined || unmetCondition(precondition, userGroup && versionTag(userGroup)) === null
+  );
 }
 
-/** The same for a resource that is not a user group: `tag` is null if it does not exist. */
+/** The same for any resource: `tag` is null if it does not exist. */
 export function isMetByTag(precondition: Precondition | undefined, tag: VersionTag | null): boolean {
-  return precondition === undefined || unmetByTag(precondition, tag) === null;
+  return precondition === undefined || unmetCondition(precondition, tag) === null;
 }
 
-function unmetByTag(
+/** Returns the first condition that the resource fails; null if all are met. */
+export function unmetCondition(
   { ifMatch, ifNoneMatch }: Precondition,
   tag: VersionTag | null,
 ): keyof Precondition | null {

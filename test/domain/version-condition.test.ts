@@ -27,7 +27,7 @@ const table: [Precondition, ofGroup: keyof Precondition | null, ofNone: keyof Pr
 describe('a precondition', () => {
   for (const [precondition, ofGroup, ofNone] of table) {
     it(`${JSON.stringify(precondition)} fails by ${ofGroup} for the group and by ${ofNone} for its absence`, () => {
-      assert.equal(unmetCondition(precondition, group), ofGroup);
+      assert.equal(unmetCondition(precondition, tag), ofGroup);
       assert.equal(unmetCondition(precondition, null), ofNone);
       assert.equal(isMet(precondition, group), ofGroup === null);
       assert.equal(isMet(precondition, null), ofNone === null);

@@ -1,7 +1,7 @@
 import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import { type Precondition, unmetCondition } from '../../domain/precondition.ts';
 import type { Secret } from '../../domain/secret.ts';
-import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import { type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
 import { type Context, openToken } from '../context.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 
@@ -22,7 +22,7 @@ export async function readUserGroup(
   precondition: Precondition = {},
 ): Promise<ReadResult | { notModified: UserGroup }> {
   const userGroup = await findUserGroup(context, caller, userGroupId);
-  const unmet = unmetCondition(precondition, userGroup);
+  const unmet = unmetCondition(precondition, versionTag(userGroup));
   if (unmet === 'ifMatch') throw versionMismatch();
   if (unmet === 'ifNoneMatch') return { notModified: userGroup };
   return isPermitted(caller, ['read-write']) ? openToken(context, userGroup) : { userGroup, token: null };
