@@ -3,7 +3,7 @@
 import { Problem, type Violation } from '../problem.ts';
 import type { Document, DocumentDefinition } from './document.ts';
 import { isEmpty, parseTemplate, type Template, templatesSchema } from './embed-token/template.ts';
-import { decodeString, type JsonObject, parseTree } from './json/json-tree.ts';
+import { decodeString, type JsonObject, jsonText, NULL, objectText, parseTree } from './json/json-tree.ts';
 import { type JsonText, jsonPointer } from './json/strict-json.ts';
 import type { Secret } from './secret.ts';
 import { MAX_TTL_SECONDS } from './signing-key/key-set.ts';
@@ -87,11 +87,12 @@ export const secretField = {
 
 /** The members of a stored integration. */
 export function integrationText(members: ReadonlyMap<string, JsonText>): JsonText {
-  const texts = Object.entries(integrationFields).map(([name, schema]) => {
-    const fallback = 'default' in schema ? JSON.stringify(schema.default) : 'null';
-    return `${JSON.stringify(name)}:${members.get(name) ?? fallback}`;
-  });
-  return `{${texts.join(',')}}` as JsonText;
+  return objectText(
+    Object.entries(integrationFields).map(([name, schema]) => {
+      const fallback = 'default' in schema ? jsonText(schema.default) : NULL;
+      return [name, members.get(name) ?? fallback];
+    }),
+  );
 }
 
 /** `body` has valid fields. */

@@ -5,6 +5,7 @@ import {
   JsonArray,
   JsonObject,
   type JsonTree,
+  joinMembers,
   parseTree,
   treeText,
 } from '../json/json-tree.ts';
@@ -27,7 +28,7 @@ function converted(tree: JsonTree, mode: 'refuse' | 'text', path: ValuePath): st
     const members = Array.from(tree.members, ([key, each]) => {
       return `${key}:${converted(each, mode, [...path, decodeString(key)])}`;
     });
-    return `{${members.join()}}`;
+    return joinMembers(members);
   }
   const text = treeText(tree);
   if (text[0] === '"' || !(Math.abs(Number(text)) > Number.MAX_SAFE_INTEGER)) return text;

@@ -10,6 +10,7 @@ import {
   JsonArray,
   JsonObject,
   type JsonTree,
+  joinMembers,
   parseTree,
   splitMembers,
 } from '../json/json-tree.ts';
@@ -36,8 +37,8 @@ export function narrowed(userGroup: UserGroup, narrow: JsonText, properties: rea
 /** Does the same for a narrowing that was checked when a token was minted for this version of the group. */
 export function withNarrowed(userGroup: UserGroup, narrow: JsonText): UserGroup {
   const members = new Map([...splitMembers(userGroup.properties ?? EMPTY_OBJECT), ...splitMembers(narrow)]);
-  const texts = Array.from(members, ([key, value]) => `${key}:${value}`);
-  return { ...userGroup, properties: `{${texts.join(',')}}` as JsonText };
+  const properties = joinMembers(Array.from(members, ([key, value]) => `${key}:${value}`));
+  return { ...userGroup, properties };
 }
 
 function narrowingViolation(value: JsonTree, stored: JsonTree | undefined): string | null {
@@ -57,7 +58,7 @@ function orderedText(tree: JsonTree): string {
   if (tree instanceof JsonArray) return `[${tree.elements.map(orderedText).join()}]`;
   if (!(tree instanceof JsonObject)) return tree;
   const members = Array.from(tree.members, ([key, value]) => `${key}:${orderedText(value)}`);
-  return `{${members.sort().join()}}`;
+  return joinMembers(members.sort());
 }
 
 function memberTrees(text: JsonText): JsonObject['members'] {

@@ -6,8 +6,7 @@
 //
 // The form that callers see: `{"properties": {"plan": {"from": …, "to": …}, "report": {"truncated": true}}}`.
 
-import { joinMembers } from '../json/json-difference.ts';
-import { NULL, splitMembers } from '../json/json-tree.ts';
+import { joinMembers, NULL, splitMembers } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { UserGroup } from '../user-group/user-group.ts';
 import {

@@ -1,7 +1,7 @@
 // The difference between two versions of the fields of a user group or a document: a list of members and fields.
 
-import { joinMembers, memberPairs, type Pair, smallestPair } from '../json/json-difference.ts';
-import { splitMembers } from '../json/json-tree.ts';
+import { memberPairs, type Pair, smallestPair } from '../json/json-difference.ts';
+import { joinMembers, splitMembers } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 
 /** Names include their quotes. */

@@ -1,6 +1,6 @@
 // The difference between two documents, in time linear in their size.
 
-import { JsonObject, type JsonTree, parseTree, sameTree, treeText } from './json-tree.ts';
+import { JsonObject, type JsonTree, joinMembers, parseTree, sameTree, treeText } from './json-tree.ts';
 import type { JsonText } from './strict-json.ts';
 
 /** Values may be unparsed: most equal ones never need to be parsed. */
@@ -51,9 +51,4 @@ function pairSide(side: keyof Pair, pairs: readonly MemberPair[]): JsonText {
   return joinMembers(
     pairs.filter((pair) => pair[side] !== undefined).map((pair) => `${pair.name}:${pair[side]}`),
   );
-}
-
-/** `members` are texts, such as `"plan":"gold"`. */
-export function joinMembers(members: readonly string[]): JsonText {
-  return `{${members.join(',')}}` as JsonText;
 }

@@ -81,6 +81,11 @@ export function objectText(
   return `{${text}}` as JsonText;
 }
 
+/** Writes an object of members such as `"plan":"gold"`. */
+export function joinMembers(members: readonly string[]): JsonText {
+  return `{${members.join(',')}}` as JsonText;
+}
+
 /** Returns the object with one more member at its end. */
 export function withMember(object: JsonText, name: string, value: JsonText): JsonText {
   const separator = object === '{}' ? '' : ',';
