@@ -2,7 +2,7 @@
 
 import { type EventQuotaOptions, NO_EVENT_QUOTA } from '../../domain/event/quota.ts';
 import { type MigrationObserver, UNOBSERVED } from '../migration.ts';
-import type { Command, CommandResult, MigratedStore, Query, QueryResult, Store } from '../port.ts';
+import type { MigratedStore, Store } from '../port.ts';
 import { runCommands } from './command-executors.ts';
 import { Connection } from './file/connection.ts';
 import { fileIdentity, makeFile } from './file/file.ts';
@@ -37,10 +37,9 @@ export function openServingStore(
   }: ServingOptions = {},
 ): ServingStore {
   const file = makeFile(path);
-  let schema = 0;
-  const connection = open(file, (opened) => {
+  const { connection, schema } = open(file, (opened) => {
     opened.syncLog();
-    schema = migrate(opened, migrationObserver);
+    return migrate(opened, migrationObserver);
   });
   const writer = new Writer(
     { file, identity: fileIdentity(file), eventBytesPerDay: eventQuota.bytesPerDay },
@@ -74,25 +73,24 @@ export function openThreadStore(path: string, connectWriter: ConnectWriter): Sto
 
 /** Opens the file for a command, which may run while a process is serving it. */
 export function openCommandStore(path: string, migrationObserver = UNOBSERVED): MigratedStore {
-  let schema = 0;
-  const connection = open(makeFile(path), (opened) => {
-    schema = migrate(opened, migrationObserver);
-  });
+  const { connection, schema } = open(makeFile(path), (opened) => migrate(opened, migrationObserver));
   return {
     schema,
-    read: (queries: readonly Query[]): QueryResult[] => runQueries(connection, queries),
-    write: async (commands: readonly Command[]): Promise<CommandResult[]> =>
-      runCommands(connection, [commands])[0]!,
+    read: (queries) => runQueries(connection, queries),
+    write: async (commands) => runCommands(connection, [commands])[0]!,
     close: async () => connection.close(),
   };
 }
 
-function open(file: string, prepare: (connection: Connection) => void): Connection {
+/** `migrateSchema` returns the number of the schema. */
+function open(
+  file: string,
+  migrateSchema: (connection: Connection) => number,
+): { connection: Connection; schema: number } {
   const connection = new Connection(file);
   try {
     refuseOtherApplication(file, (sql) => connection.transaction('deferred', () => connection.get(sql)!));
-    prepare(connection);
-    return connection;
+    return { connection, schema: migrateSchema(connection) };
   } catch (error) {
     connection.close();
     throw error;
