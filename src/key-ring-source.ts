@@ -23,10 +23,7 @@ type RingConfig = Pick<Config, 'databaseUrl' | 'tokenKeys'>;
  */
 export async function loadKeyRing(config: RingConfig, store: BatchingStore): Promise<KeyRing> {
   const used = await store.read({ kind: 'listTokenKeyIds' });
-  const text = ringText(config, used.length > 0);
-  const ring = parseRing(text);
-  requireKeys(ring, used, text.source);
-  return ring;
+  return ringWith(used, ringText(config, used.length > 0));
 }
 
 /**
@@ -34,17 +31,16 @@ export async function loadKeyRing(config: RingConfig, store: BatchingStore): Pro
  * the keys.
  */
 export function readKeyRing(config: RingConfig, keyIds: readonly string[] = []): KeyRing {
-  const text = ringText(config, true);
-  const ring = parseRing(text);
-  requireKeys(ring, keyIds, text.source);
-  return ring;
+  return ringWith(keyIds, ringText(config, true));
 }
 
-function requireKeys(ring: KeyRing, keyIds: readonly string[], source: string): void {
+/** Throws `ConfigInvalid` if the key ring is invalid or lacks one of the keys. */
+function ringWith(keyIds: readonly string[], text: RingText): KeyRing {
+  const ring = parseRing(text);
   const missing = ring.missing(keyIds);
-  if (missing.length === 0) return;
+  if (missing.length === 0) return ring;
   throw new ConfigInvalid(
-    `${source} lacks the token key ${missing.join(', ')}, which encrypts tokens in the database; add the line of that key to the key ring`,
+    `${text.source} lacks the token key ${missing.join(', ')}, which encrypts tokens in the database; add the line of that key to the key ring`,
   );
 }
 
