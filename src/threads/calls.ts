@@ -43,16 +43,17 @@ export interface MainCalls {
   validate: Validator['validate'];
 }
 
-const EVENTS = [
+/** Calls without a response. */
+const EVENTS: (keyof MainCalls)[] = [
   'log',
   'eventReduced',
   'databaseUnavailable',
   'databaseAvailable',
   'wake',
-] as const satisfies (keyof MainCalls)[];
+];
 
 export function callMain(port: MessagePort, functions: ThreadCalls): BirpcReturn<MainCalls, ThreadCalls> {
-  return createBirpc<MainCalls, ThreadCalls>(functions, { ...channel(port), eventNames: [...EVENTS] });
+  return createBirpc<MainCalls, ThreadCalls>(functions, { ...channel(port), eventNames: EVENTS });
 }
 
 export function callThread(worker: Worker, functions: MainCalls): BirpcReturn<ThreadCalls, MainCalls> {
