@@ -18,10 +18,8 @@ export const addTokenKeyId: CommandExecutor<'addTokenKeyId'> = async (session, {
 };
 
 export const removeTokenKeyIds: CommandExecutor<'removeTokenKeyIds'> = async (session, { keep }) => {
-  const [ofTokens, ofDocuments] = [
-    await session.query(LIST_IN_USE),
-    await session.query(LIST_IN_USE_BY_DOCUMENTS),
-  ];
+  const ofTokens = await session.query(LIST_IN_USE);
+  const ofDocuments = await session.query(LIST_IN_USE_BY_DOCUMENTS);
   const inUse = [...ofTokens, ...ofDocuments].map(([keyId]) => keyId as string);
   await session.query(KEEP, [[keep, ...inUse]]);
   return null;
