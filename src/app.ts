@@ -23,9 +23,8 @@ import { SharedClock } from './scheduling/shared-clock.ts';
 import {
   allocateSharedMemory,
   batchingOptions,
-  createServing,
   logUnexpected,
-  type Serving,
+  Serving,
   type Thread,
   threadOf,
 } from './serving.ts';
@@ -222,7 +221,7 @@ async function serve(
   for (const warning of [...database.warnings, ...findExposedFiles(secretFiles)]) log.warn(warning);
   const metrics = served?.metrics ?? null;
   const propertyValidator = new PropertyValidator();
-  const serving = createServing({
+  const serving = new Serving({
     config,
     thread,
     log,
@@ -234,7 +233,7 @@ async function serve(
   });
   const { context, demoDirectory } = serving;
   if (database.storage) metrics?.watchStorage(database.storage);
-  metrics?.readiness.watch(serving.isReady);
+  metrics?.readiness.watch(() => serving.isReady());
   metrics?.watchThreads(() => threads.collectMetrics());
   const eventRetention = new EventRetention({
     store,

@@ -112,40 +112,109 @@ interface ServingOptions {
   metrics: ThreadMetrics | null;
 }
 
-export interface Serving {
+/** Answers requests in one thread. */
+export class Serving {
   readonly context: Context;
   /** Directory of the sample files of the demo; null on PostgreSQL. */
   readonly demoDirectory: string | null;
+  readonly #config: Config;
+  readonly #migrations: Migrations;
+  readonly #server: ReturnType<typeof createServer>;
+  readonly #running = new InFlight();
+  readonly #figures: EnvironmentFigures;
+  #phase: Phase = 'serving';
+
+  constructor(options: ServingOptions) {
+    const { config, thread, log, database, metrics } = options;
+    const { threads } = config;
+    const { memory } = thread;
+    const context = contextOf(options);
+    const prefetcher = new Prefetcher();
+    const publicLimit =
+      memory.publicLimit &&
+      new PublicLimit(config.failedAuthenticationLimitPerMinute, config.trustedProxies, memory.publicLimit);
+    this.context = context;
+    this.demoDirectory = demoDirectoryPath(config.databaseUrl);
+    this.#config = config;
+    this.#migrations = database.migrations;
+    this.#figures = new EnvironmentFigures(database.store, context, logUnexpected(log, 'figures'));
+    this.#server = createServer({
+      config,
+      log,
+      connections: threads === 1 ? undefined : new ThreadSum(memory.connections, thread.number),
+      publicLimit,
+      phase: () => this.#phase,
+      metrics: metrics?.http ?? null,
+      arrivals: { guessTenant: (message) => prefetcher.guessTenant(message), activity: context.activity },
+    });
+    const routes = {
+      context,
+      limit: memory.rateLimit && rateLimit(config.rateLimitPerMinute, memory.rateLimit),
+      publicLimit,
+      running: this.#running,
+      bodies: new BodyAdmission(threads),
+      prefetcher,
+      unread: new UnreadResponses(threads),
+    };
+    addRoutes(this.#server, { ...routes, isReady: () => this.isReady() });
+    addConsole(this.#server, { ...routes, demoDirectory: this.demoDirectory, figures: this.#figures });
+  }
+
   /** Rejects if this thread does not serve, or cannot use the database. */
-  isReady(): Promise<void>;
+  async isReady(): Promise<void> {
+    if (this.#phase !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
+    await checkDatabase(this.context, this.#migrations);
+  }
+
   /** Returns the URL. */
-  listen(host: string, port: number): Promise<string>;
+  async listen(host: string, port: number): Promise<string> {
+    // Fastify passes `reusePort` on to Node, but does not declare it.
+    const options = { host, port, backlog: BACKLOG, reusePort: this.#config.threads > 1 };
+    const url = await this.#server.listen(options);
+    this.context.publicUrl ||= url;
+    return url;
+  }
+
   /** Reports the process as not ready; resolves when new requests are refused. */
-  drain(): Promise<void>;
+  async drain(): Promise<void> {
+    this.#phase = 'draining';
+    await sleep(this.#config.shutdownDelayMs);
+    this.#phase = 'closing';
+  }
+
   /** Closes all connections without waiting for responses. */
-  abandon(): void;
+  abandon(): void {
+    this.#phase = 'closing';
+    this.#server.server.close();
+    this.#server.server.closeAllConnections();
+  }
+
   /** Resolves when all requests have ended and what they left in memory is written. */
-  close(): Promise<void>;
+  async close(): Promise<void> {
+    const { server } = this.#server;
+    // Keep-alive connections whose last request has completed would otherwise stay open.
+    const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+    const deadline = setTimeout(() => server.closeAllConnections(), this.#config.shutdownTimeoutMs);
+    await this.#server.close();
+    clearInterval(idle);
+    clearTimeout(deadline);
+    // Requests whose client has disconnected may still be running.
+    await this.#running.allEnded();
+    await this.#figures.stop();
+    const { lastUse, usage, timedOutSchemas } = this.context;
+    await Promise.all([lastUse.write(), usage.write()]);
+    await timedOutSchemas.recorded;
+  }
 }
 
-export function createServing({
-  config,
-  thread,
-  log,
-  clock,
-  database: { store, migrations, connections },
-  keyRing,
-  propertyValidator,
-  metrics,
-}: ServingOptions): Serving {
-  const { threads } = config;
+/** Returns the context of the operations, whose queues the metrics watch. */
+function contextOf({ config, thread, log, database, metrics, ...options }: ServingOptions): Context {
+  const { store, connections } = database;
   const context = createContext({
+    ...options,
     store,
-    keyRing,
-    clock,
-    propertyValidator,
     activity: thread.activity,
-    signatures: SignatureQueue.of(threads),
+    signatures: SignatureQueue.of(config.threads),
     defaultGracePeriodSeconds: config.defaultGracePeriodSeconds,
     keepsEvents: config.eventRetentionDays > 0,
     publicUrl: config.publicUrl,
@@ -153,76 +222,10 @@ export function createServing({
     onBackgroundError: logUnexpected(log, 'background write'),
     via: 'api',
   });
-  let phase: Phase = 'serving';
   metrics?.watchQueues(() => ({ ...store.queueLengths, cpu: context.cpu.length }));
   metrics?.watchUsage(() => context.usage.dropped);
   if (connections) metrics?.watchConnections(connections);
-  const prefetcher = new Prefetcher();
-  const { memory } = thread;
-  const publicLimit =
-    memory.publicLimit &&
-    new PublicLimit(config.failedAuthenticationLimitPerMinute, config.trustedProxies, memory.publicLimit);
-  const server = createServer({
-    config,
-    log,
-    connections: threads === 1 ? undefined : new ThreadSum(memory.connections, thread.number),
-    publicLimit,
-    phase: () => phase,
-    metrics: metrics?.http ?? null,
-    arrivals: { guessTenant: (message) => prefetcher.guessTenant(message), activity: context.activity },
-  });
-  const running = new InFlight();
-  const options = {
-    context,
-    limit: memory.rateLimit && rateLimit(config.rateLimitPerMinute, memory.rateLimit),
-    running,
-    bodies: new BodyAdmission(threads),
-    prefetcher,
-    unread: new UnreadResponses(threads),
-  };
-  const isReady = async (): Promise<void> => {
-    if (phase !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
-    await checkDatabase(context, migrations);
-  };
-  addRoutes(server, { ...options, publicLimit, isReady });
-  const demoDirectory = demoDirectoryPath(config.databaseUrl);
-  const figures = new EnvironmentFigures(store, context, logUnexpected(log, 'figures'));
-  addConsole(server, { ...options, publicLimit, demoDirectory, figures });
-  return {
-    context,
-    demoDirectory,
-    isReady,
-    listen: async (host, port) => {
-      // Fastify passes `reusePort` on to Node, but does not declare it.
-      const options = { host, port, backlog: BACKLOG, reusePort: threads > 1 };
-      const url = await server.listen(options);
-      context.publicUrl ||= url;
-      return url;
-    },
-    drain: async () => {
-      phase = 'draining';
-      await sleep(config.shutdownDelayMs);
-      phase = 'closing';
-    },
-    abandon: () => {
-      phase = 'closing';
-      server.server.close();
-      server.server.closeAllConnections();
-    },
-    close: async () => {
-      // Keep-alive connections whose last request has completed would otherwise stay open.
-      const idle = setInterval(() => server.server.closeIdleConnections(), IDLE_CHECK_MS);
-      const deadline = setTimeout(() => server.server.closeAllConnections(), config.shutdownTimeoutMs);
-      await server.close();
-      clearInterval(idle);
-      clearTimeout(deadline);
-      // Requests whose client has disconnected may still be running.
-      await running.allEnded();
-      await figures.stop();
-      await Promise.all([context.lastUse.write(), context.usage.write()]);
-      await context.timedOutSchemas.recorded;
-    },
-  };
+  return context;
 }
 
 /** Throws `StoreUnavailable`. */

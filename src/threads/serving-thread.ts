@@ -8,7 +8,7 @@ import { createThreadLog } from '../log.ts';
 import type { ThreadMetrics } from '../metrics/metrics.ts';
 import { type Validation, Validator } from '../operations/property-schema/validator/validator.ts';
 import { SharedClock } from '../scheduling/shared-clock.ts';
-import { batchingOptions, createServing, type Serving, threadOf } from '../serving.ts';
+import { batchingOptions, Serving, threadOf } from '../serving.ts';
 import type { StoreObserver } from '../store/port.ts';
 import { onDueDeliveries } from '../webhooks/written-deliveries.ts';
 import { callMain, type ThreadStart } from './calls.ts';
@@ -60,7 +60,7 @@ async function open({
     },
   );
   onDueDeliveries(database.store, (endpoints) => void main.wake(endpoints));
-  serving = createServing({
+  serving = new Serving({
     config,
     thread,
     log,
