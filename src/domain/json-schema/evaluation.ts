@@ -18,7 +18,7 @@ export interface EvaluationLimits {
 export class Evaluation {
   readonly violations: Violation[] = [];
   /** Whether `unevaluatedProperties` or `unevaluatedItems` occur. */
-  readonly tracks: boolean;
+  readonly #tracks: boolean;
   /** Called at every step; it may throw to stop the evaluation. */
   readonly step: () => void;
   readonly #maxViolations: number;
@@ -26,7 +26,7 @@ export class Evaluation {
   #quiet = 0;
 
   constructor(tracks: boolean, { maxViolations, step }: EvaluationLimits) {
-    this.tracks = tracks;
+    this.#tracks = tracks;
     this.step = step;
     this.#maxViolations = maxViolations;
   }
@@ -47,20 +47,25 @@ export class Evaluation {
   at(key: string | number, value: unknown, assertion: Assertion): boolean {
     this.#path.push(key);
     try {
-      return assertion(value, this, this.tracks ? new Set() : null);
+      return assertion(value, this, this.#newEvaluated());
     } finally {
       this.#path.pop();
     }
   }
 
-  /** Asserts something without recording violations. */
-  quietly(value: unknown, assertion: Assertion, evaluated: Evaluated): boolean {
+  /** Asserts something without recording violations. What it evaluates counts only if `evaluated` is given. */
+  quietly(value: unknown, assertion: Assertion, evaluated = this.#newEvaluated()): boolean {
     this.#quiet++;
     try {
       return assertion(value, this, evaluated);
     } finally {
       this.#quiet--;
     }
+  }
+
+  /** For a value of which nothing has been evaluated yet. */
+  #newEvaluated(): Evaluated {
+    return this.#tracks ? new Set() : null;
   }
 }
 

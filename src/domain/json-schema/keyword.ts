@@ -121,8 +121,7 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   not: (use) => {
     const assertion = use.subschema(use.value, use.path);
     return (value, evaluation) =>
-      !evaluation.quietly(value, assertion, evaluation.tracks ? new Set() : null) ||
-      evaluation.fail('must not match the schema of not');
+      !evaluation.quietly(value, assertion) || evaluation.fail('must not match the schema of not');
   },
   if: (use) => {
     const { siblings, path } = use;
@@ -170,7 +169,7 @@ export const keywords: Readonly<Record<string, Keyword>> = {
     return ofArray((items, evaluation, evaluated) => {
       let count = 0;
       for (const [index, item] of items.entries()) {
-        if (!evaluation.quietly(item, assertion, evaluation.tracks ? new Set() : null)) continue;
+        if (!evaluation.quietly(item, assertion)) continue;
         count++;
         evaluated?.add(index);
       }
@@ -182,19 +181,13 @@ export const keywords: Readonly<Record<string, Keyword>> = {
       );
     });
   },
-  minContains: (use) => {
-    countIn(use);
-    return () => true;
-  },
-  maxContains: (use) => {
-    countIn(use);
-    return () => true;
-  },
+  minContains: besideContains,
+  maxContains: besideContains,
   propertyNames: (use) => {
     const assertion = use.subschema(use.value, use.path);
     return ofObject((object, evaluation) =>
       every(Object.keys(object), evaluation, (name) => {
-        const isValid = evaluation.quietly(name, assertion, evaluation.tracks ? new Set() : null);
+        const isValid = evaluation.quietly(name, assertion);
         return isValid || evaluation.fail('has a name that the schema does not allow', name);
       }),
     );
@@ -368,6 +361,12 @@ function textIn({ value, path }: KeywordUse): string {
 function numberIn({ value, path }: KeywordUse): JsonNumber {
   if (isNumber(value)) return value;
   throw new SchemaInvalid(path, 'must be a number');
+}
+
+/** The keyword `contains` asserts it. */
+function besideContains(use: KeywordUse): Assertion {
+  countIn(use);
+  return () => true;
 }
 
 /** Rounds a large number: no value has so many parts. */
