@@ -80,7 +80,7 @@ export async function listUsage(
   caller: Caller,
   query: UsageQuery,
 ): Promise<UsagePage> {
-  const { groupBy, userGroupId, integration, limit, cursor } = query;
+  const { groupBy, userGroupId, integration, cursor } = query;
   const tenant = tenantOf(caller);
   const list: ListName = [
     'usage',
@@ -92,23 +92,36 @@ export async function listUsage(
     userGroupId,
     integration,
   ];
-  const range = usageRange(query, toDay(clock()));
-  let place: Place =
-    cursor === undefined
-      ? { start: range.from, to: range.to, after: '' }
-      : parsePlace(readCursor(list, cursor, PLACE));
-  const { to } = place;
-  if (userGroupId !== null) {
-    const remaining = { ...query, from: place.start, to };
-    const { entries, next } = await readUserGroup({ store, tenant }, userGroupId, remaining);
-    return { entries, nextCursor: next === null ? null : encodeCursor(list, `${next} ${to} `) };
-  }
+  const { from, to } = usageRange(query, toDay(clock()));
+  const place =
+    cursor === undefined ? { start: from, to, after: '' } : parsePlace(readCursor(list, cursor, PLACE));
+  const { entries, next } = await (userGroupId === null
+    ? readUserGroups({ store, tenant }, query, place)
+    : readUserGroup({ store, tenant }, userGroupId, query, place));
+  const nextCursor = next && encodeCursor(list, `${next.start} ${next.to} ${next.after}`);
+  return { entries, nextCursor };
+}
+
+interface ReadEntries {
+  entries: UsageEntry[];
+  /** null at the end of the list. */
+  next: Place | null;
+}
+
+/** Reads period by period. */
+async function readUserGroups(
+  reading: Reading,
+  { groupBy, integration, limit }: UsageQuery,
+  first: Place,
+): Promise<ReadEntries> {
   const entries: UsageEntry[] = [];
   const endBy = performance.now() + MAX_READ_MS;
+  const { to } = first;
+  let place = first;
   for (let reads = 0; place.start <= to && entries.length < limit && reads < MAX_READS; ) {
     if (reads > 0 && performance.now() >= endBy) break;
     const period = periodAt(place.start, to, groupBy);
-    const read = await readPeriod({ store, tenant }, period, place.after);
+    const read = await readPeriod(reading, period, place.after);
     const found = read.entries.filter((entry) => isWanted(entry, integration));
     const fitting = found.slice(0, limit - entries.length);
     entries.push(...fitting);
@@ -120,8 +133,7 @@ export async function listUsage(
         : { start: period.start, to, after: last! };
     reads += period.end - period.start + 1;
   }
-  const nextCursor = place.start > to ? null : encodeCursor(list, `${place.start} ${to} ${place.after}`);
-  return { entries, nextCursor };
+  return { entries, next: place.start > to ? null : place };
 }
 
 /**
@@ -147,18 +159,16 @@ function parsePlace(position: string): Place {
   return { start: Number(start), to: Number(to), after: after! };
 }
 
-/**
- * Reads the entries of one user group, in one read unless it has thousands of counts. `next` is the start of
- * the remaining ones.
- */
+/** Reads in one query unless the user group has thousands of counts. */
 async function readUserGroup(
   { store, tenant }: Reading,
   userGroupId: string,
-  { from, to, groupBy, integration, limit }: Omit<UsageQuery, 'from' | 'to'> & { from: Day; to: Day },
-): Promise<{ entries: UsageEntry[]; next: Day | null }> {
+  { groupBy, integration, limit }: UsageQuery,
+  { start, to }: Place,
+): Promise<ReadEntries> {
   const key = userGroupKey(tenant, userGroupId);
   for (let most = READ; ; most *= 2) {
-    const counts = await store.read({ kind: 'listUsageOfUserGroup', key, from, to, limit: most });
+    const counts = await store.read({ kind: 'listUsageOfUserGroup', key, from: start, to, limit: most });
     const periods = [...Map.groupBy(counts, ({ day }) => periodDate(day, groupBy))];
     // The last period of a full result may have more counts.
     const partial = counts.length === most ? periods.pop() : undefined;
@@ -166,8 +176,11 @@ async function readUserGroup(
     const found = periods
       .map(([date, ofPeriod]) => ({ day: ofPeriod[0]!.day, entry: usageEntries(ofPeriod, date)[0]! }))
       .filter(({ entry }) => isWanted(entry, integration));
-    const next = found[limit]?.day ?? partial?.[1].at(0)?.day ?? null;
-    return { entries: found.slice(0, limit).map(({ entry }) => entry), next };
+    const next = found[limit]?.day ?? partial?.[1].at(0)?.day;
+    return {
+      entries: found.slice(0, limit).map(({ entry }) => entry),
+      next: next === undefined ? null : { start: next, to, after: '' },
+    };
   }
 }
 
