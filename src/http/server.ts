@@ -78,36 +78,12 @@ interface ServerOptions {
   arrivals?: ArrivalOptions;
 }
 
-export function createServer({
-  config,
-  log,
-  connections,
-  phase,
-  publicLimit = null,
-  metrics = null,
-  arrivals = {},
-}: ServerOptions): FastifyInstance {
+export function createServer(options: ServerOptions): FastifyInstance {
+  const { config, log, connections, phase, metrics = null, arrivals } = options;
   const requestId = requestIds();
   const problems = new ProblemLog(log, config.trustedProxies, config.threads);
-  const delay = new RefusalDelay();
   const pipelining = new RequestPipelining();
-  const respond: RespondWithProblem = (error, request, reply) => {
-    const refused = toProblem(error);
-    // Also absent if the router rejects the path.
-    const isPublic = !request.apiTokenId;
-    // Overload is refused before authentication: it may be the caller's own.
-    if (isPublic && refused.code !== 'overloaded') arrivals.activity?.seen(UNKNOWN_TENANT);
-    const problem = (isPublic && publicLimit?.refuse(request.raw, refused)) || refused;
-    problems.add(problem, request);
-    metrics?.rejected(problem);
-    const send = () => respondWithProblem(problem, request, reply);
-    const isFlood =
-      problem.code === 'rate_limited'
-        ? isPublic
-        : problem.code === 'overloaded' && arrivals.activity?.isShared === true;
-    if (isFlood) delay.run(send);
-    else send();
-  };
+  const respond = responder(options, problems);
   const identify = (problem: Problem): string => {
     metrics?.rejected(problem);
     return requestId();
@@ -163,6 +139,31 @@ export function createServer({
   app.setErrorHandler(respond);
   addNotFound(app, respond);
   return app;
+}
+
+/** Returns the function that counts, logs and sends what was thrown. Delays it if a flood of requests causes it. */
+function responder(
+  { publicLimit, metrics, arrivals }: ServerOptions,
+  problems: ProblemLog,
+): RespondWithProblem {
+  const delay = new RefusalDelay();
+  return (error, request, reply) => {
+    const refused = toProblem(error);
+    // Also absent if the router rejects the path.
+    const isPublic = !request.apiTokenId;
+    // Overload is refused before authentication: it may be the caller's own.
+    if (isPublic && refused.code !== 'overloaded') arrivals?.activity?.seen(UNKNOWN_TENANT);
+    const problem = (isPublic && publicLimit?.refuse(request.raw, refused)) || refused;
+    problems.add(problem, request);
+    metrics?.rejected(problem);
+    const send = () => respondWithProblem(problem, request, reply);
+    const isFlood =
+      problem.code === 'rate_limited'
+        ? isPublic
+        : problem.code === 'overloaded' && arrivals?.activity?.isShared === true;
+    if (isFlood) delay.run(send);
+    else send();
+  };
 }
 
 function requestObservers(
