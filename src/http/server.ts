@@ -90,12 +90,19 @@ export function createServer(options: ServerOptions): FastifyInstance {
   };
   /** The first step of every request. */
   const receive = (request: FastifyRequest, reply: FastifyReply): void => {
-    setCommonHeaders(request, reply);
-    rejectWhenClosing(phase(), reply);
-    rejectUnsafeFraming(request, reply);
-    checkHeaders(request.raw);
-    if (request.raw.headers.origin !== undefined && !isForwarded(request))
-      checkOrigin(request.raw, config.allowedOrigins);
+    const { raw } = request;
+    reply.header('x-request-id', request.id);
+    reply.header('cache-control', 'no-store');
+    const isUnsafe = hasUnsafeFraming(raw);
+    // Prevents clients from sending a request while the connection is being closed, or one whose start would be
+    // ambiguous.
+    if (phase() !== 'serving' || isUnsafe) reply.header('connection', 'close');
+    if (phase() === 'closing') throw shuttingDown();
+    if (isUnsafe) throw invalidHttp();
+    checkHeaders(raw);
+    const hasOrigin = raw.headers.origin !== undefined;
+    if (hasOrigin && request.routeOptions.config.protocol !== 'forward-auth')
+      checkOrigin(raw, config.allowedOrigins);
   };
   const app = fastify({
     ...BEHAVIOUR,
@@ -234,30 +241,6 @@ function httpOptions({ headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs }:
     // Node would respond without a body; `checkHeaders` responds with one.
     requireHostHeader: false,
   };
-}
-
-function rejectWhenClosing(phase: Phase, reply: FastifyReply): void {
-  // Prevents clients from sending a request while the connection is being closed.
-  if (phase !== 'serving') reply.header('connection', 'close');
-  if (phase !== 'closing') return;
-  throw shuttingDown();
-}
-
-function rejectUnsafeFraming({ raw }: FastifyRequest, reply: FastifyReply): void {
-  if (!hasUnsafeFraming(raw)) return;
-  // The start of the next request is ambiguous.
-  reply.header('connection', 'close');
-  throw invalidHttp();
-}
-
-function isForwarded({ routeOptions }: FastifyRequest): boolean {
-  return routeOptions.config.protocol === 'forward-auth';
-}
-
-/** The headers of every response. */
-function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  reply.header('x-request-id', request.id);
-  reply.header('cache-control', 'no-store');
 }
 
 function respondWithProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
