@@ -1,11 +1,10 @@
 // Forward authentication: a reverse proxy calls this for each request of a viewer, and passes the response
 // headers on to the dashboard.
 
-import { type EffectiveMapping, parseMapping } from '../../../domain/catalogue/catalogue.ts';
+import { parseMapping } from '../../../domain/catalogue/catalogue.ts';
 import { GroupValues } from '../../../domain/embed-token/template.ts';
 import { limits, userGroupId } from '../../../domain/field.ts';
 import { decodeString } from '../../../domain/json/json-tree.ts';
-import type { JsonText } from '../../../domain/json/strict-json.ts';
 import { ignoredBody } from '../../../domain/request-body.ts';
 import { identifyViewer, type Viewer } from '../../../operations/user-group/resolve.ts';
 import { Problem } from '../../../problem.ts';
@@ -115,7 +114,10 @@ function viewerReferences(
   { userGroup, effective }: Viewer,
   schemas: readonly string[] | undefined,
 ): References {
-  const references = effective === null ? mappedReferences(userGroup.mapping) : dataSourceIds(effective);
+  const references: References =
+    effective === null
+      ? Object.entries(parseMapping(userGroup.mapping))
+      : Array.from(effective.dataSources, ([schemaId, { providedId }]) => [schemaId, providedId]);
   if (schemas === undefined) {
     if (effective?.isComplete === false) throw incompleteMapping();
     return references;
@@ -126,15 +128,6 @@ function viewerReferences(
     if (reference === undefined) throw incompleteMapping();
     return [schemaId, reference];
   });
-}
-
-/** Returns the entries of the mapping, for an environment without a catalogue. */
-function mappedReferences(mapping: JsonText | null): References {
-  return Object.entries(parseMapping(mapping));
-}
-
-function dataSourceIds({ dataSources }: EffectiveMapping): References {
-  return Array.from(dataSources, ([schemaId, { providedId }]) => [schemaId, providedId]);
 }
 
 /**
