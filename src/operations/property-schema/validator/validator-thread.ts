@@ -111,13 +111,11 @@ export class ValidatorThread {
   #receive(reply: ValidatorReply): void {
     if ('verdict' in reply && reply.hasForgotten) this.#schemas = new SchemaIds();
     if ('verdict' in reply) this.#settle({ ...reply.verdict, spentMs: reply.cpuMs - this.#idleCpuMs });
-    else this.#becomeReady();
+    else {
+      this.#worker?.unref();
+      this.#ready.resolve();
+    }
     this.#idleCpuMs = reply.cpuMs;
-  }
-
-  #becomeReady(): void {
-    this.#worker?.unref();
-    this.#ready.resolve();
   }
 
   #settle(outcome: CheckOutcome): void {

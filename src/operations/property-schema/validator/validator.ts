@@ -117,9 +117,12 @@ export class PropertyValidator extends Validator implements AsyncDisposable {
   async validate(tenant: number, schema: JsonText, properties: Check['properties']): Promise<Validation> {
     const check = { tenant, schema, properties };
     const startBy = performance.now() + this.#maxWaitMs;
-    const fast = this.#isFast(check) ? await this.#fast.run(check, { isLowPriority: false, startBy }) : null;
-    if (fast !== null && !isUndecided(fast)) return toValidation(fast);
-    const outcome = await this.#runSlowly(check, startBy);
+    if (this.#isFast(check)) {
+      const fast = await this.#fast.run(check, { isLowPriority: false, startBy });
+      if (fast.result !== 'exceeded' && fast.result !== 'stalled') return toValidation(fast);
+    }
+    const isLowPriority = this.#timeoutCount(check) >= MAX_TIMEOUTS;
+    const outcome = await this.#slow.run(check, { isLowPriority, startBy });
     if (properties?.length === 1) this.#charge(tenant, outcome);
     const isRepeated = properties !== null && outcome.result === 'exceeded' && this.#countTimeout(check);
     return toValidation(outcome, isRepeated);
@@ -131,11 +134,6 @@ export class PropertyValidator extends Validator implements AsyncDisposable {
 
   #isFast({ tenant, properties }: Check): boolean {
     return properties?.length === 1 && !this.#accounts.owes(tenant);
-  }
-
-  #runSlowly(check: Check, startBy: number): Promise<CheckOutcome> {
-    const isLowPriority = this.#timeoutCount(check) >= MAX_TIMEOUTS;
-    return this.#slow.run(check, { isLowPriority, startBy });
   }
 
   /**
@@ -161,10 +159,6 @@ export class PropertyValidator extends Validator implements AsyncDisposable {
 /** Two tenants may have the same schema, so the key includes the tenant. */
 function schemaKey({ tenant, schema }: Check): string {
   return `${tenant} ${schema}`;
-}
-
-function isUndecided(outcome: CheckOutcome): boolean {
-  return outcome.result === 'exceeded' || outcome.result === 'stalled';
 }
 
 /** Converts an outcome. Throws the failure of a thread. */
