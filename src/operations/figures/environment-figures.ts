@@ -133,8 +133,14 @@ export class EnvironmentFigures {
     const now = this.#context.clock();
     const config = await this.#context.configs.of(store, { ...caller, configVersion: null });
     let resumedAt = startedAt;
+    // As long as the work took, which leaves half of the time for other work, including work that the store does
+    // not know of.
     const pause = async () => {
-      await this.#pause(claim, performance.now() - resumedAt);
+      const { signal } = this.#stopped;
+      signal.throwIfAborted();
+      const workedMs = performance.now() - resumedAt;
+      await claim.extend();
+      await sleep(Math.min(workedMs, MAX_PAUSE_MS), undefined, { signal });
       resumedAt = performance.now();
     };
     const userGroups = await this.#tally(store, tenant, config, { now, pause });
@@ -168,16 +174,6 @@ export class EnvironmentFigures {
       await pause();
     }
     return tally.figures;
-  }
-
-  /**
-   * Pauses as long as the work took, which leaves half of the time for other work, including work that the
-   * store does not know of.
-   */
-  async #pause(claim: Claim, workedMs: number): Promise<void> {
-    this.#stopped.signal.throwIfAborted();
-    await claim.extend();
-    await sleep(Math.min(workedMs, MAX_PAUSE_MS), undefined, { signal: this.#stopped.signal });
   }
 }
 
