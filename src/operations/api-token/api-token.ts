@@ -27,7 +27,7 @@ import {
 } from '../refusals.ts';
 import { ensureWorkspace, WorkspaceDeleted } from '../workspace/workspace.ts';
 
-/** Size of an API token in a list, without its name. */
+/** Estimated size of an API token in a list, without its name. */
 const LISTED_BYTES = 512;
 const PAGE = 1_000;
 const NUMBER = /^\d{1,15}$/;
@@ -153,14 +153,9 @@ export async function listNewestApiTokens(
 
 /** Builds a page from the tokens found, which are one more than `limit` if another page follows. */
 function toPage(list: ListName, found: readonly ApiToken[], limit: number): ApiTokenPage {
-  const apiTokens = firstPage(found, limit, listedBytes);
+  const apiTokens = firstPage(found, limit, ({ name }) => LISTED_BYTES + Buffer.byteLength(name ?? ''));
   const hasMore = found.length > apiTokens.length;
   return { apiTokens, nextCursor: hasMore ? encodeCursor(list, String(apiTokens.at(-1)!.apiTokenId)) : null };
-}
-
-/** Estimated size of an API token in a list. */
-function listedBytes({ name }: ApiToken): number {
-  return LISTED_BYTES + Buffer.byteLength(name ?? '');
 }
 
 /** Throws `api_token_not_found`, also for a token of another workspace or environment. */

@@ -14,7 +14,6 @@ import { type Document, type DocumentKey, documentTotal, exceededTotal } from '.
 import { sameJson } from '../../domain/json/json-tree.ts';
 import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
 import { refuseFields } from '../../domain/request-body.ts';
-import type { SealedSecret } from '../../domain/secret.ts';
 import { Problem, type Violation } from '../../problem.ts';
 import { refuseLargeCatalogue } from '../catalogue/catalogue.ts';
 import { documentKey, limitReached } from '../document/document.ts';
@@ -105,14 +104,11 @@ async function draftOfEntry(
   const prepared = await prepareEntry(section, target, entry);
   const before = stored === null ? absent : configEntry(section, stored.body, catalogue);
   const after = configEntry(section, prepared.text, catalogue);
-  const replacesSecret = stored !== null && isReplaced(stored.secret, prepared.secret);
+  const { secret } = prepared;
+  const replacesSecret = stored !== null && secret !== undefined && (secret ?? stored.secret) !== null;
   if (before !== null && sameJson(before, after) && !replacesSecret) return null;
   const action = stored === null ? 'create' : 'update';
   return { change: { section, id: key.id, action, before, after, replacesSecret }, key, stored, prepared };
-}
-
-function isReplaced(stored: SealedSecret | null, sent: SealedSecret | null | undefined): boolean {
-  return sent !== undefined && (sent !== null || stored !== null);
 }
 
 function draftDeletion({ catalogue }: EnvironmentConfig, section: SectionName, stored: Document): Draft {

@@ -54,7 +54,8 @@ export async function readHistoryPage(
     order === 'newest' ? earlierParts(store, tenant, end) : laterParts(store, search, end, newestAfter);
   const page: ListedEvents = { events: [], last: after, isEnd: true };
   const interrupted = (at: PartEnd | null): ListedEvents => {
-    const { position, eventId } = page.last ?? (order === 'newest' ? beginningOf(at!) : START);
+    const { position, eventId } =
+      page.last ?? (order === 'newest' ? { position: at!.before, eventId: '' } : START);
     return { ...page, last: { position, eventId, ...placeOf(at) }, isEnd: false, isCut: true };
   };
   let count = 0;
@@ -78,10 +79,6 @@ export async function readHistoryPage(
     if (!isEnd) return { ...page, isEnd };
   }
   return page;
-}
-
-function beginningOf({ before }: PartEnd): ListPosition {
-  return { position: before, eventId: '' };
 }
 
 /** Yields the parts from the one with the position `after`, or from the oldest. */

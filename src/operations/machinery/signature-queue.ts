@@ -42,19 +42,16 @@ export class SignatureQueue {
    * too long.
    */
   async run<Signed>(tenant: number, sign: () => Promise<Signed>): Promise<Signed> {
-    if (this.#running >= this.#maxRunning) await this.#turn(tenant);
-    else this.#running++;
+    if (this.#running < this.#maxRunning) this.#running++;
+    else
+      await new Promise<void>((start, reject) => {
+        this.#waiting.push(tenant, { queuedAt: performance.now(), start, reject });
+      });
     try {
       return await sign();
     } finally {
       this.#next();
     }
-  }
-
-  #turn(tenant: number): Promise<void> {
-    return new Promise((start, reject) => {
-      this.#waiting.push(tenant, { queuedAt: performance.now(), start, reject });
-    });
   }
 
   /** Passes the turn to the next request that can still be answered in time. */

@@ -96,17 +96,16 @@ export async function createUserGroup(
 export async function newUserGroup(
   { store, keyRing, teamIds, clock }: Pick<Context, 'store' | 'keyRing' | 'teamIds' | 'clock'>,
   key: UserGroupKey,
-  { name, mapping = null, properties = null, suspended = false }: NewFields,
+  fields: UserGroupFields & { name: string; suspended?: boolean },
   { token, tokenDigest }: { token: Secret; tokenDigest: TokenDigest },
 ): Promise<NewUserGroup> {
   const { id: teamId, lease } = await teamIds.next(store);
+  const { name, mapping = null, properties = null, suspended = false } = fields;
   const sealedToken = keyRing.seal(token, { ...key, teamId, tokenDigest });
   const now = clock();
   const suspendedAt = suspended ? now : null;
   return { key, teamId, lease, name, mapping, properties, suspendedAt, tokenDigest, sealedToken, now };
 }
-
-type NewFields = UserGroupFields & { name: string; suspended?: boolean };
 
 /** Returns the sent fields that differ from the stored ones. */
 export function computeDrift(

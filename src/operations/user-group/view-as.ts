@@ -138,10 +138,7 @@ export async function mintTestToken(
 }
 
 function decode(token: Secret): DecodedToken {
-  const [header, payload] = token.reveal().split('.', 2).map(decodePart) as [JsonText, JsonText];
-  return { header, payload };
-}
-
-function decodePart(part: string): JsonText {
-  return Buffer.from(part, 'base64url').toString() as JsonText;
+  const parts = token.reveal().split('.', 2);
+  const [header, payload] = parts.map((part) => Buffer.from(part, 'base64url').toString() as JsonText);
+  return { header: header!, payload: payload! };
 }

@@ -17,8 +17,6 @@ type RuleContext = Pick<Context, 'propertyValidator' | 'violations'> & {
   timedOutSchemas: Pick<Context['timedOutSchemas'], 'report'>;
 };
 
-type PolicyContext = RuleContext & Pick<Context, 'store' | 'configs'>;
-
 /** Parts of a configuration that are rules. */
 export type Rules = Pick<EnvironmentConfig, 'catalogue' | 'mappingMode' | 'propertySchema'>;
 
@@ -28,7 +26,7 @@ export type Rules = Pick<EnvironmentConfig, 'catalogue' | 'mappingMode' | 'prope
  * the request. Returns undefined if the environment has no rules.
  */
 export function checkPolicies(
-  context: PolicyContext,
+  context: RuleContext & Pick<Context, 'store' | 'configs'>,
   caller: Caller,
   userGroupId: string,
   fields: UserGroupFields,
