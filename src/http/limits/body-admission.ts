@@ -25,7 +25,7 @@ const EVICTED = new Problem(
 export class BodyAdmission {
   readonly #shares: FairShare;
   /** Bodies being received, in start order. */
-  readonly #receiving = new Set<Reservation>();
+  readonly receiving = new Set<Reservation>();
 
   /** `threads` of the process divide the capacity. */
   constructor(threads = 1) {
@@ -34,21 +34,21 @@ export class BodyAdmission {
 
   /** `tenant`: a workspace id. */
   open(tenant: number): Reservation {
-    return new Reservation(tenant, {
-      take: (bytes) => this.#take(tenant, bytes),
-      release: (bytes) => this.#shares.release(tenant, bytes),
-      receiving: this.#receiving,
-    });
+    return new Reservation(tenant, this);
   }
 
   /** Evicts the bodies that are furthest behind until the bytes fit. Throws `overloaded`. */
-  #take(tenant: number, bytes: number): void {
+  take(tenant: number, bytes: number): void {
     while (this.#shares.grant(tenant, bytes) < bytes) {
       const latest = this.#latest(this.#shares.heldBy(tenant));
       if (latest === null) throw OVERLOADED;
       latest.evict();
     }
     this.#shares.take(tenant, bytes);
+  }
+
+  release(tenant: number, bytes: number): void {
+    this.#shares.release(tenant, bytes);
   }
 
   /**
@@ -59,7 +59,7 @@ export class BodyAdmission {
     const now = performance.now();
     let latest: Reservation | null = null;
     let delayMs = MAX_DELAY_MS;
-    for (const reservation of this.#receiving) {
+    for (const reservation of this.receiving) {
       if (now - reservation.startedAt <= MAX_DELAY_MS) break;
       if (reservation.bytes === 0 || reservation.delayMs(now) <= delayMs) continue;
       if (this.#shares.heldBy(reservation.tenant) < heldAtLeast) continue;
@@ -70,24 +70,18 @@ export class BodyAdmission {
   }
 }
 
-interface Account {
-  take: (bytes: number) => void;
-  release: (bytes: number) => void;
-  receiving: Set<Reservation>;
-}
-
 /** Reserves the bytes of one body until disposed. */
 export class Reservation implements Disposable {
   readonly tenant: number;
-  readonly #account: Account;
+  readonly #admission: BodyAdmission;
   #bytes = 0;
   #receivedBytes = 0;
   #startedAt = 0;
   #onEvict: ((problem: Problem) => void) | null = null;
 
-  constructor(tenant: number, account: Account) {
+  constructor(tenant: number, admission: BodyAdmission) {
     this.tenant = tenant;
-    this.#account = account;
+    this.#admission = admission;
   }
 
   get bytes(): number {
@@ -105,7 +99,7 @@ export class Reservation implements Disposable {
 
   /** Throws `overloaded`. */
   grow(bytes: number): void {
-    this.#account.take(bytes);
+    this.#admission.take(this.tenant, bytes);
     this.#bytes += bytes;
   }
 
@@ -113,7 +107,7 @@ export class Reservation implements Disposable {
   receive(onEvict: (problem: Problem) => void): void {
     this.#onEvict = onEvict;
     this.#startedAt = performance.now();
-    this.#account.receiving.add(this);
+    this.#admission.receiving.add(this);
   }
 
   progress(bytes: number): void {
@@ -121,7 +115,7 @@ export class Reservation implements Disposable {
   }
 
   complete(): void {
-    this.#account.receiving.delete(this);
+    this.#admission.receiving.delete(this);
   }
 
   evict(): void {
@@ -131,7 +125,7 @@ export class Reservation implements Disposable {
 
   [Symbol.dispose](): void {
     this.complete();
-    this.#account.release(this.#bytes);
+    this.#admission.release(this.tenant, this.#bytes);
     this.#bytes = 0;
   }
 }
