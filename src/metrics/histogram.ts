@@ -4,20 +4,19 @@
 
 import type { Metric, Registry } from 'prom-client';
 
-interface HistogramOptions<Label extends string> {
+interface HistogramOptions {
   name: string;
   help: string;
-  labelNames: readonly Label[];
   /** Upper bounds in ascending order. */
   buckets: readonly number[];
 }
 
 export class Histogram<Label extends string> {
   readonly name: string;
-  readonly #options: HistogramOptions<Label>;
+  readonly #options: HistogramOptions;
   readonly #series: { labels: Record<Label, string>; series: Series }[] = [];
 
-  constructor(registry: Registry, options: HistogramOptions<Label>) {
+  constructor(registry: Registry, options: HistogramOptions) {
     this.name = options.name;
     this.#options = options;
     // The registry uses only `name` and `get` of a metric.

@@ -36,7 +36,6 @@ export class HttpMetrics implements ServerMetrics {
     this.#durations = new Histogram(registry, {
       name: 'http_server_request_duration_seconds',
       help: 'From the arrival of a request to the end of its response. http_route is empty for unknown paths, http_response_status_code if the client disconnected before the response.',
-      labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
       buckets: SECONDS,
     });
     this.#rejections = new Counter({

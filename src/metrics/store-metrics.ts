@@ -12,16 +12,14 @@ const QUEUES: readonly Queue[] = ['read', 'list', 'write'];
 
 /** Returns an observer for the batches of each queue. */
 export function batchMetrics(registry: Registry): BatchObservers {
-  const sizes = new Histogram(registry, {
+  const sizes = new Histogram<'queue'>(registry, {
     name: 'user_group_service_batch_size',
     help: 'Queries or commands that were sent to the database together.',
-    labelNames: ['queue'],
     buckets: SIZES,
   });
-  const durations = new Histogram(registry, {
+  const durations = new Histogram<'queue'>(registry, {
     name: 'user_group_service_batch_duration_seconds',
     help: 'Duration of a batch in the database, including failed ones.',
-    labelNames: ['queue'],
     buckets: SECONDS,
   });
   const observers = QUEUES.map((queue) => {

@@ -30,10 +30,9 @@ export class WebhookMetrics implements WebhookObserver {
       help: 'Webhook endpoints that the service has disabled, because they are gone or have failed for five days.',
       registers: [registry],
     });
-    const durations = new Histogram(registry, {
+    const durations = new Histogram<never>(registry, {
       name: 'webhook_attempt_duration_seconds',
       help: 'Duration of an attempt to deliver a webhook.',
-      labelNames: [],
       buckets: SECONDS,
     });
     this.#durations = durations.series({});
