@@ -1,7 +1,7 @@
 // GET /metrics, on an address of its own: metrics are for the operator, not for callers, and need no API token.
 
 import { once } from 'node:events';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { AddressInUse, ConfigInvalid } from '../config.ts';
@@ -33,40 +33,13 @@ export async function startMetricsServer(
   metrics: RenderedMetrics,
   log: Logger,
 ): Promise<MetricsServer> {
-  const requestId = requestIds();
-  /** Concurrent scrapes share one rendering. */
-  let rendering: Promise<string> | null = null;
-  const render = (): Promise<string> => {
-    rendering ??= metrics.render().finally(() => {
-      rendering = null;
-    });
-    return rendering;
+  const options = {
+    requestTimeout: TIMEOUT_MS,
+    headersTimeout: TIMEOUT_MS,
+    connectionsCheckingInterval: TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
   };
-  const server = http.createServer(
-    {
-      requestTimeout: TIMEOUT_MS,
-      headersTimeout: TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-    },
-    async (request, response) => {
-      const id = requestId(request);
-      response.setHeader('x-request-id', id);
-      response.setHeader('cache-control', 'no-store');
-      try {
-        refuseOther(request.method, request.url);
-        const text = await render();
-        response.setHeader('content-type', metrics.contentType).end(text);
-      } catch (error) {
-        const problem = toProblem(error);
-        if (httpStatus(problem) >= 500) log.error({ requestId: id, err: error }, 'cannot collect metrics');
-        if (problem.code === 'method_not_allowed') response.setHeader('allow', ALLOW);
-        response
-          .writeHead(httpStatus(problem), { 'content-type': PROBLEM_TYPE })
-          .end(problemBody(problem, id));
-      }
-    },
-  );
+  const server = http.createServer(options, responder(metrics, log));
   closeIdleBeyond(server, MAX_CONNECTIONS);
   server.listen(port, host);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
@@ -80,6 +53,30 @@ export async function startMetricsServer(
       server.closeAllConnections();
       await once(server, 'close');
     },
+  };
+}
+
+/** Returns the function that responds to requests. Concurrent scrapes share one rendering. */
+function responder(metrics: RenderedMetrics, log: Logger): RequestListener {
+  const requestId = requestIds();
+  let rendering: Promise<string> | null = null;
+  return async (request, response) => {
+    const id = requestId(request);
+    response.setHeader('x-request-id', id);
+    response.setHeader('cache-control', 'no-store');
+    try {
+      refuseOther(request.method, request.url);
+      rendering ??= metrics.render().finally(() => {
+        rendering = null;
+      });
+      const text = await rendering;
+      response.setHeader('content-type', metrics.contentType).end(text);
+    } catch (error) {
+      const problem = toProblem(error);
+      if (httpStatus(problem) >= 500) log.error({ requestId: id, err: error }, 'cannot collect metrics');
+      if (problem.code === 'method_not_allowed') response.setHeader('allow', ALLOW);
+      response.writeHead(httpStatus(problem), { 'content-type': PROBLEM_TYPE }).end(problemBody(problem, id));
+    }
   };
 }
 
