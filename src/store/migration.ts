@@ -45,13 +45,11 @@ export class Migrations {
   /** Returns the migrations that a database with the schema `number` lacks. Throws `SchemaTooNew`. */
   pending(number: number): Migration[] {
     this.refuseTooNew(number);
-    return this.#files
-      .map((name, index) => ({
-        number: index + 1,
-        name,
-        sql: readProgramFile(this.#folder + name).toString(),
-      }))
-      .slice(number);
+    return this.#files.slice(number).map((name, index) => ({
+      number: number + index + 1,
+      name,
+      sql: readProgramFile(this.#folder + name).toString(),
+    }));
   }
 
   /** Throws `SchemaTooNew` if this version cannot serve the schema `number`. */
