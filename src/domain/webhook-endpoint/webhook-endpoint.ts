@@ -3,7 +3,7 @@
 import type { Document, DocumentDefinition, DocumentKey } from '../document.ts';
 import type { EventType } from '../event/event.ts';
 import type { JsonText } from '../json/strict-json.ts';
-import type { DeliveryKey, WebhookEndpointKey } from './delivery.ts';
+import type { WebhookEndpointKey } from './delivery.ts';
 
 /** Subscribes to every type. */
 export const ALL_EVENTS = '*';
@@ -40,6 +40,6 @@ export function endpointDocumentKey({
   workspaceId,
   environment,
   endpointId,
-}: WebhookEndpointKey | DeliveryKey): DocumentKey {
+}: WebhookEndpointKey): DocumentKey {
   return { workspaceId, environment, kind: 'webhook_endpoint', id: endpointId };
 }
