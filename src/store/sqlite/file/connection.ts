@@ -37,28 +37,28 @@ interface LogPages {
   copied: number;
 }
 
-/** Checkpoints of a process that serves the file: they run beside the commits, not in one. */
-export interface CheckpointOptions {
-  /** Called if a checkpoint could not sync the log or the database: see `Checkpointer`. */
-  onFailedSync: (error: Error) => void;
-}
+/** Called if a checkpoint could not sync the log or the database. */
+type FailedSyncHandler = (error: Error) => void;
 
 export class Connection {
   readonly eventQuota: EventQuota;
   readonly #file: string;
-  readonly #checkpoints: CheckpointOptions | null;
+  readonly #onFailedSync: FailedSyncHandler | null;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
-  /** Opens an existing file. Without `checkpoints`, a commit checkpoints a long log. Throws `StoreUnavailable`. */
+  /**
+   * Opens an existing file. With `onFailedSync`, checkpoints run beside the commits (see `Checkpointer`); without it, a
+   * commit checkpoints a long log. Throws `StoreUnavailable`.
+   */
   constructor(
     file: string,
     eventQuota = new EventQuota(NO_EVENT_QUOTA),
-    checkpoints: CheckpointOptions | null = null,
+    onFailedSync: FailedSyncHandler | null = null,
   ) {
     this.#file = file;
     this.eventQuota = eventQuota;
-    this.#checkpoints = checkpoints;
+    this.#onFailedSync = onFailedSync;
     this.#database = guard(() => {
       // SQLite would create a new, empty file if the disk is not mounted.
       accessSync(file);
@@ -87,7 +87,7 @@ export class Connection {
     // Deleted values are overwritten with zeros. The log keeps them until `truncateLog`.
     this.#expect('secure_delete', 'on', 1);
     this.#expect('journal_size_limit', MAX_LOG_BYTES, MAX_LOG_BYTES);
-    const checkpointPages = this.#checkpoints === null ? CHECKPOINT_PAGES : 0;
+    const checkpointPages = this.#onFailedSync === null ? CHECKPOINT_PAGES : 0;
     this.#expect('wal_autocheckpoint', checkpointPages, checkpointPages);
   }
 
@@ -183,7 +183,7 @@ export class Connection {
       return this.#pragma(`pragma wal_checkpoint(${mode})`) === 0;
     } catch (error) {
       // Committed changes stay committed; after any other error, the next checkpoint tries again.
-      if (isFailedSync(error)) this.#checkpoints?.onFailedSync(error as Error);
+      if (isFailedSync(error)) this.#onFailedSync?.(error as Error);
       return false;
     }
   }

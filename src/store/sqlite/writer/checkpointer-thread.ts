@@ -40,7 +40,7 @@ parentPort!.on('message', (request: CheckpointerRequest) => {
 
 function copyLog(): void {
   try {
-    connection ??= new Connection(file, undefined, { onFailedSync: reportFailedSync });
+    connection ??= new Connection(file, undefined, reportFailedSync);
     // Each pass copies what was appended during the one before; none copies what a reader's snapshot still needs.
     for (let pass = 0, before = -1; pass < MAX_PASSES; pass++) {
       connection.checkpoint();

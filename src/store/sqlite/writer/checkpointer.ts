@@ -8,7 +8,7 @@
 
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '../../../system/start-thread.ts';
-import { CHECKPOINT_PAGES, type CheckpointOptions, type Connection } from '../file/connection.ts';
+import { CHECKPOINT_PAGES, type Connection } from '../file/connection.ts';
 import type { CheckpointerFile, CheckpointerReply, CheckpointerRequest } from './checkpointer-thread.ts';
 
 /** Number of pages that the writer copies in a few milliseconds. */
@@ -17,7 +17,7 @@ const MAX_WRITER_PAGES = 500;
 const MAX_PAGES = 40_000;
 const MAX_WAIT_MS = 5_000;
 
-export class Checkpointer implements CheckpointOptions {
+export class Checkpointer {
   readonly onFailedSync: (error: Error) => void;
   readonly #file: string;
   readonly #working = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));

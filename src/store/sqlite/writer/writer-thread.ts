@@ -130,7 +130,7 @@ function checkpoint(): void {
 function repliesTo(batches: readonly Batch[]): WriterReply[] {
   try {
     refuseAnother(file, identity);
-    connection ??= new Connection(file, eventQuota, checkpointer);
+    connection ??= new Connection(file, eventQuota, checkpointer.onFailedSync);
     const all = batches.map(({ commands }) => commands);
     if (all.some((commands) => commands.some(emptiesLog))) checkpointer.wait();
     return runCommands(connection, all).map((results, batch) => ({
