@@ -86,22 +86,19 @@ class PostgresInspection extends Inspection {
   }
 
   async #databaseFindings(): Promise<Finding[]> {
-    const [schema] = await this.#session.ask('select current_schema() is null');
-    const finding = (message: string, remedy: string) => [
-      { subject: 'database' as const, isFatal: true, message, remedy },
-    ];
-    if (schema?.[0] === 't')
-      return finding(
-        'the user may use no schema of the search_path, or none exists',
-        'create the schema and grant usage on it, or correct search_path in the options of DATABASE_URL',
-      );
-    const [other] = await this.#session.ask(IS_OF_OTHER_APPLICATION, [createdTables()]);
-    if (other?.[0] === 't')
-      return finding(
-        'the database has tables of another application',
-        'give the service its own database or schema',
-      );
-    return [];
+    if (await this.#isTrue('select current_schema() is null')) {
+      const remedy =
+        'create the schema and grant usage on it, or correct search_path in the options of DATABASE_URL';
+      return [fatal('database', 'the user may use no schema of the search_path, or none exists', remedy)];
+    }
+    if (!(await this.#isTrue(IS_OF_OTHER_APPLICATION, [createdTables()]))) return [];
+    const remedy = 'give the service its own database or schema';
+    return [fatal('database', 'the database has tables of another application', remedy)];
+  }
+
+  async #isTrue(sql: string, values?: unknown[]): Promise<boolean> {
+    const [row] = await this.#session.ask(sql, values);
+    return row?.[0] === 't';
   }
 
   async #serverFindings(): Promise<Finding[]> {
@@ -110,14 +107,7 @@ class PostgresInspection extends Inspection {
       return [];
     } catch (error) {
       if (!(error instanceof ServerUnfit)) throw error;
-      return [
-        {
-          subject: 'server',
-          isFatal: true,
-          message: error.message,
-          remedy: 'see "PostgreSQL must be" in docs/deploy.md',
-        },
-      ];
+      return [fatal('server', error.message, 'see "PostgreSQL must be" in docs/deploy.md')];
     }
   }
 
@@ -125,7 +115,7 @@ class PostgresInspection extends Inspection {
     const [row] = await this.#session.ask('show transaction_read_only');
     if (row?.[0] !== 'on') return [];
     const remedy = 'set default_transaction_read_only to off for the user of the service';
-    return [{ subject: 'server', isFatal: true, message: 'transactions are read-only', remedy }];
+    return [fatal('server', 'transactions are read-only', remedy)];
   }
 
   async #privilegeFindings(): Promise<Finding[]> {
@@ -135,22 +125,18 @@ class PostgresInspection extends Inspection {
       Map.groupBy(missing, ([table]) => table),
       ([table, ungranted]) => {
         const privileges = ungranted.map(([, privilege]) => privilege.toLowerCase()).join(', ');
-        return {
-          subject: 'privileges' as const,
-          isFatal: true,
-          message: `the user lacks the privileges ${privileges} on ${table}`,
-          remedy: `as the owner of the table, run: grant ${privileges} on ${table} to the user of the service`,
-        };
+        const remedy = `as the owner of the table, run: grant ${privileges} on ${table} to the user of the service`;
+        return fatal('privileges', `the user lacks the privileges ${privileges} on ${table}`, remedy);
       },
     );
   }
 
   async #maintainFindings(): Promise<Finding[]> {
-    const { ask } = this.#session;
-    const [version] = await ask("select current_setting('server_version_num')::integer / 10000");
+    const [version] = await this.#session.ask(
+      "select current_setting('server_version_num')::integer / 10000",
+    );
     if ((version?.[0] as number) < MAINTAIN_SINCE || !(await this.isInitialized())) return [];
-    const [row] = await ask("select has_table_privilege('user_groups', 'MAINTAIN')");
-    if (row?.[0] === 't') return [];
+    if (await this.#isTrue("select has_table_privilege('user_groups', 'MAINTAIN')")) return [];
     const message = 'the user cannot gather statistics, so lookups may be slow until autovacuum runs';
     const remedy = 'as the owner of the table, run: grant maintain on user_groups to the user of the service';
     return [{ subject: 'privileges', isFatal: false, message, remedy }];
@@ -158,11 +144,11 @@ class PostgresInspection extends Inspection {
 
   async #durabilityFindings(): Promise<Finding[]> {
     const risks = await findDurabilityRisks(this.#session);
-    return risks.map((message) => ({
-      subject: 'durability',
-      isFatal: false,
-      message,
-      remedy: 'set it to on',
-    }));
+    const remedy = 'set it to on';
+    return risks.map((message) => ({ subject: 'durability', isFatal: false, message, remedy }));
   }
+}
+
+function fatal(subject: Finding['subject'], message: string, remedy: string): Finding {
+  return { subject, isFatal: true, message, remedy };
 }
