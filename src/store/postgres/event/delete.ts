@@ -102,8 +102,8 @@ export const eraseChanges: CommandExecutor<'eraseChanges'> = async (
   const values = [bucket, workspaceId, environment, target.type, target.id, range.after];
   const next = [...values, range.upTo, scanLimit];
   const found = await session.query(FIND_ERASABLE, [...next, limit]);
-  const scanned = found.length < limit && (await session.query(FIND_LAST_SCANNED, next));
-  const [last] = (scanned || found.slice(-1))[0] as [number | null];
+  const scanned = found.length === limit ? found : await session.query(FIND_LAST_SCANNED, next);
+  const [last] = scanned.at(-1) as [number | null];
   if (found.length > 0) await session.query(ERASE_EACH, [...values, last]);
   return last;
 };
