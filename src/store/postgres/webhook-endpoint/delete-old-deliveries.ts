@@ -23,13 +23,13 @@ export const deleteOldDeliveries: CommandExecutor<'deleteOldDeliveries'> = async
 ) => {
   const cells = TENANT.cells(tenant);
   const old: DeliveryKey[] = [];
-  for (let endpoint: unknown = ''; old.length < limit; ) {
-    const [next] = await session.query(NEXT_ENDPOINT, [...cells, endpoint]);
+  let endpointId: unknown = '';
+  while (old.length < limit) {
+    const [next] = await session.query(NEXT_ENDPOINT, [...cells, endpointId]);
     if (next === undefined) break;
-    [endpoint] = next;
-    const values = [...cells, endpoint, firstEventIdAt(before), limit - old.length, withPending];
-    const rows = await session.query(FIND_OLD, values);
-    old.push(...DELIVERY_KEY.readAll(rows));
+    [endpointId] = next;
+    const bounds = [firstEventIdAt(before), limit - old.length, withPending];
+    old.push(...DELIVERY_KEY.readAll(await session.query(FIND_OLD, [...cells, endpointId, ...bounds])));
   }
   if (old.length > 0) await session.query(DELETE, toArrays(DELIVERY_KEY, old));
   return old.length;

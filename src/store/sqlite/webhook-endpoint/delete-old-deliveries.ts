@@ -16,17 +16,13 @@ export const deleteOldDeliveries: CommandExecutor<'deleteOldDeliveries'> = (
 ) => {
   const cells = TENANT.cells(tenant);
   let deleted = 0;
-  for (let endpoint: unknown[] | undefined = ['']; deleted < limit; ) {
-    endpoint = connection.get(NEXT_ENDPOINT, [...cells, endpoint[0] as string]);
-    if (endpoint === undefined) break;
-    const values = [
-      ...cells,
-      endpoint[0] as string,
-      firstEventIdAt(before),
-      limit - deleted,
-      Number(withPending),
-    ];
-    deleted += connection.run(DELETE_OLD, values);
+  let endpointId = '';
+  while (deleted < limit) {
+    const next = connection.get(NEXT_ENDPOINT, [...cells, endpointId]) as [string] | undefined;
+    if (next === undefined) break;
+    [endpointId] = next;
+    const bounds = [firstEventIdAt(before), limit - deleted, Number(withPending)];
+    deleted += connection.run(DELETE_OLD, [...cells, endpointId, ...bounds]);
   }
   return deleted;
 };
