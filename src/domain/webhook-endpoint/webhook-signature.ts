@@ -8,19 +8,18 @@ import { Secret } from '../secret.ts';
 const PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
-/** The secrets of an endpoint. The one that the last rotation replaced also signs until `previousExpiresAt`. */
+/** The secrets of an endpoint. The one that the last rotation replaced also signs until it expires. */
 export interface WebhookSecrets {
   current: Secret;
-  previous: Secret | null;
-  previousExpiresAt: number | null;
+  previous: { secret: Secret; expiresAt: number } | null;
 }
 
 export function mintWebhookSecrets(): WebhookSecrets {
-  return { current: mint(), previous: null, previousExpiresAt: null };
+  return { current: mint(), previous: null };
 }
 
 export function rotateWebhookSecrets({ current }: WebhookSecrets, now: number): WebhookSecrets {
-  return { current: mint(), previous: current, previousExpiresAt: now + DAY_MS };
+  return { current: mint(), previous: { secret: current, expiresAt: now + DAY_MS } };
 }
 
 function mint(): Secret {
@@ -28,17 +27,16 @@ function mint(): Secret {
 }
 
 /** The text that is encrypted and stored. */
-export function webhookSecretsText({ current, previous, previousExpiresAt }: WebhookSecrets): Secret {
-  const parts = previous === null ? [current.reveal()] : [current.reveal(), previous.reveal()];
-  return new Secret([...parts, ...(previousExpiresAt === null ? [] : [previousExpiresAt])].join(' '));
+export function webhookSecretsText({ current, previous }: WebhookSecrets): Secret {
+  if (previous === null) return current;
+  return new Secret([current.reveal(), previous.secret.reveal(), previous.expiresAt].join(' '));
 }
 
 export function parseWebhookSecrets(text: Secret): WebhookSecrets {
   const [current = '', previous, expiresAt] = text.reveal().split(' ');
   return {
     current: new Secret(current),
-    previous: previous === undefined ? null : new Secret(previous),
-    previousExpiresAt: expiresAt === undefined ? null : Number(expiresAt),
+    previous: previous === undefined ? null : { secret: new Secret(previous), expiresAt: Number(expiresAt) },
   };
 }
 
@@ -50,11 +48,10 @@ interface WebhookMessage {
 }
 
 /** The headers that Standard Webhooks defines: one signature for each secret that is valid. */
-export function webhookHeaders(secrets: WebhookSecrets, { id, now, body }: WebhookMessage) {
+export function webhookHeaders({ current, previous }: WebhookSecrets, { id, now, body }: WebhookMessage) {
   const timestamp = String(Math.floor(now / 1_000));
   const content = `${id}.${timestamp}.${body}`;
-  const isPreviousValid = secrets.previousExpiresAt !== null && secrets.previousExpiresAt > now;
-  const signing = [secrets.current, ...(isPreviousValid && secrets.previous ? [secrets.previous] : [])];
+  const signing = previous !== null && previous.expiresAt > now ? [current, previous.secret] : [current];
   return {
     'webhook-id': id,
     'webhook-timestamp': timestamp,

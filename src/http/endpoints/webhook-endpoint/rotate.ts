@@ -23,7 +23,7 @@ export const rotateWebhookEndpoint = endpoint({
     return successBody({
       webhook_endpoint: webhookEndpoints.write(document),
       secret: secrets.current.reveal(),
-      previous_secret_expires_at: timestampOrNull(secrets.previousExpiresAt),
+      previous_secret_expires_at: timestampOrNull(secrets.previous?.expiresAt ?? null),
     });
   },
   description: {
