@@ -1,10 +1,59 @@
 // The bodies that create or replace schemas and data sources.
 
+import * as field from '../field.ts';
 import { EMPTY_OBJECT } from '../json/json-tree.ts';
 import { type JsonText, jsonPointer } from '../json/strict-json.ts';
 import { bodyType, invalidField } from '../request-body.ts';
-import { ATTRIBUTES_BYTES, dataSourceFields, schemaFields } from './catalogue.ts';
 import { findCredential } from './credential.ts';
+
+const name = { ...field.name, description: 'For people. Need not be unique.' } as const;
+
+const reference = {
+  type: ['string', 'integer', 'null'],
+  minLength: 1,
+  maxLength: field.limits.textCodePoints,
+  minimum: Number.MIN_SAFE_INTEGER,
+  maximum: Number.MAX_SAFE_INTEGER,
+} as const;
+
+/** The fields of a schema. */
+export const schemaFields = {
+  name,
+  default_data_source: {
+    ...reference,
+    description:
+      'The data source of user groups whose mapping has no entry for this schema, as in a mapping: its number, or your id of it. null: none.',
+  },
+} as const;
+
+export const ATTRIBUTES_BYTES = 16 * 1024;
+const ATTRIBUTES_LEVELS = 8;
+
+/** The fields of a data source. */
+export const dataSourceFields = {
+  schema_id: { ...field.userGroupId, description: 'The schema that the data source belongs to.' },
+  name,
+  attributes: {
+    type: 'object',
+    maxProperties: field.limits.mapEntries,
+    additionalProperties: true,
+    'x-max-bytes': ATTRIBUTES_BYTES,
+    'x-max-levels': ATTRIBUTES_LEVELS,
+    description:
+      'What a dashboard server needs to connect: host, database, region, the name of a secret in your secret store. ' +
+      'Never a credential: a member that is named like one, and a text that contains one, is rejected.',
+  },
+  user_group_id: {
+    ...field.userGroupId,
+    type: ['string', 'null'],
+    // Applies to strings only: null breaks no pattern, so `not` would refuse it.
+    not: { type: 'string', ...field.userGroupId.not },
+    default: null,
+    description:
+      'The only user group that the data source is for, which need not exist yet: it does not resolve for any other ' +
+      'group. null: any user group.',
+  },
+} as const;
 
 export interface SchemaBody {
   name: string;

@@ -1,5 +1,5 @@
-import { dataSourceDefinition, dataSourceFields } from '../../../domain/catalogue/catalogue.ts';
-import { dataSourceBody } from '../../../domain/catalogue/catalogue-body.ts';
+import { dataSourceDefinition } from '../../../domain/catalogue/catalogue.ts';
+import { dataSourceBody, dataSourceFields } from '../../../domain/catalogue/catalogue-body.ts';
 import { assignedNumber } from '../../../domain/field.ts';
 import { putDataSource } from '../../../operations/catalogue/catalogue.ts';
 import { deleteDataSource } from '../../../operations/catalogue/use.ts';

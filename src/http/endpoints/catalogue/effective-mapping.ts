@@ -1,10 +1,7 @@
 // The data sources of a resolved user group: members and schema.
 
-import {
-  dataSourceFields,
-  type EffectiveMapping,
-  unresolvedReasons,
-} from '../../../domain/catalogue/catalogue.ts';
+import { type EffectiveMapping, unresolvedReasons } from '../../../domain/catalogue/catalogue.ts';
+import { dataSourceFields } from '../../../domain/catalogue/catalogue-body.ts';
 import { refuseLargeResolution } from '../../../operations/catalogue/catalogue.ts';
 import { Json, jsonArray, jsonObject } from '../../json.ts';
 import { objectSchema, type Schema, titled } from '../../schema.ts';

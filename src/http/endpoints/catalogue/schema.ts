@@ -1,5 +1,5 @@
-import { schemaDefinition, schemaFields } from '../../../domain/catalogue/catalogue.ts';
-import { schemaBody } from '../../../domain/catalogue/catalogue-body.ts';
+import { schemaDefinition } from '../../../domain/catalogue/catalogue.ts';
+import { schemaBody, schemaFields } from '../../../domain/catalogue/catalogue-body.ts';
 import { putSchema } from '../../../operations/catalogue/catalogue.ts';
 import { deleteSchema } from '../../../operations/catalogue/use.ts';
 import { asCreated, documentEndpoints } from '../../document-endpoints.ts';
