@@ -216,23 +216,19 @@ function choicesFor(
 function defaultText(catalogue: Catalogue, schemaId: string, userGroupId: string | null): string {
   const reference = catalogue.defaultOf(schemaId);
   if (reference === null) return 'missing: the schema has no default';
-  const found = catalogue
-    .effective({ providedId: userGroupId ?? '', mapping: null })
-    .dataSources.get(schemaId);
-  return found === undefined
-    ? `missing: the default ${isolated(String(reference))} cannot be used`
-    : `default: ${isolated(dataSourceName(found))}`;
+  const found = catalogue.lookUp(schemaId, reference, userGroupId ?? '');
+  return typeof found === 'object'
+    ? `default: ${isolated(dataSourceName(found))}`
+    : `missing: the default ${isolated(String(reference))} cannot be used`;
 }
 
 /** Returns an empty text unless dashboards of the group would show an error for the schema. */
 function violationText(input: Input, catalogue: Catalogue, userGroupId: string | null): string {
   const { schemaId } = input;
-  const reference = referenceText(input, catalogue, []);
-  const mapping = reference === null ? null : (`{${JSON.stringify(schemaId)}:${reference}}` as JsonText);
-  const effective = catalogue.effective({ providedId: userGroupId ?? '', mapping });
-  if (effective.dataSources.has(schemaId)) return '';
-  const [unresolved] = effective.unresolved.filter((each) => each.schemaId === schemaId);
-  return unresolved === undefined
-    ? 'Missing: dashboards get no data source for it.'
-    : `Missing: ${isolated(String(unresolved.reference))} is not a data source of this schema for this user group.`;
+  const text = referenceText(input, catalogue, []);
+  const reference = text === null ? catalogue.defaultOf(schemaId) : (JSON.parse(text) as Reference);
+  if (reference === null) return 'Missing: dashboards get no data source for it.';
+  return typeof catalogue.lookUp(schemaId, reference, userGroupId ?? '') === 'object'
+    ? ''
+    : `Missing: ${isolated(String(reference))} is not a data source of this schema for this user group.`;
 }

@@ -209,7 +209,7 @@ export class Catalogue {
     const owners = new Set<string>();
     let bytes = 0;
     const resolve = (schemaId: string, reference: Reference): void => {
-      const found = this.#lookUp(schemaId, reference, userGroupId);
+      const found = this.lookUp(schemaId, reference, userGroupId);
       if (typeof found === 'object') {
         dataSources.set(schemaId, found);
         if (found.reservedFor !== null) owners.add(found.reservedFor);
@@ -227,7 +227,8 @@ export class Catalogue {
     return { dataSources, unresolved, isComplete, owners: [...owners], bytes };
   }
 
-  #lookUp(schemaId: string, reference: Reference, userGroupId: string | null): DataSource | UnresolvedReason {
+  /** Resolves one entry of a mapping; `userGroupId` null: as if nothing were reserved. */
+  lookUp(schemaId: string, reference: Reference, userGroupId: string | null): DataSource | UnresolvedReason {
     const dataSource = this.find(reference);
     if (dataSource === undefined) return 'missing';
     if (dataSource.schemaId !== schemaId) return 'other_schema';
@@ -243,12 +244,12 @@ export class Catalogue {
     const mapped = parseMapping(mapping);
     const ofEntries = Object.entries(mapped).flatMap(([schemaId, reference]) => {
       if (!this.#schemaIds.has(schemaId)) return { schemaId, detail: 'is not a schema of this environment' };
-      const found = this.#lookUp(schemaId, reference, providedId);
+      const found = this.lookUp(schemaId, reference, providedId);
       return typeof found === 'object' ? [] : { schemaId, detail: violationDetails[found] };
     });
     const ofDefaults = this.#defaults
       .filter(([schemaId]) => !Object.hasOwn(mapped, schemaId))
-      .filter(([schemaId, reference]) => this.#lookUp(schemaId, reference, providedId) === 'reserved')
+      .filter(([schemaId, reference]) => this.lookUp(schemaId, reference, providedId) === 'reserved')
       .map(([schemaId]) => ({ schemaId, detail: RESERVED_DEFAULT }));
     return [...ofEntries, ...ofDefaults];
   }
