@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../../domain/field.ts';
 import { type JsonText, jsonPointer, parseStrictJson } from '../../domain/json/strict-json.ts';
-import { type BodyType, refuseFields } from '../../domain/request-body.ts';
+import { type BodyType, invalidField, refuseFields } from '../../domain/request-body.ts';
 import { checkMediaType } from '../../http/request/media-type.ts';
 import type { Context } from '../../operations/context.ts';
 import { GRACE_MS } from '../../operations/machinery/cpu-queue.ts';
@@ -85,9 +85,7 @@ export class Form {
     if (text === '') return undefined;
     const choice = choices.find((each) => each === text);
     if (choice !== undefined) return choice;
-    throw new Problem('invalid_request', `${name} must be one of ${choices.join(', ')}.`, {
-      errors: [{ pointer: `/${name}`, detail: `must be one of ${choices.join(', ')}` }],
-    });
+    throw invalidField(`/${name}`, `must be one of ${choices.join(', ')}`);
   }
 
   get entries(): readonly (readonly [name: string, text: string])[] {
