@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { Command } from 'commander';
 import type { App } from '../app.ts';
 import { ConfigInvalid, readConfig } from '../config.ts';
-import { operator, type Permission } from '../domain/api-token.ts';
+import { type Caller, operator, type Permission } from '../domain/api-token.ts';
 import { Secret } from '../domain/secret.ts';
 import { digestOfApiToken } from '../domain/token.ts';
 import { replaceSecretFile } from '../key-ring-source.ts';
@@ -55,7 +55,7 @@ export function startCommand(): Command {
       };
       const announce = async (app: App): Promise<void> => {
         const { token, admin } = tokens!;
-        const demo = createsDemo ? await createDemoData(app, admin) : null;
+        const demo = createsDemo ? await createDemoData(app, admin.caller) : null;
         printWelcome(app, { isNew, data: dirname(path), token, admin, demo });
       };
       await serveUntilSignal(log, config, announce, prepare);
@@ -66,19 +66,16 @@ interface QuickStartToken {
   token: Secret;
   file: string;
   isNew: boolean;
+  /** The operator of its environment. */
+  caller: Caller;
 }
 
-/** Creates the demo in the environment of the admin API token. Returns the path of the page that shows it. */
-async function createDemoData({ context, demoDirectory }: App, { token }: QuickStartToken): Promise<string> {
-  const found = await findActiveApiToken(context, digestOfApiToken(token.reveal()));
+/** Creates the demo. Returns the path of the page that shows it. */
+async function createDemoData({ context, demoDirectory }: App, caller: Caller): Promise<string> {
   // Imported on demand, like the HTTP server.
   const { createDemo, DEMO_PATH } = await import('../demo/create.ts');
   try {
-    await createDemo(
-      { ...context, origin: COMMAND_LINE },
-      operator(found!.workspaceId, found!.environment),
-      demoDirectory!,
-    );
+    await createDemo({ ...context, origin: COMMAND_LINE }, caller, demoDirectory!);
     return DEMO_PATH;
   } catch (error) {
     const explain = (message: string) => new ConfigInvalid(`cannot create the demo data: ${message}`);
@@ -110,7 +107,11 @@ async function ensureToken(
   [{ file, text }, other]: readonly [TokenFile, TokenFile],
   permission: Permission,
 ): Promise<QuickStartToken> {
-  if (await isValid(context, text, permission)) return { token: new Secret(text), file, isNew: false };
+  const active = await findActiveApiToken(context, digestOfApiToken(text));
+  if (active?.permission === permission) {
+    const { workspaceId, environment } = active;
+    return { token: new Secret(text), file, isNew: false, caller: operator(workspaceId, environment) };
+  }
   const eventContext: EventContext = { ...context, origin: COMMAND_LINE };
   const name = permission === 'admin' ? 'quick start, admin' : 'quick start';
   const workspaceId = await findQuickStartWorkspace(context, [text, other.text]);
@@ -121,7 +122,7 @@ async function ensureToken(
   } catch (error) {
     refuseFile(error, file);
   }
-  return { token, file, isNew: true };
+  return { token, file, isNew: true, caller };
 }
 
 /** Returns the workspace of the stored API tokens, even revoked ones; without them the only one, or `default`. */
@@ -133,11 +134,6 @@ async function findQuickStartWorkspace({ store, clock }: Context, texts: readonl
   const [first, another] = await store.read({ kind: 'listWorkspaces', after: null, limit: 2 });
   if (first !== undefined && another === undefined) return first.workspaceId;
   return (await ensureWorkspace(store, 'default', clock())).workspace.workspaceId;
-}
-
-async function isValid(context: Context, text: string, permission: Permission): Promise<boolean> {
-  const digest = digestOfApiToken(text);
-  return (await findActiveApiToken(context, digest))?.permission === permission;
 }
 
 /** Says that a database, which is set for other commands, is ignored. */
