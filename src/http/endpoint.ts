@@ -6,7 +6,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import type { Caller, Permission } from '../domain/api-token.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import { type BodyType, noBody } from '../domain/request-body.ts';
-import type { TokenDigest } from '../domain/token.ts';
 import { authenticate } from '../operations/api-token/authenticate.ts';
 import type { Context } from '../operations/context.ts';
 import { type CpuQueue, GRACE_MS, PART_BYTES, STEP_BYTES } from '../operations/machinery/cpu-queue.ts';
@@ -18,7 +17,7 @@ import type { BodyAdmission, Reservation } from './limits/body-admission.ts';
 import type { InFlight } from './limits/in-flight.ts';
 import type { RateLimit } from './limits/rate-limit.ts';
 import type { UnreadResponses } from './limits/response-backpressure.ts';
-import type { FirstQuery, Prefetch, Prefetcher, ReceivedBody } from './prefetch.ts';
+import type { FirstQuery, Prefetch, Prefetcher, PrefetchOptions, ReceivedBody } from './prefetch.ts';
 import type { Protocol } from './protocol.ts';
 import {
   announcedBytes,
@@ -195,15 +194,9 @@ async function prepareCall(
     postponeBody(raw);
     await guessed.cpu.turn(STEP_BYTES);
   }
-  const prefetch = options.prefetcher.start({
-    endpoint,
-    context: guessed,
-    request,
-    digest,
-    guess,
-    hasSmallBody: isSmall,
-  });
-  const caller = await authorize(guessed, endpoint, options, { digest, request, reply, prefetch });
+  const incoming = { endpoint, context: guessed, request, digest, guess, hasSmallBody: isSmall };
+  const prefetch = options.prefetcher.start(incoming);
+  const caller = await authorize(incoming, options.limit, reply, prefetch);
   const { workspaceId } = caller;
   const authenticated = ofTenant(guessed, workspaceId);
   const query = endpoint.query.read(request.url);
@@ -230,25 +223,22 @@ async function prepareCall(
   }
 }
 
-interface Authentication {
-  digest: TokenDigest | null;
-  request: FastifyRequest;
-  reply: FastifyReply;
-  prefetch: Prefetch;
+interface IncomingCall extends PrefetchOptions {
+  endpoint: AnyEndpoint;
 }
 
 async function authorize(
-  context: Context,
-  { permissions, purpose }: AnyEndpoint,
-  { limit }: EndpointOptions,
-  { digest, request, reply, prefetch }: Authentication,
+  { endpoint, context, request, digest }: IncomingCall,
+  limit: RateLimit | null,
+  reply: FastifyReply,
+  prefetch: Prefetch,
 ): Promise<Caller> {
   try {
     const caller = await authenticate(context, digest);
     request.apiTokenId = caller.apiTokenId;
     context.activity.seen(caller.workspaceId);
     limit?.(caller, reply);
-    permit(caller, permissions, purpose);
+    permit(caller, endpoint.permissions, endpoint.purpose);
     prefetch.confirm(caller);
     return caller;
   } catch (error) {

@@ -60,7 +60,7 @@ export interface ReceivedBody {
   parsed?: { body: unknown } | { error: unknown };
 }
 
-interface PrefetchOptions {
+export interface PrefetchOptions {
   endpoint: { body: BodyType<unknown>; prefetch?: FirstQuery<unknown> };
   context: Context;
   request: FastifyRequest;
