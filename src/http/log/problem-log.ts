@@ -2,8 +2,8 @@
 // short line, with a limit on the lines per second during an outage. Of the caller's mistakes, only failed
 // authentication is logged.
 
-import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
+import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { authenticationFailure } from '../../operations/api-token/authenticate.ts';
 import type { Problem } from '../../problem.ts';
@@ -17,11 +17,7 @@ import { parseTraceId } from './trace-context.ts';
 const MAX_OUTAGE_LINES_PER_SECOND = 10;
 const MAX_REFUSAL_LINES_PER_SECOND = 100;
 
-/** A request that failed. */
-interface FailedRequest {
-  id: string;
-  raw: IncomingMessage;
-}
+type FailedRequest = Pick<FastifyRequest, 'id' | 'raw'>;
 
 export class ProblemLog {
   readonly #log: Logger;
@@ -56,16 +52,12 @@ export class ProblemLog {
     const { code, cause } = problem;
     const fields = { requestId, traceId: parseTraceId(raw.headers), code };
     if (code === 'overloaded' || code === 'shutting_down') {
-      const unlogged = this.#refusals.next();
-      if (unlogged === null) return;
-      this.#log.warn({ ...fields, ...(unlogged > 0 && { unlogged }) }, problem.message);
+      const suppressed = this.#refusals.next();
+      if (suppressed !== null) this.#log.warn({ ...fields, ...suppressed }, problem.message);
     } else if (cause instanceof StoreUnavailable) {
-      const unlogged = this.#outage.next();
-      if (unlogged === null) return;
-      this.#log.error(
-        { ...fields, reason: cause.message, ...(unlogged > 0 && { unlogged }) },
-        problem.message,
-      );
+      const suppressed = this.#outage.next();
+      const reason = cause.message;
+      if (suppressed !== null) this.#log.error({ ...fields, reason, ...suppressed }, problem.message);
     } else {
       this.#log.error({ ...fields, err: cause ?? problem }, problem.message);
     }
@@ -83,8 +75,8 @@ class LineLimit {
     this.#maxLines = Math.max(1, Math.floor(maxLines / threads));
   }
 
-  /** Returns how many lines were suppressed before this one; null if this one is suppressed too. */
-  next(): number | null {
+  /** Returns how many lines were suppressed before this one, if any; null if this one is suppressed too. */
+  next(): { unlogged?: number } | null {
     const second = Math.floor(performance.now() / 1_000);
     if (second !== this.#second) [this.#second, this.#lines] = [second, 0];
     if (this.#lines === this.#maxLines) {
@@ -94,6 +86,6 @@ class LineLimit {
     this.#lines++;
     const unlogged = this.#unlogged;
     this.#unlogged = 0;
-    return unlogged;
+    return unlogged > 0 ? { unlogged } : {};
   }
 }
