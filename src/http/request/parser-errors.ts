@@ -84,9 +84,7 @@ function problemOfParser(error: ParserError): Problem {
   const { code } = error;
   if (code === 'HPE_INVALID_URL') return unreadablePath();
   if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge();
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return requestTimeout();
-  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return requestTimeout();
   if (hasUnknownMethod(error)) return unknownMethod();
   return invalidHttp();
 }
