@@ -7,7 +7,7 @@ import { progressBar } from '../src/commands/progress.ts';
 import { readConfig } from '../src/config.ts';
 import { openForCommand } from '../src/database.ts';
 import { type Caller, operator } from '../src/domain/api-token.ts';
-import { userGroupBody } from '../src/domain/request-body.ts';
+import { userGroupBody } from '../src/domain/user-group/user-group-body.ts';
 import { loadKeyRing, registerActiveKey } from '../src/key-ring-source.ts';
 import { createApiToken } from '../src/operations/api-token/api-token.ts';
 import { type Context, createContext } from '../src/operations/context.ts';

@@ -3,7 +3,7 @@
 import { type Caller, operator } from '../../src/domain/api-token.ts';
 import { limits } from '../../src/domain/field.ts';
 import { claimInvalid, claimMissing } from '../../src/domain/integration.ts';
-import { userGroupBody } from '../../src/domain/request-body.ts';
+import { userGroupBody } from '../../src/domain/user-group/user-group-body.ts';
 import {
   incompleteMapping,
   viewerUnauthenticated,

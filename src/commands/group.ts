@@ -2,7 +2,6 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { Caller } from '../domain/api-token.ts';
 import { parseInstant, timestamp, timestampOrNull } from '../domain/instant.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
-import { userGroupRenameBody } from '../domain/request-body.ts';
 import type { Secret } from '../domain/secret.ts';
 import { didYouMean } from '../domain/suggest.ts';
 import {
@@ -11,6 +10,7 @@ import {
   type UserGroup,
   userGroupKey,
 } from '../domain/user-group/user-group.ts';
+import { userGroupRenameBody } from '../domain/user-group/user-group-body.ts';
 import { loadKeyRing } from '../key-ring-source.ts';
 import type { Context } from '../operations/context.ts';
 import { openStoredToken } from '../operations/database/open-stored-token.ts';

@@ -2,8 +2,8 @@
 
 import { jsonText, NULL, objectText } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
-import type { ImportedUserGroupBody } from '../domain/request-body.ts';
 import type { UserGroup } from '../domain/user-group/user-group.ts';
+import type { ImportedUserGroupBody } from '../domain/user-group/user-group-body.ts';
 import { KeyedMutex } from '../operations/machinery/keyed-mutex.ts';
 import { compareFields, orRefusal, previewLineRules } from '../operations/user-group/import.ts';
 import { type LineResult, refusedLine } from '../operations/user-group/line-result.ts';

@@ -1,5 +1,5 @@
 // The fields of requests: one JSON Schema each, used for validation and in the API description. Lengths count code
-// points. Limits that a schema cannot express (a size in bytes) are checked in `request-body.ts`.
+// points. Limits that a schema cannot express (a size in bytes) are checked where a body is converted.
 
 /** Every limit, in the unit of its name. */
 export const limits = {

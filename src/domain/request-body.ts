@@ -1,4 +1,5 @@
-// Request bodies: bytes in, validated values out. Bodies of a single endpoint are defined with the endpoint.
+// Request bodies: bytes in, validated values out. Bodies of a single endpoint are defined with the endpoint, the others
+// with their noun.
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Problem, type Violation } from '../problem.ts';
@@ -6,7 +7,6 @@ import * as field from './field.ts';
 import { parseInstant } from './instant.ts';
 import {
   type JsonDocument,
-  type JsonText,
   jsonPointer,
   parsePointer,
   parseStrictJson,
@@ -14,28 +14,7 @@ import {
 } from './json/strict-json.ts';
 import { canonicalText } from './json-schema/value.ts';
 import type { SchemaMembers } from './schema-value.ts';
-import { Secret } from './secret.ts';
 import { suggestField } from './suggest.ts';
-
-/** Absent fields are unchanged; null clears. */
-export interface UserGroupFields {
-  name?: string;
-  mapping?: JsonText | null;
-  properties?: JsonText | null;
-}
-
-export interface UserGroupBody extends UserGroupFields {
-  userGroupId: string;
-}
-
-/** A line of an import. */
-export interface ImportedUserGroupBody extends UserGroupBody {
-  name: string;
-  /** Absent: unchanged, and false for a new group. */
-  suspended?: boolean;
-  /** null to issue a new one. */
-  token: Secret | null;
-}
 
 /** The schema of a body, and its conversion to the value that an operation accepts. */
 export interface BodyType<Body> {
@@ -86,52 +65,6 @@ ajv.removeKeyword('uniqueItems').addKeyword({
     new Set(items.map(canonicalText)).size === items.length,
 });
 
-export const userGroupRenameBody = bodyType({
-  name: 'UserGroupRename',
-  fields: { user_group_id: { ...field.userGroupId, description: 'The new id.' } },
-  required: ['user_group_id'],
-  convert: ({ value }) => ({ userGroupId: value.user_group_id }),
-});
-
-export const userGroupBody = bodyType({
-  name: 'UserGroupRequest',
-  fields: {
-    name: field.name,
-    user_group_id: field.userGroupId,
-    mapping: field.mapping,
-    properties: field.properties,
-  },
-  required: ['user_group_id'],
-  convert: (document): UserGroupBody => ({
-    userGroupId: document.value.user_group_id,
-    ...userGroupFields(document),
-  }),
-});
-
-export const importedUserGroupBody = bodyType({
-  name: 'ImportedUserGroup',
-  fields: {
-    user_group_id: field.userGroupId,
-    name: field.name,
-    mapping: field.mapping,
-    properties: field.properties,
-    suspended: { type: 'boolean', description: 'Whether the group is suspended: its tokens do not resolve.' },
-    token: field.importedToken,
-  },
-  required: ['user_group_id', 'name'],
-  environmentSource: '--environment',
-  convert: (document): ImportedUserGroupBody => {
-    const { name, user_group_id: userGroupId, suspended, token } = document.value;
-    return {
-      userGroupId,
-      ...userGroupFields(document),
-      name,
-      ...(suspended !== undefined && { suspended }),
-      token: token === undefined ? null : new Secret(token),
-    };
-  },
-});
-
 export const noBody: BodyType<null> = {
   name: 'NoBody',
   schema: null,
@@ -154,29 +87,6 @@ export const ignoredBody: BodyType<null> = {
   isIgnored: true,
   read: () => null,
 };
-
-/** The sent fields of a user group; `mapping` and `properties` as exact text. */
-export function userGroupFields({
-  value: { name },
-  members,
-}: JsonDocument<{ name?: string }>): UserGroupFields {
-  const fields: UserGroupFields = {};
-  if (name !== undefined) fields.name = name;
-  for (const key of ['mapping', 'properties'] as const) {
-    const text = members.get(key);
-    if (text !== undefined) fields[key] = text === 'null' ? null : text;
-  }
-  checkBytes(fields);
-  return fields;
-}
-
-/** Checks the limit of `properties` that its schema cannot express. Throws `invalid_request`. */
-export function checkBytes({ properties }: UserGroupFields): void {
-  const size = Buffer.byteLength(properties ?? '');
-  if (size <= field.limits.propertiesBytes) return;
-  const limit = `${field.limits.propertiesBytes} bytes of JSON`;
-  throw invalidField('/properties', `must be at most ${limit} and has ${size}`);
-}
 
 /** Compiles the schema on its first use: compiling all schemas would take a sixth of the start-up time. */
 function compileOnce(schema: object): () => ValidateFunction {

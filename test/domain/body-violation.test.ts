@@ -3,16 +3,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/domain/field.ts';
+import { bodyType, noBody, partCheck, refuseFields, valueCheck } from '../../src/domain/request-body.ts';
 import {
-  bodyType,
   importedUserGroupBody,
-  noBody,
-  partCheck,
-  refuseFields,
   userGroupBody,
   userGroupFields,
-  valueCheck,
-} from '../../src/domain/request-body.ts';
+} from '../../src/domain/user-group/user-group-body.ts';
 import { problemOf } from '../support/domain/problem.ts';
 
 const bytes = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));

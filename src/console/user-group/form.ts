@@ -1,8 +1,9 @@
 // The form of a user group: what a person types, and what the API accepts.
 
 import { userGroupChanges } from '../../domain/event/changes.ts';
-import { refuseFields, type UserGroupFields, userGroupBody } from '../../domain/request-body.ts';
+import { refuseFields } from '../../domain/request-body.ts';
 import { type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
+import { type UserGroupFields, userGroupBody } from '../../domain/user-group/user-group-body.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { Problem, type Violation } from '../../problem.ts';
 import { type Change, changeList } from '../event/changes.ts';

@@ -1,4 +1,4 @@
-import { userGroupRenameBody } from '../../domain/request-body.ts';
+import { userGroupRenameBody } from '../../domain/user-group/user-group-body.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import { renameUserGroup } from '../../operations/user-group/rename.ts';
 import { Problem } from '../../problem.ts';

@@ -2,8 +2,9 @@
 // parsing and serializing would not preserve.
 
 import { limits } from '../field.ts';
-import { checkBytes, invalidField, type UserGroupFields } from '../request-body.ts';
+import { invalidField } from '../request-body.ts';
 import type { UserGroup } from '../user-group/user-group.ts';
+import { checkBytes, type UserGroupFields } from '../user-group/user-group-body.ts';
 import { JsonObject, type JsonTree, parseTree, treeText } from './json-tree.ts';
 import type { JsonText } from './strict-json.ts';
 

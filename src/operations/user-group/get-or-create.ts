@@ -1,10 +1,10 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { sameJson } from '../../domain/json/json-tree.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
-import type { UserGroupBody, UserGroupFields } from '../../domain/request-body.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { digestToken, mintUserGroupToken, type TokenDigest } from '../../domain/token.ts';
 import { type UserGroup, type UserGroupKey, valuesLength } from '../../domain/user-group/user-group.ts';
+import type { UserGroupBody, UserGroupFields } from '../../domain/user-group/user-group-body.ts';
 import type { NewUserGroup } from '../../store/port.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { userGroupEvent } from '../event/event.ts';

@@ -4,12 +4,7 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import type { Tenant } from '../../domain/event/event.ts';
-import {
-  type ImportedUserGroupBody,
-  importedUserGroupBody,
-  invalidField,
-  type UserGroupFields,
-} from '../../domain/request-body.ts';
+import { invalidField } from '../../domain/request-body.ts';
 import type { Secret } from '../../domain/secret.ts';
 import {
   addressOfUserGroupToken,
@@ -26,6 +21,11 @@ import {
   type UserGroupKey,
   userGroupKey,
 } from '../../domain/user-group/user-group.ts';
+import {
+  type ImportedUserGroupBody,
+  importedUserGroupBody,
+  type UserGroupFields,
+} from '../../domain/user-group/user-group-body.ts';
 import { Problem } from '../../problem.ts';
 import type { Command, CommandResult } from '../../store/port.ts';
 import type { Context } from '../context.ts';

@@ -1,13 +1,13 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { mergeFields } from '../../domain/json/merge-patch.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
-import type { UserGroupFields } from '../../domain/request-body.ts';
 import {
   keyToString,
   type UserGroupKey,
   valuesLength,
   versionTag,
 } from '../../domain/user-group/user-group.ts';
+import type { UserGroupFields } from '../../domain/user-group/user-group-body.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { changedTooOften, userGroupNotFound, versionMismatch } from '../refusals.ts';
 import { writeUpdate } from './update.ts';

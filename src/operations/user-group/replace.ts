@@ -1,6 +1,6 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
-import type { UserGroupFields } from '../../domain/request-body.ts';
+import type { UserGroupFields } from '../../domain/user-group/user-group-body.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { overloaded, tooBusy, versionMismatch } from '../refusals.ts';
 import { createUserGroup } from './get-or-create.ts';

@@ -1,7 +1,7 @@
 import type { Caller } from '../../domain/api-token.ts';
 import type { Precondition } from '../../domain/precondition.ts';
-import type { UserGroupBody } from '../../domain/request-body.ts';
 import type { UserGroupKey } from '../../domain/user-group/user-group.ts';
+import type { UserGroupBody } from '../../domain/user-group/user-group-body.ts';
 import type { CommandResult, UserGroupUpdate } from '../../store/port.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { type EventContext, userGroupEvent } from '../event/event.ts';

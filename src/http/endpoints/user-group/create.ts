@@ -1,4 +1,4 @@
-import { userGroupBody } from '../../../domain/request-body.ts';
+import { userGroupBody } from '../../../domain/user-group/user-group-body.ts';
 import { ifNoneMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { groupOfBody } from '../../prefetch.ts';

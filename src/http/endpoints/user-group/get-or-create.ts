@@ -1,5 +1,5 @@
 import * as field from '../../../domain/field.ts';
-import { type UserGroupBody, userGroupBody } from '../../../domain/request-body.ts';
+import { type UserGroupBody, userGroupBody } from '../../../domain/user-group/user-group-body.ts';
 import { getOrCreateUserGroup } from '../../../operations/user-group/get-or-create.ts';
 import { ifNoneMatchText, successExample } from '../../description.ts';
 import { type Call, endpoint } from '../../endpoint.ts';

@@ -1,5 +1,6 @@
 import * as field from '../../../domain/field.ts';
-import { bodyType, type UserGroupFields, userGroupFields } from '../../../domain/request-body.ts';
+import { bodyType } from '../../../domain/request-body.ts';
+import { type UserGroupFields, userGroupFields } from '../../../domain/user-group/user-group-body.ts';
 import { patchUserGroup } from '../../../operations/user-group/patch.ts';
 import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';

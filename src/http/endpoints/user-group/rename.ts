@@ -1,4 +1,4 @@
-import { userGroupRenameBody } from '../../../domain/request-body.ts';
+import { userGroupRenameBody } from '../../../domain/user-group/user-group-body.ts';
 import { renameUserGroup } from '../../../operations/user-group/rename.ts';
 import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,5 +1,6 @@
 import * as field from '../../../domain/field.ts';
-import { bodyType, userGroupFields } from '../../../domain/request-body.ts';
+import { bodyType } from '../../../domain/request-body.ts';
+import { userGroupFields } from '../../../domain/user-group/user-group-body.ts';
 import { replaceUserGroup } from '../../../operations/user-group/replace.ts';
 import { ifMatchText, ifNoneMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';

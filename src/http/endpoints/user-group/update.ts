@@ -1,5 +1,5 @@
 import * as field from '../../../domain/field.ts';
-import { userGroupBody } from '../../../domain/request-body.ts';
+import { userGroupBody } from '../../../domain/user-group/user-group-body.ts';
 import { updateUserGroup } from '../../../operations/user-group/update.ts';
 import { ifMatchText, successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
