@@ -12,7 +12,8 @@ import { dataSourceName } from '../catalogue/data-source.ts';
 import { areaField, choiceField, hidden, textField } from '../form/fields.ts';
 import { type Form, parseTypedJson } from '../form/form.ts';
 import { type Html, html, isolated } from '../markup/html.ts';
-import { fieldText, jsonValue, membersOf, otherText } from '../markup/json.ts';
+import { jsonValue, membersOf } from '../markup/json.ts';
+import { fieldText, otherText } from './members.ts';
 
 interface Input {
   schemaId: string;

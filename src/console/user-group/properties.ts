@@ -15,7 +15,8 @@ import { Problem, type Violation } from '../../problem.ts';
 import { areaField, choiceField, hidden, textField } from '../form/fields.ts';
 import { type Form, parseTypedJson } from '../form/form.ts';
 import { type Html, html, table } from '../markup/html.ts';
-import { editableJson, fieldText, membersOf, otherText } from '../markup/json.ts';
+import { editableJson, membersOf } from '../markup/json.ts';
+import { fieldText, otherText } from './members.ts';
 
 /** `choice` has texts of JSON as its values; `json` is for a stored value that the other kinds cannot show unchanged. */
 const kinds = ['text', 'number', 'choice', 'json'] as const;
