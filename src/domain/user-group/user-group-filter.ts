@@ -33,7 +33,7 @@ export const EVERY_GROUP: UserGroupFilter = {
 };
 
 export const invalidFields = ['mapping', 'properties'] as const;
-export type InvalidField = (typeof invalidFields)[number];
+type InvalidField = (typeof invalidFields)[number];
 
 export type Filterable = Pick<
   UserGroup,

@@ -103,7 +103,7 @@ export class Connection {
   }
 
   /** The statement, prepared once. Rows are arrays, which cost half as much as objects. */
-  statement(sql: string): StatementSync {
+  #statement(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
       statement = this.#database.prepare(withNumberedParameters(sql));
@@ -115,20 +115,20 @@ export class Connection {
 
   /** Returns the number of changed rows. */
   run(sql: string, values: readonly Cell[] = []): number {
-    return Number(this.statement(sql).run(...values).changes);
+    return Number(this.#statement(sql).run(...values).changes);
   }
 
   /** Returns the row id of the inserted row. */
   insert(sql: string, values: readonly Cell[]): number {
-    return Number(this.statement(sql).run(...values).lastInsertRowid);
+    return Number(this.#statement(sql).run(...values).lastInsertRowid);
   }
 
   get(sql: string, values: readonly Cell[] = []): Row | undefined {
-    return this.statement(sql).get(...values) as Row | undefined;
+    return this.#statement(sql).get(...values) as Row | undefined;
   }
 
   all(sql: string, values: readonly Cell[] = []): Row[] {
-    return this.statement(sql).all(...values) as unknown as Row[];
+    return this.#statement(sql).all(...values) as unknown as Row[];
   }
 
   read<Result>({ statement, values, toResult }: Read<Result>): Result {
@@ -136,7 +136,7 @@ export class Connection {
   }
 
   iterate(sql: string, values: readonly Cell[] = []): Iterable<Row> {
-    return this.statement(sql).iterate(...values) as unknown as Iterable<Row>;
+    return this.#statement(sql).iterate(...values) as unknown as Iterable<Row>;
   }
 
   /** Runs SQL from the source tree, such as a migration. */
@@ -202,14 +202,14 @@ export class Connection {
   transaction<Result>(mode: 'deferred' | 'immediate', work: () => Result): Result {
     if (!this.#database.isOpen) throw new StoreUnavailable('SQLite: the file is closed');
     return guard(() => {
-      this.statement(`begin ${mode}`).run();
+      this.#statement(`begin ${mode}`).run();
       try {
         const result = work();
-        this.statement('commit').run();
+        this.#statement('commit').run();
         return result;
       } catch (error) {
         // SQLite has rolled back already after some errors, a full disk among them.
-        if (this.#database.isTransaction) this.statement('rollback').run();
+        if (this.#database.isTransaction) this.#statement('rollback').run();
         throw error;
       }
     }, this.#file);
