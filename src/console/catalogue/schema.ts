@@ -10,7 +10,7 @@ import { absent, buttonTo, type Html, html, idCell, pathTo, table, time } from '
 import { ADMINS, environmentConfig, type PageCall } from '../page.ts';
 import { DATA_SOURCES, type DataSourceRow, dataSourceName, dataSourceTable } from './data-source.ts';
 
-export const SCHEMAS = ['catalogue', 'schemas'] as const;
+const SCHEMAS = ['catalogue', 'schemas'] as const;
 
 /** Maximum number of data sources on the page of a schema. */
 const SHOWN = 50;
