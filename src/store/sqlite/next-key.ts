@@ -1,8 +1,8 @@
 // Finds the first row of the next key in an index with many rows for each key. For `(a, b) > (?, ?)`, SQLite
 // reads all rows of the key itself first: a million events, in the thread that serves callers.
 
-import type { Cell, RowShape } from '../row-shape.ts';
-import type { Connection, Row } from './file/connection.ts';
+import type { Cell, Row, RowShape } from '../row-shape.ts';
+import type { Connection } from './file/connection.ts';
 
 /** `select` returns a statement with a condition on the columns of the key, sorted by these columns. */
 export function nextKey(

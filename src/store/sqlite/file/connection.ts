@@ -6,7 +6,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { EventQuota, NO_EVENT_QUOTA } from '../../../domain/event/quota.ts';
 import { StoreUnavailable } from '../../port.ts';
 import type { Read } from '../../reads.ts';
-import type { Cell } from '../../row-shape.ts';
+import type { Cell, Row } from '../../row-shape.ts';
 import { withNumberedParameters } from '../placeholders.ts';
 import { acceptsData, guard, isFailedSync, reportsFreeSpace, rewrite } from './file.ts';
 
@@ -25,9 +25,6 @@ export const CHECKPOINT_PAGES = 10_000;
  * truncated when it is reused, which takes a commit 40 ms.
  */
 const MAX_LOG_BYTES = 201_326_592;
-
-/** The columns of a row, in order. */
-export type Row = unknown[];
 
 /** Pages of the write-ahead log. */
 interface LogPages {

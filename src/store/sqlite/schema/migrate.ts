@@ -1,5 +1,6 @@
 import { type Migration, type MigrationObserver, Migrations, UNOBSERVED } from '../../migration.ts';
 import { StoreUnavailable } from '../../port.ts';
+import type { Row } from '../../row-shape.ts';
 import type { Connection } from '../file/connection.ts';
 
 export const migrations = new Migrations('store/sqlite/schema/migrations/');
@@ -17,7 +18,7 @@ export function migrate(connection: Connection, observer = UNOBSERVED): number {
 }
 
 /** Throws `StoreUnavailable` if the file has tables, but not the one that `migrate` creates first. */
-export function refuseOtherApplication(file: string, ask: (sql: string) => unknown[]): void {
+export function refuseOtherApplication(file: string, ask: (sql: string) => Row): void {
   if (ask(IS_OF_OTHER_APPLICATION)[0] === 1)
     throw new StoreUnavailable(
       `SQLite: ${file} has tables of another application: name a file that only the service uses`,

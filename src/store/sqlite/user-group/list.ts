@@ -4,9 +4,9 @@ import { listedBytes, prefixUpperBound } from '../../../domain/user-group/cursor
 import type { UserGroup } from '../../../domain/user-group/user-group.ts';
 import { toUserGroup, USER_GROUP } from '../../entities.ts';
 import type { UserGroupSearch } from '../../port.ts';
-import type { Cell } from '../../row-shape.ts';
+import type { Cell, Row } from '../../row-shape.ts';
 import type { QueryExecutor } from '../executor.ts';
-import type { Connection, Row } from '../file/connection.ts';
+import type { Connection } from '../file/connection.ts';
 
 const FROM_ID = `from user_groups
   where workspace_id = ? and environment = ? and provided_id >= ? and provided_id <= ?
