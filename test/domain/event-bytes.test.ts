@@ -18,7 +18,7 @@ function changesOf(bytes: number): Changes {
 
 function quotaOf(bytesPerDay: number) {
   const reduced: Tenant[] = [];
-  const quota = new EventQuota({ bytesPerDay, onReduced: (of) => reduced.push(of) });
+  const quota = new EventQuota({ bytesPerDay, onReduced: (tenant) => reduced.push(tenant) });
   const bytesAt = (now: number, bytes: number, of = tenant) =>
     Buffer.byteLength(quota.storedForm(of, changesOf(bytes), now)!);
   return { quota, reduced, bytesAt };

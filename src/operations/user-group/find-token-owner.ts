@@ -5,7 +5,7 @@ import type { Caller } from '../../domain/api-token.ts';
 import { isSameTenant } from '../../domain/event/event.ts';
 import { limits } from '../../domain/field.ts';
 import { PresentedToken } from '../../domain/token.ts';
-import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import { previousTokenUntil, type UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';
 import { findByEmbedToken } from './find-by-embed-token.ts';
 import { findByToken } from './find-by-token.ts';
@@ -36,6 +36,6 @@ export async function findTokenOwner(
   if (found === null || !isSameTenant(found.userGroup, caller)) return null;
   const { userGroup, digest } = found;
   if (userGroup.tokenDigest === digest) return { userGroup, status: 'current' };
-  const isRetiring = (userGroup.previousTokenExpiresAt ?? 0) > context.clock();
+  const isRetiring = previousTokenUntil(userGroup, context.clock()) !== null;
   return { userGroup, status: isRetiring ? 'retiring' : 'replaced' };
 }

@@ -5,7 +5,7 @@ import type { EffectiveMapping } from '../../domain/catalogue/catalogue.ts';
 import { tenantOf } from '../../domain/event/event.ts';
 import { limits } from '../../domain/field.ts';
 import type { PresentedToken } from '../../domain/token.ts';
-import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import { previousTokenUntil, type UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';
 import { SMALL_BYTES } from '../machinery/cpu-queue.ts';
 import { findByEmbedToken } from './find-by-embed-token.ts';
@@ -71,8 +71,8 @@ export async function identifyByToken(
     lastUse.resolved(userGroup, now);
     return { userGroup, token: { status: 'current', expiresAt: null } };
   }
-  const expiresAt = userGroup.previousTokenExpiresAt;
-  if (expiresAt === null || expiresAt <= now) return null;
+  const expiresAt = previousTokenUntil(userGroup, now);
+  if (expiresAt === null) return null;
   lastUse.resolved(userGroup, now);
   return { userGroup, token: { status: 'retiring', expiresAt } };
 }
