@@ -198,7 +198,7 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
       await forEach(naughtyStrings.slice(start, start + limit), async (text) => {
         const resource = await putFirst(path + at(text), bodies(text));
         if (resource !== null) shown.set(text, String(resource.name ?? resource.url ?? text));
-        // The text is no id, but may be a valid value in the fields of a resource with another id.
+        // The text is not an id, but may be a valid value in the fields of a resource with another id.
         else for (const body of bodies(text)) await put(path + at('x'), body);
       });
       await assertLists(list, [...shown].flat());

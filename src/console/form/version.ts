@@ -17,7 +17,7 @@ const RECREATE = 'recreate';
 /** Fields that do not belong to the document, or are never shown again. */
 const OTHER_FIELDS = ['csrf', NAME, BASE, RECREATE, 'secret', 'confirmed', 'force'];
 
-/** What was stored when a form was opened. */
+/** Values that were stored when a form was opened. */
 export interface Opened {
   version: string;
   /** The fields as a text: whatever differs from them was typed. */

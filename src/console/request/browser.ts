@@ -1,4 +1,4 @@
-// What the browser says in a request: its address, and the site that it comes from.
+// Facts about a request that the browser states: its address, and the site that it comes from.
 
 import type { FastifyRequest } from 'fastify';
 import { encodedQuery } from '../../http/request/query.ts';

@@ -133,7 +133,7 @@ export class EnvironmentFigures {
     const now = this.#context.clock();
     const config = await this.#context.configs.of(store, { ...caller, configVersion: null });
     let resumedAt = startedAt;
-    // As long as the work took, which leaves half of the time for other work, including work that the store does
+    // Pauses as long as the work took: half of the time is left for other work, including work that the store does
     // not know of.
     const pause = async () => {
       const { signal } = this.#stopped;
