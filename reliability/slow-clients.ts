@@ -1,9 +1,9 @@
 // A thousand concurrent slow clients of each kind: the service must disconnect all of them at their timeout, regular
 // callers must hardly be affected, and no connection or memory may remain afterwards.
 
-import { readdirSync, readlinkSync } from 'node:fs';
 import { median } from '../bench/median.ts';
 import { sqlite } from '../test/support/database.ts';
+import { openFiles } from '../test/support/open-files.ts';
 import { eventually, Folder, type Service, serve } from '../test/support/process.ts';
 import { type CallLoad, call } from './call-load.ts';
 import { processOf, QUIET, writeScript } from './program.ts';
@@ -148,16 +148,7 @@ async function connectionsLeft(pid: number, socketsBefore: number): Promise<numb
 }
 
 function openSockets(pid: number): number {
-  const folder = `/proc/${pid}/fd`;
-  return readdirSync(folder).filter((file) => leadsToSocket(`${folder}/${file}`)).length;
-}
-
-function leadsToSocket(path: string): boolean {
-  try {
-    return readlinkSync(path).startsWith('socket:');
-  } catch {
-    return false; // closed in the meantime
-  }
+  return openFiles(pid).filter(({ target }) => target.startsWith('socket:')).length;
 }
 
 /**

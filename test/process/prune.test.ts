@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { before, beforeEach, it } from 'node:test';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
+import { openFiles } from '../support/open-files.ts';
 import {
   createApiToken,
   type Exit,
@@ -216,16 +217,12 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     });
     await using writer = await open(fifo, 'w');
     await writer.write(listed([0, 1, 2]));
-    const folderOfFiles = `/proc/${program.id}/fd`;
-    const isCopy = (name: string) => {
-      const file = `${folderOfFiles}/${name}`;
-      try {
-        return readlinkSync(file).startsWith(`${temporary}/user`) && statSync(file).size > 0;
-      } catch {
-        return false; // Closed since the folder was read.
-      }
-    };
-    await eventually('a copy', () => readdirSync(folderOfFiles).some(isCopy));
+    const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    await eventually('a copy', () =>
+      openFiles(program.id).some(
+        ({ path, target }) => target.startsWith(`${temporary}/user`) && sizeOf(path) > 0,
+      ),
+    );
     await program.kill();
     assert.deepEqual(
       readdirSync(temporary).filter((name) => name.startsWith('user')),
