@@ -7,6 +7,7 @@ import type { TokenDigest } from '../domain/token.ts';
 import { API_TOKEN, STORED_TOKEN, WORKSPACE } from './entities.ts';
 import type { Migrations } from './migration.ts';
 import type { Workspace } from './port.ts';
+import { FIND_WORKSPACE } from './reads.ts';
 import type { Cell } from './row-shape.ts';
 
 const TABLES = ['schema_migrations', 'user_groups', 'token_keys'];
@@ -86,8 +87,7 @@ export abstract class Inspection {
 
   /** Requires the newest schema. */
   async findWorkspace(name: string): Promise<Workspace | null> {
-    const sql = `select ${WORKSPACE.names} from workspaces where name = $1`;
-    return WORKSPACE.readFirst(await this.#ask(sql, [name]));
+    return WORKSPACE.readFirst(await this.#ask(FIND_WORKSPACE.sql, [name]));
   }
 
   async #schemaNumber(): Promise<number> {

@@ -65,7 +65,7 @@ const LIST_NEWEST_UNREVOKED = statement('list_newest_unrevoked_api_tokens')`
 
 const API_TOKEN_EXISTS = statement('api_token_exists')`select 1 from api_tokens where api_token_id = $1`;
 
-const FIND_WORKSPACE = statement('find_workspace')`
+export const FIND_WORKSPACE = statement('find_workspace')`
   select ${WORKSPACE.names} from workspaces where name = $1`;
 
 const LIST_WORKSPACES = statement('list_workspaces')`
