@@ -80,7 +80,7 @@ for (const kind of forwardingProxies) {
       }
     });
 
-    it('passes nothing on for a viewer without a token, with one that is no longer valid, or of a suspended group', async () => {
+    it('passes nothing on for a viewer without a token, with a replaced token, or of a suspended group', async () => {
       const replaced = await embed.createGroup({ user_group_id: 'replaced', name: 'R' });
       await embed.service.post({ current_token: replaced });
       const suspended = await embed.createGroup({ user_group_id: 'suspended', name: 'S' });

@@ -15,7 +15,7 @@ const SAMPLES = 100;
 const SAMPLE_MS = 100;
 const ARRIVAL_MS = 60_000;
 const SLOW_MS = 5_000;
-/** By then, the attack has taken all it can get. */
+/** Time after which the attack has taken all that it can get. */
 const WARM_UP_MS = 5_000;
 /** Keeps the attacker's request rate low: its requests must not be what delays the victim. */
 const PAUSE_MS = 20;

@@ -187,7 +187,7 @@ describe('The Compose file', () => {
     );
   });
 
-  // By default, HAProxy removes every server after DNS has failed for 30 seconds.
+  // HAProxy removes every server by default after DNS has failed for 30 seconds.
   it('resolves container names by DNS, and keeps the last address while DNS fails', () => {
     const [, resolvers = ''] = /^resolvers containers\n((?: .*\n)+)/m.exec(haproxy) ?? [];
     assert.match(resolvers, /^ +parse-resolv-conf$/m);
@@ -246,7 +246,7 @@ describe('The load balancer', { skip }, () => {
     return stack.use(await serve(folder, { env }));
   }
 
-  /** Returns null if there is no response. */
+  /** Returns null without a response. */
   function call(method: string, path: string, body?: unknown): Promise<TestResponse | null> {
     return send(url, { token, method, path, body }).catch(() => null);
   }
