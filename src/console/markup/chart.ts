@@ -25,7 +25,6 @@ const MARGIN = 28;
 const MAX_LABELLED = 8;
 /** Space between two bars, as a fraction of the distance between their centres. */
 const GAP = 0.3;
-const NUMBER_FORMAT = new Intl.NumberFormat('en');
 
 export function barChart(
   { id = 'chart', title, description, columns }: ChartTexts,
@@ -66,7 +65,7 @@ function edges(bars: readonly Bar[], highest: number): Html {
 }
 
 export function withSeparators(value: number): string {
-  return NUMBER_FORMAT.format(value);
+  return value.toLocaleString('en');
 }
 
 function rounded(value: number): number {
