@@ -29,7 +29,8 @@ export class RemoteWriter {
   }
 
   async close(): Promise<void> {
-    (await this.#link)?.port.close();
+    const link = await this.#link?.catch(() => null);
+    link?.port.close();
   }
 
   async #open(): Promise<Link> {
