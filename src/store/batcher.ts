@@ -303,22 +303,24 @@ export class Batcher<Item extends { kind: unknown }, Result> implements QueuePar
       isCut,
     };
     for (const name of run.changed) this.#changing.add(name);
+    let results: Result[];
     try {
       const running = this.#run(batch.map(({ item }) => item));
       // No `await` for an adapter that answers synchronously: saves a trip through the microtask queue.
-      const results = running instanceof Promise ? await running : running;
-      const unanswered = batch.splice(results.length);
-      this.#learnCharacters(batch, results);
-      this.#queue.unshift(...unanswered);
-      this.#publishLength();
-      const isPartial = unanswered.length > 0;
-      run.isCut ||= isPartial;
-      this.#batchDone(batch.length, run, isPartial);
-      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+      results = running instanceof Promise ? await running : running;
     } catch (error) {
       await this.#runIndividually(batch, error);
       this.#batchDone(batch.length, run);
+      return;
     }
+    const unanswered = batch.splice(results.length);
+    this.#learnCharacters(batch, results);
+    this.#queue.unshift(...unanswered);
+    this.#publishLength();
+    const isPartial = unanswered.length > 0;
+    run.isCut ||= isPartial;
+    this.#batchDone(batch.length, run, isPartial);
+    for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
   }
 
   #learnCharacters(batch: Entry<Item, Result>[], results: Result[]): void {
