@@ -51,21 +51,24 @@ function parseMembers(text: string, parse: (text: string) => unknown): Members {
   }
 }
 
-function serviceError(
-  status: number,
-  headers: ResponseHeaders,
-  { code, detail, errors }: Members,
-): UserGroupServiceError {
-  const isKnown = isServiceCode(code) && typeof detail === 'string';
-  const message = isKnown
-    ? detail
-    : `Unexpected response with status ${status}: check the URL, and the proxy in front of the service if there is one.`;
-  return new UserGroupServiceError(isKnown ? code : 'unexpected_answer', message, {
+function serviceError(status: number, headers: ResponseHeaders, body: Members): UserGroupServiceError {
+  const { code, errors } = body;
+  const isKnown = isServiceCode(code) && typeof body.detail === 'string';
+  return new UserGroupServiceError(isKnown ? code : 'unexpected_answer', messageOf(status, body), {
     status,
     requestId: headers.get('x-request-id'),
     errors: Array.isArray(errors) ? (errors as FieldError[]) : [],
     retryAfterSeconds: retryAfterSeconds(headers),
   });
+}
+
+/** Returns the `detail` of the service, also for an error code that is newer than this client. */
+function messageOf(status: number, { success, code, detail }: Members): string {
+  if (typeof detail === 'string' && isServiceCode(code)) return detail;
+  if (typeof detail === 'string' && typeof code === 'string' && String(success) === '0') {
+    return `${detail} (status ${status}, code ${code}, which is newer than this client)`;
+  }
+  return `Unexpected response with status ${status}: check the URL, and the proxy in front of the service if there is one.`;
 }
 
 /**

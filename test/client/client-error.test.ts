@@ -92,6 +92,15 @@ describe('The error of the client', () => {
     }
   });
 
+  it('has the detail of an error whose code is newer than the client', async () => {
+    proxy.faults = [
+      { status: 409, body: '{"success":0,"code":"of_tomorrow","detail":"Wait until tomorrow."}' },
+    ];
+    const error = await errorOf(clientWith().resolve('any'));
+    assert.deepEqual([error.code, error.status], ['unexpected_answer', 409]);
+    assert.match(error.message, /^Wait until tomorrow\. .*409.*of_tomorrow/);
+  });
+
   it('reports redirects, which are not followed so that the API token goes to no other host', async () => {
     const seen = proxy.seen.length;
     proxy.faults = [{ status: 307, headers: { location: '/v1/resolve' } }];
