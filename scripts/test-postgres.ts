@@ -19,7 +19,7 @@ if (unknown.length > 0) program.error(`unknown version ${unknown.join(', ')}; kn
 
 const failed = versions.filter((version) => {
   console.log(`PostgreSQL ${version}`);
-  const env = { ...process.env, TEST_POSTGRES: version };
+  const env = { ...process.env, TEST_POSTGRES: version, TEST_SKIP_SQLITE: '1' };
   const runs = [[], globSync('test/postgres/*.test.ts')].map(
     (files) => spawnSync('npm', ['test', '--silent', '--', ...files], { stdio: 'inherit', env }).status,
   );

@@ -44,8 +44,7 @@ export const citus: DatabaseKind = {
 const available: readonly DatabaseKind[] = process.env.TEST_CITUS_URL
   ? [sqlite, postgres, citus]
   : [sqlite, postgres];
-/** With another version of PostgreSQL, skips SQLite, which it does not affect. */
-const databases = process.env.TEST_POSTGRES ? [postgres] : available;
+const databases = process.env.TEST_SKIP_SQLITE ? [postgres] : available;
 
 interface SuiteOptions {
   /** Whether to run the tests of the suite concurrently: for independent tests that mostly wait. */
