@@ -49,7 +49,6 @@ const LONGEST_BEHAVIOUR = [
 const LONGEST_PROCESSES = [
   'test/client-matrix/console-browser.test.ts',
   'test/process/usage-journal.test.ts',
-  'test/bad-input/naughty-string.test.ts',
   'test/process/copy.test.ts',
   'test/client-matrix/console-markup.test.ts',
   'test/process/import.test.ts',
@@ -98,7 +97,7 @@ const TIERS = {
   },
   // Two at a time, because many measure latency or memory, or have callers that give up after some time.
   rigs: {
-    folders: ['test/load/', 'reliability/test/'],
+    folders: ['test/load/', 'test/matrix/', 'reliability/test/'],
     concurrency: 2,
     longest: LONGEST_RIGS,
   },
@@ -113,7 +112,7 @@ const program = new Command('npm test --')
   .description(
     'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; processes (sends tens of thousands of invalid requests, ' +
       'runs commands, kills processes, packs packages, runs other clients, or depends on the internals of PostgreSQL); ' +
-      'faults; or rigs (short versions of the rigs, and what measures load), which CI does not run. "npm run test:rest" runs ' +
+      'faults; or rigs (short versions of the rigs, what measures load, and long matrices), which CI does not run. "npm run test:rest" runs ' +
       'the last three, "npm run test:all" all.',
   )
   .argument('[files...]', 'run these test files, and options of the runner such as --test-name-pattern=TEXT')
@@ -149,12 +148,9 @@ function tierOf(file: string): string {
   return named?.[0] ?? 'behaviour';
 }
 
-/**
- * Whether the file must run; with another version of PostgreSQL (`npm run test:postgres`), only if it uses
- * PostgreSQL.
- */
+/** Whether the file must run: without SQLite (`npm run test:postgres`), only if it uses PostgreSQL. */
 function isWanted(file: string): boolean {
-  return !process.env.TEST_POSTGRES || /postgres|describeOnEachDatabase/.test(readFileSync(file, 'utf8'));
+  return !process.env.TEST_SKIP_SQLITE || /postgres|describeOnEachDatabase/.test(readFileSync(file, 'utf8'));
 }
 
 function hasRoomInMemory(): boolean {
