@@ -211,33 +211,56 @@ async function bootstrap(config: Config, { store }: Database, clock: () => numbe
   });
 }
 
-async function serve(
-  { config, log, clock, metrics: served, prepare, onReducedEvent, observer, threads, thread }: Start,
-  { database, keyRing }: Opened,
-  signal: AbortSignal,
-): Promise<App> {
-  const { store } = database;
+/** What serves requests, and what runs beside it once in the process. */
+interface Parts {
+  serving: Serving;
+  propertyValidator: PropertyValidator;
+  eventRetention: EventRetention;
+  webhooks: WebhookDispatcher;
+}
+
+async function serve(start: Start, opened: Opened, signal: AbortSignal): Promise<App> {
+  const { config, log, metrics, prepare, threads } = start;
+  const { warnings } = opened.database;
   const secretFiles = [...config.secretFiles, keyFilePath(config) ?? []].flat();
-  for (const warning of [...database.warnings, ...findExposedFiles(secretFiles)]) log.warn(warning);
-  const metrics = served?.metrics ?? null;
-  const propertyValidator = new PropertyValidator();
-  const serving = new Serving({
-    config,
-    thread,
-    log,
-    clock: clock.now,
-    database,
-    keyRing,
-    propertyValidator,
-    metrics,
-  });
+  for (const warning of [...warnings, ...findExposedFiles(secretFiles)]) log.warn(warning);
+  const parts = createParts(start, opened);
+  const { serving, eventRetention, webhooks } = parts;
   const { context, demoDirectory } = serving;
-  if (database.storage) metrics?.watchStorage(database.storage);
-  metrics?.readiness.watch(() => serving.isReady());
-  metrics?.watchThreads(() => threads.collectMetrics());
+  if (metrics !== null) watch(metrics.metrics, start, opened, parts);
+  await openThreads(start, opened, parts);
+  await prepare?.(context);
+  signal.throwIfAborted();
+  const url = await listen(config, serving, threads);
+  eventRetention.start();
+  if (context.keepsEvents) webhooks.start();
+  return {
+    url,
+    metricsUrl: metrics?.server.url ?? null,
+    threads: config.threads,
+    demoDirectory,
+    context,
+    eventRetention,
+    webhooks,
+    failed: threads.failed,
+    close: () => close(start, opened, parts),
+    abandon: async () => {
+      serving.abandon();
+      await threads.close();
+    },
+  };
+}
+
+function createParts(start: Start, { database, keyRing }: Opened): Parts {
+  const { config, log, thread } = start;
+  const clock = start.clock.now;
+  const metrics = start.metrics?.metrics ?? null;
+  const propertyValidator = new PropertyValidator();
+  const serving = new Serving({ config, thread, log, clock, database, keyRing, propertyValidator, metrics });
+  const { context } = serving;
   const eventRetention = new EventRetention({
-    store,
-    clock: clock.now,
+    store: database.store,
+    clock,
     retentionDays: config.eventRetentionDays,
     onFailure: (error) => {
       metrics?.events.retentionFailed();
@@ -249,7 +272,6 @@ async function serve(
         'events: old ones are not deleted, because the clock may be ahead; the next attempt is in an hour',
       ),
   });
-  metrics?.events.watchRetention(() => eventRetention);
   const webhooks = new WebhookDispatcher({
     context,
     allowsPrivate: context.allowsPrivateWebhooks,
@@ -257,8 +279,23 @@ async function serve(
     log,
     onError: logUnexpected(log, 'webhooks'),
   });
-  metrics?.watchDeliveries(() => webhooks.countPending());
-  const start = {
+  return { serving, propertyValidator, eventRetention, webhooks };
+}
+
+function watch(metrics: Metrics, { threads }: Start, { database }: Opened, parts: Parts): void {
+  const { serving, eventRetention, webhooks } = parts;
+  if (database.storage) metrics.watchStorage(database.storage);
+  metrics.readiness.watch(() => serving.isReady());
+  metrics.watchThreads(() => threads.collectMetrics());
+  metrics.events.watchRetention(() => eventRetention);
+  metrics.watchDeliveries(() => webhooks.countPending());
+}
+
+/** Opens the other serving threads, which use the writer, the validator and the webhooks of this one. */
+async function openThreads(start: Start, { database, keyRing }: Opened, parts: Parts): Promise<void> {
+  const { config, log, clock, thread, threads, observer, onReducedEvent } = start;
+  const { serving, propertyValidator, webhooks } = parts;
+  const message = {
     config: configMessage(config, keyRing.text),
     isCitus: database.isCitus,
     memory: thread.memory,
@@ -266,54 +303,38 @@ async function serve(
     logBindings: log.bindings(),
     clock: clock.memory,
   };
-  await threads.open(start, {
+  await threads.open(message, {
     log: (line) => writeLine(log, line),
     eventReduced: onReducedEvent,
     databaseUnavailable: (reason) => observer.unavailable(reason),
     databaseAvailable: () => observer.available(),
     wake: (endpoints) => {
-      if (context.keepsEvents) webhooks.wake(endpoints);
+      if (serving.context.keepsEvents) webhooks.wake(endpoints);
     },
     connectWriter: () => database.connectWriter!(),
     validate: (...check) => propertyValidator.validate(...check),
   });
-  await prepare?.(context);
-  signal.throwIfAborted();
-  const url = await listen(config, serving, threads);
-  eventRetention.start();
-  if (context.keepsEvents) webhooks.start();
+}
 
-  const close = async (): Promise<void> => {
-    // Registers the key again: `key reencrypt` may have unregistered it as unused before this process
-    // encrypted tokens with it.
-    const registered = registerActiveKey(keyRing, store, clock.now()).catch(logUnexpected(log, 'token key'));
-    const othersClosed = threads.close();
-    await serving.drain();
-    const delivered = webhooks.stop(config.shutdownTimeoutMs);
-    await serving.close();
-    await othersClosed;
-    await eventRetention.stop();
-    await delivered;
-    await propertyValidator[Symbol.asyncDispose]();
-    await registered;
-    await database.close();
-    await served?.server.close();
-  };
-  return {
-    url,
-    metricsUrl: served?.server.url ?? null,
-    threads: config.threads,
-    demoDirectory,
-    context,
-    eventRetention,
-    webhooks,
-    failed: threads.failed,
-    close,
-    abandon: async () => {
-      serving.abandon();
-      await threads.close();
-    },
-  };
+async function close(start: Start, { database, keyRing }: Opened, parts: Parts): Promise<void> {
+  const { config, log, clock, metrics, threads } = start;
+  const { serving, propertyValidator, eventRetention, webhooks } = parts;
+  // Registers the key again: `key reencrypt` may have unregistered it as unused before this process
+  // encrypted tokens with it.
+  const registered = registerActiveKey(keyRing, database.store, clock.now()).catch(
+    logUnexpected(log, 'token key'),
+  );
+  const othersClosed = threads.close();
+  await serving.drain();
+  const delivered = webhooks.stop(config.shutdownTimeoutMs);
+  await serving.close();
+  await othersClosed;
+  await eventRetention.stop();
+  await delivered;
+  await propertyValidator[Symbol.asyncDispose]();
+  await registered;
+  await database.close();
+  await metrics?.server.close();
 }
 
 /**
