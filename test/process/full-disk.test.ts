@@ -75,6 +75,30 @@ describe('A backup on a full disk', {
   });
 });
 
+describe('A restore to a full disk', {
+  skip: canMount() ? false : 'no file system may be mounted',
+}, () => {
+  it('fails with 69, says which disk needs space, and leaves no file', async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    assert.equal((await run(folder, ['backup', 'backup'])).code, 0);
+    const restored = folder.join('restored');
+    using _disk = new SmallDisk(restored, 1);
+    fill(restored, 65_536);
+    const env = { DATABASE_URL: 'sqlite:restored/groups.db' };
+    const { code, stderr } = await run(folder, ['restore', 'backup'], { env });
+    assert.match(
+      stderr,
+      /^[^\n]+: SQLite: ENOSPC[^\n]+: free space on the disk of \S+\/restored\/groups\.db\n$/,
+    );
+    assert.equal(code, 69);
+    assert.deepEqual(
+      readdirSync(restored).filter((name) => name.endsWith('.new') || name === 'groups.db'),
+      [],
+    );
+  });
+});
+
 describe('An import that copies standard input to a full disk', {
   skip: canMount() ? false : 'no file system may be mounted',
 }, () => {

@@ -28,11 +28,14 @@ import { StoreUnavailable } from '../../port.ts';
  */
 const FILE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 15, 26]);
 
+/** SQLITE_FULL */
+const FULL = 13;
+
 /** Remedies by primary result code. SQLite's messages do not name the file. */
 const REMEDIES: Partial<Record<number, (path: string) => string>> = {
   8: makeWritable,
   11: (path) => `keep a copy of ${path} and restore a backup`,
-  13: (path) => `free space on the disk of ${path}`,
+  [FULL]: (path) => `free space on the disk of ${path}`,
   14: (path) => lackOfFiles() ?? makeWritable(path),
   26: (path) => `if ${path} is another kind of file, name that of the database; otherwise restore a backup`,
 };
@@ -225,8 +228,9 @@ export function asStoreError(error: unknown, path?: string): unknown {
 }
 
 function remedyFor(error: unknown, code: number | null, path: string | undefined): string | undefined {
-  if (code === null) return NODE_REMEDIES[(error as NodeJS.ErrnoException).code ?? ''];
-  return path === undefined ? undefined : REMEDIES[code]?.(path);
+  const { code: name } = error as NodeJS.ErrnoException;
+  if (code === null && !FULL_CODES.has(name)) return NODE_REMEDIES[name ?? ''];
+  return path === undefined ? undefined : REMEDIES[code ?? FULL]?.(path);
 }
 
 /** Node's error if the process has no file descriptor left, for which SQLite has no code of its own. */

@@ -45,8 +45,10 @@ export async function restoreFile({ from, to, verify, onProgress }: Restore): Pr
   refuseExisting(path);
   const unfinished = temporaryPath(path);
   using _removal = removeOnExit(['', ...COMPANIONS].map((suffix) => unfinished + suffix));
-  guard(() => createTemporaryFile(unfinished));
-  await copyBytes(from, unfinished, onProgress);
+  guard(() => createTemporaryFile(unfinished), path);
+  await copyBytes(from, unfinished, onProgress).catch((error) => {
+    throw asStoreError(error, path);
+  });
   await inspectFile(unfinished, async (copy) => {
     await refuseInvalid(copy, from);
     await verify(copy);
@@ -76,15 +78,11 @@ function refuseExisting(path: string): void {
 }
 
 async function copyBytes(from: string, to: string, onProgress: Restore['onProgress']): Promise<void> {
-  try {
-    await using source = await open(from, 'r');
-    await using target = await open(to, 'r+');
-    const { size } = await source.stat();
-    await copyChunks(source, target, (bytes) => onProgress(bytes, size));
-    await target.sync();
-  } catch (error) {
-    throw asStoreError(error);
-  }
+  await using source = await open(from, 'r');
+  await using target = await open(to, 'r+');
+  const { size } = await source.stat();
+  await copyChunks(source, target, (bytes) => onProgress(bytes, size));
+  await target.sync();
 }
 
 async function copyChunks(
