@@ -131,10 +131,15 @@ export class ServiceClient {
   #unreachable(error: unknown): never {
     const reason = errorMessage((error as Error).cause ?? error);
     throw new ServiceRefused(
-      `cannot reach ${this.#url}: ${reason}; check the URL, and that the service is running`,
+      `cannot reach ${this.#url}: ${reason}; check the URL, and that the service is running${certificateRemedy(this.#url)}`,
       { cause: error },
     );
   }
+}
+
+/** Continues the remedy of a failed connection; empty without TLS. */
+export function certificateRemedy(url: string): string {
+  return url.startsWith('https:') ? '; for your own certificate authority, set NODE_EXTRA_CA_CERTS' : '';
 }
 
 /** Parses the value of `--url`. Throws `UsageError`. */

@@ -213,6 +213,8 @@ describeOnEachDatabase('config', (kind) => {
       unreachable.stderr,
       /cannot reach http:\/\/127\.0\.0\.1:65500: .*ECONNREFUSED.*; check the URL, and that the service is running$/m,
     );
+    const encrypted = await call('https://127.0.0.1:65500', { UGS_API_TOKEN: 'uga_wrong' });
+    assert.match(encrypted.stderr, /; for your own certificate authority, set NODE_EXTRA_CA_CERTS$/m);
     const without = await call(service.url, {});
     assert.match(without.stderr, /requires an API token .* in UGS_API_TOKEN/);
   });

@@ -4,6 +4,7 @@
 import { limits } from '../../domain/field.ts';
 import { DAY_MS } from '../../domain/instant.ts';
 import type { Secret } from '../../domain/secret.ts';
+import { certificateRemedy } from '../service-client.ts';
 import { attempt, type Check, type CheckResult, failed, ok, skipped, warning } from './check.ts';
 import { HttpProbe, type ProbeRequest, type ProbeResponse } from './http-probe.ts';
 
@@ -28,10 +29,8 @@ export async function checkProxy(url: URL, apiToken: Secret | null): Promise<Che
   return [...checks, ...(await checkWithToken(probe, apiToken))];
 }
 
-function remedyIfUnreachable({ protocol }: URL): string {
-  const certificate =
-    protocol === 'https:' ? '; for your own certificate authority, set NODE_EXTRA_CA_CERTS' : '';
-  return `check the URL, and the address, certificate and log of the proxy${certificate}`;
+function remedyIfUnreachable({ href }: URL): string {
+  return `check the URL, and the address, certificate and log of the proxy${certificateRemedy(href)}`;
 }
 
 async function checkAlive(probe: HttpProbe): Promise<CheckResult> {
