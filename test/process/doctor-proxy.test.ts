@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { before, describe, it } from 'node:test';
+import { DAY_MS } from '../../src/domain/instant.ts';
 import { ProxyServer, proxies } from '../support/client-matrix/proxy.ts';
 import { LoopbackServer } from '../support/loopback-server.ts';
 import {
@@ -19,6 +20,8 @@ import {
 import { suiteStack } from '../support/suite.ts';
 
 const nginx = proxies.find(({ name }) => name === 'nginx')!;
+/** Time between the creation of a certificate and its check. */
+const MARGIN_MS = 60_000;
 const HAS_OPENSSL = spawnSync('openssl', ['version']).status === 0;
 
 interface Check {
@@ -232,8 +235,11 @@ describe('doctor --url behind nginx', {
   });
 
   describe('with TLS', { skip: !HAS_OPENSSL && 'openssl is not installed' }, () => {
-    async function doctorWithCertificate(days: number, env?: Record<string, string>): Promise<Exit> {
-      createCertificate(folder, days);
+    async function doctorWithCertificate(
+      validity: Validity,
+      env: Record<string, string> = {},
+    ): Promise<Exit> {
+      createCertificate(folder, validity);
       const adapt = (settings: string) =>
         settings.replace(
           'listen 127.0.0.1:8081;',
@@ -243,21 +249,23 @@ describe('doctor --url behind nginx', {
       return await doctor(proxy.url.replace('http:', 'https:'), [], env);
     }
 
-    it('reports a certificate that expires soon', async () => {
+    it('reports a certificate that expires soon, for its lifetime', async () => {
       const env = { NODE_EXTRA_CA_CERTS: folder.join('certificate') };
-      assert.deepEqual(findings(await doctorWithCertificate(60, env)), []);
-      for (const [days, status] of [
-        [10, 'warning'],
-        [2, 'failed'],
+      for (const [lifetimeDays, daysLeft, status] of [
+        [90, 60, undefined],
+        [90, 9.9, 'warning'],
+        [90, 1.9, 'failed'],
+        [0.5, 0.4, undefined],
+        [6, 0.5, 'warning'],
       ] as const) {
-        const [found] = findings(await doctorWithCertificate(days, env));
-        assert.deepEqual([found?.name, found?.status], ['tls', status]);
-        assert.match(found!.message, new RegExp(`valid for ${days - 1} days`));
+        const [found] = findings(await doctorWithCertificate({ lifetimeDays, daysLeft }, env));
+        assert.equal(found?.status, status);
+        if (found) assert.equal(found.message, `the certificate is valid for ${daysLeft.toFixed(1)} days`);
       }
     });
 
     it('reports a certificate that is not trusted', async () => {
-      const [found] = findings(await doctorWithCertificate(60));
+      const [found] = findings(await doctorWithCertificate({ lifetimeDays: 90, daysLeft: 60 }));
       assert.equal(found?.name, 'reachable');
       assert.match(found.message, /self-signed certificate/);
       assert.match(found.remedy!, /NODE_EXTRA_CA_CERTS/);
@@ -265,23 +273,34 @@ describe('doctor --url behind nginx', {
   });
 });
 
-function createCertificate(folder: Folder, days: number): void {
-  const { status, stderr } = spawnSync('openssl', [
-    'req',
-    '-x509',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-keyout',
-    folder.join('key'),
-    '-out',
-    folder.join('certificate'),
-    '-days',
-    String(days),
-    '-subj',
-    '/CN=127.0.0.1',
-    '-addext',
-    'subjectAltName=IP:127.0.0.1',
-  ]);
+interface Validity {
+  lifetimeDays: number;
+  daysLeft: number;
+}
+
+/** Uses `openssl ca`, because `openssl req` cannot set the start of the validity. */
+function createCertificate(folder: Folder, { lifetimeDays, daysLeft }: Validity): void {
+  const end = Date.now() + daysLeft * DAY_MS + MARGIN_MS;
+  const settings = [
+    '[ca]\ndefault_ca = own\n[own]\ndatabase = index\nnew_certs_dir = .\ndefault_md = sha256\nrand_serial = yes',
+    'policy = policy\nx509_extensions = extensions\n[policy]\ncommonName = supplied',
+    '[extensions]\nsubjectAltName = IP:127.0.0.1\n',
+  ];
+  writeFileSync(folder.join('ca.cnf'), settings.join('\n'));
+  writeFileSync(folder.join('index'), '');
+  const request = 'req -new -newkey rsa:2048 -nodes -keyout key -out request -subj /CN=127.0.0.1';
+  openssl(folder, request.split(' '));
+  const sign = 'ca -selfsign -batch -notext -config ca.cnf -keyfile key -in request -out certificate';
+  const dates = ['-startdate', toAsn1(end - lifetimeDays * DAY_MS), '-enddate', toAsn1(end)];
+  openssl(folder, [...sign.split(' '), ...dates]);
+}
+
+function openssl(folder: Folder, args: readonly string[]): void {
+  const { status, stderr } = spawnSync('openssl', args, { cwd: folder.path });
   assert.equal(status, 0, String(stderr));
+}
+
+/** Returns the time as YYYYMMDDHHMMSSZ. */
+function toAsn1(time: number): string {
+  return `${new Date(time).toISOString().replaceAll(/\D/g, '').slice(0, 14)}Z`;
 }

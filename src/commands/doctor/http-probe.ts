@@ -16,6 +16,12 @@ export interface ProbeRequest {
   body?: string;
 }
 
+/** Milliseconds since 1970. */
+interface Certificate {
+  validFrom: number;
+  expiresAt: number;
+}
+
 export interface ProbeResponse {
   status: number;
   headers: IncomingHttpHeaders;
@@ -24,7 +30,7 @@ export interface ProbeResponse {
   /** The error code if the response is an error in the format of the service; otherwise null. */
   code: string | null;
   /** null without TLS. */
-  certificateExpiresAt: number | null;
+  certificate: Certificate | null;
 }
 
 export class HttpProbe {
@@ -57,8 +63,8 @@ export class HttpProbe {
       const reject = (error: unknown): void =>
         rejectWith(signal.aborted ? new Error(`no response within ${TIMEOUT_MS / 1_000} seconds`) : error);
       const request = (protocol === 'https:' ? https : http).request(options, (response) => {
-        const expiresAt = certificateExpiry(request);
-        readText(response).then((text) => resolve(toProbeResponse(response, text, expiresAt)), reject);
+        const certificate = certificateOf(request);
+        readText(response).then((text) => resolve(toProbeResponse(response, text, certificate)), reject);
       });
       request.on('error', reject);
       request.end(body);
@@ -67,9 +73,10 @@ export class HttpProbe {
 }
 
 /** Must run while the connection is open. */
-function certificateExpiry({ socket }: ClientRequest): number | null {
+function certificateOf({ socket }: ClientRequest): Certificate | null {
   const certificate = (socket as Partial<TLSSocket> | null)?.getPeerCertificate?.();
-  return certificate?.valid_to ? Date.parse(certificate.valid_to) : null;
+  if (!certificate?.valid_to) return null;
+  return { validFrom: Date.parse(certificate.valid_from), expiresAt: Date.parse(certificate.valid_to) };
 }
 
 async function readText(response: IncomingMessage): Promise<string> {
@@ -84,12 +91,12 @@ async function readText(response: IncomingMessage): Promise<string> {
 function toProbeResponse(
   { statusCode = 0, headers }: IncomingMessage,
   text: string,
-  certificateExpiresAt: number | null,
+  certificate: Certificate | null,
 ): ProbeResponse {
   const json = parseObject(text);
   const isProblem = headers['content-type']?.startsWith('application/problem+json') && json.success === 0;
   const code = isProblem && typeof json.code === 'string' ? json.code : null;
-  return { status: statusCode, headers, json, code, certificateExpiresAt };
+  return { status: statusCode, headers, json, code, certificate };
 }
 
 function parseObject(text: string): Record<string, unknown> {

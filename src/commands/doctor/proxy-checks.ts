@@ -10,6 +10,9 @@ import { HttpProbe, type ProbeRequest, type ProbeResponse } from './http-probe.t
 
 const CERTIFICATE_WARNING_DAYS = 14;
 const CERTIFICATE_FAILURE_DAYS = 3;
+/** Shares of the lifetime of a certificate, for those of hours or days. They are renewed at a third or a half. */
+const CERTIFICATE_WARNING_SHARE = 1 / 6;
+const CERTIFICATE_FAILURE_SHARE = 1 / 30;
 const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
 /** Error codes of a request that arrived, but has no valid API token. */
 const UNAUTHENTICATED: readonly (string | null)[] = ['unauthenticated', 'rate_limited'];
@@ -93,13 +96,16 @@ async function checkTls(probe: HttpProbe): Promise<CheckResult> {
       'put TLS in front, and use https://',
     );
   }
-  const { certificateExpiresAt } = await probe.send({ path: '/healthz' });
-  if (certificateExpiresAt === null) return skipped('the certificate cannot be read');
-  const days = Math.floor((certificateExpiresAt - Date.now()) / DAY_MS);
-  const message = `the certificate is valid for ${days} days`;
+  const { certificate } = await probe.send({ path: '/healthz' });
+  if (certificate === null) return skipped('the certificate cannot be read');
+  const days = (certificate.expiresAt - Date.now()) / DAY_MS;
+  const lifetimeDays = (certificate.expiresAt - certificate.validFrom) / DAY_MS;
+  const message = `the certificate is valid for ${days.toFixed(1)} days`;
   const remedy = 'renew the certificate, and check why it was not renewed automatically';
-  if (days < CERTIFICATE_FAILURE_DAYS) return failed(message, remedy);
-  if (days < CERTIFICATE_WARNING_DAYS) return warning(message, remedy);
+  if (days < Math.min(CERTIFICATE_FAILURE_DAYS, lifetimeDays * CERTIFICATE_FAILURE_SHARE))
+    return failed(message, remedy);
+  if (days < Math.min(CERTIFICATE_WARNING_DAYS, lifetimeDays * CERTIFICATE_WARNING_SHARE))
+    return warning(message, remedy);
   return ok(message);
 }
 
