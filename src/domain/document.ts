@@ -35,6 +35,8 @@ export interface DocumentDefinition {
   /** Name of the kind in messages. */
   readonly noun: string;
   readonly limit: DocumentTotal;
+  /** Version of the default that callers read while no document is stored. */
+  readonly defaultTag?: VersionTag;
 }
 
 /** A stored document. Instants are milliseconds since 1970. */

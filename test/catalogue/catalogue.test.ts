@@ -316,6 +316,18 @@ describeOnEachDatabase('The catalogue', (database) => {
       assert.equal((await read()).json.mapping_policy.mode, 'report');
     });
 
+    it('is set for the first time by one of several concurrent calls with the version of the default', async () => {
+      const environment = await service.apiToken({ permission: 'admin', environment: 'Testing' });
+      const call = (method: string, body?: object, headers = {}) =>
+        service.call(method, '/v1/mapping-policy', body, { token: environment.token, headers });
+      const { etag } = (await call('GET')).headers;
+      const set = () => call('PUT', { mode: 'report' }, { 'If-Match': etag });
+      const statuses = (await Promise.all([set(), set(), set()])).map(({ status }) => status);
+      assert.deepEqual(statuses.sort(), [200, 412, 412]);
+      assert.notEqual((await call('GET')).headers.etag, etag);
+      assert.equal((await call('PUT', { mode: 'off' }, { 'If-None-Match': '*' })).status, 412);
+    });
+
     it('reports violations in a header, and stores the mapping', async () => {
       await setPolicy('report');
       await service.get({ user_group_id: 'reported', name: 'R' });

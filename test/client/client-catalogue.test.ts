@@ -110,8 +110,9 @@ describeOnEachDatabase('The client', (database) => {
   });
 
   it('reports what violates the mapping policy', async () => {
-    assert.deepEqual(await client.mappingPolicy.read(), { mapping_policy: { mode: 'off' }, etag: '' });
-    const reporting = await client.mappingPolicy.put({ mode: 'report' });
+    const { mapping_policy, etag: ifMatch } = await client.mappingPolicy.read();
+    assert.deepEqual(mapping_policy, { mode: 'off' });
+    const reporting = await client.mappingPolicy.put({ mode: 'report' }, { ifMatch });
     assert.deepEqual(await client.mappingPolicy.read(), reporting);
     const group = { user_group_id: 'reported', name: 'R', mapping: { 40: 'a/1', 'x,/y': 'gone' } };
     assert.deepEqual((await client.getOrCreate(group)).violations, ['/mapping/x,~1y']);

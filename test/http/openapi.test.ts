@@ -307,9 +307,10 @@ describeOnEachDatabase('The responses of the service match the API description',
     await call('deleteDataSource', { path: '/v1/data-sources/other?force=true' });
     await call('deleteSchema', { path: '/v1/schemas/41?force=true' });
     await call('forwardAuth', { headers: { 'x-user-group-token': viewer } });
-    await call('putMappingPolicy', { body: { mode: 'report' } });
-    await call('readMappingPolicy');
-    await call('putMappingPolicy', { body: { mode: 'off' } });
+    for (const mode of ['report', 'off']) {
+      const { etag } = (await call('readMappingPolicy')).headers;
+      await call('putMappingPolicy', { body: { mode }, headers: { 'if-match': etag! } });
+    }
     await call('readPropertySchema');
     await call('deletePropertySchema');
     for (const _ of ['created', 'replaced'])

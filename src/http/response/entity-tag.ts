@@ -24,7 +24,7 @@ export function setDocumentTag(reply: FastifyReply, document: Document): void {
   setVersionTag(reply, documentTag(document));
 }
 
-function setVersionTag(reply: FastifyReply, tag: VersionTag): void {
+export function setVersionTag(reply: FastifyReply, tag: VersionTag): void {
   reply.header('etag', `"${tag}"`);
 }
 

@@ -123,7 +123,7 @@ export async function putDocument(
   const { kind, limit } = definition;
   for (const reader of callerOfAttempts(caller)) {
     const stored = (await configs.of(store, reader)).ofKind(kind).get(id) ?? null;
-    if (!isMetByTag(precondition, stored && documentTag(stored))) throw versionMismatch(definition.noun);
+    if (!isMetBy(precondition, definition, stored)) throw versionMismatch(definition.noun);
     const result = await store.write({
       kind: 'putDocument',
       key,
@@ -143,6 +143,16 @@ export async function putDocument(
     // Another call created, changed or deleted the document between the read and the write.
   }
   throw tooBusy(`This ${definition.noun} is being changed too often. Retry later.`);
+}
+
+/** Whether the document meets the precondition; if none is stored, its absence or the default. */
+function isMetBy(
+  precondition: Precondition | undefined,
+  { defaultTag }: DocumentDefinition,
+  stored: Document | null,
+): boolean {
+  if (stored !== null) return isMetByTag(precondition, documentTag(stored));
+  return isMetByTag(precondition, null) || isMetByTag(precondition, defaultTag ?? null);
 }
 
 /** Throws `not_found` and `version_mismatch`. */

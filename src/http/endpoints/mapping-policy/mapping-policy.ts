@@ -1,3 +1,4 @@
+import { documentTag } from '../../../domain/document.ts';
 import { mappingMode, mappingPolicyDefinition } from '../../../domain/mapping-policy/mapping-policy.ts';
 import { mappingPolicyBody } from '../../../domain/mapping-policy/mapping-policy-body.ts';
 import { modeField } from '../../../domain/policy-mode.ts';
@@ -6,7 +7,7 @@ import { putMappingPolicy as put } from '../../../operations/mapping-policy/put.
 import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, successBody } from '../../json.ts';
-import { setDocumentTag } from '../../response/entity-tag.ts';
+import { setDocumentTag, setVersionTag } from '../../response/entity-tag.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
 
 const responses = {
@@ -27,7 +28,7 @@ export const readMappingPolicy = endpoint({
   purpose: 'read the mapping policy',
   handle: async ({ context, caller, reply }) => {
     const stored = await findSingleton(context, caller, mappingPolicyDefinition);
-    if (stored !== null) setDocumentTag(reply, stored);
+    setVersionTag(reply, stored ? documentTag(stored) : mappingPolicyDefinition.defaultTag);
     return successBody({ mapping_policy: jsonObject({ mode: mappingMode(stored) }) });
   },
   description: {
