@@ -211,7 +211,7 @@ async function bootstrap(config: Config, { store }: Database, clock: () => numbe
   });
 }
 
-/** What serves requests, and what runs beside it once in the process. */
+/** Parts that serve requests, and those that run beside them once in the process. */
 interface Parts {
   serving: Serving;
   propertyValidator: PropertyValidator;

@@ -18,7 +18,14 @@ import { Json, jsonArray, jsonObject, raw, successBody } from './json.ts';
 import { documentIdParameter, type pathParameters } from './request/path-parameter.ts';
 import { noQuery, type QueryType, queryType } from './request/query.ts';
 import { setDocumentTag } from './response/entity-tag.ts';
-import { objectSchema, pageSchema, type Schema, successSchema, timestampSchema } from './schema.ts';
+import {
+  type NamedSchema,
+  objectSchema,
+  pageSchema,
+  type Schema,
+  successSchema,
+  timestampSchema,
+} from './schema.ts';
 
 type Action = 'put' | 'read' | 'list' | 'remove';
 
@@ -105,21 +112,56 @@ function forceQuery(description: string | undefined): QueryType<boolean | null> 
   return queryType({ parameters: { force }, convert: ({ force = false }) => force });
 }
 
+/** Values that the endpoints of a kind share. */
+interface DocumentApi<Body> {
+  kind: DocumentKindApi<Body>;
+  /** Member of a response with one document. */
+  member: string;
+  /** Member of a response with a page of documents. */
+  members: string;
+  collection: string;
+  path: string;
+  schema: Schema;
+  /** Schema of a response with one document. */
+  Stored: NamedSchema;
+  write: (document: Document) => Json;
+}
+
 export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEndpoints<Body> {
-  const { definition, name, tag, idParameter, secret } = kind;
+  const { definition, name, idParameter } = kind;
   const member = definition.kind;
   const members = `${member}s`;
   const collection = `/v1/${members.replace('_', '-')}`;
-  const path = `${collection}/:${idParameter}`;
   const schema = documentSchema(kind);
   const write = documentWriter(kind);
-  const Stored = successSchema(`Stored${name}`, { [member]: schema });
+  const api: DocumentApi<Body> = {
+    kind,
+    member,
+    members,
+    collection,
+    path: `${collection}/:${idParameter}`,
+    schema,
+    Stored: successSchema(`Stored${name}`, { [member]: schema }),
+    write,
+  };
+  return {
+    kind,
+    schema,
+    write,
+    put: putEndpoint(api),
+    read: readEndpoint(api),
+    list: listEndpoint(api),
+    remove: removeEndpoint(api),
+  };
+}
+
+function putEndpoint<Body>({ kind, member, path, schema, Stored, write }: DocumentApi<Body>): AnyEndpoint {
+  const { definition, name, tag, idParameter, secret } = kind;
   const Created = secret
     ? successSchema(`Created${name}`, { [member]: schema, secret: secret.schema })
     : Stored;
   const stored = { [member]: kind.example };
-
-  const put = endpoint<Body, boolean | null>({
+  return endpoint<Body, boolean | null>({
     operationId: `put${name}`,
     method: 'PUT',
     paths: [path],
@@ -167,8 +209,11 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
       problems: kind.force?.put === undefined ? ['limit_reached'] : ['limit_reached', 'in_use'],
     },
   });
+}
 
-  const read = endpoint({
+function readEndpoint<Body>({ kind, member, path, Stored, write }: DocumentApi<Body>): AnyEndpoint {
+  const { definition, name, tag, idParameter } = kind;
+  return endpoint({
     operationId: `read${name}`,
     method: 'GET',
     paths: [path],
@@ -189,13 +234,16 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
           description: `The ${definition.noun}.`,
           headers: ['ETag'],
           schema: Stored,
-          examples: successExample('stored', `A ${definition.noun}`, stored),
+          examples: successExample('stored', `A ${definition.noun}`, { [member]: kind.example }),
         },
       },
     },
   });
+}
 
-  const list = endpoint<null, PageQuery>({
+function listEndpoint<Body>({ kind, members, collection, schema, write }: DocumentApi<Body>): AnyEndpoint {
+  const { definition, name, tag } = kind;
+  return endpoint<null, PageQuery>({
     operationId: `list${name}s`,
     method: 'GET',
     paths: [collection],
@@ -222,8 +270,11 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
       },
     },
   });
+}
 
-  const remove = endpoint<null, boolean | null>({
+function removeEndpoint<Body>({ kind, path }: DocumentApi<Body>): AnyEndpoint {
+  const { definition, name, tag, idParameter } = kind;
+  return endpoint<null, boolean | null>({
     query: forceQuery(kind.force?.remove),
     operationId: `delete${name}`,
     method: 'DELETE',
@@ -245,6 +296,4 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
       ...(kind.force !== undefined && { problems: ['in_use'] as const }),
     },
   });
-
-  return { kind, schema, write, put, read, list, remove };
 }
