@@ -79,7 +79,7 @@ interface ServerOptions {
 }
 
 export function createServer(options: ServerOptions): FastifyInstance {
-  const { config, log, connections, phase, metrics = null, arrivals } = options;
+  const { config, log, connections, metrics = null, arrivals } = options;
   const requestId = requestIds();
   const problems = new ProblemLog(log, config.trustedProxies, config.threads);
   const pipelining = new RequestPipelining();
@@ -88,22 +88,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     metrics?.rejected(problem);
     return requestId();
   };
-  /** The first step of every request. */
-  const receive = (request: FastifyRequest, reply: FastifyReply): void => {
-    const { raw } = request;
-    reply.header('x-request-id', request.id);
-    reply.header('cache-control', 'no-store');
-    const isUnsafe = hasUnsafeFraming(raw);
-    // Prevents clients from sending a request while the connection is being closed, or one whose start would be
-    // ambiguous.
-    if (phase() !== 'serving' || isUnsafe) reply.header('connection', 'close');
-    if (phase() === 'closing') throw shuttingDown();
-    if (isUnsafe) throw invalidHttp();
-    checkHeaders(raw);
-    const hasOrigin = raw.headers.origin !== undefined;
-    if (hasOrigin && request.routeOptions.config.protocol !== 'forward-auth')
-      checkOrigin(raw, config.allowedOrigins);
-  };
+  const receive = receiver(options);
   const app = fastify({
     ...BEHAVIOUR,
     // Runs before the router: the requests of a client that does not read its responses wait until it is
@@ -146,6 +131,25 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.setErrorHandler(respond);
   addNotFound(app, respond);
   return app;
+}
+
+/** Returns the first step of every request, which throws the problem of a request that is refused. */
+function receiver({ config, phase }: ServerOptions): (request: FastifyRequest, reply: FastifyReply) => void {
+  return (request, reply) => {
+    const { raw } = request;
+    reply.header('x-request-id', request.id);
+    reply.header('cache-control', 'no-store');
+    const isUnsafe = hasUnsafeFraming(raw);
+    // Prevents clients from sending a request while the connection is being closed, or one whose start would be
+    // ambiguous.
+    if (phase() !== 'serving' || isUnsafe) reply.header('connection', 'close');
+    if (phase() === 'closing') throw shuttingDown();
+    if (isUnsafe) throw invalidHttp();
+    checkHeaders(raw);
+    const hasOrigin = raw.headers.origin !== undefined;
+    if (hasOrigin && request.routeOptions.config.protocol !== 'forward-auth')
+      checkOrigin(raw, config.allowedOrigins);
+  };
 }
 
 /** Returns the function that counts, logs and sends what was thrown. Delays it if a flood of requests causes it. */
