@@ -10,6 +10,7 @@ import { migrate, ServerUnfit } from '../../src/store/postgres/schema/migrate.ts
 import { withSchemaSession } from '../../src/store/postgres/schema/session.ts';
 import { databaseOf, postgres } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
+import { frozenDatabases, thaw } from '../support/frozen-database.ts';
 import { byteOrder } from '../support/postgres/embedded.ts';
 import { optionsFor } from '../support/postgres/options.ts';
 import { Folder, run } from '../support/process.ts';
@@ -108,6 +109,28 @@ it('a PostgreSQL user with short timeouts still waits for a concurrent migration
   await sleep(1_000);
   await other.query('rollback');
   assert.equal((await migrating)[0], '0001-user-groups.sql');
+});
+
+it('a migration that waits for a lock, such as that of pg_dump, lets the requests of other processes pass', async () => {
+  const frozen = frozenDatabases('postgres').find(({ schema }) => schema === 5)!;
+  await using database = await thaw(frozen, postgres);
+  await using dump = await SqlConnection.open(database.url);
+  await dump.query('begin; lock table deliveries in access share mode');
+  const migrating = namesOfApplied(optionsFor(database.url, TIMEOUTS));
+  await using request = await SqlConnection.open(database.url);
+  await request.query("set lock_timeout = '1500ms'");
+  const blockedMs: number[] = [];
+  for (const end = performance.now() + 5_000; performance.now() < end; await sleep(20)) {
+    const startedAt = performance.now();
+    await request.query('select count(*) from deliveries');
+    blockedMs.push(performance.now() - startedAt);
+  }
+  assert.ok(
+    blockedMs.some((ms) => ms > 500),
+    'the migration has waited',
+  );
+  await dump.query('commit');
+  assert.deepEqual(await migrating, ['0006-usage.sql']);
 });
 
 describe('twenty connections that migrate concurrently', () => {

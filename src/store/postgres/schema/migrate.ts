@@ -18,6 +18,14 @@ const UNDEFINED_TABLE = '42P01';
  */
 const CREATED_BY_ANOTHER = ['23505', '42P07', '42710'];
 const INSUFFICIENT_PRIVILEGE = '42501';
+const LOCK_TIMEOUT = '55P03';
+/**
+ * Maximum wait of a statement of a migration for a lock, for example that of pg_dump, because requests queue behind it.
+ * Shorter than their own lock timeout by default, and longer than PostgreSQL takes to cancel autovacuum (one second).
+ */
+const LOCK_WAIT_MS = 1_250;
+/** Pause after such a wait, in which requests are served. */
+const LOCK_PAUSE_SECONDS = 3;
 /** Duplicate table, undefined column. */
 const FOREIGN_SCHEMA = ['42P07', '42703'];
 
@@ -108,10 +116,23 @@ async function createTable({ change }: SchemaSession): Promise<void> {
 }
 
 async function apply(
-  { change }: SchemaSession,
+  session: SchemaSession,
   migration: Migration,
   observer: MigrationObserver,
 ): Promise<void> {
+  while (!(await isApplied(session, migration, observer))) {
+    await session.change('rollback');
+    // Not a timer: the signal to stop ends a statement.
+    await session.change(`${BEGIN_WITHOUT_LIMITS}; select pg_sleep(${LOCK_PAUSE_SECONDS}); commit`);
+  }
+}
+
+/** Returns false, with the transaction aborted, if another session holds a lock that the migration needs. */
+async function isApplied(
+  { change }: SchemaSession,
+  migration: Migration,
+  observer: MigrationObserver,
+): Promise<boolean> {
   const { number, name, sql } = migration;
   await change(BEGIN_WITHOUT_LIMITS);
   const inserted = await change(
@@ -123,10 +144,16 @@ async function apply(
   const startedAt = performance.now();
   if (isPending) {
     observer.started(migration);
-    await change(sql);
+    try {
+      await change(`set local lock_timeout = ${LOCK_WAIT_MS}; ${sql}`);
+    } catch (error) {
+      if (errorCode(error) !== LOCK_TIMEOUT) throw error;
+      return false;
+    }
   }
   await change('commit');
   if (isPending) observer.applied(migration, performance.now() - startedAt);
+  return true;
 }
 
 /** The service may run as a user without DDL privileges. */
