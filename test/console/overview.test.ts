@@ -123,6 +123,17 @@ describeOnEachDatabase('the overview of the console', (database) => {
        update api_tokens set api_token_id = ${id} * 10000000 where api_token_id = ${id}`,
     );
     assert.match(textOf(await browser.get('/console')), /expires API token short lived at/);
+    for (let days = 4; days < 14; days++)
+      await service.apiToken({
+        permission: 'resolve',
+        name: `for ${days} days`,
+        expiresAt: now + days * DAY_MS,
+      });
+    // Shows ten: those that expire first.
+    assert.match(
+      textOf(await browser.get('/console')),
+      /expires API token for 4 days at .* short lived at .* for 12 days at [^a-z]* 1 more: see/,
+    );
     service.clockAheadMs += 2 * DAY_MS;
     browser = await ConsoleBrowser.signIn(service, admin);
     assert.match(textOf(await browser.get('/console')), /never used API token short lived , created/);

@@ -23,9 +23,12 @@ export async function attention(call: PageCall): Promise<Html> {
   if (found === null) return NO_HTML;
   const [endpoints, apiTokens] = found;
   const now = call.context.clock();
+  const expiringSoon = apiTokens
+    .filter((apiToken) => expiresSoon(apiToken, now))
+    .sort((a, b) => a.expiresAt! - b.expiresAt!);
   const items = [
     ...endpoints,
-    ...firstItems(apiTokens.filter((apiToken) => expiresSoon(apiToken, now)).map(expiring)),
+    ...firstItems(expiringSoon.map(expiring)),
     ...firstItems(apiTokens.filter((apiToken) => isUnused(apiToken, now)).map(unused)),
   ];
   return html`<section aria-labelledby="attention"><h2 id="attention">Needs attention</h2>
