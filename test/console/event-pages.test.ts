@@ -397,7 +397,7 @@ describeOnEachDatabase('events in the console', (database) => {
         .filter((each) => each.name === 'a' && each.text === text)
         .map(({ attributes }) => attributes.href!.replaceAll('&#38;', '&').replaceAll('&#61;', '='))[index]!;
     const one = await browser.get(await link('Restore this value', 2));
-    assert.match(textOf(one), /Review changes a (?:Changes )?Field Before After mapping › 40 "y" "x"/);
+    assert.match(textOf(one), /Review changes a \(C\) (?:Changes )?Field Before After mapping › 40 "y" "x"/);
     await browser.submitFrom(one, `${group}/save`);
     const stored = async () => (await service.call('GET', '/v1/user-groups/a', undefined, { token })).text;
     assert.ok((await stored()).includes('"name":"C","provided_id":"a","mapping":{"40":"x","41":"z"}'));
@@ -433,7 +433,10 @@ describeOnEachDatabase('events in the console', (database) => {
     const links = await undoOn('/console/user-groups/c/events');
     assert.equal(links.length, 1);
     const review = await browser.get(links[0]!);
-    assert.match(textOf(review), /Review changes c (?:Changes )?Field Before After mapping › 40 "y" "x"/);
+    assert.match(
+      textOf(review),
+      /Review changes c \(A\) (?:Changes )?Field Before After mapping › 40 "y" "x"/,
+    );
   });
 
   it('opens the edit form, with what is wrong, if a value to restore breaks a rule by now', async () => {

@@ -410,6 +410,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
     const first = await create('leaked');
     const asked = await browser.submit(rotate, rotate);
     assert.equal(asked.status, 400);
+    assert.match(textOf(asked), /Rotate the token leaked \(Acme\)/);
     assert.match(errorsOf(asked).reason!, /must be chosen/);
     await browser.submitFrom(asked, rotate, { reason: 'routine' });
     assert.equal((await service.resolve(first)).json.token.status, 'retiring');

@@ -3,10 +3,11 @@
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { type Change, changesTable } from '../event/changes.ts';
 import { actionForm, submit } from '../form/fields.ts';
-import { alert, buttonTo, type Html, html, idLink, NO_HTML, pathTo } from '../markup/html.ts';
+import { alert, buttonTo, type Html, html, NO_HTML, pathTo } from '../markup/html.ts';
 import type { PageCall, View } from '../page.ts';
 import { lastEventsOfGroup } from './events.ts';
 import { hiddenFields, KEEP } from './form.ts';
+import { groupLine } from './group.ts';
 import { type GroupMerge, nameOfChange } from './merge.ts';
 
 /** Whatever the person decides applies to the version that is stored now. */
@@ -27,7 +28,7 @@ ${changesTable(conflicts, ['Stored now', 'Yours'], { name: 'Decision', cellOf: k
     title: `Conflict: ${providedId}`,
     main: html`<h1>Changed in the meantime</h1>
 ${alert('Nothing was saved: this user group has been changed since you started to edit it. A field that only others changed stays as it is stored.')}
-<p>${idLink(group, providedId)}</p>
+${groupLine(stored)}
 ${changesSection('Changed by others only', others)}
 ${actionForm(call.session, `${group}/save`, content)}
 <h2>Last events</h2>

@@ -11,7 +11,6 @@ export const deletion = groupConfirmation({
   purpose: 'delete user groups',
   title: 'Delete',
   heading: 'Delete user group',
-  hasName: true,
   effect:
     'Its token stops working immediately. Its name, mapping and properties are deleted, including those in its events. The id can be used for a new user group.',
   button: 'Delete',

@@ -39,6 +39,11 @@ export function userGroupPages(pages: readonly Page[]): Page[] {
   return pagesOf('user group', 'user_group_not_found', target, pages);
 }
 
+/** Links to the group, and names it: an id may say nothing to people. */
+export function groupLine({ providedId, name }: UserGroup, beside: Html = NO_HTML): Html {
+  return html`<p>${idLink(pathTo('user-groups', providedId), providedId)}${beside} (${bdi(name)})</p>`;
+}
+
 export function statusBadge({ suspendedAt }: UserGroup): Html {
   return suspendedAt === null ? badge('good', 'active') : badge('bad', 'suspended');
 }
@@ -61,8 +66,6 @@ interface Confirmation extends Pick<FormPages, 'purpose' | 'act'> {
   title: string;
   heading: string;
   button: string;
-  /** Whether the name is beside the link to the group. */
-  hasName?: boolean;
   /** Effect of the action. */
   effect: string;
   /** Further consequences. */
@@ -87,7 +90,7 @@ export function groupConfirmation({ purpose, act, ...content }: Confirmation): [
       return {
         title: `${content.title} ${providedId}`,
         heading: content.heading,
-        text: html`<p>${idLink(group, providedId)}${copyButton(providedId, 'id')}${content.hasName ? html` (${bdi(userGroup.name)})` : ''}</p>
+        text: html`${groupLine(userGroup, copyButton(providedId, 'id'))}
 ${confirmationProblem('user group', problem, idLabel === undefined ? {} : { user_group_id: idLabel })}
 <p>${content.effect}</p>
 ${await consequences(call, userGroup, content.consequences?.(userGroup, call) ?? [])}`,

@@ -12,7 +12,6 @@ export const renaming = groupConfirmation({
   purpose: 'rename user groups',
   title: 'Rename',
   heading: 'Rename user group',
-  hasName: true,
   effect:
     'It gets another id, and keeps its token, fields, history and reserved data sources. A program that asks for the old id creates another user group: change your own records first.',
   button: 'Rename',

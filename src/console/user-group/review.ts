@@ -9,11 +9,12 @@ import type { Violation } from '../../problem.ts';
 import { type Change, changesTable } from '../event/changes.ts';
 import { actionForm, cancel, submit } from '../form/fields.ts';
 import { versionIn } from '../form/version.ts';
-import { type Html, html, idLink, NO_HTML, none, pathTo, pointerText } from '../markup/html.ts';
+import { type Html, html, NO_HTML, none, pathTo, pointerText } from '../markup/html.ts';
 import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { conflictView, editButton } from './conflict.ts';
 import { showRejectedEdit } from './edit.ts';
 import { changedFields, differences, hiddenFields, type Submitted, submittedFields } from './form.ts';
+import { groupLine } from './group.ts';
 import { type GroupFields, mergeGroup } from './merge.ts';
 
 export interface Submission extends Submitted {
@@ -68,7 +69,7 @@ export async function reviewView(
   return {
     title: `Review ${stored.providedId}`,
     main: html`<h1>Review changes</h1>
-<p>${idLink(group, stored.providedId)}</p>
+${groupLine(stored)}
 ${othersText(others)}
 ${isSame ? none('Nothing differs from what is stored.') : changesOrOrder(stored, fields)}
 ${violationList('This violates rules that are reported but not enforced:', context.violations)}
