@@ -196,7 +196,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     assert.equal(
       await sentence(),
       'wrong Dashboards of this customer: nothing is shown, because the user group is suspended; the schema 42 has ' +
-        'no data source; a property violates the property schema.',
+        'no data source; the property plan violates the property schema.',
     );
   });
 

@@ -1,10 +1,12 @@
 // Verdict on a user group in one sentence: whether the dashboards of this customer work, and why not.
 
 import type { EffectiveMapping } from '../../domain/catalogue/catalogue.ts';
+import { parsePointer } from '../../domain/json/strict-json.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { integrationsWithoutToken } from '../../operations/user-group/view-as.ts';
 import { violationsOfProperties } from '../../operations/user-group/violations.ts';
+import type { Violation } from '../../problem.ts';
 import { badge, bdi, type Html, html, joined } from '../markup/html.ts';
 import { environmentConfig, type PageCall } from '../page.ts';
 
@@ -15,10 +17,7 @@ export async function verdict({ context, caller }: PageCall, userGroup: UserGrou
   const config = await environmentConfig({ context, caller });
   const reasons = brokenReasons(config, userGroup);
   const [violations = []] = await violationsOfProperties(context, caller, config, [userGroup]);
-  if (violations.length > 0)
-    reasons.push(
-      html`${violations.length === 1 ? 'a property violates' : 'properties violate'} the property schema`,
-    );
+  if (violations.length > 0) reasons.push(propertiesText(violations));
   const withoutToken =
     userGroup.suspendedAt === null ? await integrationsWithoutToken(context, config, userGroup) : [];
   if (withoutToken.length > 0)
@@ -45,6 +44,14 @@ function brokenReasons({ catalogue }: EnvironmentConfig, userGroup: UserGroup): 
   if (unmapped.length > 0)
     reasons.push(html`${named(unmapped)} ${unmapped.length === 1 ? 'has' : 'have'} no data source`);
   return reasons;
+}
+
+function propertiesText(violations: readonly Violation[]): Html {
+  const members = violations.map(({ pointer }) => parsePointer(pointer)[1]);
+  const names = [...new Set(members)].filter((name) => name !== undefined);
+  if (names.length === 0) return html`the properties violate the property schema`;
+  const subject = withNouns(names, 'the property', 'the properties');
+  return html`${subject} ${names.length === 1 ? 'violates' : 'violate'} the property schema`;
 }
 
 function dataSourcesText({ dataSources }: EffectiveMapping): Html {
