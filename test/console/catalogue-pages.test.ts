@@ -140,7 +140,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     const shown = async (id: string) => textOf(await browser.get(`/console/user-groups/${id}`));
     assert.match(
       await shown('globex'),
-      /40 acme error is reserved for another user group: the dashboard shows an error/,
+      /40 Orders acme error is reserved for another user group: the dashboard shows an error/,
     );
     assert.doesNotMatch(await shown('acme-7'), /is reserved for another/);
     for (const path of ['globex', 'globex/view-as']) {
@@ -179,7 +179,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
       await sentence(),
       'as configured Dashboards of this customer read the data sources orders, stock.',
     );
-    assert.match(await shown(), /40 orders O mapping 41 stock S default/);
+    assert.match(await shown(), /40 Orders orders O mapping 41 Stock stock S default/);
     const settings = { audience: 'cube', properties: ['region'] };
     const claims = { region: { property: 'region' } };
     await call('PUT', '/v1/integrations/cube', { type: 'jwt', settings, claims });
@@ -190,7 +190,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     await call('DELETE', '/v1/integrations/cube');
     await call('PUT', '/v1/schemas/42', { name: 'Users' });
     assert.equal(await sentence(), 'wrong Dashboards of this customer: the schema 42 has no data source.');
-    assert.match(await shown(), /42 no data source nothing/);
+    assert.match(await shown(), /42 Users no data source nothing/);
     await call('PUT', '/v1/property-schema', { schema: { required: ['plan'] }, mode: 'off' });
     await call('POST', '/v1/user-groups/acme/suspend');
     assert.equal(

@@ -95,6 +95,10 @@ describeOnEachDatabase('The form of a user group', (database) => {
     const labelAt = (label: string) => form.text.indexOf(`>${label}</label>`);
     for (const label of ['Schema 0 (0)', 'Schema 1 (1)']) assert.ok(labelAt(label) < folded, label);
     assert.ok(labelAt('Schema 59 (59)') > folded);
+    for (const path of [group, `${group}/view-as`]) {
+      const page = textOf(await browser.get(path));
+      assert.match(page, /1 Schema 1 gone error .* 0 Schema 0 no data source nothing 58 other schemas/);
+    }
     const fields = fieldsOf(form.text, `${group}/review`);
     const name = Object.keys(fields)
       .find((each) => fields[each] === '59')!

@@ -110,7 +110,7 @@ describeOnEachDatabase('View as a user group', (database) => {
     await site.service.get({ user_group_id: 'mapped', name: 'Mapped', mapping: { 40: 'own', 41: 'gone' } });
     const text = textOf(await reader.get(pathOf('mapped')));
     assert.match(text, /41 gone error does not exist: the dashboard shows an error/);
-    assert.match(text, /40 own Own, number 1 \{"host":"db-7"\}/);
+    assert.match(text, /40 Orders own Own, number 1 \{"host":"db-7"\}/);
   });
 
   it('mints a token that works for at most a minute, and shows it masked', async () => {

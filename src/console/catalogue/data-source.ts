@@ -5,6 +5,7 @@ import { decodeString } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { dataSources } from '../../http/endpoints/catalogue/data-source.ts';
 import { countDataSourceUse } from '../../operations/catalogue/use.ts';
+import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { DocumentPages, Doubt } from '../document-pages.ts';
 import { countedAt, countedFigures } from '../figures.ts';
 import { areaField, nameField, textField } from '../form/fields.ts';
@@ -135,6 +136,12 @@ export function dataSourceName({ json }: DataSource): string {
 
 function userGroupLink(userGroupId: string): Html {
   return idLink(pathTo('user-groups', userGroupId), userGroupId);
+}
+
+/** Returns the name of a schema for people; its id if there is no such schema. */
+export function schemaName(config: EnvironmentConfig, schemaId: string): string {
+  const document = config.ofKind('schema').get(schemaId);
+  return document === undefined ? schemaId : decodeString(documentFields(document).name!);
 }
 
 export function schemaLink(schemaId: string): Html {

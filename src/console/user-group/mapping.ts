@@ -3,16 +3,15 @@
 // have changed since the form was shown.
 
 import type { Catalogue, DataSource, Reference } from '../../domain/catalogue/catalogue.ts';
-import { documentFields } from '../../domain/document.ts';
-import { decodeString } from '../../domain/json/json-tree.ts';
 import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import type { Problem, Violation } from '../../problem.ts';
-import { dataSourceName } from '../catalogue/data-source.ts';
+import { dataSourceName, schemaName } from '../catalogue/data-source.ts';
 import { areaField, choiceField, hidden, textField } from '../form/fields.ts';
 import { type Form, parseTypedJson } from '../form/form.ts';
 import { type Html, html, isolated } from '../markup/html.ts';
 import { jsonValue, membersOf } from '../markup/json.ts';
+import { foldedDefaults, MAX_UNFOLDED } from './data-sources.ts';
 import { fieldText, otherText } from './members.ts';
 
 interface Input {
@@ -37,8 +36,6 @@ const MAX_SCHEMAS = 200;
 const MAX_CHOICES = 50;
 /** Maximum number of data sources in all choices: a page has a limited size. More are searched too. */
 const MAX_ALL_CHOICES = 2_000;
-/** Maximum number of schemas before those with their default are folded away. */
-const MAX_UNFOLDED = 12;
 /** Maximum number of suggestions on a page. The id or the name of every other data source can be typed. */
 const MAX_SUGGESTIONS = 400;
 
@@ -146,7 +143,10 @@ export function mappingFields(
   const isOtherShown = other !== '' || problem?.errors.some(({ pointer }) => pointer === '/mapping');
   return html`<fieldset><legend>Mapping</legend>
 ${fields.filter(({ isFolded }) => !isFolded).map(({ markup }) => markup)}
-${folded.length === 0 ? '' : html`<details><summary>${folded.length} other schemas, with their defaults</summary>${folded.map(({ markup }) => markup)}</details>`}
+${foldedDefaults(
+  folded.length,
+  folded.map(({ markup }) => markup),
+)}
 ${isOtherShown ? json : hidden('mapping', '')}
 </fieldset>`;
 }
@@ -165,14 +165,13 @@ function inputField(
 ): Html {
   const { schemaId, stored, value, isSearched } = input;
   const name = `mapping-${index}`;
-  const document = config.ofKind('schema').get(schemaId);
-  const title = document === undefined ? '' : decodeString(documentFields(document).name!);
+  const title = schemaName(config, schemaId);
   const offered = config.catalogue
     .ofSchema(schemaId)
     .filter(({ reservedFor }) => reservedFor === null || reservedFor === userGroupId);
   const options = {
     name,
-    label: title === '' || title === schemaId ? schemaId : `${isolated(title)} (${isolated(schemaId)})`,
+    label: title === schemaId ? schemaId : `${isolated(title)} (${isolated(schemaId)})`,
     value,
     problem,
     pointer: jsonPointer(['mapping', schemaId]),
