@@ -1,5 +1,5 @@
 import { isPermitted } from '../../domain/api-token.ts';
-import { type DataSource, storedSchema } from '../../domain/catalogue/catalogue.ts';
+import { type DataSource, type Reference, storedSchema } from '../../domain/catalogue/catalogue.ts';
 import type { Document } from '../../domain/document.ts';
 import { schemas } from '../../http/endpoints/catalogue/schema.ts';
 import { countSchemaUse } from '../../operations/catalogue/use.ts';
@@ -8,7 +8,13 @@ import { checkField, nameField, textField } from '../form/fields.ts';
 import { type Form, numberMember, textMember } from '../form/form.ts';
 import { absent, buttonTo, type Html, html, idCell, pathTo, table, time } from '../markup/html.ts';
 import { ADMINS, environmentConfig, type PageCall } from '../page.ts';
-import { DATA_SOURCES, type DataSourceRow, dataSourceName, dataSourceTable } from './data-source.ts';
+import {
+  DATA_SOURCES,
+  type DataSourceRow,
+  dataSourceLink,
+  dataSourceName,
+  dataSourceTable,
+} from './data-source.ts';
 
 const SCHEMAS = ['catalogue', 'schemas'] as const;
 
@@ -59,7 +65,7 @@ ${checkField({
     const { name, default_data_source: reference } = storedSchema(document);
     return [
       ['Name', name],
-      ['Default data source', reference === null ? NONE : html`<code>${reference}</code>`],
+      ['Default data source', defaultText(reference)],
     ];
   },
   more: async ({ id }, call) => {
@@ -89,7 +95,11 @@ function dataSourceRow(dataSource: DataSource): DataSourceRow {
   return { ...dataSource, name: dataSourceName(dataSource) };
 }
 
-const NONE = absent('none');
+/** Links to the data source unless the default is its number: pages have the id of the caller. */
+function defaultText(reference: Reference | null): Html {
+  if (reference === null) return absent('none');
+  return typeof reference === 'string' ? dataSourceLink(reference) : html`<code>${reference}</code>`;
+}
 
 function defaultMember(form: Form): string {
   const member = form.has('default_is_number') ? numberMember : textMember;
@@ -105,7 +115,7 @@ function schemaTable(documents: readonly Document[]): Html {
       return [
         idCell(pathTo(...SCHEMAS, document.id), document.id),
         name,
-        reference === null ? NONE : html`<code>${reference}</code>`,
+        defaultText(reference),
         time(document.updatedAt),
       ];
     }),
