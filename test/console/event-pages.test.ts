@@ -319,6 +319,7 @@ describeOnEachDatabase('events in the console', (database) => {
       assert.deepEqual(await changes(`field=name&actor=${other.id}`, path), ['name: "A" → "B"']);
       const today = new Date().toISOString().slice(0, 10);
       assert.equal((await changes(`since=${today}&field=mapping`, path)).length, 3);
+      assert.match((await browser.get(`${path}?field=40`)).text, /an entry of the mapping as mapping\.40/);
       assert.deepEqual(await changes(`until=2020-01-01`, path), []);
       assert.deepEqual(await changes(`since=2999-01-01`, path), []);
       assert.equal((await changes('target_id=+a+', path)).length, 4);

@@ -167,7 +167,12 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
   it('says that there is nothing only at the end', async () => {
     const first = await browser.get(`${LIST}?search=nothing`);
     assert.doesNotMatch(textOf(first), /No user group/);
-    assert.match(textOf(await searchOn(first)), /No user group here meets these conditions\./);
+    const hint = /No user group here meets these conditions\. Only ids and names were searched/;
+    assert.match(textOf(await searchOn(first)), hint);
+    const property = await browser.get(`${LIST}?${new URLSearchParams({ search: 'no: thing' })}`);
+    const none = textOf(await searchOn(property));
+    assert.match(none, /No user group here meets these conditions\./);
+    assert.doesNotMatch(none, hint);
   });
 
   it('says that there is nothing yet if it has no condition', async () => {
@@ -202,6 +207,17 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
     assert.match(textOf(await pasted({ search: 'customer-00599 ', match: 'prefix' })), /The rare one/);
     await service.get({ user_group_id: 'a', name: 'Mapped', mapping: { 40: 'orders' } });
     assert.match(textOf(await pasted({ data_source: ' orders ' })), /Mapped/);
+  });
+
+  it('ignores what JSON and chats add to a text that was copied', async () => {
+    const pasted = (search: string) => browser.get(`${LIST}?${new URLSearchParams({ search })}`);
+    for (const text of ['"customer-000000"', '"customer-000000",', '\u200bcustomer-000000\u2060'])
+      assert.match(textOf(await pasted(text)), /A first one/, text);
+    await service.get({ user_group_id: 'b', name: 'Copied', properties: { plan: 'silver', seats: 7 } });
+    for (const text of ['"plan": "silver",', 'plan: "silver"', '"seats": 7,', '"seats":7'])
+      assert.match(textOf(await pasted(text)), /Copied/, text);
+    await service.get({ user_group_id: 'c', name: 'A "quoted" one' });
+    assert.match(textOf(await pasted('A "quoted')), /A "quoted" one/);
   });
 
   it('says that the days of its filters are in UTC', async () => {

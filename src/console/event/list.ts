@@ -85,13 +85,16 @@ async function apiTokenLabels({ context, caller }: PageCall): Promise<string[]> 
     .map(({ apiTokenId: id, name }) => actorLabel({ type: 'api_token', id, name }));
 }
 
+const MEMBER_HINT = 'Write a property as properties.plan, and an entry of the mapping as mapping.40.';
+
 /** Text for a page without events. With a filter, more may follow. */
 function emptyPage(context: Context, { nextCursor }: EventsPage, filter: Filter): Html {
   if (nextCursor !== null)
     return none('None of the events searched so far meets these conditions; continue on the next page.');
   const isFiltered = Object.values(filter).some((condition) => condition);
   if (!isFiltered || !context.keepsEvents) return noEvents(context);
-  return none('No events meet these conditions. Requests that changed nothing are not recorded.');
+  const hint = filter.field === '' || filter.field.includes('.') ? '' : ` ${MEMBER_HINT}`;
+  return none(`No events meet these conditions. Requests that changed nothing are not recorded.${hint}`);
 }
 
 function readFilter(query: URLSearchParams): Filter {

@@ -46,10 +46,10 @@ export const findByToken = formPages({
   }),
 });
 
-/** Finds the token within a text, such as an address, a header, or lines that a mail has wrapped. */
+/** Finds the token within a text, such as an address, a header, or what a mail has wrapped or hyphenated. */
 function tokenWithin(text: string): string {
   const embedToken = () => text.split(/[^\w.-]+/).find((part) => part.startsWith('eyJ'));
-  return findUserGroupToken(text.replace(/\s+/g, '')) ?? embedToken() ?? text;
+  return findUserGroupToken(text.replace(/[\s\p{Cf}]+/gu, '')) ?? embedToken() ?? text;
 }
 
 const API_TOKEN = new Problem(

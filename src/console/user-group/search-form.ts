@@ -26,8 +26,24 @@ const NAMES = [
 ] as const;
 
 export function readSearch(query: URLSearchParams): Search {
-  const text = (name: string) => (query.get(name) ?? '').trim().slice(0, limits.textCodePoints);
+  const text = (name: string) => {
+    const typed = (query.get(name) ?? '').trim().slice(0, limits.textCodePoints);
+    return withoutQuotes(withoutInvisible(typed));
+  };
   return Object.fromEntries(NAMES.map((name) => [name, text(name)])) as Search;
+}
+
+/** Removes what is copied along with a text: white space, and invisible characters that chats add. */
+function withoutInvisible(text: string): string {
+  return text.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, '');
+}
+
+const JSON_MEMBER = /^"([^"]+)":\s*("[^"]+"|[\w.+-]+),?$/;
+const JSON_STRING = /^(.+: )?"([^"]+)",?$/;
+
+/** Returns a string, or a member such as `"plan": "gold"`, without the quotes that it has in JSON. */
+function withoutQuotes(text: string): string {
+  return text.replace(JSON_MEMBER, '$1: $2').replace(JSON_STRING, '$1$2');
 }
 
 export function listConditions({
@@ -75,7 +91,7 @@ export function searchForm(search: Search): Html {
   const { match, data_source, suspended, seen, seen_before, created_since, invalid, columns } = search;
   const isFiltered = NAMES.some((name) => name !== 'search' && search[name] !== '');
   return html`<form class="search" role="search" method="get" action="${LIST_PATH}" autocomplete="off" hx-get="${LIST_PATH}" hx-trigger="input delay:200ms, submit" hx-target="#results" hx-select="#results" hx-select-oob="#${STATUS}:innerHTML" hx-swap="outerHTML" hx-sync="this:replace" hx-replace-url="true">
-${textField({ name: 'search', label: 'Id or name', placeholder: 'a part of it, or a property (plan: gold)', value: search.search, type: 'search' })}
+${textField({ name: 'search', label: 'Id or name', placeholder: 'a part, or a property (plan: gold)', value: search.search, type: 'search' })}
 <details ${isFiltered ? 'open' : ''}><summary>Filters</summary><div class="filters">
 ${choiceField({
   name: 'match',

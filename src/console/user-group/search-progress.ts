@@ -1,6 +1,7 @@
 // A search of many user groups proceeds in steps, and each shows how far it has come. With JavaScript the
 // next step starts by itself and adds its rows to the page; without, a link leads to it.
 
+import { isAboutProperty } from '../../domain/user-group/user-group-filter.ts';
 import { DEFAULT_SCAN, type ScanBounds } from '../../operations/user-group/filtered-page.ts';
 import type { Page as ListPage, ListQuery } from '../../operations/user-group/list.ts';
 import { withSeparators } from '../markup/chart.ts';
@@ -115,8 +116,13 @@ function isNothing({ shown, found, place, isContinued }: Progress): boolean {
 
 function nothingText(search: Search): string {
   const hasConditions = Object.keys(listConditions(search)).length > 0;
-  return hasConditions ? 'No user group here meets these conditions.' : 'There are no user groups here yet.';
+  if (!hasConditions) return 'There are no user groups here yet.';
+  const text = 'No user group here meets these conditions.';
+  return search.search === '' || isAboutProperty(search.search) ? text : `${text} ${PROPERTY_HINT}`;
 }
+
+const PROPERTY_HINT =
+  'Only ids and names were searched: to search for a property, write its name, a colon, a space and its value, such as plan: gold.';
 
 function noMoreText(found: number): string {
   const text = 'No more user groups meet these conditions';

@@ -49,7 +49,7 @@ export interface ReadFields {
 export function fieldsReadBy({ contains, dataSource, invalid }: UserGroupFilter): ReadFields {
   return {
     withMappings: dataSource !== null || invalid === 'mapping',
-    withProperties: invalid === 'properties' || (contains !== null && propertyConditionIn(contains) !== null),
+    withProperties: invalid === 'properties' || (contains !== null && isAboutProperty(contains)),
   };
 }
 
@@ -101,6 +101,11 @@ function textTest(contains: string): (group: Filterable) => boolean {
 interface PropertyCondition {
   name: string;
   value: string;
+}
+
+/** Whether a search for the text also reads properties. */
+export function isAboutProperty(text: string): boolean {
+  return propertyConditionIn(text) !== null;
 }
 
 /** `plan: gold`; null for a text of another form. Ids with a colon have no space after it. */
