@@ -199,6 +199,8 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
       const link = page.getByRole('link', { name: LONG_ID, exact: true });
       assert.ok((await link.boundingBox())!.height < 40, `${width}`);
       assert.equal(await link.locator('.id').getAttribute('title'), LONG_ID);
+      const line = "getComputedStyle(document.querySelector('a > .id.cut')).textDecorationLine";
+      assert.equal(await page.evaluate(line), 'underline');
       await page.goto(`/console/user-groups/${LONG_ID}`);
       assert.equal(await page.getByRole('button', { name: 'Copy id' }).first().isVisible(), true);
     }
