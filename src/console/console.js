@@ -34,6 +34,22 @@ document.addEventListener('click', async ({ target }) => {
   }, 2_000);
 });
 
+// Checks all rows of the page, or none, as the button says.
+function showCheckAll() {
+  const button = document.getElementById('check-all');
+  if (button) button.hidden = false;
+}
+showCheckAll();
+document.addEventListener('htmx:after:swap', showCheckAll);
+document.addEventListener('click', ({ target }) => {
+  if (target.id !== 'check-all') return;
+  const boxes = document.querySelectorAll('#rows input[type="checkbox"]');
+  const isChecked = target.textContent === 'Check all';
+  for (const box of boxes) box.checked = isChecked;
+  target.textContent = isChecked ? 'Uncheck all' : 'Check all';
+  announcement.textContent = isChecked ? `${boxes.length} checked` : 'None checked';
+});
+
 // Makes "back" open the address of an action instead of asking whether to send its form again. A page that is
 // the response to a form is at that address.
 function forgetSentForm() {

@@ -167,6 +167,11 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
       await page.getByText('as of').waitFor();
       await check();
       await page.goto('/console/user-groups');
+      const checked = page.getByRole('checkbox', { name: /^Select/, checked: true });
+      await page.getByRole('button', { name: 'Check all' }).click();
+      assert.equal(await checked.count(), await page.getByRole('checkbox').count());
+      await page.getByRole('button', { name: 'Uncheck all' }).click();
+      assert.equal(await checked.count(), 0);
       await page.getByLabel('Select customer-000001').check();
       await page.getByRole('button', { name: 'Suspend checked' }).click();
       await page.getByRole('heading', { name: 'Suspend 1 user group' }).waitFor();

@@ -44,7 +44,7 @@ type Action = keyof typeof actions;
 const ACTIONS = Object.keys(actions) as Action[];
 
 /** Buttons below the list, for its checked rows. */
-export const selectionButtons: Html = html`<div class="actions" id="selection">
+export const selectionButtons: Html = html`<div class="actions" id="selection"><button type="button" id="check-all" hidden>Check all</button>
 ${ACTIONS.map((action) => html`<button type="submit" name="action" value="${action}">${actions[action].name} checked</button>`)}
 </div>`;
 
