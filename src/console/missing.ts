@@ -3,9 +3,10 @@
 
 import type { EventTarget } from '../domain/event/event.ts';
 import { redact } from '../domain/secret.ts';
+import { findLastRename, newestEnd } from '../operations/user-group/history.ts';
 import { Problem, type ProblemCode } from '../problem.ts';
 import { lastEvents } from './event/last.ts';
-import { html } from './markup/html.ts';
+import { type Html, html, idLink, NO_HTML, pathTo } from './markup/html.ts';
 import type { Page, PageCall, View } from './page.ts';
 
 const EVENTS = 10;
@@ -45,8 +46,17 @@ async function missingView(call: PageCall, target: EventTarget, noun: string, id
     // A token may have been pasted in place of the id.
     main: html`<h1>${title}</h1>
 <p>No ${noun} has the id <code>${redact(id)}</code>.</p>
+${await renamedText(call, target)}
 <h2>Last events</h2>
 ${await lastEvents(call, target, EVENTS)}
 <p class="hint">Request ${call.request.id}</p>`,
   };
+}
+
+async function renamedText({ context, caller }: PageCall, { type, id }: EventTarget): Promise<Html> {
+  if (type !== 'user_group') return NO_HTML;
+  const rename = await findLastRename(context.store, caller, newestEnd(id));
+  if (rename?.direction !== 'to') return NO_HTML;
+  const newId = idLink(pathTo('user-groups', rename.otherId), rename.otherId);
+  return html`<p>A user group with this id was renamed to ${newId}.</p>`;
 }
