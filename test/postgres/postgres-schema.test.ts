@@ -8,7 +8,7 @@ import { type Migration, UNOBSERVED } from '../../src/store/migration.ts';
 import type { PostgresOptions } from '../../src/store/postgres/client/options.ts';
 import { migrate, ServerUnfit } from '../../src/store/postgres/schema/migrate.ts';
 import { withSchemaSession } from '../../src/store/postgres/schema/session.ts';
-import { databaseOf, postgres } from '../support/database.ts';
+import { databaseOf, postgres, type TestDatabase } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 import { frozenDatabases, thaw } from '../support/frozen-database.ts';
 import { byteOrder } from '../support/postgres/embedded.ts';
@@ -111,26 +111,39 @@ it('a PostgreSQL user with short timeouts still waits for a concurrent migration
   assert.equal((await migrating)[0], '0001-user-groups.sql');
 });
 
-it('a migration that waits for a lock, such as that of pg_dump, lets the requests of other processes pass', async () => {
+describe('a migration while another session holds a lock', () => {
   const frozen = frozenDatabases('postgres').find(({ schema }) => schema === 5)!;
-  await using database = await thaw(frozen, postgres);
-  await using dump = await SqlConnection.open(database.url);
-  await dump.query('begin; lock table deliveries in access share mode');
-  const migrating = namesOfApplied(optionsFor(database.url, TIMEOUTS));
-  await using request = await SqlConnection.open(database.url);
-  await request.query("set lock_timeout = '1500ms'");
-  const blockedMs: number[] = [];
-  for (const end = performance.now() + 5_000; performance.now() < end; await sleep(20)) {
-    const startedAt = performance.now();
-    await request.query('select count(*) from deliveries');
-    blockedMs.push(performance.now() - startedAt);
-  }
-  assert.ok(
-    blockedMs.some((ms) => ms > 500),
-    'the migration has waited',
-  );
-  await dump.query('commit');
-  assert.deepEqual(await migrating, ['0006-usage.sql']);
+
+  it('lets the requests of other processes pass', async () => {
+    await using database = await thaw(frozen, postgres);
+    await using dump = await SqlConnection.open(database.url);
+    await dump.query('begin; lock table deliveries in access share mode');
+    const migrating = namesOfApplied(optionsFor(database.url, TIMEOUTS));
+    await using request = await SqlConnection.open(database.url);
+    await request.query("set lock_timeout = '1500ms'");
+    const tookMs: number[] = [];
+    for (const end = performance.now() + 5_000; performance.now() < end; await sleep(20)) {
+      const startedAt = performance.now();
+      await request.query('select count(*) from deliveries');
+      tookMs.push(performance.now() - startedAt);
+    }
+    assert.ok(
+      tookMs.some((ms) => ms > 500),
+      'the migration has waited',
+    );
+    await dump.query('commit');
+    assert.deepEqual(await migrating, ['0006-usage.sql']);
+  });
+
+  it('is repeated after a deadlock', async () => {
+    await using database = await thaw(frozen, postgres);
+    await using request = await SqlConnection.open(database.url);
+    await request.query('begin; lock table api_tokens in row exclusive mode');
+    const migrating = namesOfApplied(optionsFor(database.url, TIMEOUTS));
+    await waitUntilBlocked(database);
+    await request.query('select count(*) from deliveries; commit');
+    assert.deepEqual(await migrating, ['0006-usage.sql']);
+  });
 });
 
 describe('twenty connections that migrate concurrently', () => {
@@ -147,6 +160,11 @@ describe('twenty connections that migrate concurrently', () => {
     });
   }
 });
+
+async function waitUntilBlocked(database: TestDatabase): Promise<void> {
+  const waiting = "select from pg_locks where not granted and relation = 'api_tokens'::regclass";
+  while ((await runSql(database, waiting)).length === 0) await sleep(10);
+}
 
 async function namesOfApplied(options: PostgresOptions): Promise<string[]> {
   const names: string[] = [];

@@ -18,7 +18,8 @@ const UNDEFINED_TABLE = '42P01';
  */
 const CREATED_BY_ANOTHER = ['23505', '42P07', '42710'];
 const INSUFFICIENT_PRIVILEGE = '42501';
-const LOCK_TIMEOUT = '55P03';
+/** Lock timeout, deadlock with a request. */
+const LOCKED = ['55P03', '40P01'];
 /**
  * Maximum wait of a statement of a migration for a lock, for example that of pg_dump, because requests queue behind it.
  * Shorter than their own lock timeout by default, and longer than PostgreSQL takes to cancel autovacuum (one second).
@@ -147,7 +148,7 @@ async function isApplied(
     try {
       await change(`set local lock_timeout = ${LOCK_WAIT_MS}; ${sql}`);
     } catch (error) {
-      if (errorCode(error) !== LOCK_TIMEOUT) throw error;
+      if (!LOCKED.includes(errorCode(error))) throw error;
       return false;
     }
   }
