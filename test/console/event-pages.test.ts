@@ -264,9 +264,12 @@ describeOnEachDatabase('events in the console', (database) => {
     const { browser, token, id } = await signIn('admin');
     const { status, text } = await service.call('PUT', '/v1/schemas/a%20b', { name: 'Orders' }, { token });
     assert.ok(status < 300, text);
-    for (const [path, name] of [
-      ['/console/catalogue/schemas/a%20b', 'Events of this schema'],
-      [`/console/api-tokens/${id}`, 'Events by this API token'],
+    await service.call('PUT', '/v1/mapping-policy', { mode: 'report' }, { token });
+    await service.call('PUT', '/v1/property-schema', { mode: 'report', schema: {} }, { token });
+    for (const [path, name, ...abouts] of [
+      ['/console/catalogue/schemas/a%20b', 'Events of this schema', 'a b'],
+      [`/console/api-tokens/${id}`, 'Events by this API token', 'default', 'default', 'a b'],
+      [`/console/api-tokens/${id}`, 'Events of this API token', String(id)],
     ] as const) {
       const link = elementsOf((await browser.get(path)).text).find(
         (each) => each.name === 'a' && each.text === name,
@@ -274,8 +277,17 @@ describeOnEachDatabase('events in the console', (database) => {
       const events = rowsOf(await browser.get(link?.attributes.href ?? 'no link'));
       assert.deepEqual(
         events.map(({ cells }) => cells.About),
-        ['a b'],
+        abouts,
       );
+    }
+    const catalogue = elementsOf((await browser.get('/console/catalogue')).text);
+    for (const [noun, what] of [
+      ['mapping policy', 'Mapping policy created'],
+      ['property schema', 'Property schema created'],
+    ] as const) {
+      const link = catalogue.find(({ attributes }) => attributes['aria-label'] === `Events of the ${noun}`);
+      const events = rowsOf(await browser.get(link?.attributes.href ?? 'no link'));
+      assert.match(events.map(({ cells }) => cells.What).join(), new RegExp(`^${what}`));
     }
   });
 

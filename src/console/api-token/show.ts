@@ -7,7 +7,7 @@ import {
 import { DAY_MS } from '../../domain/instant.ts';
 import { apiTokenIdParameter } from '../../http/request/path-parameter.ts';
 import { type IssuedApiToken, readApiToken } from '../../operations/api-token/api-token.ts';
-import { eventsBy } from '../event/paths.ts';
+import { eventsAbout, eventsBy } from '../event/paths.ts';
 import {
   badge,
   buttonTo,
@@ -52,6 +52,7 @@ ${definitions([
   ...(apiToken.revokedAt === null ? [] : [['Revoked', time(apiToken.revokedAt)] as const]),
   ...(until === null ? [] : [['Replaced text valid until', time(until)] as const]),
 ])}
+<p>${link(eventsAbout({ type: 'api_token', id: String(apiToken.apiTokenId) }), 'Events of this API token')}</p>
 <p>${link(eventsBy(apiToken.apiTokenId), 'Events by this API token')}</p>`,
     };
   },

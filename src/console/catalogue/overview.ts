@@ -1,5 +1,6 @@
 import { isPermitted } from '../../domain/api-token.ts';
-import type { PolicyMode } from '../../domain/policy-mode.ts';
+import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
+import { eventsAbout } from '../event/paths.ts';
 import { modeTexts } from '../mapping-policy/mapping-policy.ts';
 import { badge, definitions, type Html, html, link, pathTo } from '../markup/html.ts';
 import { ADMINS, environmentConfig, type Page, type PageCall, READERS } from '../page.ts';
@@ -39,9 +40,13 @@ async function rules(call: PageCall): Promise<Html> {
     'the property schema',
   );
   return definitions([
-    ['Mapping policy', html`${modeText(mappingMode)}${change}`],
-    ['Property schema', html`${schema} · ${open}`],
+    ['Mapping policy', html`${modeText(mappingMode)}${change} · ${eventsLink('mapping_policy')}`],
+    ['Property schema', html`${schema} · ${open} · ${eventsLink('property_schema')}`],
   ]);
+}
+
+function eventsLink(type: 'mapping_policy' | 'property_schema'): Html {
+  return link(eventsAbout({ type, id: SINGLETON_ID }), 'Events', `of the ${type.replace('_', ' ')}`);
 }
 
 function modeText(mode: PolicyMode): Html {

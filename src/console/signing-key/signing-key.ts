@@ -8,6 +8,7 @@ import {
 import { signingKeyRotationBody } from '../../http/endpoints/signing-key/rotate.ts';
 import type { Context } from '../../operations/context.ts';
 import { findKeySet, rotateKeySet, type StoredKeySet } from '../../operations/signing-key/key-set.ts';
+import { eventsAbout } from '../event/paths.ts';
 import { checkField } from '../form/fields.ts';
 import { readForm } from '../form/form.ts';
 import { formPages } from '../form/form-pages.ts';
@@ -19,6 +20,7 @@ import {
   type Html,
   heading,
   html,
+  link,
   NO_HTML,
   none,
   pathTo,
@@ -86,7 +88,7 @@ const statusBadges = {
   retiring: badge('neutral', 'published, no longer signs'),
 } as const satisfies Record<SigningKeyStatus, Html>;
 
-function keySet({ publicUrl, clock }: Context, { keySet }: StoredKeySet): Html {
+function keySet({ publicUrl, clock }: Context, { document, keySet }: StoredKeySet): Html {
   const now = clock();
   const issuer = issuerUrl(publicUrl, keySet);
   const rows = publishedKeys(keySet, now).map((key) => [
@@ -102,5 +104,6 @@ ${definitions([
   ['JWKS URL', html`<code>${issuer}/.well-known/jwks.json</code>`],
 ])}
 <p class="hint">Both start with UGS_PUBLIC_URL or, if it is not set, with the address that the service listens on.</p>
-${table('Signing keys', ['Key id', 'Algorithm', 'Status', 'Signs from', 'Published until'], rows)}`;
+${table('Signing keys', ['Key id', 'Algorithm', 'Status', 'Signs from', 'Published until'], rows)}
+<p>${link(eventsAbout({ type: 'key_set', id: document.id }), 'Events of the signing keys')}</p>`;
 }
