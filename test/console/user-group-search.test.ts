@@ -77,6 +77,17 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
     assert.doesNotMatch(textOf(await search('old-17')), /was renamed/);
   });
 
+  it('says that a group with this id was deleted, and leads to its events', async () => {
+    const search = () =>
+      browser.get(`${LIST}?${new URLSearchParams({ search: 'departed', match: 'prefix' })}`);
+    assert.doesNotMatch(textOf(await search()), /was deleted/);
+    await service.get({ user_group_id: 'departed', name: 'Departed' });
+    assert.equal((await service.call('DELETE', '/v1/user-groups/departed')).status, 204);
+    const page = await search();
+    assert.match(textOf(page), /A user group with the id departed was deleted/);
+    assert.match(textOf(await browser.get(linkNamed(page, 'its events')!)), /User group deleted/);
+  });
+
   it('is in the title of its page', async () => {
     for (const [query, title] of [
       ['', 'User groups · '],

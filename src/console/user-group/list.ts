@@ -3,6 +3,7 @@ import { userGroupId } from '../../domain/field.ts';
 import { decodeString } from '../../domain/json/json-tree.ts';
 import { valueCheck } from '../../domain/request-body.ts';
 import { type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
+import { listEvents } from '../../operations/event/list.ts';
 import { findLastRename, newestEnd } from '../../operations/user-group/history.ts';
 import { type Page as ListPage, listUserGroups } from '../../operations/user-group/list.ts';
 import { demoOffer } from '../demo/create.ts';
@@ -21,13 +22,14 @@ import {
   idLink,
   isolated,
   link,
+  NO_HTML,
   pathTo,
   table,
   time,
 } from '../markup/html.ts';
 import { membersOf } from '../markup/json.ts';
 import { pageUrl } from '../markup/pagination.ts';
-import { type Page, type PageCall, READERS, WRITERS } from '../page.ts';
+import { type Page, type PageCall, READERS, unlessBusy, WRITERS } from '../page.ts';
 import { noticeText } from '../request/notice.ts';
 import { CREATE_PATH } from './create.ts';
 import { EXPORT_PATH } from './export.ts';
@@ -42,7 +44,15 @@ import {
   STATUS,
   searchForm,
 } from './search-form.ts';
-import { pageBounds, progressAfter, progressView, ROWS, statusText, stepIn } from './search-progress.ts';
+import {
+  isNothing,
+  pageBounds,
+  progressAfter,
+  progressView,
+  ROWS,
+  statusText,
+  stepIn,
+} from './search-progress.ts';
 import { SELECTION_PATH, selectionButtons } from './selection.ts';
 
 export const list: Page = {
@@ -69,6 +79,7 @@ export const list: Page = {
       await context.cpu.turn(page.userGroups.reduce((sum, each) => sum + valuesLength(each), 0));
     const progress = progressAfter(step, page);
     const lead = named === null || isListed(page, named) ? null : named;
+    const deleted = isNothing(progress) ? await deletedText(call, search) : NO_HTML;
     const total = progress.isDone ? null : ((await countedFigures(call))?.userGroups ?? null);
     return {
       title: search.search === '' ? 'User groups' : `User groups: ${isolated(search.search)}`,
@@ -82,7 +93,7 @@ ${omittedColumns(omitted)}
 ${lead === null ? '' : html`<p>${leadText(lead, idLink(pathTo('user-groups', lead.id), lead.id))}</p>`}
 ${isWriter ? actionForm(session, pageUrl(SELECTION_PATH, { ...search, ...progress.place }), html`${results(page.userGroups, columns, true)}${selectionButtons}`) : results(page.userGroups, columns, false)}
 <p class="export">${link(pageUrl(EXPORT_PATH, search), 'Export the whole list as CSV')}</p>
-${progressView(search, progress, total)}
+${progressView(search, progress, total, deleted)}
 </div>
 ${progress.shown === 0 && query.size === 0 ? demoOffer(call) : ''}`,
     };
@@ -144,6 +155,16 @@ async function findNamed({ context, caller }: PageCall, { search }: Search): Pro
   ]);
   if (stored !== null) return { id: search, formerId: null };
   return rename?.direction === 'to' ? { id: rename.otherId, formerId: search } : null;
+}
+
+/** Says that the text of the search was the id of a user group until it was deleted. */
+async function deletedText({ context, caller }: PageCall, { search }: Search): Promise<Html> {
+  if (idViolation(search) !== null) return NO_HTML;
+  const target = { type: 'user_group', id: search } as const;
+  const page = await unlessBusy(listEvents(context, caller, { order: 'newest', limit: 1, target }));
+  if (page?.events[0]?.type !== 'user_group.deleted') return NO_HTML;
+  const events = link(pathTo('user-groups', search, 'events'), 'its events');
+  return html`<p>A user group with the id ${identifier(search)} was deleted: see ${events}.</p>`;
 }
 
 function isListed({ userGroups }: ListPage, { id, formerId }: NamedGroup): boolean {

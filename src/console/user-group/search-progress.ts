@@ -91,27 +91,35 @@ export function statusText({ shown, found, isDone, nextCursor }: Progress): stri
   return shown === 1 ? `1 ${more}user group` : `${shown} ${more}user groups`;
 }
 
-/** Shows the next step or page below the rows. `total`: approximate number of user groups; null if unknown. */
-export function progressView(search: Search, progress: Progress, total: number | null): Html {
-  const step = progress.isDone ? done(search, progress) : goingOn(search, progress, total);
+/**
+ * Shows the next step or page below the rows. `total`: approximate number of user groups; null if unknown.
+ * `ifNothing` follows the text in place of a result.
+ */
+export function progressView(
+  search: Search,
+  progress: Progress,
+  total: number | null,
+  ifNothing: Html,
+): Html {
+  const step = progress.isDone ? done(search, progress, ifNothing) : goingOn(search, progress, total);
   return html`<div id="search-progress">
 <div id="search-step">${step}</div>
 <button type="button" id="search-stop" hidden>Stop</button>
 </div>`;
 }
 
-function done(search: Search, progress: Progress): Html {
+function done(search: Search, progress: Progress, ifNothing: Html): Html {
   const { shown, found, searched, place, nextCursor } = progress;
-  if (isNothing(progress)) return none(nothingText(search));
+  if (isNothing(progress)) return html`${none(nothingText(search))}${ifNothing}`;
   const counts = { searched: String(searched), found: String(found + shown) };
   const pages = nextPage(LIST_PATH, nextCursor, { ...search, ...place }, undefined, counts);
   return shown === 0 ? html`${none(noMoreText(found))}${pages}` : pages;
 }
 
 /** Whether the whole search found nothing. Unknown without its earlier steps, such as after a link to a page. */
-function isNothing({ shown, found, place, isContinued }: Progress): boolean {
+export function isNothing({ shown, found, place, isContinued, isDone }: Progress): boolean {
   const hasBegun = isContinued || place.cursor === '';
-  return shown === 0 && found === 0 && place[TRAIL] === '' && hasBegun;
+  return isDone && shown === 0 && found === 0 && place[TRAIL] === '' && hasBegun;
 }
 
 function nothingText(search: Search): string {
