@@ -81,7 +81,9 @@ export class KeyRing {
     this.text = text;
     const active = keys[0];
     if (active === undefined)
-      throw new KeyRingInvalid('the key ring is empty; "key generate" prints a line for it');
+      throw new KeyRingInvalid(
+        'the key ring is empty: restore it from its copy, or for a new database use a line of "key generate"',
+      );
     this.#active = active;
     this.#keys = new Map(keys.map((key) => [key.id, key]));
     if (this.#keys.size < keys.length) throw new KeyRingInvalid('the key ring has a duplicate key');

@@ -202,7 +202,7 @@ describe('a key ring', () => {
   describe('rejects, with an error that contains no part of the key:', () => {
     const valid = '80db35ae:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8';
     const invalid: Record<string, [text: string, message: RegExp]> = {
-      'no key': ['', /the key ring is empty/],
+      'no key': ['', /the key ring is empty: restore it/],
       'only white space': [' \n,', /the key ring is empty/],
       'a duplicate key': [`${valid}\n${valid}`, /duplicate key/],
       'a changed digit of the key': [
