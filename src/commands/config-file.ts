@@ -30,8 +30,8 @@ import {
   splitMembers,
 } from '../domain/json/json-tree.ts';
 import { type JsonText, ONLY_NUMBER } from '../domain/json/strict-json.ts';
-import { ExactNumber } from '../domain/json-schema/exact-number.ts';
 import { DataError, explainReadError } from './exit-code.ts';
+import { escapeControls } from './terminal-text.ts';
 
 /** Replaces messages that quote the file, because the quoted text may be a secret. */
 const QUOTING_ERRORS: Partial<Record<ErrorCode, string>> = {
@@ -182,18 +182,27 @@ function readSecret(id: string, reference: JsonText, folder: string): JsonText {
   }
 }
 
-const exactNumberTag: ScalarTag = {
-  tag: 'tag:yaml.org,2002:float',
+/** Text of a scalar that is written without change. */
+class Verbatim {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+const verbatimTag: ScalarTag = {
+  tag: 'tag:yaml.org,2002:str',
   default: true,
-  identify: (value) => value instanceof ExactNumber,
+  identify: (value) => value instanceof Verbatim,
   resolve: (text) => text,
-  stringify: ({ value }) => (value as ExactNumber).text,
+  stringify: ({ value }) => (value as Verbatim).text,
 };
 
 /** Writes YAML with the members in the same order. */
 export function toYaml(text: JsonText): string {
   const options = {
-    customTags: [exactNumberTag] as ScalarTag[],
+    customTags: [verbatimTag] as ScalarTag[],
     aliasDuplicateObjects: false,
     compat: 'yaml-1.1',
   } as const;
@@ -202,7 +211,17 @@ export function toYaml(text: JsonText): string {
 
 function yamlNode(tree: JsonTree): unknown {
   if (tree instanceof JsonObject)
-    return new Map(Array.from(tree.members, ([key, member]) => [decodeString(key), yamlNode(member)]));
+    return new Map(
+      Array.from(tree.members, ([key, member]) => [yamlText(decodeString(key)), yamlNode(member)]),
+    );
   if (tree instanceof JsonArray) return tree.elements.map(yamlNode);
-  return ONLY_NUMBER.test(tree) ? new ExactNumber(tree) : JSON.parse(tree);
+  if (ONLY_NUMBER.test(tree)) return new Verbatim(tree);
+  const value: unknown = JSON.parse(tree);
+  return typeof value === 'string' ? yamlText(value) : value;
+}
+
+/** Quotes texts that YAML 1.2 allows without quotes and parsers of YAML 1.1 refuse or read differently. */
+function yamlText(text: string): string | Verbatim {
+  const isRead = text !== '=' && !text.includes('\t') && escapeControls(text) === text;
+  return isRead ? text : new Verbatim(escapeControls(JSON.stringify(text)));
 }

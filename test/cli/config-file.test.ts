@@ -72,7 +72,10 @@ const ODD_TEXTS = [
   '\u009b31m',
   '\u007f\n',
   '\u2028',
+  'a\u2028b',
   '\ufeff',
+  'a\tb',
+  '\u0085'.repeat(200),
   '\u{1f600}',
   'é',
   '{{x}}',
@@ -116,7 +119,7 @@ describe('A configuration file', () => {
       fc.property(documents, (text) => {
         for (const printed of [toYaml(text as JsonText), prettyJson(text as JsonText)].map(escapeControls)) {
           assert.equal(yamlToJson(printed), text);
-          assert.doesNotMatch(printed, /[^\P{Cc}\t\n]/u);
+          assert.doesNotMatch(printed, /[^\P{Cc}\t\n]|[\u2028\u2029\ufeff\ufffe\uffff]/u);
         }
       }),
       { numRuns: 2_000 },
@@ -128,6 +131,17 @@ describe('A configuration file', () => {
       const yaml = toYaml(JSON.stringify({ text }) as JsonText);
       assert.deepEqual(parseYaml11(yaml, { version: '1.1' }), { text }, yaml);
     }
+  });
+
+  it('quotes the texts that PyYAML and other parsers refuse or read differently without quotes', () => {
+    for (const [text, quoted] of [
+      ['=', '"="'],
+      ['a\tb', String.raw`"a\tb"`],
+      ['a\u0085b', String.raw`"a\u0085b"`],
+      ['a\u2028b\u2029', String.raw`"a\u2028b\u2029"`],
+      ['a\ufeffb\uffff', String.raw`"a\ufeffb\uffff"`],
+    ] as const)
+      assert.equal(toYaml(JSON.stringify({ [text]: [text] }) as JsonText), `${quoted}:\n  - ${quoted}\n`);
   });
 
   it('may have keys without quotes, comments, anchors and several notations', () => {
