@@ -81,6 +81,7 @@ export const secretField = {
   maxLength: 512,
   pattern: '^[!-~]+$',
   'x-pattern-detail': 'must have only visible ASCII characters',
+  'x-type-detail': 'must be the secret as a string, or absent to keep the stored one',
   description:
     'The secret that the tool verifies tokens with. Stored encrypted and never returned; if absent, the stored one is kept.',
 } as const;

@@ -54,7 +54,7 @@ const ajv = new Ajv({
   validateSchema: false,
 });
 ajv.addFormat('date-time', (text) => parseInstant(text) !== null);
-ajv.addVocabulary(['x-pattern-detail', 'x-max-bytes', 'x-max-levels']);
+ajv.addVocabulary(['x-pattern-detail', 'x-type-detail', 'x-max-bytes', 'x-max-levels']);
 // Ignored, because the patterns imply it in JavaScript: `not` is for other languages.
 ajv.removeKeyword('not').addKeyword('not');
 // Ajv compares each element with all others, which takes seconds for a list that is too long.
@@ -254,6 +254,8 @@ function toViolation(error: ErrorObject): Violation {
 const violationDetails: Readonly<Record<string, (error: ErrorObject) => string>> = {
   required: () => 'is required',
   type: ({ data, parentSchema }) => {
+    const detail = parentSchema?.['x-type-detail'];
+    if (detail !== undefined) return detail;
     const wanted = [parentSchema?.type].flat().map(nameOfType).join(' or ');
     const isUnquoted = typeof data === 'number' && wanted.startsWith('a string');
     return `must be ${wanted}${isUnquoted ? ': send it in double quotes' : ''}`;

@@ -323,8 +323,12 @@ describeOnEachDatabase('The configuration', (database) => {
       [['metabase', true]],
     );
     assert.equal((await eventTypes()).length, events.length + 1);
-    const { text } = await tenant.call('GET', '/v1/config');
+    const { text, json } = await tenant.call('GET', '/v1/config');
     assert.ok(!text.includes(SECRET));
+    const sentBack = await apply(json.config);
+    assertProblem(sentBack, 'invalid_request');
+    const detail = 'must be the secret as a string, or absent to keep the stored one';
+    assert.deepEqual(sentBack.json.errors, [{ pointer: '/integrations/metabase/secret', detail }]);
   });
 
   it('creates signing keys with the first integration that signs with them, and never again', async () => {
