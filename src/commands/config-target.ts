@@ -7,7 +7,7 @@ import {
   changeActions,
   type KeptEntry,
 } from '../domain/config/config-plan.ts';
-import { jsonText, withMember } from '../domain/json/json-tree.ts';
+import { jsonText, splitMembers, withMember } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { applyConfig } from '../operations/config/apply.ts';
 import { SEND_LESS } from '../operations/config/plan.ts';
@@ -55,7 +55,8 @@ export async function withConfigTarget(
 }
 
 function sentText(config: JsonText, version: number | null): JsonText {
-  if (version === null) return config;
+  // The plan was refused if the file has the version of another configuration.
+  if (version === null || splitMembers(config).has('"config_version"')) return config;
   return withMember(config, 'config_version', jsonText(version));
 }
 

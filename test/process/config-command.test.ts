@@ -119,6 +119,20 @@ describeOnEachDatabase('config', (kind) => {
       assert.ok(version > 0);
     });
 
+    it(`has ${name} apply a file with the version of its configuration, and refuse another one`, async () => {
+      const current = await hosted(['plan', write('current.yaml', 'version: 1'), '--json']);
+      const { config_version: version } = JSON.parse(current.stdout);
+      const file = write(
+        'versioned.yaml',
+        `version: 1\nconfig_version: ${version}\nschemas: {41: {name: Old}}`,
+      );
+      const applied = await hosted(['apply', file]);
+      assert.deepEqual([applied.code, applied.stderr.includes('schemas/40')], [0, true], applied.stderr);
+      const stale = await hosted(['apply', file]);
+      assert.equal(stale.code, 69);
+      assert.match(stale.stderr, /has changed since it was read/);
+    });
+
     it(`says what is wrong with a file for ${name}, and changes nothing`, async () => {
       const refused: Record<string, [text: string, expected: RegExp]> = {
         syntax: ['version: 1\nschemas: {', /not valid YAML: .* at line 2/],
