@@ -65,6 +65,8 @@ export function yamlToJson(text: string): JsonText {
   const documents = parseAllDocuments(text, {
     schema: 'core',
     version: '1.2',
+    // JSON has no form of !!binary, !!set and the like.
+    resolveKnownTags: false,
     lineCounter,
     // A pretty error ends with the line, which may be a secret.
     prettyErrors: false,
@@ -125,6 +127,9 @@ class Converter {
       map.items.map(({ key, value }) => {
         // An id such as 40 needs no quotes.
         if (!isScalar(key)) throw new DataError('a key of the file is not a text');
+        // Not a part of YAML 1.2, and other parsers would insert the members.
+        if (key.value === '<<' && key.type === 'PLAIN')
+          throw notYaml('Merge keys (<<) are not supported', this.#lines, (key as ParsedNode).range[0]);
         const name = typeof key.value === 'string' ? key.value : (key.source ?? '');
         return [name, this.nodeJson(value as ParsedNode | null, level + 1)] as const;
       }),
@@ -139,9 +144,15 @@ class Converter {
 
 function scalarText(value: unknown, source: string): string {
   if (typeof value !== 'number') return JSON.stringify(value);
-  if (ONLY_NUMBER.test(source)) return source;
-  if (Number.isFinite(value)) return JSON.stringify(value);
-  throw new DataError(`${source} is not a number of JSON`);
+  if (!/\d/.test(source)) throw new DataError(`${source} is not a number of JSON`);
+  if (/^0[ox]/.test(source)) return String(BigInt(source));
+  return decimalText(source);
+}
+
+/** Writes the same digits as a number of JSON, which has no plus sign, leading zeros or bare decimal point. */
+function decimalText(source: string): string {
+  const [, sign = '', whole = '', rest = ''] = /^([-+]?)0*(\d*)(.*)$/.exec(source)!;
+  return `${sign === '-' ? '-' : ''}${whole || '0'}${rest.replace(/\.(?!\d)/, '')}`;
 }
 
 /** Inserts the secrets that the configuration refers to. Throws `DataError`. */

@@ -154,6 +154,29 @@ describe('A configuration file', () => {
     );
   });
 
+  it('keeps every digit of a number in a notation that JSON does not have', () => {
+    const numbers: Record<string, string> = {
+      '+09007199254740993': '9007199254740993',
+      '-00.10': '-0.10',
+      '000': '0',
+      '.12345678901234567890': '0.12345678901234567890',
+      '5.': '5',
+      '+5.e-400': '5e-400',
+      '0xFFFFFFFFFFFFFFFFFF': '4722366482869645213695',
+      '0o17': '15',
+    };
+    const text = `[${Object.keys(numbers).join(', ')}]`;
+    assert.equal(yamlToJson(text), `[${Object.values(numbers).join(',')}]`);
+  });
+
+  it('is refused if it has a merge key or a value that JSON does not have', () => {
+    const merged = 'version: 1\na: &a {b: 1}\nc: {<<: *a}';
+    assert.throws(() => yamlToJson(merged), /Merge keys \(<<\) are not supported at line 3, column 5$/);
+    assert.equal(yamlToJson('a: {"<<": 1}'), '{"a":{"<<":1}}');
+    for (const value of ['!!binary aGk=', '!!set {a, b}', '!!timestamp 2026-11-28'])
+      assert.throws(() => yamlToJson(`a: ${value}`), /Unresolved tag at line 1, column 4$/);
+  });
+
   const unquoted: Record<string, [text: string, refusal: RegExp]> = {
     'a tag': ['version: 1\nsecret: !hunter2 x', /: Unresolved tag at line 2, column 9$/],
     'a tag without a suffix': ['secret: !hunter2! x', /: Unresolved tag at line 1, column 9$/],
