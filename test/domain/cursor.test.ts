@@ -68,6 +68,14 @@ describe('a cursor', () => {
     assert.equal(cursorPosition({ ...list, filter: { ...filter, contains: 'b' } }, cursor), null);
   });
 
+  it('of an earlier version, which had fewer filters, stays valid', () => {
+    const earlier = 'jAoeDgoQ3_oOFPQHEJTr2hQWNtZQBjdXN0b21lci0x';
+    const filtered = { ...list, filter: { ...EVERY_GROUP, contains: 'a' } };
+    assert.deepEqual(cursorPosition(filtered, earlier), position);
+    const another = { ...filtered, filter: { ...filtered.filter, neverSeen: true } };
+    assert.equal(cursorPosition(another, earlier), null);
+  });
+
   it('is invalid with the checksum of a text that is not a position', () => {
     assert.equal(cursorPosition(list, encodeCursor([7, 'Customer', 'a'], 'a\0b\0c')), null);
     assert.deepEqual(cursorPosition(list, encodeCursor([7, 'Customer', 'a'], 'a')), {

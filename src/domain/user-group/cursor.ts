@@ -77,5 +77,12 @@ export function cursorPosition(list: UserGroupList, cursor: string): Position | 
 }
 
 function listName({ workspaceId, environment, search, filter, order }: UserGroupList): ListName {
-  return [workspaceId, environment, search, ...(filter ? [filter] : []), ...(order ? [order] : [])];
+  const conditions = filter ? [conditionsOf(filter)] : [];
+  return [workspaceId, environment, search, ...conditions, ...(order ? [order] : [])];
+}
+
+/** The conditions of the first version, and the others if they are set: so cursors of earlier versions stay valid. */
+function conditionsOf({ contains, dataSource, suspended, seenBefore, ...others }: UserGroupFilter): object {
+  const set = Object.entries(others).filter(([, condition]) => condition !== null);
+  return { contains, dataSource, suspended, seenBefore, ...Object.fromEntries(set) };
 }
