@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { Sealed } from '../../src/console/session/sealed.ts';
+import { generateKeyLine, KeyRing } from '../../src/domain/key-ring.ts';
 import { checkMarkup, unescaped } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { textOfElement } from '../support/html.ts';
@@ -14,7 +16,10 @@ const HOME = '/console/user-groups';
 type Headers = Record<string, string>;
 
 describeOnEachDatabase('A session of the console', (database) => {
-  const service = TestService.of(database, { env: { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '0' } });
+  const keys = generateKeyLine();
+  const service = TestService.of(database, {
+    env: { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '0', UGS_TOKEN_KEYS: keys.reveal() },
+  });
 
   function get(path: string, headers: Headers = {}): Promise<TestResponse> {
     return send(service.url, { path, headers: { accept: 'text/html', ...headers } });
@@ -193,6 +198,13 @@ describeOnEachDatabase('A session of the console', (database) => {
     ]) {
       const response = await get(HOME, { ...SAME_ORIGIN, cookie: `${name}=${forged}` });
       assert.equal(response.status, 303, forged);
+    }
+  });
+
+  it('does not exist with a cookie of an earlier version, whose forms had other CSRF tokens', async () => {
+    for (const csrfToken of ['ySbEqX3mZkW0u1o7RGfJ2w', 'ySbEqX3mZkW0u1o7RGfJ2w.1.Customer']) {
+      const value = new Sealed('console').textOf(KeyRing.parse(keys), [service.token, csrfToken, Date.now()]);
+      assert.ok(!(await isSignedIn({ cookie: `user_group_console=${value}` })), csrfToken);
     }
   });
 

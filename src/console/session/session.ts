@@ -23,6 +23,8 @@ const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 const CSRF_BYTES = 16;
 /** Hexadecimal, because random text then never looks like a token, for which logs and pages are searched. */
 const CSRF_ENCODING = 'hex';
+/** In another encoding, as of an earlier version, every form would have the same masked token. */
+const CSRF_TOKEN = new RegExp(`^[0-9a-f]{${2 * CSRF_BYTES}}\\.`);
 const NAME = 'user_group_console';
 /** Names of the cookies. The first session is active. */
 export const SLOTS = [NAME, `${NAME}_2`, `${NAME}_3`, `${NAME}_4`, `${NAME}_5`] as const;
@@ -91,6 +93,7 @@ export function requestSession(context: Context, request: FastifyRequest, slot =
   const opened = sealed.open(context.keyRing, value);
   if (opened === null) return null;
   const [apiToken, csrfToken, createdAt] = opened;
+  if (!CSRF_TOKEN.test(csrfToken)) return null;
   const age = context.clock() - createdAt;
   if (age < -MAX_CLOCK_DIFFERENCE_MS || age >= MAX_AGE_SECONDS * 1_000) return null;
   return { apiToken: new Secret(apiToken), csrfToken, createdAt };
