@@ -63,6 +63,8 @@ function isTooOld(version) {
 
 async function run() {
   const { main } = await import(isClone ? source.href : compiled.href).catch(explainMissing);
+  // Remains if the command waits for something that never happens: the process would end with 0.
+  process.exitCode = 1;
   process.exitCode = await main(process.argv);
 }
 

@@ -2,7 +2,6 @@ import { rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { Command, Option } from 'commander';
 import { MAX_BATCH } from '../database.ts';
 import { limits } from '../domain/field.ts';
@@ -280,7 +279,8 @@ async function copyInput(chunks: AsyncIterable<Buffer>): Promise<FileHandle> {
     createTemporaryFile(path);
     const copy = await open(path, 'r+');
     rmSync(path);
-    await pipeline(chunks, copy.createWriteStream({ autoClose: false }));
+    // Not a stream, which would hold the file open.
+    await copy.writeFile(chunks);
     return copy;
   } catch (error) {
     return explainFileError(

@@ -192,15 +192,15 @@ describeOnEachDatabase('import --update --prune', (kind) => {
   it('reads standard input', async () => {
     writeFileSync(folder.join('stdin.ndjson'), listed([0, 1, 2, 3, 4, 5, 6, 7, 8]));
     const piped = ['-c', 'exec "$0" "$@" < stdin.ndjson', process.execPath, PROGRAM];
-    const program = new Program(
-      folder,
-      [...piped, ...args('-', '--update', '--prune', '--max-delete', '1')],
-      {
+    const start = (maximum: string) =>
+      new Program(folder, [...piped, ...args('-', '--update', '--prune', '--max-delete', maximum)], {
         env: database.env,
         command: 'bash',
-      },
-    );
-    const exit = await program.exit();
+      }).exit();
+    const refused = await start('0');
+    assert.equal(refused.code, 65, refused.stdout);
+    assert.match(refused.stderr, /1 of 10 user groups are not in the file/);
+    const exit = await start('1');
     assert.deepEqual([exit.code, exit.stderr], [0, '']);
     assert.equal((await ids()).length, 9);
   });
