@@ -35,7 +35,8 @@ async function* records(input: AsyncIterable<Buffer>, { lineBytes }: BatchLimits
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     // Leaves out the cell that may follow: it may be a token.
-    throw new DataError(`the file is not valid CSV: ${error.message.split(', value is')[0]}`);
+    const [reason] = error.message.split(', value is');
+    throw new DataError(`the file, whose separator must be a comma, is not valid CSV: ${reason}`);
   }
 }
 
@@ -82,7 +83,8 @@ function recordJson(columns: readonly string[], record: readonly string[]): Json
   const fields = new Map<string, JsonText>();
   const objects = { mapping: new Map<string, JsonText>(), properties: new Map<string, JsonText>() };
   for (const [index, column] of columns.entries()) {
-    const cell = record[index]!;
+    // Spreadsheets write TRUE, and Python writes True.
+    const cell = column === 'suspended' ? record[index]!.toLowerCase() : record[index]!;
     if (cell === '') continue;
     const [, object, member] = MEMBER.exec(column) ?? [];
     if (object !== undefined) objects[object as keyof typeof objects].set(member!, jsonText(cell));

@@ -240,8 +240,8 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     const group = async (id: string) => (await call('GET', `/v1/user-groups/${id}`)).json.user_group;
     const exit = await importTable(
       '\ufeffuser_group_id,name,mapping.40,properties.plan,properties.a b,suspended\r\n' +
-        'g1,"Acme, ""Inc."" GmbH\u00fc",orders,gold,,true\r\n' +
-        'g2,Globex,,,"{""x"":1}",\r\n',
+        'g1,"Acme, ""Inc."" GmbH\u00fc",orders,gold,,TRUE\r\n' +
+        'g2,Globex,,,"{""x"":1}",False\r\n',
     );
     assert.deepEqual([exit.code, exit.stderr], [0, '']);
     const { name, mapping, properties, suspended } = await group('g1');
@@ -269,6 +269,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
       'user_group_id,name\ng1\n': /not valid CSV/,
       'user_group_id,name\n"g1,A\n': /not valid CSV/,
       'user_group_id,name,token\ng1,A,explo-token-1234"5\n': /not valid CSV: .* at line 2$/m,
+      'user_group_id;name\n"g1";"A"\n': /whose separator must be a comma, is not valid CSV/,
     };
     const before = await ids();
     for (const [text, message] of Object.entries(wrong)) {
