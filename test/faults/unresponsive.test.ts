@@ -9,12 +9,16 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RESPONSE_LIMIT_MS } from '../support/faults/callers.ts';
 import { FAULT_MS, Installation } from '../support/faults/installation.ts';
+import { freePort } from '../support/free-port.ts';
+import { Scrape } from '../support/metrics.ts';
 
 /** Number of concurrent calls to a busy process. */
 const CROWD = 1_200;
 /** Shorter than the connect timeout. */
 const SOON_MS = 1_800;
 const SHUTDOWN_LIMIT_MS = 5_000;
+/** Timeout of Prometheus. */
+const SCRAPE_LIMIT_MS = 10_000;
 
 describe('An unresponsive database', () => {
   let site: Installation;
@@ -99,6 +103,23 @@ describe('An unresponsive database', () => {
     site.proxy.heal();
     await sleep(500);
     assert.equal((await site.get('late')).json.user_group.name, 'Acknowledged');
+  });
+
+  it('does not delay a scrape of the metrics, even if the database may take longer', async () => {
+    const address = `127.0.0.1:${await freePort()}`;
+    const service = await site.serve({
+      UGS_METRICS_ADDRESS: address,
+      UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '30000',
+      UGS_POSTGRES_CONNECT_TIMEOUT_MS: '30000',
+    });
+    site.proxy.silence('all');
+    const startedAt = performance.now();
+    const scrape = await Scrape.of(`http://${address}/metrics`);
+    assert.ok(performance.now() - startedAt < SCRAPE_LIMIT_MS);
+    assert.equal(scrape.sum('user_group_service_ready'), 0);
+    assert.equal(scrape.sum('webhook_deliveries_pending'), Number.NaN);
+    await service.kill();
+    site.services.pop();
   });
 
   it('does not prevent a clean shutdown', async () => {
