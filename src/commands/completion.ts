@@ -23,10 +23,10 @@ export function completionCommand(): Command {
   return new Command('completion')
     .summary('print a completion script for a shell')
     .description(
-      'Prints a script that completes commands, options and their values:\n\n' +
-        `  bash  source <(${NAME} completion bash)               # in ~/.bashrc\n` +
-        `  zsh   source <(${NAME} completion zsh)                # in ~/.zshrc, after compinit\n` +
-        `  fish  ${NAME} completion fish | source                # in ~/.config/fish/config.fish`,
+      'Prints a script that completes commands, options and their values. Load it in the startup file of the shell:\n\n' +
+        `  ~/.bashrc                   source <(${NAME} completion bash)\n` +
+        `  ~/.zshrc, after compinit    source <(${NAME} completion zsh)\n` +
+        `  ~/.config/fish/config.fish  ${NAME} completion fish | source`,
     )
     .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(scripts)))
     .action((shell: Shell, _options: object, { parent }: Command) => {
