@@ -325,6 +325,7 @@ describeOnEachDatabase('The configuration', (database) => {
     assert.equal((await eventTypes()).length, events.length + 1);
     const { text, json } = await tenant.call('GET', '/v1/config');
     assert.ok(!text.includes(SECRET));
+    assert.match((await apply(json)).json.detail, /^Send the value of config, not the whole response/);
     const sentBack = await apply(json.config);
     assertProblem(sentBack, 'invalid_request');
     const detail = 'must be the secret as a string, or absent to keep the stored one';

@@ -163,6 +163,10 @@ export const configBody = bodyType({
     },
   },
   required: ['version'],
+  hint: (value) =>
+    'config' in value
+      ? 'Send the value of config, not the whole response of GET /v1/config; config_version may be added to it.'
+      : undefined,
   // An entry is two levels below the configuration.
   maxLevels: MAX_LEVELS + 2,
   convert: ({ value, members }): ConfigBody => {
