@@ -261,6 +261,13 @@ describeOnEachDatabase('The configuration', (database) => {
     assertProblem(await apply({ version: 1, schema: {} }), 'unknown_field');
   });
 
+  it('has no entry under a key that it could not be sent with', async () => {
+    const response = await tenant.call('PUT', '/v1/schemas/__proto__', { name: 'X' });
+    assertProblem(response, 'invalid_request');
+    assert.match(response.json.detail, /The id of this schema must not be __proto__/);
+    assertProblem(await apply('{"version":1,"schemas":{"__proto__":{"name":"X"}}}'), 'invalid_json');
+  });
+
   it('has values that are as deep as in a call for one entry', async () => {
     const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
     const integration = (constant: unknown) => ({

@@ -108,7 +108,8 @@ export async function listDocuments(
 
 /**
  * Creates or replaces a document. An existing document keeps its secret unless `replacesSecret` is set.
- * Throws `limit_reached`, and `version_mismatch` if the precondition is not met.
+ * Throws `limit_reached`, `invalid_request` for an id that cannot be a key of a configuration, and
+ * `version_mismatch` if the precondition is not met.
  */
 export async function putDocument(
   context: DocumentContext,
@@ -119,6 +120,8 @@ export async function putDocument(
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
   const { store, configs, clock } = context;
+  if (id === '__proto__')
+    throw new Problem('invalid_request', `The id of this ${definition.noun} must not be __proto__.`);
   const key = documentKey(caller, definition, id);
   const { kind, limit } = definition;
   for (const reader of callerOfAttempts(caller)) {
