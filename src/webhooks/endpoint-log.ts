@@ -1,5 +1,5 @@
-// Warns about webhook endpoints that have been failing for an hour, at most once an hour each, or that were
-// disabled.
+// Warns about webhook endpoints that have been failing for an hour or whose secret cannot be decrypted, at
+// most once an hour each, or that were disabled.
 
 import type { Logger } from 'pino';
 import { HOUR_MS, timestamp } from '../domain/instant.ts';
@@ -10,7 +10,7 @@ const MAX_ENDPOINTS = 100;
 
 export class WebhookEndpointLog {
   readonly #log: Logger;
-  /** Endpoints logged in this interval. */
+  /** Endpoints logged in this interval, each with its kind of warning. */
   readonly #logged = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
 
@@ -21,19 +21,30 @@ export class WebhookEndpointLog {
   /** An attempt has failed, as has every other one since `failingSince` (milliseconds since 1970). */
   failing(endpoint: WebhookEndpointKey, reason: string, failingSince: number, now: number): void {
     if (now - failingSince < HOUR_MS) return;
-    const key = endpointKeyToString(endpoint);
-    if (this.#logged.has(key) || this.#logged.size >= MAX_ENDPOINTS) return;
-    this.#logged.add(key);
-    this.#timer ??= setTimeout(() => this.#startInterval(), HOUR_MS).unref();
+    if (!this.#isFirst('failing', endpoint)) return;
     this.#log.warn(
       { ...endpoint, reason, failingSince: timestamp(failingSince) },
       'webhooks: an endpoint has been failing for more than an hour',
     );
   }
 
+  /** Nothing can be sent to an endpoint, because nothing can be signed for it. */
+  unreadable(endpoint: WebhookEndpointKey, reason: string): void {
+    if (!this.#isFirst('unreadable', endpoint)) return;
+    this.#log.error({ ...endpoint, reason }, 'webhooks: the secret of an endpoint cannot be decrypted');
+  }
+
   /** The service has disabled an endpoint because of this failure. */
   disabled(endpoint: WebhookEndpointKey, reason: string): void {
     this.#log.warn({ ...endpoint, reason }, 'webhooks: an endpoint was disabled');
+  }
+
+  #isFirst(warning: string, endpoint: WebhookEndpointKey): boolean {
+    const key = `${warning} ${endpointKeyToString(endpoint)}`;
+    if (this.#logged.has(key) || this.#logged.size >= MAX_ENDPOINTS) return false;
+    this.#logged.add(key);
+    this.#timer ??= setTimeout(() => this.#startInterval(), HOUR_MS).unref();
+    return true;
   }
 
   #startInterval(): void {

@@ -2,6 +2,7 @@
 // so that a receiver that hangs or fails occupies few of the connections that all endpoints share.
 
 import { eventJson } from '../domain/event/json.ts';
+import { TokenUnreadable } from '../domain/key-ring.ts';
 import {
   type Delivery,
   dueAt,
@@ -100,10 +101,17 @@ export class Lane {
         while (await this.#claim(dueByClockAhead));
       }
     } catch (error) {
-      this.#options.onError(error);
+      this.#claimFailed(error);
     }
     this.#isClaiming = false;
     this.#checkIdle();
+  }
+
+  #claimFailed(error: unknown): void {
+    const { endpointLog, onError } = this.#options;
+    const cause = error instanceof Error ? error.cause : undefined;
+    if (cause instanceof TokenUnreadable) endpointLog.unreadable(this.#endpoint, cause.message);
+    else onError(error);
   }
 
   #checkIdle(): void {
