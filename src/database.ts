@@ -97,8 +97,8 @@ export interface ServingOptions extends ThreadOptions {
 export async function openForServing(config: Config, options: ServingOptions): Promise<Database> {
   const { databaseUrl } = config;
   if (databaseUrl.engine === 'postgres') {
-    const { openPostgresStore, migrations } = await loadPostgres();
-    const store = await openPostgresStore(servingPostgresOptions(config, databaseUrl, options));
+    const { openServingStore, migrations } = await loadPostgres();
+    const store = await openServingStore(servingPostgresOptions(config, databaseUrl, options));
     const warnings = [...store.warnings, migrations.newerVersion(store.schema) ?? []].flat();
     const { isCitus } = store;
     return { ...servedBy(store, config, options), migrations, warnings, isCitus };

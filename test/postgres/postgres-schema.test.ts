@@ -190,9 +190,17 @@ it('a PostgreSQL user without the privilege to create tables serves a database m
     const url = new URL(owner.database.url);
     url.username = name;
     url.password = name;
-    const service = await TestService.start(postgres, {
-      database: { ...owner.database, env: { ...owner.database.env, DATABASE_URL: url.href } },
-    });
+    const database = { ...owner.database, env: { ...owner.database.env, DATABASE_URL: url.href } };
+    // As after a migration by an owner without default privileges.
+    await client.query(
+      `revoke all on usage_counts, user_group_renames from ${name}; create table other (id integer)`,
+    );
+    await assert.rejects(
+      TestService.start(postgres, { database }),
+      /permission denied for tables usage_counts, user_group_renames: .*grant/,
+    );
+    await client.query(`grant select, insert, update, delete on usage_counts, user_group_renames to ${name}`);
+    const service = await TestService.start(postgres, { database });
     const { json } = await service.get({ user_group_id: 'a', name: 'A' });
     assert.equal(json.new_user_group, true);
     await service.stop();

@@ -9,7 +9,8 @@ import { runQueries } from './query-executors.ts';
 import { hasCitus } from './schema/citus.ts';
 import { findDurabilityRisks } from './schema/durability-check.ts';
 import { migrate } from './schema/migrate.ts';
-import { withSchemaSession } from './schema/session.ts';
+import { refuseMissingPrivileges } from './schema/privileges.ts';
+import { type SchemaSession, withSchemaSession } from './schema/session.ts';
 
 interface PostgresStore extends Store {
   connections(): ConnectionCounts;
@@ -22,12 +23,24 @@ interface MigratedPostgresStore extends PostgresStore, MigratedStore {
 }
 
 /** Opens the database in its newest schema. Throws `ServerUnfit`, `SchemaTooNew` and `StoreUnavailable`. */
-export async function openPostgresStore(options: PostgresOptions): Promise<MigratedPostgresStore> {
-  const found = await withSchemaSession(options, async (session) => ({
-    schema: await migrate(session, options.migrationObserver),
-    warnings: await findDurabilityRisks(session),
-    isCitus: await hasCitus(session),
-  }));
+export function openPostgresStore(options: PostgresOptions): Promise<MigratedPostgresStore> {
+  return open(options, async () => {});
+}
+
+/** Does the same for a serving process, which needs every privilege. */
+export function openServingStore(options: PostgresOptions): Promise<MigratedPostgresStore> {
+  return open(options, refuseMissingPrivileges);
+}
+
+async function open(
+  options: PostgresOptions,
+  check: (session: SchemaSession) => Promise<void>,
+): Promise<MigratedPostgresStore> {
+  const found = await withSchemaSession(options, async (session) => {
+    const schema = await migrate(session, options.migrationObserver);
+    await check(session);
+    return { schema, warnings: await findDurabilityRisks(session), isCitus: await hasCitus(session) };
+  });
   return { ...found, ...openMigratedStore(options, found.isCitus) };
 }
 

@@ -4,18 +4,12 @@ import { type Finding, Inspection } from '../../inspection.ts';
 import type { PostgresOptions } from '../client/options.ts';
 import { findDurabilityRisks } from './durability-check.ts';
 import { indexNames } from './indexes.ts';
-import { checkServer, migrations, ServerUnfit } from './migrate.ts';
+import { checkServer, createdTables, migrations, ServerUnfit } from './migrate.ts';
+import { findMissingPrivileges } from './privileges.ts';
 import { type SchemaSession, withSchemaSession } from './session.ts';
 
 /** First version in which gathering statistics requires a privilege of its own. */
 const MAINTAIN_SINCE = 17;
-
-/** The tables in the schema of the service and what the user may do to each, as PostgreSQL prints booleans. */
-const PRIVILEGES = `select relname, privilege, has_table_privilege(oid, privilege)
-  from pg_class, unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE']) as privilege
-  where relkind in ('r', 'p')
-    and relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migrations'))
-  order by relname, privilege`;
 
 /** The indexes in the schema of the service; one whose creation failed is not valid. */
 const INDEXES = `select relname from pg_class join pg_index on indexrelid = pg_class.oid
@@ -34,12 +28,6 @@ export function inspectPostgres<Result>(
   work: (inspection: Inspection) => Promise<Result> | Result,
 ): Promise<Result> {
   return withSchemaSession(options, async (session) => work(new PostgresInspection(session)));
-}
-
-function createdTables(): string[] {
-  return migrations
-    .pending(0)
-    .flatMap(({ sql }) => [...sql.matchAll(/^create table (\w+)/gm)].map(([, name]) => name!));
 }
 
 class PostgresInspection extends Inspection {
@@ -119,16 +107,11 @@ class PostgresInspection extends Inspection {
   }
 
   async #privilegeFindings(): Promise<Finding[]> {
-    const rows = (await this.#session.ask(PRIVILEGES)) as [string, string, string][];
-    const missing = rows.filter(([, , granted]) => granted !== 't');
-    return Array.from(
-      Map.groupBy(missing, ([table]) => table),
-      ([table, ungranted]) => {
-        const privileges = ungranted.map(([, privilege]) => privilege.toLowerCase()).join(', ');
-        const remedy = `as the owner of the table, run: grant ${privileges} on ${table} to the user of the service`;
-        return fatal('privileges', `the user lacks the privileges ${privileges} on ${table}`, remedy);
-      },
-    );
+    return Array.from(await findMissingPrivileges(this.#session), ([table, missing]) => {
+      const privileges = missing.join(', ');
+      const remedy = `as the owner of the table, run: grant ${privileges} on ${table} to the user of the service`;
+      return fatal('privileges', `the user lacks the privileges ${privileges} on ${table}`, remedy);
+    });
   }
 
   async #maintainFindings(): Promise<Finding[]> {

@@ -47,6 +47,13 @@ export async function migrate(session: SchemaSession, observer = UNOBSERVED): Pr
   return number;
 }
 
+/** Returns the tables that the migrations of this version create. */
+export function createdTables(): string[] {
+  return migrations
+    .pending(0)
+    .flatMap(({ sql }) => [...sql.matchAll(/^create table (\w+)/gm)].map(([, name]) => name!));
+}
+
 /** Throws `ServerUnfit` and `StoreUnavailable`. */
 export async function checkServer(session: SchemaSession): Promise<void> {
   await checkVersion(session);
