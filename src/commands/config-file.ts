@@ -127,7 +127,7 @@ class Converter {
       map.items.map(({ key, value }) => {
         // An id such as 40 needs no quotes.
         if (!isScalar(key)) throw new DataError('a key of the file is not a text');
-        // Not a part of YAML 1.2, and other parsers would insert the members.
+        // YAML 1.2 has no merge keys, and other parsers would insert the members.
         if (key.value === '<<' && key.type === 'PLAIN')
           throw notYaml('Merge keys (<<) are not supported', this.#lines, (key as ParsedNode).range[0]);
         const name = typeof key.value === 'string' ? key.value : (key.source ?? '');

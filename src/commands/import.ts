@@ -279,7 +279,7 @@ async function copyInput(chunks: AsyncIterable<Buffer>): Promise<FileHandle> {
     createTemporaryFile(path);
     const copy = await open(path, 'r+');
     rmSync(path);
-    // Not a stream, which would hold the file open.
+    // A stream would hold the file open.
     await copy.writeFile(chunks);
     return copy;
   } catch (error) {

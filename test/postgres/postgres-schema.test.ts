@@ -191,7 +191,7 @@ it('a PostgreSQL user without the privilege to create tables serves a database m
     url.username = name;
     url.password = name;
     const database = { ...owner.database, env: { ...owner.database.env, DATABASE_URL: url.href } };
-    // As after a migration by an owner without default privileges.
+    // The state after a migration by an owner without default privileges.
     await client.query(
       `revoke all on usage_counts, user_group_renames from ${name}; create table other (id integer)`,
     );

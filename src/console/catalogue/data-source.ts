@@ -138,7 +138,7 @@ function userGroupLink(userGroupId: string): Html {
   return idLink(pathTo('user-groups', userGroupId), userGroupId);
 }
 
-/** Returns the name of a schema for people; its id if there is no such schema. */
+/** Returns the name of a schema for people; its id if the schema does not exist. */
 export function schemaName(config: EnvironmentConfig, schemaId: string): string {
   const document = config.ofKind('schema').get(schemaId);
   return document === undefined ? schemaId : decodeString(documentFields(document).name!);

@@ -130,7 +130,7 @@ async function apply(
 ): Promise<void> {
   while (!(await isApplied(session, migration, observer))) {
     await session.change('rollback');
-    // Not a timer: the signal to stop ends a statement.
+    // A statement instead of a timer, because the signal to stop ends statements.
     await session.change(`${BEGIN_WITHOUT_LIMITS}; select pg_sleep(${LOCK_PAUSE_SECONDS}); commit`);
   }
 }
