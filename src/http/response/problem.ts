@@ -69,7 +69,7 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof StoreUnavailable) {
     return new Problem(
       'database_unavailable',
-      'The database is unreachable or timed out. The change was applied completely or not at all; retry.',
+      'The database is unreachable or timed out. A change was applied completely or not at all; retry.',
       { cause: error },
     );
   }
