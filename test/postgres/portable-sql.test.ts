@@ -65,7 +65,7 @@ const unportable: Record<string, { pattern: RegExp; example: string; because: st
     because: 'CockroachDB does not support them, and a pooler reassigns the session',
   },
   'session state': {
-    pattern: /^\s*(?:set|reset|prepare|deallocate|declare|discard)\b/i,
+    pattern: /^\s*(?:set(?!\s+local\b)|reset|prepare|deallocate|declare|discard)\b/i,
     example: 'set search_path to other',
     because: 'a pooler reassigns the session',
   },
