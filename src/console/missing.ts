@@ -3,7 +3,7 @@
 
 import type { EventTarget } from '../domain/event/event.ts';
 import { redact } from '../domain/secret.ts';
-import { findLastRename, newestEnd } from '../operations/user-group/history.ts';
+import { findNewId } from '../operations/user-group/history.ts';
 import { Problem, type ProblemCode } from '../problem.ts';
 import { lastEvents } from './event/last.ts';
 import { type Html, html, idLink, NO_HTML, pathTo } from './markup/html.ts';
@@ -55,8 +55,7 @@ ${await lastEvents(call, target, EVENTS)}
 
 async function renamedText({ context, caller }: PageCall, { type, id }: EventTarget): Promise<Html> {
   if (type !== 'user_group') return NO_HTML;
-  const rename = await findLastRename(context.store, caller, newestEnd(id));
-  if (rename?.direction !== 'to') return NO_HTML;
-  const newId = idLink(pathTo('user-groups', rename.otherId), rename.otherId);
-  return html`<p>A user group with this id was renamed to ${newId}.</p>`;
+  const newId = await findNewId(context.store, caller, id);
+  if (newId === null) return NO_HTML;
+  return html`<p>A user group with this id was renamed to ${idLink(pathTo('user-groups', newId), newId)}.</p>`;
 }

@@ -4,7 +4,7 @@ import { decodeString } from '../../domain/json/json-tree.ts';
 import { valueCheck } from '../../domain/request-body.ts';
 import { type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
 import { listEvents } from '../../operations/event/list.ts';
-import { findLastRename, newestEnd } from '../../operations/user-group/history.ts';
+import { findNewId } from '../../operations/user-group/history.ts';
 import { type Page as ListPage, listUserGroups } from '../../operations/user-group/list.ts';
 import { demoOffer } from '../demo/create.ts';
 import { countedFigures } from '../figures.ts';
@@ -149,12 +149,12 @@ interface NamedGroup {
 async function findNamed({ context, caller }: PageCall, { search }: Search): Promise<NamedGroup | null> {
   if (idViolation(search) !== null) return null;
   const { store } = context;
-  const [stored, rename] = await Promise.all([
+  const [stored, newId] = await Promise.all([
     store.read({ kind: 'findUserGroup', key: store.userGroupKey(caller, search) }),
-    findLastRename(store, caller, newestEnd(search)),
+    findNewId(store, caller, search),
   ]);
   if (stored !== null) return { id: search, formerId: null };
-  return rename?.direction === 'to' ? { id: rename.otherId, formerId: search } : null;
+  return newId === null ? null : { id: newId, formerId: search };
 }
 
 /** Says that the text of the search was the id of a user group until it was deleted. */

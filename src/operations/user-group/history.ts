@@ -87,6 +87,12 @@ export function newestRange(
   return { after: direction === 'to' ? position : position - 1, upTo };
 }
 
+/** Returns the new id of the group that gave up this id, if that was the last rename of the id; otherwise null. */
+export async function findNewId(store: BatchingStore, tenant: Tenant, id: string): Promise<string | null> {
+  const rename = await findLastRename(store, tenant, newestEnd(id));
+  return rename?.direction === 'to' ? rename.otherId : null;
+}
+
 export function findLastRename(
   store: BatchingStore,
   tenant: Tenant,
