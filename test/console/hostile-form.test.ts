@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Form, MAX_FORM_BYTES } from '../../src/console/form/form.ts';
-import { ConsoleBrowser } from '../support/console.ts';
+import { ConsoleBrowser, newWorkspace } from '../support/console.ts';
 import { textOf } from '../support/console-page.ts';
 import { sqlite } from '../support/database.ts';
 import { send } from '../support/http.ts';
@@ -16,6 +16,8 @@ const MAX_FIELDS = 16_384;
 /** Limit on concurrent forms of a mebibyte without a session. */
 const LARGE_FORMS = 16;
 const PATH = '/console/user-groups/a/review';
+const OPTIONS = 100;
+const INPUTS = 100;
 /** Takes a few milliseconds if each lookup is constant; searching all fields would take seconds. */
 const MAX_MS = 500;
 
@@ -66,6 +68,29 @@ describe('A form of the console', () => {
       assert.deepEqual([form.has(name), form.text(name), form.texts(name)], [true, name, [name]]);
     const tookMs = performance.now() - startedAt;
     assert.ok(tookMs < MAX_MS, `${tookMs} ms`);
+  });
+
+  it('gets a page without the same choices again and again', async () => {
+    const { browser, call } = await newWorkspace(service);
+    const values = Array.from({ length: OPTIONS }, (_, index) => `value ${index}`);
+    const schema = { properties: { plan: { enum: values } } };
+    assert.equal((await call('PUT', '/v1/property-schema', { schema, mode: 'off' })).status, 201);
+    assert.equal((await call('PUT', '/v1/user-groups/a', { name: 'A' })).status, 201);
+    const review = (name: string, inputs: number, fields: Record<string, string>) => {
+      const repeated = Array.from({ length: inputs }, (_, index) =>
+        Object.entries(fields).map(([field, text]) => [`${name}-${index}${field}`, text]),
+      );
+      return browser.submit('/console/user-groups/a/edit', PATH, Object.fromEntries(repeated.flat()));
+    };
+    const choices = await review('property', INPUTS, { '': '', '-key': 'plan', '-kind': 'choice' });
+    assert.ok(choices.text.split('<option').length < 2 * OPTIONS);
+    assert.match(textOf(await review('mapping', 2, { '': '', '-schema': '40' })), /is also the schema/);
+    const rows = await browser.submit('/console/user-groups/a/edit', PATH, {
+      'property-rows': '1',
+      ...Object.fromEntries(values.map((key, index) => [`property-${index}-key`, key])),
+      name: '',
+    });
+    assert.ok(rows.text.split('<textarea').length < OPTIONS);
   });
 
   it('for signing in is accepted while others send as many large forms as they may', async () => {

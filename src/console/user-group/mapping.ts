@@ -4,6 +4,7 @@
 
 import type { Catalogue, DataSource, Reference } from '../../domain/catalogue/catalogue.ts';
 import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
+import { invalidField } from '../../domain/request-body.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import type { Problem, Violation } from '../../problem.ts';
 import { dataSourceName, schemaName } from '../catalogue/data-source.ts';
@@ -60,18 +61,21 @@ export function typedMapping(
   return { inputs, other: otherText(mapping, stored) };
 }
 
+/** Throws `invalid_request` for a schema with several inputs, which would all repeat its data sources. */
 export function readMapping(form: Form): TypedMapping {
-  const inputs: Input[] = [];
+  const inputs = new Map<string, Input>();
   for (let index = 0; index < MAX_SCHEMAS && form.has(`mapping-${index}-schema`); index++) {
     const name = `mapping-${index}`;
-    inputs.push({
-      schemaId: form.text(`${name}-schema`),
+    const schemaId = form.text(`${name}-schema`);
+    if (inputs.has(schemaId)) throw invalidField(`/${name}-schema`, 'is also the schema of another field');
+    inputs.set(schemaId, {
+      schemaId,
       stored: form.text(`${name}-stored`),
       value: form.text(name),
       isSearched: form.has(`${name}-searched`),
     });
   }
-  return { inputs, other: form.text('mapping') };
+  return { inputs: [...inputs.values()], other: form.text('mapping') };
 }
 
 /** Returns the exact text, with the entries that `stored` has in its order; null if nothing was chosen. */
@@ -130,11 +134,12 @@ export function mappingFields(
     problem,
   });
   if (inputs.length === 0) return json;
-  let suggestions = MAX_SUGGESTIONS;
+  const left = { suggestions: MAX_SUGGESTIONS, choices: MAX_ALL_CHOICES };
   const fields = inputs.map((input, index) => {
-    const markup = inputField(input, index, { config, userGroupId, problem, suggestions });
-    if (input.isSearched)
-      suggestions -= Math.min(suggestions, config.catalogue.ofSchema(input.schemaId).length);
+    const control = input.isSearched ? 'suggestions' : 'choices';
+    const maxShown = left[control];
+    const markup = inputField(input, index, { config, userGroupId, problem, maxShown });
+    left[control] -= Math.min(maxShown, config.catalogue.ofSchema(input.schemaId).length);
     const isFoldable =
       input.stored === '' && input.value === '' && violationText(input, config.catalogue, userGroupId) === '';
     return { markup, isFolded: isFoldable && inputs.length > MAX_UNFOLDED };
@@ -155,15 +160,13 @@ interface Surroundings {
   config: EnvironmentConfig;
   userGroupId: string | null;
   problem: Problem | undefined;
-  suggestions: number;
+  /** Maximum number of data sources to show. */
+  maxShown: number;
 }
 
-function inputField(
-  input: Input,
-  index: number,
-  { config, userGroupId, problem, suggestions }: Surroundings,
-): Html {
+function inputField(input: Input, index: number, surroundings: Surroundings): Html {
   const { schemaId, stored, value, isSearched } = input;
+  const { config, userGroupId, problem, maxShown } = surroundings;
   const name = `mapping-${index}`;
   const title = schemaName(config, schemaId);
   const offered = config.catalogue
@@ -179,9 +182,9 @@ function inputField(
   };
   const control = isSearched
     ? html`${textField({ ...options, list: `${name}-list`, hint: `The id or the name of one of ${offered.length} data sources; empty: ${defaultText(config.catalogue, schemaId, userGroupId)}.` })}
-<datalist id="${name}-list">${offered.slice(0, suggestions).map((each) => html`<option value="${each.providedId}">${dataSourceName(each)}</option>`)}</datalist>
+<datalist id="${name}-list">${offered.slice(0, maxShown).map((each) => html`<option value="${each.providedId}">${dataSourceName(each)}</option>`)}</datalist>
 ${hidden(`${name}-searched`, '1')}`
-    : choiceField({ ...options, choices: choicesFor(input, offered, config.catalogue, userGroupId) });
+    : choiceField({ ...options, choices: choicesFor(input, offered, surroundings) });
   return html`${hidden(`${name}-schema`, schemaId)}${hidden(`${name}-stored`, stored)}
 ${control}`;
 }
@@ -190,13 +193,13 @@ ${control}`;
 function choicesFor(
   { schemaId, value }: Input,
   offered: readonly DataSource[],
-  catalogue: Catalogue,
-  userGroupId: string | null,
+  { config: { catalogue }, userGroupId, maxShown }: Surroundings,
 ): (readonly [string, string])[] {
   const reference = jsonValue(value);
   const isReference = typeof reference === 'string' || typeof reference === 'number';
   const current = isReference ? catalogue.find(reference) : undefined;
-  const choices = offered.map((each) => {
+  const shown = offered.filter((each, index) => index < maxShown || each === current);
+  const choices = shown.map((each) => {
     // A reference by number stays a number.
     const text = each === current ? value : JSON.stringify(each.providedId);
     const name = dataSourceName(each);

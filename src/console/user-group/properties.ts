@@ -99,14 +99,18 @@ function rowInput(key: string, kind: Kind, value: string): Input {
 /** Reads the inputs that the form has. The schema may no longer contain some of them. */
 export function readProperties(form: Form, schema: JsonText | null): TypedProperties {
   const definitions = propertyDefinitions(schema);
+  const hasRows = form.has('property-rows');
+  const maxInputs = hasRows ? MAX_ROWS + BLANK_ROWS : Number.POSITIVE_INFINITY;
   const inputs: Input[] = [];
-  for (let index = 0; form.has(`property-${index}-key`); index++) {
+  for (let index = 0; index < maxInputs && form.has(`property-${index}-key`); index++) {
     const name = `property-${index}`;
     const key = form.text(`${name}-key`);
     const kind = form.choice(`${name}-kind`, kinds) ?? 'json';
     inputs.push(typedInput(key, kind, form.text(name), definitions.get(key)));
+    // Used once: thousands of inputs with the same key would all repeat its choices.
+    definitions.delete(key);
   }
-  return { inputs, other: form.text('properties'), hasRows: form.has('property-rows') };
+  return { inputs, other: form.text('properties'), hasRows };
 }
 
 /**
