@@ -21,7 +21,8 @@ export class Html {
 export type Insertion = Html | readonly Html[] | string | number;
 
 const SPECIAL = /["&'<=>`]/;
-const ALL_SPECIAL = new RegExp(SPECIAL, 'g');
+/** Character references by code unit. */
+const REFERENCES = new Map([...'"&\'<=>`'].map((each) => [each.charCodeAt(0), `&#${each.charCodeAt(0)};`]));
 
 /** Tag of templates. Insert text only as the content of an element or within a quoted attribute. */
 export function html(strings: TemplateStringsArray, ...insertions: Insertion[]): Html {
@@ -41,10 +42,18 @@ function toMarkup(insertion: Insertion): string {
   return Html.is(insertion) ? insertion.markup : insertion.map(({ markup }) => markup).join('');
 }
 
+/** A replacement by a function would take three times as long for a text full of quotes. */
 function escapeText(text: string): string {
-  return SPECIAL.test(text)
-    ? text.replace(ALL_SPECIAL, (character) => `&#${character.charCodeAt(0)};`)
-    : text;
+  if (!SPECIAL.test(text)) return text;
+  let escaped = '';
+  let start = 0;
+  for (let at = 0; at < text.length; at++) {
+    const reference = REFERENCES.get(text.charCodeAt(at));
+    if (reference === undefined) continue;
+    escaped += text.slice(start, at) + reference;
+    start = at + 1;
+  }
+  return escaped + text.slice(start);
 }
 
 export function joined(parts: readonly Html[], separator: string): Html {
