@@ -2,7 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Form, MAX_FORM_BYTES } from '../../src/console/form/form.ts';
+import {
+  Form,
+  MAX_FORM_BYTES,
+  MAX_FORM_CHARACTERS,
+  MAX_KEPT_CHARACTERS,
+} from '../../src/console/form/form.ts';
 import { ConsoleBrowser, newWorkspace } from '../support/console.ts';
 import { textOf } from '../support/console-page.ts';
 import { sqlite } from '../support/database.ts';
@@ -41,9 +46,38 @@ describe('A form of the console', () => {
         send(service.url, { method: 'POST', path: PATH, body, headers: headers(each) });
       const refused = await post('a&'.repeat(MAX_FIELDS));
       assert.equal(refused.status, 400);
-      assert.match(textOf(refused), new RegExp(`may have at most ${MAX_FIELDS} fields`));
+      assert.match(textOf(refused), new RegExp(`must have at most ${MAX_FIELDS} parameters`));
       assert.notEqual((await post('a&'.repeat(MAX_FIELDS - 1))).status, 400);
     }
+  });
+
+  it('is refused if its decoded text is too long to be shown again, or kept without a session', async () => {
+    const { cookie } = await ConsoleBrowser.signIn(service);
+    for (const [most, each] of [
+      [MAX_FORM_CHARACTERS, cookie],
+      [MAX_KEPT_CHARACTERS, undefined],
+    ] as const) {
+      const post = (characters: number) =>
+        send(service.url, {
+          method: 'POST',
+          path: PATH,
+          body: `a=${'"'.repeat(characters - 1)}`,
+          headers: headers(each),
+        });
+      assert.notEqual((await post(most)).status, 413);
+      assert.equal((await post(most + 1)).status, 413);
+    }
+  });
+
+  it('is refused if it is not percent-encoded', async () => {
+    const refused = await send(service.url, {
+      method: 'POST',
+      path: PATH,
+      body: 'a=%ff',
+      headers: headers(),
+    });
+    assert.equal(refused.status, 400);
+    assert.match(textOf(refused), /A form must be percent-encoded UTF-8/);
   });
 
   it('is refused if it is too large, even if it does not announce its length', async () => {

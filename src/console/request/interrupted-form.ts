@@ -8,7 +8,7 @@ import { permit } from '../../operations/refusals.ts';
 import { Problem } from '../../problem.ts';
 import { UNKNOWN_TENANT } from '../../scheduling/fair-queue.ts';
 import { actionForm, hidden, submit } from '../form/fields.ts';
-import { Form, MAX_FORM_BYTES } from '../form/form.ts';
+import { Form, MAX_FORM_BYTES, MAX_KEPT_CHARACTERS } from '../form/form.ts';
 import { html } from '../markup/html.ts';
 import type { SignedIn } from '../markup/layout.ts';
 import type { Page, PageCall, View } from '../page.ts';
@@ -21,7 +21,7 @@ import { redirect, sendView } from './response.ts';
 
 /** Name of the field with the kept form. */
 export const KEPT_FORM = 'kept_form';
-/** Limited, because anyone may send a form without a session; fits the largest user group, percent-encoded. */
+/** Limited, because anyone may send a form without a session. */
 const MAX_KEPT_BYTES = MAX_FORM_BYTES / 2;
 const MAX_AGE_MS = 3_600_000;
 const sealed = new Sealed<[url: string, at: number, entries: Form['entries']]>('console-form');
@@ -33,16 +33,17 @@ export async function keepForm(exchange: Exchange): Promise<void> {
   if (session === null || !isFromThisSite(request)) return;
   exchange.received ??= receiveForm(options, request, UNKNOWN_TENANT, MAX_KEPT_BYTES);
   const form = await exchange.received;
-  if (form.size > MAX_KEPT_BYTES) return;
   const kept = keptText(exchange, form);
   request.keptForm = html`<p>What you typed is kept, for an hour.</p>
 ${actionForm(session, request.url, html`${hidden(KEPT_FORM, kept)}${submit('Show the form again')}`)}`;
 }
 
-/** A form that carries a kept form is replaced by it. */
+/** A form that carries a kept form is replaced by it. Throws `body_too_large`. */
 function keptText({ options: { context }, request }: Exchange, form: Form): string {
-  const { keyRing, clock } = context;
-  return form.text(KEPT_FORM) || sealed.textOf(keyRing, [request.url, clock(), form.entries]);
+  if (form.has(KEPT_FORM)) return form.text(KEPT_FORM);
+  if (form.size > MAX_KEPT_CHARACTERS)
+    throw new Problem('body_too_large', 'Your session has ended, and the form is too large to be kept.');
+  return sealed.textOf(context.keyRing, [request.url, context.clock(), form.entries]);
 }
 
 /** Returns null unless the form was kept for this address within the last hour. */

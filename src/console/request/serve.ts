@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { digestOfApiToken } from '../../domain/token.ts';
 import { httpStatus, toProblem } from '../../http/response/problem.ts';
 import { authenticate, Unauthenticated } from '../../operations/api-token/authenticate.ts';
+import { GRACE_MS } from '../../operations/machinery/cpu-queue.ts';
 import { overloaded } from '../../operations/refusals.ts';
 import { Problem } from '../../problem.ts';
 import { Form } from '../form/form.ts';
@@ -104,6 +105,8 @@ async function perform(page: Page, call: PageCall): Promise<View | Redirect | Do
   } catch (error) {
     if (page.onRejection === undefined || !(error instanceof Problem) || httpStatus(error) >= 500)
       throw error;
+    // A large form is not rejected and shown again in one turn of the event loop.
+    await call.context.cpu.turn(call.form.size, GRACE_MS);
     return { status: httpStatus(error), ...(await page.onRejection(call, error)) };
   }
 }

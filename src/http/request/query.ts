@@ -66,8 +66,12 @@ export function encodedQuery(url: string): string {
 }
 
 /** Decodes application/x-www-form-urlencoded. Throws `invalid_request`, whose detail names `where`. */
-export function decodeParameters(encoded: string, where: string): [name: string, text: string][] {
-  return encodedParameters(encoded, where).map(([name, text]) => [name, decode(text, where)]);
+export function decodeParameters(
+  encoded: string,
+  where: string,
+  maxParameters = MAX_PARAMETERS,
+): [name: string, text: string][] {
+  return encodedParameters(encoded, where, maxParameters).map(([name, text]) => [name, decode(text, where)]);
 }
 
 const WHERE = 'The query of the URL';
@@ -76,11 +80,14 @@ const WHERE = 'The query of the URL';
 const MAX_PARAMETERS = 1_000;
 
 /** Returns the parameters with decoded names and encoded values. */
-function encodedParameters(encoded: string, where: string): [name: string, encodedText: string][] {
+function encodedParameters(
+  encoded: string,
+  where: string,
+  maxParameters = MAX_PARAMETERS,
+): [name: string, encodedText: string][] {
   if (encoded === '') return [];
-  const parts = encoded.split('&', MAX_PARAMETERS + 1);
-  if (parts.length > MAX_PARAMETERS)
-    throw invalid(`${where} must have at most ${MAX_PARAMETERS} parameters.`);
+  const parts = encoded.split('&', maxParameters + 1);
+  if (parts.length > maxParameters) throw invalid(`${where} must have at most ${maxParameters} parameters.`);
   return parts.map((part) => {
     const [name = ''] = part.split('=', 1);
     return [decode(name, where), part.slice(name.length + 1)];
