@@ -2,6 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { eventTable } from '../../src/console/event/table.ts';
+import { operator } from '../../src/domain/api-token.ts';
+import type { Bucket } from '../../src/domain/bucket.ts';
+import { EMPTY_OBJECT, jsonText } from '../../src/domain/json/json-tree.ts';
+import type { Context } from '../../src/operations/context.ts';
+import type { EventsPage } from '../../src/operations/event/list.ts';
+import { CpuQueue } from '../../src/operations/machinery/cpu-queue.ts';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -513,4 +520,34 @@ describeOnEachDatabase('events in the console', (database) => {
         assert(!text.includes(secret.slice(10, 26)));
     }
   });
+});
+
+it('Events with many changes are rendered in several turns of the event loop', async () => {
+  const members = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`key ${index}`, index]));
+  const event: EventsPage['events'][number] = {
+    bucket: 0 as Bucket,
+    workspaceId: 1,
+    environment: 'Customer',
+    position: 1,
+    eventId: 'evt_1',
+    type: 'user_group.updated',
+    occurredAt: 0,
+    actor: { type: 'command_line', id: null, name: null, via: 'command_line' },
+    target: { type: 'user_group', id: 'acme' },
+    version: 2,
+    requestId: null,
+    changes: jsonText({ from: {}, to: { mapping: members, properties: members } }),
+    json: EMPTY_OBJECT,
+  };
+  const page = { events: Array.from({ length: PAGE }, () => event), nextCursor: null };
+  const context = { cpu: CpuQueue.create() } as Context;
+  let turns = 0;
+  let next = setImmediate(function count() {
+    turns++;
+    next = setImmediate(count);
+  });
+  const { markup } = await eventTable({ context, caller: operator(1, 'Customer') }, page);
+  clearImmediate(next);
+  assert.equal(markup.split('<li>').length - 1, PAGE * 200);
+  assert.ok(turns >= PAGE, `${turns} turns`);
 });

@@ -7,14 +7,15 @@ import { eventTable } from './table.ts';
 
 /** Shows the last events about one target. Under load, when lists are slowed down, says so instead. */
 export async function lastEvents(
-  { context, caller }: PageCall,
+  call: PageCall,
   target: EventTarget,
   limit: number,
   userGroupId?: string,
 ): Promise<Html> {
+  const { context, caller } = call;
   const page = await unlessBusy(listEvents(context, caller, { order: 'newest', limit, target }));
   if (page === null) return none('The service is too busy to list them now.');
-  return page.events.length === 0 ? noEvents(context) : eventTable(caller, page, userGroupId);
+  return page.events.length === 0 ? noEvents(context) : eventTable(call, page, userGroupId);
 }
 
 export function noEvents({ keepsEvents }: Context): Html {

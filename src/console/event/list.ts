@@ -68,7 +68,7 @@ export async function filteredEvents(call: PageCall, subject?: EventTarget): Pro
   const actors = [...new Set([...actorLabels(page), ...apiTokens])];
   const path = requestPath(request);
   return html`${filterForm(path, filter, actors, subject?.type)}
-${page.events.length === 0 ? emptyPage(context, page, filter) : eventTable(caller, page, subject?.id)}
+${page.events.length === 0 ? emptyPage(context, page, filter) : await eventTable(call, page, subject?.id)}
 ${nextPage(path, page.nextCursor, Object.fromEntries(query), 'Older events')}`;
 }
 

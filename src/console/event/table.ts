@@ -19,7 +19,7 @@ import {
   table,
   time,
 } from '../markup/html.ts';
-import { ADMINS, WRITERS } from '../page.ts';
+import { ADMINS, type PageCall, WRITERS } from '../page.ts';
 import { type Change, changeList, changesText, isRestorable } from './changes.ts';
 import { eventsBy } from './paths.ts';
 
@@ -35,22 +35,31 @@ export function actorLabels({ events }: EventsPage): string[] {
   return [...new Set(events.map(({ actor }) => actorLabel(actor)))];
 }
 
+/** Size of JSON whose processing takes as long as rendering a change. */
+const CHANGE_BYTES = 512;
+
 /**
  * Shows events, with a column that links to what each is about, unless all are about the user group
- * `userGroupId`, even under its earlier ids.
+ * `userGroupId`, even under its earlier ids. An event may have 200 changes.
  */
-export function eventTable(caller: Caller, { events }: EventsPage, userGroupId?: string): Html {
+export async function eventTable(
+  { context: { cpu }, caller }: Pick<PageCall, 'context' | 'caller'>,
+  { events }: EventsPage,
+  userGroupId?: string,
+): Promise<Html> {
   const isOfOne = userGroupId !== undefined;
-  const rows = events.map((event) => {
+  const rows: Insertion[][] = [];
+  for (const event of events) {
     const changes = changeList(event.changes);
-    return [
+    await cpu.turn(changes.length * CHANGE_BYTES);
+    rows.push([
       time(event.occurredAt),
       what(event, changes),
       ...(isOfOne ? [] : [about(caller, event)]),
       who(event.actor),
       changesCell(caller, event, changes, userGroupId),
-    ];
-  });
+    ]);
+  }
   return table('Events', ['When', 'What', ...(isOfOne ? [] : ['About']), 'Who', 'Changes'], rows);
 }
 
