@@ -7,7 +7,7 @@
 // only for its user group.
 
 import type { Document, DocumentDefinition } from '../document.ts';
-import { decodeString, type JsonObject, parseJson, parseTree, treeText } from '../json/json-tree.ts';
+import { decodeString, NULL, parseJson, splitMembers } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { UserGroup } from '../user-group/user-group.ts';
 
@@ -320,20 +320,20 @@ export function readDataSourceId({ body }: Pick<Document, 'body'>): number {
   return Number(DATA_SOURCE_ID.exec(body)![1]);
 }
 
+/** Values are not parsed: a form shows thousands of data sources, with up to 16 KiB of attributes each. */
 function parseDataSource({ id, body }: CatalogueDocument): DataSource {
-  const { members } = parseTree(body) as JsonObject;
-  const text = (name: string) => treeText(members.get(JSON.stringify(name))!);
+  const members = splitMembers(body);
+  const text = (name: string) => members.get(`"${name}"`)!;
   const json =
     `{"data_source_id":${text('data_source_id')},"provided_id":${JSON.stringify(id)},` +
     `"name":${text('name')},"attributes":${text('attributes')}}`;
   const schemaId = text('schema_id');
-  const owner = members.get('"user_group_id"');
   return {
     dataSourceId: Number(text('data_source_id')),
     providedId: id,
     schemaId: decodeString(schemaId),
     json: json as JsonText,
     member: `${schemaId}:${json}`,
-    reservedFor: owner === undefined ? null : (JSON.parse(treeText(owner)) as string | null),
+    reservedFor: JSON.parse(members.get('"user_group_id"') ?? NULL) as string | null,
   };
 }
