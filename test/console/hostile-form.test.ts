@@ -8,6 +8,8 @@ import {
   MAX_FORM_CHARACTERS,
   MAX_KEPT_CHARACTERS,
 } from '../../src/console/form/form.ts';
+import { groupOfText } from '../../src/console/user-group/merge.ts';
+import { limits } from '../../src/domain/field.ts';
 import { ConsoleBrowser, newWorkspace } from '../support/console.ts';
 import { textOf } from '../support/console-page.ts';
 import { sqlite } from '../support/database.ts';
@@ -102,6 +104,33 @@ describe('A form of the console', () => {
       assert.deepEqual([form.has(name), form.text(name), form.texts(name)], [true, name, [name]]);
     const tookMs = performance.now() - startedAt;
     assert.ok(tookMs < MAX_MS, `${tookMs} ms`);
+  });
+
+  it('is refused for a body that is too large for the API', async () => {
+    const { browser, call } = await newWorkspace(service);
+    assert.equal((await call('PUT', '/v1/user-groups/a', { name: 'A' })).status, 201);
+    const long = 'x'.repeat(limits.bodyBytes);
+    for (const fields of [{ name: long + long }, { properties: `{"long":"${long}"}` }]) {
+      const refused = await browser.submit('/console/user-groups/a/edit?as=json', PATH, fields);
+      assert.equal(refused.status, 413);
+      assert.match(textOf(refused), /The body must be at most/);
+    }
+  });
+
+  it('is not merged with a stored version if it has more fields or members than any', async () => {
+    const { browser, call } = await newWorkspace(service);
+    const path = '/console/catalogue/property-schema';
+    assert.equal((await call('PUT', '/v1/property-schema', { schema: {}, mode: 'off' })).status, 201);
+    const fields = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`field-${index}`, '']));
+    const refused = await browser.submit(path, path, { ...fields, version: '1-1', schema: '{}' });
+    assert.equal(refused.status, 400);
+    assert.match(textOf(refused), /must have at most 1000 fields/);
+    const groupWith = (members: number) => {
+      const names = Array.from({ length: members }, (_, index) => [`key ${index}`, 1]);
+      return JSON.stringify({ name: 'A', properties: Object.fromEntries(names) });
+    };
+    assert.notEqual(groupOfText(groupWith(limits.mapEntries)), null);
+    assert.equal(groupOfText(groupWith(limits.mapEntries + 1)), null);
   });
 
   it('gets a page without the same choices again and again', async () => {

@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { limits } from '../../domain/field.ts';
 import { type JsonText, jsonPointer, parseStrictJson } from '../../domain/json/strict-json.ts';
 import { type BodyType, invalidField, refuseFields } from '../../domain/request-body.ts';
+import { bodyTooLarge } from '../../http/request/body.ts';
 import { checkMediaType } from '../../http/request/media-type.ts';
 import { decodeParameters } from '../../http/request/query.ts';
 import type { Context } from '../../operations/context.ts';
@@ -106,7 +107,7 @@ const SPACE = 0x20;
 /** Members of a body: JSON, or the violations in a text that is not JSON. Undefined ones are left out. */
 export type Members = Readonly<Record<string, string | readonly Violation[] | undefined>>;
 
-/** Throws `invalid_request` with all errors of the form, and `unknown_field`. */
+/** Throws `invalid_request` with all errors of the form, `unknown_field`, and `body_too_large` as the API does. */
 export async function readForm<Body>(
   { cpu }: Pick<Context, 'cpu'>,
   form: Form,
@@ -117,7 +118,8 @@ export async function readForm<Body>(
   const members = Object.entries(toMembers(form));
   const texts = members.filter(([, value]) => typeof value === 'string');
   const invalid = members.flatMap(([name, value]) => (Array.isArray(value) ? [{ name, errors: value }] : []));
-  const body = Buffer.from(`{${texts.map(([name, value]) => `${JSON.stringify(name)}:${value}`)}}`);
+  const body = formBody(`{${texts.map(([name, value]) => `${JSON.stringify(name)}:${value}`)}}`);
+  await cpu.turn(body.length, GRACE_MS);
   if (invalid.length > 0) {
     const isAnother = ({ pointer }: Violation) => invalid.every(({ name }) => pointer !== `/${name}`);
     refuseFields([
@@ -126,6 +128,13 @@ export async function readForm<Body>(
     ]);
   }
   return type.read(body);
+}
+
+/** Returns the bytes of the body that a form stands for. Throws `body_too_large`. */
+export function formBody(text: string, maxBytes: number = limits.bodyBytes): Buffer {
+  const body = Buffer.from(text);
+  if (body.length > maxBytes) throw bodyTooLarge(maxBytes);
+  return body;
 }
 
 /** Returns the violations that `read` throws. */
@@ -159,7 +168,7 @@ export function jsonMember(form: Form, name: string): string | readonly Violatio
 
 /**
  * Returns the exact text of typed JSON; null if empty or invalid. Adds violations, with pointers below
- * `path`.
+ * `path`. Throws `body_too_large`.
  */
 export function parseTypedJson(
   typed: string,
@@ -167,8 +176,9 @@ export function parseTypedJson(
   violations: Violation[],
 ): JsonText | null {
   if (typed.trim() === '') return null;
+  const bytes = formBody(typed);
   try {
-    parseStrictJson(Buffer.from(typed), limits.propertiesLevels);
+    parseStrictJson(bytes, limits.propertiesLevels);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const at = jsonPointer(path);

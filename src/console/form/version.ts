@@ -17,6 +17,9 @@ const RECREATE = 'recreate';
 /** Fields that do not belong to the document, or are never shown again. */
 const OTHER_FIELDS = ['csrf', NAME, BASE, RECREATE, 'secret', 'confirmed', 'force'];
 
+/** More fields than the form of any document has. */
+const MAX_FIELDS = 1_000;
+
 /** Values that were stored when a form was opened. */
 export interface Opened {
   version: string;
@@ -106,7 +109,10 @@ function baseIn(form: Form): Map<string, string> | null {
   return base == null ? null : new Map(Object.entries(base));
 }
 
+/** Throws `invalid_request`: after a conflict, each field is a row of a table. */
 function typedIn(form: Form): [string, string][] {
+  if (form.entries.length > MAX_FIELDS)
+    throw new Problem('invalid_request', `This form must have at most ${MAX_FIELDS} fields.`);
   return form.entries
     .filter(([name]) => !OTHER_FIELDS.includes(name))
     .map(([name]) => [name, form.text(name)]);

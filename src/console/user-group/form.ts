@@ -1,6 +1,7 @@
 // The form of a user group: what a person types, and what the API accepts.
 
 import { userGroupChanges } from '../../domain/event/changes.ts';
+import { limits } from '../../domain/field.ts';
 import { refuseFields } from '../../domain/request-body.ts';
 import { type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
 import { type UserGroupFields, userGroupBody } from '../../domain/user-group/user-group-body.ts';
@@ -8,7 +9,7 @@ import type { EnvironmentConfig } from '../../operations/document/environment-co
 import { Problem, type Violation } from '../../problem.ts';
 import { type Change, changeList } from '../event/changes.ts';
 import { hidden, nameField } from '../form/fields.ts';
-import type { Form } from '../form/form.ts';
+import { type Form, formBody } from '../form/form.ts';
 import { type Opened, openedFields, openedIn } from '../form/version.ts';
 import { type Html, html } from '../markup/html.ts';
 import { mappingFields, mappingText, readMapping, type TypedMapping, typedMapping } from './mapping.ts';
@@ -28,6 +29,8 @@ export interface TypedGroup {
   properties: TypedProperties;
 }
 
+/** Maximum of all fields, which two calls may have stored one after the other. */
+const MAX_BYTES = 2 * limits.bodyBytes;
 const NOTHING: GroupFields = { name: '', mapping: null, properties: null };
 
 /** Whether the person asked for mapping and properties as JSON, by a link or by the button of the form. */
@@ -74,7 +77,7 @@ export function readGroup(form: Form, { propertySchema }: EnvironmentConfig): Ty
 
 /**
  * Returns the fields as the API reads them, with the members of mapping and properties in the order of
- * `stored`. Throws `invalid_request` with all violations.
+ * `stored`. Throws `invalid_request` with all violations, and `body_too_large`.
  */
 export function readGroupFields(
   id: string,
@@ -92,7 +95,7 @@ export function readGroupFields(
     `{"user_group_id":${JSON.stringify(id)},"name":${JSON.stringify(name)},` +
     `"mapping":${fields.mapping},"properties":${fields.properties}}`;
   try {
-    userGroupBody.read(Buffer.from(body));
+    userGroupBody.read(formBody(body, MAX_BYTES));
   } catch (error) {
     if (!(error instanceof Problem) || violations.length === 0) throw error;
     violations.push(...error.errors);

@@ -66,6 +66,7 @@ export function groupOfText(text: string): GroupFields | null {
     const name = members.get('name');
     if (name?.[0] !== '"') return null;
     const [mapping = null, properties = null] = OBJECTS.map((each) => members.get(each) ?? null);
+    if ([mapping, properties].some((object) => membersOf(object).size > limits.mapEntries)) return null;
     return { name: decodeString(name), mapping, properties };
   } catch (error) {
     if (error instanceof Problem) return null;
