@@ -184,7 +184,7 @@ export const settings = {
     fallback: 'on',
     parse: oneOf(['on', 'off']),
     meaning:
-      'Prepared statements: on, or off behind a PgBouncer older than 1.21 in transaction pooling mode.',
+      'Prepared statements: on, or off behind a PgBouncer in transaction pooling mode whose max_prepared_statements is 0, the default before version 1.24.',
   },
   defaultGracePeriodSeconds: {
     env: 'UGS_DEFAULT_GRACE_PERIOD_SECONDS',

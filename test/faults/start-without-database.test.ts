@@ -154,6 +154,7 @@ describe('A service that starts', () => {
       ],
       ['a read-only user', { username: reader, password: reader }, /permission denied for table/],
       ['TLS, which the server does not support', { search: '?sslmode=verify-full' }, /does not support SSL/],
+      ['an invalid option', { search: '?options=-c%20work_mem%3Dnone' }, /invalid value for parameter/],
       ['a missing schema', { search: '?options=-c%20search_path%3Dnone' }, /no schema has been/],
     ] as const) {
       it(title, async () => {

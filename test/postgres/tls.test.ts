@@ -70,6 +70,15 @@ describe('A PostgreSQL server with TLS', { skip: !isInstalled && 'openssl is not
     assert.deepEqual(connections, [{ ssl: true }]);
   });
 
+  it('is not waited for if the key does not fit the certificate of the client', async () => {
+    const { DATABASE_URL, ...env } = trusting('server.crt');
+    const files = `sslcert=${folder.join('server.crt')}&sslkey=${folder.join('other.key')}`;
+    const exit = await run(folder, ['serve'], { env: { ...env, DATABASE_URL: `${DATABASE_URL}&${files}` } });
+    assert.equal(exit.code, 69);
+    assert.match(exit.stderr, /^user-group-service: PostgreSQL: [^\n]*key values mismatch\n$/);
+    assert.doesNotMatch(exit.stdout, /database unavailable/);
+  });
+
   for (const command of ['migrate', 'serve']) {
     it(`is rejected if its certificate is a different one, without waiting for it, by "${command}"`, async () => {
       const { code, stdout, stderr } = await run(folder, [command], { env: trusting('other.crt') });

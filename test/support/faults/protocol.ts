@@ -76,6 +76,7 @@ export interface ServerError {
   severity?: string;
   /** Server function that reported the error. */
   routine?: string;
+  text?: string;
 }
 
 /**
@@ -87,10 +88,11 @@ export function rejection(error: ServerError, state: string): Buffer {
 }
 
 /** Returns the message with which a server reports an error. */
-export function errorResponse({ code, severity = 'ERROR', routine = 'test' }: ServerError): Buffer {
-  const fields = { S: severity, V: 'ERROR', C: code, M: 'refused by a test', R: routine };
-  const text = Object.entries(fields).map(([type, value]) => `${type}${value}\0`);
-  return message(ERROR_RESPONSE, `${text.join('')}\0`);
+export function errorResponse(error: ServerError): Buffer {
+  const { code, severity = 'ERROR', routine = 'test', text = 'refused by a test' } = error;
+  const fields = { S: severity, V: 'ERROR', C: code, M: text, R: routine };
+  const parts = Object.entries(fields).map(([type, value]) => `${type}${value}\0`);
+  return message(ERROR_RESPONSE, `${parts.join('')}\0`);
 }
 
 function message(type: number, text: string): Buffer {

@@ -26,8 +26,8 @@ export class TransientError extends StoreUnavailable {
 
   override get isTransient(): boolean {
     const message = errorMessage(this.cause);
-    const isRefused = message.startsWith(NO_LOGIN) || message === NO_TLS || REFUSED_TLS.test(this.#code);
-    return !isRefused && !NEEDS_OPERATOR.test(this.#code);
+    const isRefused = REFUSED.test(message) || REFUSED_TLS.test(this.#code);
+    return !isRefused && !REFUSED_SETTING.test(this.#code) && !NEEDS_OPERATOR.test(this.#code);
   }
 
   /** Too many connections: the server has none left. */
@@ -83,12 +83,19 @@ const NEEDS_OPERATOR = /^(?:28...|3D000|3F000|42P01|42501)$/;
 const OTHER_SESSION = /^(?:26000|42P05)$/;
 /** "cached plan must not change result type": a table has changed, so all sessions must prepare again. */
 const CHANGED_TABLE = 'RevalidateCachedQuery';
-/** How messages of `pg` begin when the password is missing or rejected. */
-const NO_LOGIN = 'SASL: ';
-/** Message of `pg` if the URL asks for TLS. */
-const NO_TLS = 'The server does not support SSL connections';
-/** Node's codes for a certificate that this side rejects, and for a TLS alert that rejects this side. */
-const REFUSED_TLS = /CERT|LEAF_SIGNATURE|^ERR_SSL_.*_ALERT_/;
+/**
+ * How messages begin that have no code of their own: of `pg`, if the password is missing or rejected, or TLS is; of
+ * PgBouncer, which reports all of its refusals as protocol violations.
+ */
+const REFUSED =
+  /^(?:SASL: |The server does not support SSL|unsupported startup parameter|no such database|password authentication failed)/;
+/** Invalid value, and unknown name, of a setting that the options of the URL set. */
+const REFUSED_SETTING = /^(?:22023|42704)$/;
+/**
+ * Node's codes for a certificate that this side rejects, for a TLS alert that rejects this side, and for files of this
+ * side that cannot be used, such as a key that does not fit its certificate.
+ */
+const REFUSED_TLS = /CERT|LEAF_SIGNATURE|^ERR_SSL_.*_ALERT_|^ERR_OSSL_/;
 const TOO_MANY_CONNECTIONS = '53300';
 /** The server is starting, shutting down or recovering. */
 const STARTING_UP = '57P03';

@@ -1,12 +1,13 @@
 // Reads a PostgreSQL database without migrating it.
 
 import { type Finding, Inspection } from '../../inspection.ts';
+import { StoreUnavailable } from '../../port.ts';
 import type { PostgresOptions } from '../client/options.ts';
 import { findDurabilityRisks } from './durability-check.ts';
 import { indexNames } from './indexes.ts';
 import { checkServer, createdTables, migrations, ServerUnfit } from './migrate.ts';
 import { findMissingPrivileges } from './privileges.ts';
-import { type SchemaSession, withSchemaSession } from './session.ts';
+import { type SchemaSession, tryServingSession, withSchemaSession } from './session.ts';
 
 /** First version in which gathering statistics requires a privilege of its own. */
 const MAINTAIN_SINCE = 17;
@@ -27,15 +28,17 @@ export function inspectPostgres<Result>(
   options: PostgresOptions,
   work: (inspection: Inspection) => Promise<Result> | Result,
 ): Promise<Result> {
-  return withSchemaSession(options, async (session) => work(new PostgresInspection(session)));
+  return withSchemaSession(options, async (session) => work(new PostgresInspection(session, options)));
 }
 
 class PostgresInspection extends Inspection {
   readonly #session: SchemaSession;
+  readonly #options: PostgresOptions;
 
-  constructor(session: SchemaSession) {
+  constructor(session: SchemaSession, options: PostgresOptions) {
     super(migrations, session.ask, session.change);
     this.#session = session;
+    this.#options = options;
   }
 
   async version(): Promise<string> {
@@ -47,6 +50,7 @@ class PostgresInspection extends Inspection {
     return [
       ...(await this.#databaseFindings()),
       ...(await this.#serverFindings()),
+      ...(await this.#settingsFindings()),
       ...(await this.#readOnlyFindings()),
       ...(await this.#privilegeFindings()),
       ...(await this.#maintainFindings()),
@@ -96,6 +100,16 @@ class PostgresInspection extends Inspection {
     } catch (error) {
       if (!(error instanceof ServerUnfit)) throw error;
       return [fatal('server', error.message, 'see "PostgreSQL must be" in docs/deploy.md')];
+    }
+  }
+
+  async #settingsFindings(): Promise<Finding[]> {
+    try {
+      await tryServingSession(this.#options);
+      return [];
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      return [fatal('server', error.message, 'see "PgBouncer" in docs/deploy.md')];
     }
   }
 

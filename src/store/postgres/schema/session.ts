@@ -17,16 +17,24 @@ export interface SchemaSession {
   change: RunSql;
 }
 
+type Work<Result> = (session: SchemaSession) => Promise<Result>;
+
 /**
  * Runs `work`. A transaction that is still open at the end, or when the signal aborts, is rolled back. Throws
  * `TransientError`.
  */
-export async function withSchemaSession<Result>(
-  options: PostgresOptions,
-  work: (session: SchemaSession) => Promise<Result>,
-): Promise<Result> {
+export function withSchemaSession<Result>(options: PostgresOptions, work: Work<Result>): Promise<Result> {
   const limits = { statementTimeoutMs: DEFAULT_STATEMENT_TIMEOUT_MS, sessionSettings: false };
-  const { query_timeout, ...config } = clientConfig({ ...options, ...limits }, false);
+  return withSession({ ...options, ...limits }, work);
+}
+
+/** Opens a session with the settings of a serving process, which a pooler may reject. Throws `TransientError`. */
+export function tryServingSession(options: PostgresOptions): Promise<void> {
+  return withSession(options, async () => {});
+}
+
+async function withSession<Result>(options: PostgresOptions, work: Work<Result>): Promise<Result> {
+  const { query_timeout, ...config } = clientConfig(options, false);
   let opened = null as Connection | null;
   const onAbort = (): void => opened?.abandon();
   options.signal?.addEventListener('abort', onAbort);
