@@ -360,7 +360,14 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Flags = {}): Config {
     const file = secretFile(setting, env);
     if (file !== undefined && flags[key] === undefined) secretFiles.push(file);
   }
+  if ((config as Config).databaseUrl.engine === 'postgres') checkTlsVariable(env);
   return config as Config;
+}
+
+/** Refuses a mode that `pg` does not know: it would connect in plain text. */
+function checkTlsVariable({ PGSSLMODE: mode }: NodeJS.ProcessEnv): void {
+  if (mode && !tlsChoices.sslmode.includes(mode))
+    throw new ConfigInvalid(`PGSSLMODE must be one of ${tlsChoices.sslmode.join(', ')}`);
 }
 
 /** Only these systems let several listeners share a port. */

@@ -290,6 +290,13 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
     });
   }
 
+  it('if PGSSLMODE is invalid, which would connect without TLS', () =>
+    assertSettingRefused({
+      env: { DATABASE_URL: 'postgres://u:hidden@127.0.0.1:1/d', PGSSLMODE: 'verify_full' },
+      names: /PGSSLMODE must be one of .*verify-full/,
+      hides: /hidden/,
+    }));
+
   it('if DATABASE_URL asks for a standby, with one host or several', async () => {
     for (const hosts of ['127.0.0.1:1', '127.0.0.1:1,127.0.0.1:2'])
       await assertSettingRefused({
