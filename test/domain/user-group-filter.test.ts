@@ -36,6 +36,14 @@ describe('a filter of user groups', () => {
       assert.equal(isMatch({ contains }), false, contains);
   });
 
+  it('takes linear time for a value of combining marks', () => {
+    const marks = '\u0301'.repeat(16_000) + '\u0316'.repeat(16_000);
+    const { user: before } = process.threadCpuUsage();
+    assert.equal(isMatch({ contains: 'plan: gold' }, { properties: JSON.stringify({ marks }) }), false);
+    // Sorting the marks takes more than a second.
+    assert.ok(process.threadCpuUsage().user - before < 300_000);
+  });
+
   it('finds a text in the composed and in the decomposed form of Unicode', () => {
     const forms = ['NFC', 'NFD'] as const;
     for (const stored of forms)

@@ -2,6 +2,7 @@
 
 import { decodeString, jsonText, objectText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
+import { normalize } from '../normalize.ts';
 import {
   type CommonSettings,
   type EmbedTokenType,
@@ -148,6 +149,6 @@ function viewerExternalId(viewer: string | null, { userGroup }: GroupValues): st
 
 function refuseAttribute(text: string, path: ValuePath): void {
   refuseText(text, attributeRules, path);
-  if (text.normalize('NFC') !== text)
+  if (normalize(text, 'NFC') !== text)
     throw refused(path, 'must be in the composed form of Unicode (NFC), because Lightdash converts it');
 }

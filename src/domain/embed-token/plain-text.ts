@@ -1,6 +1,8 @@
 // Texts that stay data when a tool writes them between quotes. Tools escape by rules that differ between their versions,
 // databases and drivers, so a text that one of them could read as the end of the value is refused, not escaped.
 
+import { normalize } from '../normalize.ts';
+
 /** Rule that a text breaks by matching. `detail` completes "the value …" and does not contain the text. */
 export interface TextRule {
   pattern: RegExp;
@@ -31,6 +33,6 @@ export const quotedRules: readonly TextRule[] = [QUOTE, BACKSLASH, CONTROL, TEMP
 
 /** Returns the first rule that the text breaks, as it is or with full-width characters converted to ASCII. */
 export function brokenRule(text: string, rules: readonly TextRule[]): TextRule | undefined {
-  const ascii = text.normalize('NFKC');
+  const ascii = normalize(text, 'NFKC');
   return rules.find(({ pattern }) => pattern.test(text) || pattern.test(ascii));
 }

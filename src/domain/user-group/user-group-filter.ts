@@ -3,6 +3,7 @@
 import { type Catalogue, parseMapping } from '../catalogue/catalogue.ts';
 import { decodeString, JsonArray, type JsonTree, parseTree, splitMembers } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
+import { normalize } from '../normalize.ts';
 import type { UserGroup } from './user-group.ts';
 
 /** A group must meet every condition that is not null. */
@@ -137,7 +138,7 @@ function propertyTest({ name, value }: PropertyCondition): (properties: JsonText
  * and ligatures.
  */
 function foldCase(text: string): string {
-  return text.normalize('NFKC').toLowerCase().toUpperCase().normalize();
+  return normalize(text, 'NFKC').toLowerCase().toUpperCase().normalize();
 }
 
 /** Parts of other spellings of the same string or number, such as `1e1`. */
