@@ -15,6 +15,7 @@ import { loadKeyRing } from '../key-ring-source.ts';
 import type { Context } from '../operations/context.ts';
 import { openStoredToken } from '../operations/database/open-stored-token.ts';
 import { atCurrentConfig, EnvironmentConfigs } from '../operations/document/environment-config.ts';
+import { CpuQueue } from '../operations/machinery/cpu-queue.ts';
 import { PropertyValidator } from '../operations/property-schema/validator/validator.ts';
 import { deleteUserGroup } from '../operations/user-group/delete.ts';
 import { HistoryErasures } from '../operations/user-group/erase-history.ts';
@@ -99,7 +100,8 @@ async function list({ store, caller: operator }: Place, options: ListOptions): P
     throw new UsageError('--match requires --search');
   const caller = await atCurrentConfig(store, operator);
   await using propertyValidator = PropertyValidator.forCommand();
-  const context = { store, configs: new EnvironmentConfigs(), propertyValidator };
+  const cpu = CpuQueue.create();
+  const context = { store, cpu, configs: new EnvironmentConfigs(), propertyValidator };
   const pages = userGroupPages(context, caller, {
     limit: LIST_PAGE,
     ...conditions,

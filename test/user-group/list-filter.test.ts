@@ -4,8 +4,11 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { operator } from '../../src/domain/api-token.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
+import { listUserGroups } from '../../src/operations/user-group/list.ts';
+import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
@@ -215,6 +218,23 @@ describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
         'data_source' in query ? [] : ids,
       );
     }
+  });
+
+  it('has time in the event loop for all properties that it searches', async () => {
+    const { context } = service.app;
+    const workspaceName = `filtered ${++workspaces}`;
+    const properties = `{"text":"${'x'.repeat(40_000)}"}` as JsonText;
+    const { workspace } = await ensureWorkspace(context.store, workspaceName, context.clock());
+    await storeUserGroups(context.store, workspaceName, { a: { properties }, b: { properties } });
+    const caller = operator(workspace.workspaceId, 'Customer');
+    let bytes = 0;
+    const turn = (more: number) => {
+      bytes += more;
+      return context.cpu.turn(more);
+    };
+    const observed = { ...context, cpu: { turn } as typeof context.cpu };
+    await listUserGroups(observed, caller, { limit: 10, match: 'contains', search: 'text: y' });
+    assert.equal(bytes, 2 * properties.length);
   });
 
   it('binds a cursor to its filters', async () => {

@@ -74,7 +74,11 @@ function csv(call: PageCall): Readable {
  * likes, so the API token is checked again for every page. Throws `Unauthenticated`.
  */
 async function* records({ context, caller, session, query }: PageCall): AsyncGenerator<(string | null)[]> {
-  const unbounded = { ...context, store: context.store.until(Number.POSITIVE_INFINITY) };
+  const unbounded = {
+    ...context,
+    store: context.store.until(Number.POSITIVE_INFINITY),
+    cpu: context.cpu.until(Number.POSITIVE_INFINITY),
+  };
   const pages = userGroupPages(unbounded, caller, { ...listConditions(readSearch(query)), limit: PAGE });
   const digest = digestOfApiToken(session.apiToken.reveal());
   for await (const page of pages) {

@@ -4,7 +4,7 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
 import { type Position, positionAfter, type UserGroupList } from '../../domain/user-group/cursor.ts';
-import { type UserGroup, userGroupKey } from '../../domain/user-group/user-group.ts';
+import { type UserGroup, userGroupKey, valuesLength } from '../../domain/user-group/user-group.ts';
 import {
   compileFilter,
   fieldsReadBy,
@@ -39,7 +39,7 @@ const CANDIDATES = 4;
 /** Growth of each query over the one before: a page of many matches is full after a few queries. */
 const GROWTH = 4;
 
-export type ListContext = Pick<Context, 'store' | 'configs' | 'propertyValidator'>;
+export type ListContext = Pick<Context, 'store' | 'cpu' | 'configs' | 'propertyValidator'>;
 
 interface FilteredList extends UserGroupList {
   filter: UserGroupFilter;
@@ -92,15 +92,23 @@ export async function filteredPage(
 
 /** Returns the groups that meet the filter. */
 async function prepareSelection(
-  { store, configs, propertyValidator }: ListContext,
+  { store, cpu, configs, propertyValidator }: ListContext,
   caller: Caller,
   filter: UserGroupFilter,
 ): Promise<Selection> {
   const needsConfig = filter.dataSource !== null || filter.invalid !== null;
   const config = needsConfig ? await configs.of(store, caller) : EnvironmentConfig.empty;
   const matches = compileFilter(filter, config.catalogue);
-  return async (groups) => {
-    const matching = groups.filter(matches);
+  const { withMappings, withProperties } = fieldsReadBy(filter);
+  return async <Group extends Omit<UserGroupSummary, 'bytes'>>(groups: readonly Group[]) => {
+    const matching: Group[] = [];
+    for (const group of groups) {
+      const mapping = withMappings ? group.mapping : null;
+      const properties = withProperties ? group.properties : null;
+      const turn = cpu.turn(valuesLength({ mapping, properties }));
+      if (turn !== undefined) await turn;
+      if (matches(group)) matching.push(group);
+    }
     if (filter.invalid !== 'properties' || matching.length === 0) return matching;
     const violations = await violationsOfProperties({ propertyValidator }, caller, config, matching);
     return matching.filter((_, index) => violations[index]!.length > 0);
