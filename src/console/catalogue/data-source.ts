@@ -97,7 +97,7 @@ const EXAMPLE = `{
   "secret_name": "prod/acme/orders"
 }`;
 
-export type DataSourceRow = Omit<DataSource, 'json' | 'member'> & { name: string };
+export type DataSourceRow = Omit<DataSource, 'json' | 'member'>;
 
 function dataSourceFields(document: Document): DataSourceRow & { attributes: JsonText } {
   const { data_source_id, schema_id, name, attributes, user_group_id = 'null' } = documentFields(document);
@@ -128,10 +128,6 @@ export function dataSourceTable(dataSources: readonly DataSourceRow[]): Html {
 
 export function dataSourceLink(providedId: string): Html {
   return idLink(pathTo(...DATA_SOURCES, providedId), providedId);
-}
-
-export function dataSourceName({ json }: DataSource): string {
-  return (JSON.parse(json) as { name: string }).name;
 }
 
 function userGroupLink(userGroupId: string): Html {

@@ -8,13 +8,7 @@ import { checkField, nameField, textField } from '../form/fields.ts';
 import { type Form, numberMember, textMember } from '../form/form.ts';
 import { absent, buttonTo, type Html, html, idCell, pathTo, table, time } from '../markup/html.ts';
 import { ADMINS, environmentConfig, type PageCall } from '../page.ts';
-import {
-  DATA_SOURCES,
-  type DataSourceRow,
-  dataSourceLink,
-  dataSourceName,
-  dataSourceTable,
-} from './data-source.ts';
+import { DATA_SOURCES, dataSourceLink, dataSourceTable } from './data-source.ts';
 
 const SCHEMAS = ['catalogue', 'schemas'] as const;
 
@@ -72,7 +66,7 @@ ${checkField({
     const dataSources = await schemaDataSources(call, id);
     const create = `${newPath(DATA_SOURCES)}?${new URLSearchParams({ schema: id })}`;
     return html`<h2>Data sources of this schema</h2>
-${dataSourceTable(dataSources.slice(0, SHOWN).map(dataSourceRow))}
+${dataSourceTable(dataSources.slice(0, SHOWN))}
 ${dataSources.length > SHOWN ? html`<p>And ${dataSources.length - SHOWN} more.</p>` : ''}
 ${isPermitted(call.caller, ADMINS) ? html`<p class="actions">${buttonTo(create, 'New data source')}</p>` : ''}`;
   },
@@ -89,10 +83,6 @@ async function schemaDataSources(
 ): Promise<readonly DataSource[]> {
   const { catalogue } = await environmentConfig({ context, caller });
   return catalogue.ofSchema(schemaId);
-}
-
-function dataSourceRow(dataSource: DataSource): DataSourceRow {
-  return { ...dataSource, name: dataSourceName(dataSource) };
 }
 
 /** Links to the data source unless the default is its number: pages have the id of the caller. */

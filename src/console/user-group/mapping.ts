@@ -7,7 +7,7 @@ import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
 import { invalidField } from '../../domain/request-body.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import type { Problem, Violation } from '../../problem.ts';
-import { dataSourceName, schemaName } from '../catalogue/data-source.ts';
+import { schemaName } from '../catalogue/data-source.ts';
 import { areaField, choiceField, hidden, textField } from '../form/fields.ts';
 import { type Form, parseTypedJson } from '../form/form.ts';
 import { type Html, html, isolated } from '../markup/html.ts';
@@ -106,7 +106,7 @@ function referenceText(
   // Unchanged: the stored reference may be the number of the data source.
   if (stored !== '' && typed === searchedText(catalogue, stored)) return stored as JsonText;
   const sources = catalogue.ofSchema(schemaId);
-  const named = sources.filter((each) => each.providedId === typed || dataSourceName(each) === typed);
+  const named = sources.filter((each) => each.providedId === typed || each.name === typed);
   const source =
     named.find((each) => each.providedId === typed) ?? (named.length === 1 ? named[0] : undefined);
   return JSON.stringify(source?.providedId ?? typed) as JsonText;
@@ -182,7 +182,7 @@ function inputField(input: Input, index: number, surroundings: Surroundings): Ht
   };
   const control = isSearched
     ? html`${textField({ ...options, list: `${name}-list`, hint: `The id or the name of one of ${offered.length} data sources; empty: ${defaultText(config.catalogue, schemaId, userGroupId)}.` })}
-<datalist id="${name}-list">${offered.slice(0, maxShown).map((each) => html`<option value="${each.providedId}">${dataSourceName(each)}</option>`)}</datalist>
+<datalist id="${name}-list">${offered.slice(0, maxShown).map((each) => html`<option value="${each.providedId}">${each.name}</option>`)}</datalist>
 ${hidden(`${name}-searched`, '1')}`
     : choiceField({ ...options, choices: choicesFor(input, offered, surroundings) });
   return html`${hidden(`${name}-schema`, schemaId)}${hidden(`${name}-stored`, stored)}
@@ -201,12 +201,9 @@ function choicesFor(
   const shown = offered.filter((each, index) => index < maxShown || each === current);
   const choices = shown.map((each) => {
     // A reference by number stays a number.
-    const text = each === current ? value : JSON.stringify(each.providedId);
-    const name = dataSourceName(each);
-    return [
-      text,
-      name === each.providedId ? name : `${isolated(name)} (${isolated(each.providedId)})`,
-    ] as const;
+    const { providedId, name } = each;
+    const text = each === current ? value : JSON.stringify(providedId);
+    return [text, name === providedId ? name : `${isolated(name)} (${isolated(providedId)})`] as const;
   });
   const isOffered = value === '' || choices.some(([text]) => text === value);
   return [
@@ -221,7 +218,7 @@ function defaultText(catalogue: Catalogue, schemaId: string, userGroupId: string
   if (reference === null) return 'missing: the schema has no default';
   const found = catalogue.lookUp(schemaId, reference, userGroupId ?? '');
   return typeof found === 'object'
-    ? `default: ${isolated(dataSourceName(found))}`
+    ? `default: ${isolated(found.name)}`
     : `missing: the default ${isolated(String(reference))} cannot be used`;
 }
 

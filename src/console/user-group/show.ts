@@ -10,7 +10,7 @@ import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { revealToken } from '../../operations/user-group/reveal-token.ts';
 import type { Problem } from '../../problem.ts';
-import { dataSourceLink, dataSourceName } from '../catalogue/data-source.ts';
+import { dataSourceLink } from '../catalogue/data-source.ts';
 import { actionForm, submit } from '../form/fields.ts';
 import { confirmationProblem, versionField } from '../form/version.ts';
 import {
@@ -159,7 +159,7 @@ function dataSources(userGroup: UserGroup, config: EnvironmentConfig): Html {
   if (!config.catalogue.isEmpty) {
     return mappedDataSources(config, userGroup, 'Name', (dataSource) => [
       dataSourceLink(dataSource.providedId),
-      dataSourceName(dataSource),
+      dataSource.name,
     ]);
   }
   return mapping === null

@@ -16,7 +16,7 @@ import {
   viewAs,
 } from '../../operations/user-group/view-as.ts';
 import { Problem } from '../../problem.ts';
-import { dataSourceLink, dataSourceName } from '../catalogue/data-source.ts';
+import { dataSourceLink } from '../catalogue/data-source.ts';
 import { dashboardSection } from '../demo/dashboard.ts';
 import { actionForm, hidden, problemSummary, submit } from '../form/fields.ts';
 import { jsonMember, readForm, textMember } from '../form/form.ts';
@@ -112,7 +112,7 @@ function dataSources(userGroup: UserGroup, config: EnvironmentConfig): Html {
     return html`<p class="hint">There is no catalogue: dashboards get the mapping as it is stored.</p>
 ${mapping === null ? none('No mapping.') : jsonBlock(mapping)}`;
   return mappedDataSources(config, userGroup, 'Attributes', (dataSource) => [
-    html`${dataSourceLink(dataSource.providedId)}<br><span class="none long">${bdi(dataSourceName(dataSource))}, number ${dataSource.dataSourceId}</span>`,
+    html`${dataSourceLink(dataSource.providedId)}<br><span class="none long">${bdi(dataSource.name)}, number ${dataSource.dataSourceId}</span>`,
     html`<code>${jsonText(dataSourceAttributes(dataSource))}</code>`,
   ]);
 }

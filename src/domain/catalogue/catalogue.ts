@@ -32,6 +32,7 @@ export interface DataSource {
   dataSourceId: number;
   providedId: string;
   schemaId: string;
+  name: string;
   /** JSON that callers see in a resolved mapping. */
   json: JsonText;
   /** The same as a member of an object, whose key is the schema id. */
@@ -332,6 +333,7 @@ function parseDataSource({ id, body }: CatalogueDocument): DataSource {
     dataSourceId: Number(text('data_source_id')),
     providedId: id,
     schemaId: decodeString(schemaId),
+    name: decodeString(text('name')),
     json: json as JsonText,
     member: `${schemaId}:${json}`,
     reservedFor: JSON.parse(members.get('"user_group_id"') ?? NULL) as string | null,
