@@ -1,6 +1,6 @@
 // Converts JSON Schemas to a form that code generators understand: a nested schema with a title becomes a
-// component, which gets a name in the generated code, and a value of several types becomes a choice between
-// schemas of one type.
+// component, which gets a name in the generated code, a value of several types becomes a choice between
+// schemas of one type, and an integer that can exceed 32 bits has a format.
 
 import type { OpenAPIV3 } from 'openapi-types';
 import type { NamedSchema, Schema } from '../../src/http/schema.ts';
@@ -28,7 +28,7 @@ function addComponent({ name, schema }: NamedSchema, components: Components): vo
 
 /** Replaces nested schemas by references. */
 function withReferences(schema: Schema, components: Components): Schema {
-  const published: Schema = splitTypes(schema);
+  const published: Schema = withFormat(splitTypes(schema));
   const nested = (each: Schema) => reference(each, components);
   const { properties, additionalProperties, items, oneOf, anyOf } = published;
   return {
@@ -87,6 +87,12 @@ function splitTypes(schema: Schema): Schema {
   const own = Object.values(keywords).flat() as string[];
   const shared = Object.fromEntries(Object.entries(common).filter(([name]) => !own.includes(name)));
   return { ...shared, anyOf: types.map((type) => ({ type, ...pick(schema, type) })) };
+}
+
+/** Without the format, generators for Java and Rust choose a type of 32 bits. */
+function withFormat(schema: Schema): Schema {
+  const isInteger = [schema.type].flat().includes('integer') && schema.const === undefined;
+  return isInteger && !(schema.maximum! < 2 ** 31) ? { ...schema, format: 'int64' } : schema;
 }
 
 function pick(schema: Schema, type: string): Schema {

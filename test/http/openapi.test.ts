@@ -46,13 +46,12 @@ function routesOfService(): Set<string> {
   return routes;
 }
 
-/** Returns every nested schema that describes objects, with its path. */
-function objectsIn(schema: object, path: string): { path: string; schema: object }[] {
+/** Returns every nested schema that has a type, with its path. */
+function schemasIn(schema: object, path: string): { path: string; schema: Schema }[] {
   const nested = Object.entries(schema).flatMap(([key, member]) =>
-    typeof member === 'object' && member !== null ? objectsIn(member, `${path}/${key}`) : [],
+    typeof member === 'object' && member !== null ? schemasIn(member, `${path}/${key}`) : [],
   );
-  const isObject = 'type' in schema && [schema.type].flat().includes('object');
-  return isObject ? [{ path, schema }, ...nested] : nested;
+  return 'type' in schema ? [{ path, schema: schema as Schema }, ...nested] : nested;
 }
 
 describe('The description of the API', () => {
@@ -69,7 +68,9 @@ describe('The description of the API', () => {
   });
 
   it('declares the members of every object: generators treat an object without them as empty', () => {
-    const objects = Object.entries(description.schemas).flatMap(([name, schema]) => objectsIn(schema, name));
+    const objects = Object.entries(description.schemas)
+      .flatMap(([name, schema]) => schemasIn(schema, name))
+      .filter(({ schema }) => [schema.type].flat().includes('object'));
     assert.ok(objects.length > 20);
     for (const { path, schema } of objects) {
       assert.ok('properties' in schema || 'additionalProperties' in schema, path);
@@ -81,6 +82,16 @@ describe('The description of the API', () => {
       .match(/"type":\[[^\]]*\]/g)
       ?.filter((types) => !/^"type":\["\w+","null"\]$/.test(types));
     assert.deepEqual(mixed, []);
+  });
+
+  it('gives every integer beyond 32 bits a format: generators for Java and Rust choose the type by it', () => {
+    const isInteger = ({ type }: Schema) => [type].flat().includes('integer');
+    const integers = Object.entries(description.schemas).flatMap(([name, schema]) =>
+      schemasIn(schema, name).filter((each) => isInteger(each.schema) && each.schema.const === undefined),
+    );
+    assert.ok(integers.length > 20);
+    for (const { path, schema } of integers)
+      assert.equal(schema.format === 'int64', !(Number(schema.maximum) < 2 ** 31), path);
   });
 
   it('has a webhook for each type of event, with the body and the headers of a delivery', () => {
@@ -96,11 +107,8 @@ describe('The description of the API', () => {
 
   it('allows null for the environment of a group in every response, as specified', () => {
     const tags = Object.entries(document.components!.schemas!).flatMap(([name, schema]) =>
-      objectsIn(schema ?? {}, name).flatMap(
-        ({ path, schema: { properties } }: { path: string; schema: Schema }) =>
-          properties?.api_environment_tag === undefined
-            ? []
-            : [{ path, tag: properties.api_environment_tag }],
+      schemasIn(schema ?? {}, name).flatMap(({ path, schema: { properties } }) =>
+        properties?.api_environment_tag === undefined ? [] : [{ path, tag: properties.api_environment_tag }],
       ),
     );
     assert.ok(tags.length >= 4);
