@@ -43,13 +43,16 @@ describe('A form of the console', () => {
 
   it('is refused if it has more fields than any page', async () => {
     const { cookie } = await ConsoleBrowser.signIn(service);
-    for (const each of [undefined, cookie]) {
+    for (const [most, each] of [
+      [MAX_FIELDS, cookie],
+      [MAX_FIELDS / 2, undefined],
+    ] as const) {
       const post = (body: string) =>
         send(service.url, { method: 'POST', path: PATH, body, headers: headers(each) });
-      const refused = await post('a&'.repeat(MAX_FIELDS));
+      const refused = await post('a&'.repeat(most));
       assert.equal(refused.status, 400);
-      assert.match(textOf(refused), new RegExp(`must have at most ${MAX_FIELDS} parameters`));
-      assert.notEqual((await post('a&'.repeat(MAX_FIELDS - 1))).status, 400);
+      assert.match(textOf(refused), new RegExp(`must have at most ${most} parameters`));
+      assert.notEqual((await post('a&'.repeat(most - 1))).status, 400);
     }
   });
 

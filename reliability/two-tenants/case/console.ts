@@ -9,8 +9,8 @@ import type { Tenant } from '../tenant.ts';
 const GROUPS = 10_000;
 const CONNECTIONS = 16;
 const FORM = 'application/x-www-form-urlencoded';
-/** Maximum number of fields of a form. */
-const FIELDS = 16_384;
+/** Maximum number of fields of a form without a session. */
+const FIELDS = 8_192;
 
 function post(path: string, body: string): Uint8Array {
   return requestBytes({

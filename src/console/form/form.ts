@@ -18,8 +18,8 @@ export const MAX_FORM_BYTES = 8 * limits.bodyBytes;
 export const MAX_FORM_CHARACTERS = Math.floor(MAX_FORM_BYTES / 3);
 /** Maximum for a form that is kept: encrypted and encoded, it is a field of another form. */
 export const MAX_KEPT_CHARACTERS = Math.floor(MAX_FORM_CHARACTERS / 3);
-/** More fields than a page has for the largest property schema: three for each of its properties. */
-const MAX_FIELDS = 16_384;
+/** With it, the largest form has more fields than a page for the largest property schema: three for each property. */
+const MIN_BYTES_PER_FIELD = 128;
 /** Several fields of this size fit into a form. */
 export const MAX_ENCODED_FIELD_BYTES = limits.bodyBytes - 16_384;
 
@@ -35,10 +35,10 @@ export class Form {
    * Throws `unsupported_media_type` for anything but a URL-encoded form, `invalid_request` for more fields
    * than any page has, and `body_too_large` for more text. URLSearchParams takes up to 150 ms per MiB.
    */
-  static read(message: IncomingMessage, bytes: Buffer): Form {
+  static read(message: IncomingMessage, bytes: Buffer, maxBytes: number): Form {
     checkMediaType(message, ['application/x-www-form-urlencoded']);
     for (let at = 0; at < bytes.length; at++) if (bytes[at] === PLUS) bytes[at] = SPACE;
-    const form = new Form(decodeParameters(bytes.toString(), 'A form', MAX_FIELDS));
+    const form = new Form(decodeParameters(bytes.toString(), 'A form', maxBytes / MIN_BYTES_PER_FIELD));
     if (form.size <= MAX_FORM_CHARACTERS) return form;
     throw new Problem('body_too_large', `A form must have at most ${MAX_FORM_CHARACTERS} characters.`);
   }

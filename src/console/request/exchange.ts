@@ -56,13 +56,13 @@ export async function receiveForm(
   maxBytes = MAX_FORM_BYTES,
 ): Promise<Form> {
   const { raw } = request;
-  if (hasSmallBody(raw)) return Form.read(raw, await readBody(raw));
+  if (hasSmallBody(raw)) return Form.read(raw, await readBody(raw), maxBytes);
   using reservation = bodies.open(tenant);
   try {
     reservation.grow(announcedBytes(raw, maxBytes));
     const bytes = await readBody(raw, reservation, maxBytes);
     await requestContext(context, request, tenant).cpu.turn(bytes.length);
-    const form = Form.read(raw, bytes);
+    const form = Form.read(raw, bytes, maxBytes);
     freeBytes(bytes);
     return form;
   } catch (problem) {
