@@ -188,6 +188,7 @@ describe('The JSON Schema of the configuration', () => {
     for (const each of [
       { version: 1 },
       file,
+      { ...file, config_version: 3 },
       { ...file, mapping_policy: { mode: 'off' }, property_schema: null },
       { ...file, property_schema: { schema: {}, mode: 'report' } },
       withSecret({ environment: 'METABASE_SECRET' }),
@@ -217,7 +218,7 @@ describe('The JSON Schema of the configuration', () => {
 
   it('describes each section', () => {
     const { properties } = configFileSchema as { properties: Record<string, { description: string }> };
-    assert.deepEqual(Object.keys(properties), ['version', ...sectionNames]);
+    assert.deepEqual(Object.keys(properties), ['version', 'config_version', ...sectionNames]);
     for (const { description } of Object.values(properties)) assert.match(description, /^[A-Z].*\.$/);
   });
 });

@@ -132,12 +132,24 @@ function reference(name: string, description: string): object {
   return { type: 'object', properties, required: [name], additionalProperties: false };
 }
 
+const configVersionField = {
+  type: 'integer',
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description:
+    'The `config_version` of an earlier response: nothing is changed if the configuration has changed since. If absent, it may have.',
+} as const;
+
 /** The JSON Schema of a file, for editors. */
 export const configFileSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Configuration of the User Group Service',
   type: 'object',
-  properties: { version: versionField, ...sectionFields(fileEntrySchema) },
+  properties: {
+    version: versionField,
+    config_version: configVersionField,
+    ...sectionFields(fileEntrySchema),
+  },
   required: ['version'],
   additionalProperties: false,
 };
@@ -154,13 +166,7 @@ export const configBody = bodyType({
   name: 'Config',
   fields: {
     ...configFields,
-    config_version: {
-      type: 'integer',
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description:
-        'The `config_version` of an earlier response: nothing is changed if the configuration has changed since. If absent, it may have.',
-    },
+    config_version: configVersionField,
   },
   required: ['version'],
   hint: (value) =>
