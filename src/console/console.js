@@ -34,19 +34,26 @@ document.addEventListener('click', async ({ target }) => {
   }, 2_000);
 });
 
-// Checks all rows of the page, or none, as the button says.
+// Checks all rows of the page, or none if all are checked.
 function showCheckAll() {
   const button = document.getElementById('check-all');
-  if (button) button.hidden = false;
+  if (!button) return;
+  const boxes = rowBoxes();
+  button.hidden = boxes.length === 0;
+  button.textContent = boxes.every(({ checked }) => checked) ? 'Uncheck all' : 'Check all';
+}
+function rowBoxes() {
+  return [...document.querySelectorAll('#rows input[type="checkbox"]')];
 }
 showCheckAll();
 document.addEventListener('htmx:after:swap', showCheckAll);
+document.addEventListener('change', showCheckAll);
 document.addEventListener('click', ({ target }) => {
   if (target.id !== 'check-all') return;
-  const boxes = document.querySelectorAll('#rows input[type="checkbox"]');
-  const isChecked = target.textContent === 'Check all';
+  const boxes = rowBoxes();
+  const isChecked = !boxes.every(({ checked }) => checked);
   for (const box of boxes) box.checked = isChecked;
-  target.textContent = isChecked ? 'Uncheck all' : 'Check all';
+  showCheckAll();
   announcement.textContent = isChecked ? `${boxes.length} checked` : 'None checked';
 });
 

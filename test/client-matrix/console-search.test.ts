@@ -170,6 +170,8 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
       const checked = page.getByRole('checkbox', { name: /^Select/, checked: true });
       await page.getByRole('button', { name: 'Check all' }).click();
       assert.equal(await checked.count(), await page.getByRole('checkbox').count());
+      await page.getByLabel('Select customer-000001').uncheck();
+      await page.getByRole('button', { name: 'Check all' }).click();
       await page.getByRole('button', { name: 'Uncheck all' }).click();
       assert.equal(await checked.count(), 0);
       await page.getByLabel('Select customer-000001').check();
