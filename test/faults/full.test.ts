@@ -5,6 +5,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { FAULT_MS, Installation } from '../support/faults/installation.ts';
+import { authenticates, errorResponse } from '../support/faults/protocol.ts';
 import { DedicatedServer } from '../support/faults/server.ts';
 import { run } from '../support/process.ts';
 
@@ -34,6 +35,20 @@ describe('A server without a free connection', () => {
     await sleep(FAULT_MS);
     await callers.stopAndCheck();
     test.diagnostic(callers.summary);
+  });
+
+  it('still serves processes that have connections, if a pooler has none left', async (test) => {
+    await site.get('one', 'One');
+    const { opened } = site.proxy;
+    const error = { code: '08P01', severity: 'FATAL', text: 'no more connections allowed (max_client_conn)' };
+    site.proxy.rewrite = (message) => (authenticates(message) ? errorResponse(error) : message);
+    using callers = site.callers();
+    await sleep(FAULT_MS);
+    site.proxy.rewrite = (message) => message;
+    await callers.stopAndCheck();
+    test.diagnostic(callers.summary);
+    assert.ok(site.proxy.opened > opened);
+    assert.ok(callers.unavailable < callers.served / 10, callers.summary);
   });
 
   it('causes a 503 within the limit for a process without any connection', async () => {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { databaseOf, postgres } from '../support/database.ts';
-import { errorResponse } from '../support/faults/protocol.ts';
+import { authenticates, errorResponse } from '../support/faults/protocol.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 import { createApiToken, Folder, run } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -74,17 +74,12 @@ describe('the session features of PostgreSQL that the service uses', () => {
   it('are named if the pooler rejects them: "serve" exits immediately, and "doctor" fails', async () => {
     await using proxy = await FaultProxy.start(database.url);
     let isRejected = false;
-    let afterRejection = () => proxy.cut();
     proxy.onClientData = (bytes) => {
       if (bytes.includes('client_encoding')) isRejected = bytes.includes('statement_timeout');
     };
     const text = 'unsupported startup parameter: statement_timeout';
     const rejection = errorResponse({ code: '08P01', severity: 'FATAL', text });
-    proxy.rewrite = (message) => {
-      if (!isRejected || !asksForPassword(message)) return message;
-      setTimeout(afterRejection, 50);
-      return rejection;
-    };
+    proxy.rewrite = (message) => (isRejected && authenticates(message) ? rejection : message);
     using folder = new Folder();
     const env = { ...database.env, DATABASE_URL: proxy.url, UGS_DATABASE_WAIT_MS: '600000' };
     const serving = await run(folder, ['serve', '--port', '0'], { env });
@@ -92,14 +87,9 @@ describe('the session features of PostgreSQL that the service uses', () => {
       { code: serving.code, stderr: serving.stderr },
       { code: 69, stderr: `user-group-service: PostgreSQL: ${text}\n` },
     );
-    afterRejection = () => {};
     const { code, stdout } = await run(folder, ['doctor'], { env });
     assert.equal(code, 65);
     assert.match(stdout, new RegExp(`failed +server +PostgreSQL: ${text}\\. What to do: `));
     assert.match(stdout, /^ok +schema /m);
   });
 });
-
-function asksForPassword(message: Buffer): boolean {
-  return message[0] === 'R'.charCodeAt(0);
-}

@@ -2,6 +2,7 @@
 // statements of a request, and error responses.
 // https://www.postgresql.org/docs/18/protocol-message-formats.html
 
+const AUTHENTICATION = 'R'.charCodeAt(0);
 const BIND = 'B'.charCodeAt(0);
 const COMMAND_COMPLETE = 'C'.charCodeAt(0);
 const ERROR_RESPONSE = 'E'.charCodeAt(0);
@@ -68,6 +69,16 @@ export function parameterStatus(name: string, value: string): Buffer {
 /** Whether the message reports the completion of a statement with this command tag. */
 export function completes(message: Buffer, command: string): boolean {
   return message[0] === COMMAND_COMPLETE && message.toString('latin1', 5).startsWith(command);
+}
+
+/** Whether the message asks for a password, or accepts the session without one. */
+export function authenticates(message: Buffer): boolean {
+  return message[0] === AUTHENTICATION;
+}
+
+/** Whether the message reports an error after which the server closes the connection. */
+export function isFatal(message: Buffer): boolean {
+  return message[0] === ERROR_RESPONSE && message.includes('SFATAL\0');
 }
 
 export interface ServerError {

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import {
   endsRequest,
+  isFatal,
   MessageSplitter,
   readyState,
   rejection,
@@ -260,8 +261,13 @@ class Connection {
   }
 
   #send(message: Buffer): void {
-    if (this.#proxy.delayMs === 0) this.#client.write(message);
-    else setTimeout(() => this.#deliver(() => this.#client.write(message)), this.#proxy.delayMs);
+    if (this.#proxy.delayMs === 0) this.#write(message);
+    else setTimeout(() => this.#deliver(() => this.#write(message)), this.#proxy.delayMs);
+  }
+
+  #write(message: Buffer): void {
+    this.#client.write(message);
+    if (isFatal(message)) this.#client.end();
   }
 }
 

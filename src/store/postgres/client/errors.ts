@@ -30,9 +30,9 @@ export class TransientError extends StoreUnavailable {
     return !isRefused && !REFUSED_SETTING.test(this.#code) && !NEEDS_OPERATOR.test(this.#code);
   }
 
-  /** Too many connections: the server has none left. */
+  /** Too many connections: the server or its pooler has none left. */
   get isConnectionLimit(): boolean {
-    return this.#code === TOO_MANY_CONNECTIONS;
+    return this.#code === TOO_MANY_CONNECTIONS || NO_CONNECTIONS_LEFT.test(errorMessage(this.cause));
   }
 
   /** Whether all connections of this process's pool are in use. */
@@ -97,6 +97,8 @@ const REFUSED_SETTING = /^(?:22023|42704)$/;
  */
 const REFUSED_TLS = /CERT|LEAF_SIGNATURE|^ERR_SSL_.*_ALERT_|^ERR_OSSL_/;
 const TOO_MANY_CONNECTIONS = '53300';
+/** How messages of PgBouncer about its own limits begin. */
+const NO_CONNECTIONS_LEFT = /^(?:no more connections allowed|client connections exceeded)/;
 /** The server is starting, shutting down or recovering. */
 const STARTING_UP = '57P03';
 /** Severities; translated if the server's messages are not in English. */
