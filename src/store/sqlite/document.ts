@@ -13,7 +13,7 @@ import type { Cell } from '../row-shape.ts';
 import { record } from './event/record.ts';
 import type { CommandExecutor, QueryExecutor } from './executor.ts';
 import type { Connection } from './file/connection.ts';
-import { asStoreError } from './file/file.ts';
+import { asStoreError } from './file/file-error.ts';
 import { placeholders } from './placeholders.ts';
 
 const OF_KEY = 'workspace_id = ? and environment = ? and kind = ? and document_id = ?';

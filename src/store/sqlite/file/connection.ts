@@ -8,7 +8,8 @@ import { StoreUnavailable } from '../../port.ts';
 import type { Read } from '../../reads.ts';
 import type { Cell, Row } from '../../row-shape.ts';
 import { withNumberedParameters } from '../placeholders.ts';
-import { acceptsData, guard, isFailedSync, reportsFreeSpace, rewrite } from './file.ts';
+import { acceptsData, reportsFreeSpace, rewrite } from './file.ts';
+import { guard, isFailedSync } from './file-error.ts';
 
 /** 3.51.3 fixed a bug in the write-ahead log that could corrupt a database. */
 const OLDEST_SQLITE = [3, 51, 3];

@@ -1,4 +1,4 @@
-// The database file: creation, identity, syncing, and which errors are failures of the file rather than bugs.
+// The database file: creation, identity, syncing and space.
 
 import {
   accessSync,
@@ -17,44 +17,14 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { devNull } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fsyncPath } from '../../../system/atomic-file.ts';
 import { StoreUnavailable } from '../../port.ts';
-
-/**
- * Primary result codes about the file rather than the SQL: busy, locked, out of memory, read-only, I/O error, corrupt,
- * full, cannot open, locking protocol, not a database.
- */
-const FILE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 15, 26]);
-
-/** SQLITE_FULL */
-const FULL = 13;
-
-/** Remedies by primary result code. SQLite's messages do not name the file. */
-const REMEDIES: Partial<Record<number, (path: string) => string>> = {
-  8: makeWritable,
-  11: (path) => `keep a copy of ${path} and restore a backup`,
-  [FULL]: (path) => `free space on the disk of ${path}`,
-  14: (path) => lackOfFiles() ?? makeWritable(path),
-  26: (path) => `if ${path} is another kind of file, name that of the database; otherwise restore a backup`,
-};
-
-const GRANT_ACCESS =
-  'it and its directory must be readable and writable for this user, on a disk that is not mounted read-only';
-/** Remedies by the code of an error of Node, whose message names the file. */
-const NODE_REMEDIES: Partial<Record<string, string>> = {
-  EACCES: GRANT_ACCESS,
-  EPERM: GRANT_ACCESS,
-  EROFS: GRANT_ACCESS,
-};
+import { guard, isDiskFull } from './file-error.ts';
 
 const CHUNK_BYTES = 262_144;
 /** Bytes that a disk must accept to count as writable: several changes of the largest size. */
 const REQUIRED_FREE_BYTES = 1_048_576;
-/** SQLITE_IOERR_FSYNC */
-const FAILED_SYNC = 1034;
-const FULL_CODES: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /**
  * Creates the file, readable by its owner only, and its directory if they are missing. Returns the path without
@@ -192,7 +162,7 @@ export function acceptsData(path: string): boolean {
     return true;
   } catch (error) {
     // Other failures of a new file need not affect the database.
-    return !FULL_CODES.has((error as NodeJS.ErrnoException).code);
+    return !isDiskFull(error);
   }
 }
 
@@ -207,54 +177,4 @@ function writeScratch(path: string): void {
   } finally {
     closeSync(file);
   }
-}
-
-/** Runs `work`; a failure of the file at `path` becomes `StoreUnavailable`. */
-export function guard<Result>(work: () => Result, path?: string): Result {
-  try {
-    return work();
-  } catch (error) {
-    throw asStoreError(error, path);
-  }
-}
-
-/** A failure of the file as `StoreUnavailable`; any other error unchanged. */
-export function asStoreError(error: unknown, path?: string): unknown {
-  const code = sqliteErrorCode(error);
-  const isFileError = code === null ? error instanceof Error && 'syscall' in error : FILE_CODES.has(code);
-  if (!isFileError) return error;
-  const message = [(error as Error).message, remedyFor(error, code, path)].filter(Boolean).join(': ');
-  return new StoreUnavailable(`SQLite: ${message}`, { cause: error });
-}
-
-function remedyFor(error: unknown, code: number | null, path: string | undefined): string | undefined {
-  const { code: name } = error as NodeJS.ErrnoException;
-  if (code === null && !FULL_CODES.has(name)) return NODE_REMEDIES[name ?? ''];
-  return path === undefined ? undefined : REMEDIES[code ?? FULL]?.(path);
-}
-
-/** Node's error if the process has no file descriptor left, for which SQLite has no code of its own. */
-function lackOfFiles(): string | null {
-  try {
-    closeSync(openSync(devNull, 'r'));
-    return null;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
-
-function makeWritable(path: string): string {
-  return `${path}, its -wal and -shm files and their directory must be writable for this user, on a disk that is not mounted read-only`;
-}
-
-/** Whether the cause of a `StoreUnavailable` is a sync that failed. */
-export function isFailedSync(error: unknown): boolean {
-  const { errcode, syscall } = ((error as Error).cause ?? {}) as { errcode?: number; syscall?: string };
-  return errcode === FAILED_SYNC || syscall === 'fsync';
-}
-
-/** The primary result code of SQLite; null if the error is not from SQLite. */
-export function sqliteErrorCode(error: unknown): number | null {
-  const { code, errcode } = error as { code?: string; errcode?: number };
-  return code === 'ERR_SQLITE_ERROR' ? (errcode ?? 0) & 0xff : null;
 }

@@ -3,7 +3,8 @@
 
 import { existsSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { asStoreError, fileIdentity, futurePath, guard, makeFile, sqliteErrorCode } from './file.ts';
+import { fileIdentity, futurePath, makeFile } from './file.ts';
+import { asStoreError, guard, sqliteErrorCode } from './file-error.ts';
 
 const BUSY = 5;
 

@@ -12,7 +12,8 @@ import {
 } from '../../../system/atomic-file.ts';
 import { deliverSignals } from '../../../system/on-exit.ts';
 import { StoreUnavailable } from '../../port.ts';
-import { asStoreError, guard, requireRegularFile, sqliteErrorCode } from '../file/file.ts';
+import { requireRegularFile } from '../file/file.ts';
+import { asStoreError, guard, sqliteErrorCode } from '../file/file-error.ts';
 
 /** 4 MB: small enough for a progress bar that moves. */
 const PAGES_A_STEP = 1_024;

@@ -11,7 +11,8 @@ import {
   temporaryPath,
 } from '../../../system/atomic-file.ts';
 import { deliverSignals, onExit } from '../../../system/on-exit.ts';
-import { asStoreError, futurePath, guard, requireRegularFile } from '../file/file.ts';
+import { futurePath, requireRegularFile } from '../file/file.ts';
+import { asStoreError, guard } from '../file/file-error.ts';
 import { lockForCreating } from '../file/lock.ts';
 import { inspectFile, type SqliteInspection } from './inspect.ts';
 

@@ -4,7 +4,7 @@ import { fsyncSync, openSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { StoreUnavailable } from '../../port.ts';
 import { Connection } from '../file/connection.ts';
-import { guard, isFailedSync } from '../file/file.ts';
+import { guard, isFailedSync } from '../file/file-error.ts';
 
 export interface CheckpointerFile {
   file: string;
