@@ -65,6 +65,7 @@ describe('A reference', () => {
       dataSourceId: 2,
       providedId: 'us',
       schemaId: 'orders',
+      name: 'US',
       json: expected,
       member: `"orders":${expected}`,
       reservedFor: null,
