@@ -70,6 +70,7 @@ export class ApiDescription {
     formats: {
       'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
       'uri-reference': (text: string) => URL.canParse(text, 'http://service'),
+      int64: true,
     },
   });
 
