@@ -1,7 +1,7 @@
 // Generates types of the client from the API description and from the schemas of the settings of
 // integrations. openapi-typescript needs the API of TypeScript 5, which TypeScript 7 does not have.
 
-import { spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { embedTokenTypes } from '../src/domain/embed-token/mint.ts';
 import type { Schema } from '../src/http/schema.ts';
 
@@ -75,7 +75,9 @@ function withoutReferences(schema: Schema, schemas: Readonly<Record<string, Sche
 }
 
 function settingsTypes(): string {
-  const members = embedTokenTypes.map(([type, { settings }]) => `  ${type}: ${typeText(settings)};`);
+  const members = embedTokenTypes.map(
+    ([type, { settings }]) => `  ${JSON.stringify(type)}: ${typeText(settings)};`,
+  );
   return formatted(`// Generated from the service by \`npm run format\`.
 
 import type { JsonValue } from './wire.ts';
@@ -120,7 +122,7 @@ function objectText({ properties, required = [], ...schema }: Schema, array: 're
   const members = Object.entries(properties).map(([name, member]) => {
     const comment = member.description === undefined ? '' : `/** ${member.description} */\n`;
     const isRequired = isOne || required.includes(name);
-    return `${comment}${name}${isRequired ? '' : '?'}: ${typeText(member, array)}${isRequired ? '' : ' | undefined'};`;
+    return `${comment}${JSON.stringify(name)}${isRequired ? '' : '?'}: ${typeText(member, array)}${isRequired ? '' : ' | undefined'};`;
   });
   if (!isOne) return `{\n${members.join('\n')}\n}`;
   // TypeScript accepts an object with members of several types of a union; in a response, `in` distinguishes
@@ -129,13 +131,12 @@ function objectText({ properties, required = [], ...schema }: Schema, array: 're
   return members
     .map(
       (member, index) =>
-        `{ ${[member, ...others(names[index]!).map((each) => `${each}?: undefined;`)].join(' ')} }`,
+        `{ ${[member, ...others(names[index]!).map((each) => `${JSON.stringify(each)}?: undefined;`)].join(' ')} }`,
     )
     .join(' | ');
 }
 
 function formatted(text: string): string {
   const args = ['format', `--stdin-file-path=${SCHEMAS}`];
-  const { stdout } = spawnSync('node_modules/.bin/biome', args, { input: text, encoding: 'utf8' });
-  return stdout;
+  return execFileSync('node_modules/.bin/biome', args, { input: text, encoding: 'utf8' });
 }
