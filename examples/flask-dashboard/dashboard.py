@@ -1,6 +1,7 @@
 """A dashboard server: each customer sees the rows of its own database, or its own rows of a shared one.
 
-    SERVICE_URL=http://127.0.0.1:8080 API_TOKEN=uga_... DATABASES=databases.json flask --app dashboard run
+    export SERVICE_URL=http://127.0.0.1:8080 API_TOKEN=uga_... PRODUCT_URL=https://product.example.com
+    DATABASES=databases.json flask --app dashboard run
 """
 
 import json
@@ -34,6 +35,9 @@ def resolve(token):
 
 @app.post("/session")
 def sign_in():
+    # Otherwise any site could show its visitors the dashboard of a customer of its choice.
+    if request.headers.get("Origin") != os.environ["PRODUCT_URL"]:
+        abort(403)
     token = request.form.get("token") or abort(401)
     resolve(token)
     session = secrets.token_urlsafe()

@@ -23,6 +23,8 @@ print(server.server_port, flush=True)
 server.serve_forever()
 `;
 
+const PRODUCT_URL = 'https://product.example.com';
+
 /** Python that has Flask (Debian: python3-flask). */
 const python = ['/usr/bin/python3', 'python3'].find(
   (name) => spawnSync(name, ['-c', 'import flask']).status === 0,
@@ -58,7 +60,12 @@ describe('The dashboard server in Python', {
     const flask = stack.use(
       new Program(folder, ['-c', RUN, pathOf('dashboard.py')], {
         command: python!,
-        env: { SERVICE_URL: service.url, API_TOKEN: token, DATABASES: folder.join('databases.json') },
+        env: {
+          SERVICE_URL: service.url,
+          API_TOKEN: token,
+          PRODUCT_URL,
+          DATABASES: folder.join('databases.json'),
+        },
       }),
     );
     await eventually('the port of Flask', async () => flask.stdout.includes('\n'));
@@ -85,13 +92,12 @@ describe('The dashboard server in Python', {
   const tokenOf = async (id: string): Promise<string> =>
     (await call('GET', `/v1/user-groups/${id}`)).json.user_group.token;
   const signIn = async (id: string): Promise<string> => openSession(await tokenOf(id));
+  /** Posts a form as a page of the origin does. */
+  const post = (form: Record<string, string>, origin = PRODUCT_URL) =>
+    send(url, { method: 'POST', path: '/session', headers: { origin }, body: new URLSearchParams(form) });
   /** Signs a viewer in, and returns the cookie. */
   async function openSession(token: string): Promise<string> {
-    const response = await send(url, {
-      method: 'POST',
-      path: '/session',
-      body: new URLSearchParams({ token }),
-    });
+    const response = await post({ token });
     assert.equal(response.status, 303, response.text);
     return String(response.headers['set-cookie']).split(';', 1)[0]!;
   }
@@ -132,10 +138,12 @@ describe('The dashboard server in Python', {
     assert.equal((await view(cookie)).status, 401);
     for (const none of ['', 'session=forged']) assert.equal((await view(none)).status, 401);
     const wrong: Record<string, string>[] = [{ token: 'x' }, { token: '' }, {}];
-    for (const form of wrong) {
-      const request = { method: 'POST', path: '/session', body: new URLSearchParams(form) };
-      assert.equal((await send(url, request)).status, 401, JSON.stringify(form));
-    }
+    for (const form of wrong) assert.equal((await post(form)).status, 401, JSON.stringify(form));
+  });
+
+  it('refuses a token that another site posts', async () => {
+    for (const origin of ['https://attacker.example', 'null', `${PRODUCT_URL}.attacker.example`])
+      assert.equal((await post({ token: await tokenOf('acme') }, origin)).status, 403);
   });
 
   it('accepts an embed token that is narrowed for one person, until the user group changes', async () => {
