@@ -14,6 +14,7 @@ import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import type { Access } from '../store/admission.ts';
 import type { EndpointDescription } from './description.ts';
 import type { BodyAdmission, Reservation } from './limits/body-admission.ts';
+import { keepConnection } from './limits/connection-limit.ts';
 import type { InFlight } from './limits/in-flight.ts';
 import type { RateLimit } from './limits/rate-limit.ts';
 import type { UnreadResponses } from './limits/response-backpressure.ts';
@@ -236,6 +237,7 @@ async function authorize(
   try {
     const caller = await authenticate(context, digest);
     request.apiTokenId = caller.apiTokenId;
+    keepConnection(request.raw);
     context.activity.seen(caller.workspaceId);
     limit?.(caller, reply);
     permit(caller, endpoint.permissions, endpoint.purpose);

@@ -91,13 +91,13 @@ export class HttpMetrics implements ServerMetrics {
     });
     new Gauge({
       name: 'user_group_service_client_connections_max',
-      help: 'Connections beyond this number are closed unanswered.',
+      help: 'Maximum number of connections. Beyond it, the oldest without an authenticated request are closed.',
       registers,
       aggregator: 'max',
     }).set(maxConnections);
     const refused = new Counter({
       name: 'user_group_service_client_connections_refused_total',
-      help: 'Connections that were closed unanswered because there were too many.',
+      help: 'Connections that were closed because there were too many.',
       registers,
     });
     server.on('drop', () => refused.inc());

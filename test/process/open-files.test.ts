@@ -1,11 +1,12 @@
 // Connections that the process cannot accept are logged, and accepted again once resources are free.
 
 import assert from 'node:assert/strict';
+import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { eventually, Folder, PROGRAM, Program, Service } from '../support/process.ts';
+import { createApiToken, eventually, Folder, PROGRAM, Program, Service } from '../support/process.ts';
 
 const NO_FREE_FILE = fileURLToPath(new URL('../support/no-free-file.cjs', import.meta.url));
 const MAX_FILES = 80;
@@ -101,6 +102,23 @@ describe('The maximum number of connections', { skip: process.platform === 'win3
     crowd.leave();
     await eventually('a free connection', () => service.send({ path: '/readyz' }).catch(() => null));
   });
+
+  it('keeps no caller out: a new connection closes the oldest without an authenticated request', async () => {
+    using folder = new Folder();
+    const { token } = await createApiToken(folder);
+    const env = { UGS_MAX_CONNECTIONS: '100', UGS_THREADS: '2' };
+    await using service = await serveBy(folder, 'exec "$0" "$@"', env);
+    const call = (agent: Agent) => service.send({ token, path: '/v1/user-groups', agent });
+    const pool = new Agent({ keepAlive: true, maxSockets: 1 });
+    assert.equal((await call(pool)).status, 200);
+    const kept = Object.values(pool.freeSockets).flat()[0];
+    using crowd = new Crowd(service.url, 200, 500);
+    await eventually('refused connections', () => crowd.ended > 200);
+    for (let round = 0; round < 50; round++) assert.equal((await call(new Agent())).status, 200);
+    assert.equal((await call(pool)).status, 200);
+    assert.equal(Object.values(pool.freeSockets).flat()[0], kept);
+    pool.destroy();
+  });
 });
 
 function countOf({ stdout }: Service, pattern: RegExp): number {
@@ -109,21 +127,37 @@ function countOf({ stdout }: Service, pattern: RegExp): number {
 
 /** Clients that connect and send nothing. */
 class Crowd implements Disposable {
-  readonly #sockets: Socket[];
+  readonly #port: number;
+  readonly #returnsAfterMs: number | null;
+  readonly #sockets = new Set<Socket>();
+  #hasLeft = false;
   ended = 0;
 
-  constructor(url: string, count: number) {
-    const port = Number(new URL(url).port);
-    this.#sockets = Array.from({ length: count }, () =>
-      connect(port, '127.0.0.1')
-        .on('error', () => {})
-        .on('close', () => this.ended++)
-        .resume(),
-    );
+  /** With `returnsAfterMs`, each connects again after it is disconnected. */
+  constructor(url: string, count: number, returnsAfterMs: number | null = null) {
+    this.#port = Number(new URL(url).port);
+    this.#returnsAfterMs = returnsAfterMs;
+    for (let index = 0; index < count; index++) this.#connect();
+  }
+
+  #connect(): void {
+    const socket = connect(this.#port, '127.0.0.1')
+      .on('error', () => {})
+      .on('close', () => {
+        this.ended++;
+        if (!this.#sockets.delete(socket) || this.#returnsAfterMs === null) return;
+        setTimeout(() => this.#hasLeft || this.#connect(), this.#returnsAfterMs);
+      })
+      .resume();
+    this.#sockets.add(socket);
   }
 
   leave(): void {
-    for (const socket of this.#sockets) socket.destroy();
+    this.#hasLeft = true;
+    for (const socket of this.#sockets) {
+      this.#sockets.delete(socket);
+      socket.destroy();
+    }
   }
 
   [Symbol.dispose](): void {

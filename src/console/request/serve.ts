@@ -3,6 +3,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { digestOfApiToken } from '../../domain/token.ts';
+import { keepConnection } from '../../http/limits/connection-limit.ts';
 import { httpStatus, toProblem } from '../../http/response/problem.ts';
 import { authenticate, Unauthenticated } from '../../operations/api-token/authenticate.ts';
 import { GRACE_MS } from '../../operations/machinery/cpu-queue.ts';
@@ -76,6 +77,7 @@ async function findSignedIn(
   try {
     const caller = await authenticate(context, digestOfApiToken(session.apiToken.reveal()));
     request.apiTokenId = caller.apiTokenId;
+    keepConnection(request.raw);
     limit?.(caller, reply);
     return await frames.add(context, request, { caller, session });
   } catch (error) {

@@ -1,8 +1,10 @@
 // Limits connections, and handles a lack of file descriptors. Connections beyond either limit are accepted
 // and closed: callers see closed connections, and the operator would see nothing without these warnings.
+// A new connection is not refused for lack of room: anyone could occupy all of it and keep callers out.
 
 import { closeSync, openSync } from 'node:fs';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { devNull } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import type { Logger } from 'pino';
@@ -20,13 +22,28 @@ interface LimitOptions {
   log: Logger;
 }
 
+/** Connections that are being closed at the same time, of the files that UGS_MAX_CONNECTIONS leaves. */
+const MAX_CLOSING = 64;
+
+/** Connections that have had an authenticated request. */
+const authenticated = new WeakSet<Socket>();
+
+/** Keeps the connection of an authenticated request when others have to make room. */
+export function keepConnection({ socket }: IncomingMessage): void {
+  authenticated.add(socket);
+}
+
 /** Logs connections closed for lack of file descriptors or because of `maxConnections`, each at most once a minute. */
 export function limitConnections(server: Server, { maxConnections, connections, log }: LimitOptions): void {
   const files = new OpenFiles(connections !== undefined);
-  if (connections !== undefined) countConnections(server, connections);
+  const open = new Connections(maxConnections, connections);
   // Node compares the value with the connections of this thread whenever it accepts one.
   Object.defineProperty(server, 'maxConnections', {
-    get: () => (files.isReserveInUse ? 0 : maxConnections - (connections?.ofOthers ?? 0)),
+    get: () => (files.isReserveInUse ? 0 : open.maxAccepted),
+  });
+  server.on('connection', (socket) => {
+    // Counted like a connection that Node closes.
+    if (open.add(socket)) server.emit('drop');
   });
   const warnOfFiles = atMostOnceA(REPEAT_MS, (open: number) =>
     log.error(
@@ -37,7 +54,7 @@ export function limitConnections(server: Server, { maxConnections, connections, 
   const warnOfConnections = atMostOnceA(REPEAT_MS, () =>
     log.warn(
       { connections: maxConnections },
-      'UGS_MAX_CONNECTIONS is reached: new connections are closed unanswered',
+      'UGS_MAX_CONNECTIONS is reached: connections without an authenticated request are closed, the oldest first',
     ),
   );
   const check = (): void => {
@@ -57,14 +74,56 @@ export function limitConnections(server: Server, { maxConnections, connections, 
   });
 }
 
-function countConnections(server: Server, connections: ThreadSum): void {
-  let open = 0;
-  server.on('connection', (socket) => {
-    connections.own = ++open;
+class Connections {
+  readonly #max: number;
+  readonly #ofThreads: ThreadSum | undefined;
+  /** In the order in which they were opened. Those that have been authenticated are removed when they are met. */
+  readonly #unauthenticated = new Set<Socket>();
+  readonly #closing = new Set<Socket>();
+  #open = 0;
+
+  constructor(max: number, ofThreads: ThreadSum | undefined) {
+    this.#max = max;
+    this.#ofThreads = ofThreads;
+  }
+
+  /** Includes one more than the limit, for which `add` closes another, and those that Node still counts. */
+  get maxAccepted(): number {
+    return this.#maxOpen + Math.min(this.#closing.size, MAX_CLOSING) + 1;
+  }
+
+  get #maxOpen(): number {
+    return this.#max - (this.#ofThreads?.ofOthers ?? 0);
+  }
+
+  /** Returns whether a connection, perhaps this one, was closed to stay within the limit. */
+  add(socket: Socket): boolean {
+    this.#unauthenticated.add(socket);
+    this.#count(1);
     socket.once('close', () => {
-      connections.own = --open;
+      this.#unauthenticated.delete(socket);
+      if (!this.#closing.delete(socket)) this.#count(-1);
     });
-  });
+    const isFull = this.#open > this.#maxOpen;
+    if (isFull) this.#closeOldest();
+    return isFull;
+  }
+
+  #closeOldest(): void {
+    for (const socket of this.#unauthenticated) {
+      this.#unauthenticated.delete(socket);
+      if (authenticated.has(socket)) continue;
+      this.#closing.add(socket);
+      this.#count(-1);
+      socket.destroy();
+      return;
+    }
+  }
+
+  #count(change: number): void {
+    this.#open += change;
+    if (this.#ofThreads !== undefined) this.#ofThreads.own = this.#open;
+  }
 }
 
 /**
