@@ -2,7 +2,7 @@
 // integrations. openapi-typescript needs the API of TypeScript 5, which TypeScript 7 does not have.
 
 import { execFileSync } from 'node:child_process';
-import { embedTokenTypes } from '../src/domain/embed-token/mint.ts';
+import { embedTokenTypes } from '../src/domain/embed-token/embed-token.ts';
 import type { Schema } from '../src/http/schema.ts';
 
 const SETTINGS = 'client/src/integration-settings.ts';

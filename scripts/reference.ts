@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { type Command, Help } from 'commander';
 import { exitCodeMeanings } from '../src/commands/exit-code.ts';
 import { allSettings, variableNames } from '../src/config.ts';
-import { algorithmsWithSecret, embedTokenTypes } from '../src/domain/embed-token/mint.ts';
+import { algorithmsWithSecret, embedTokenTypes } from '../src/domain/embed-token/embed-token.ts';
 import { eventTypes } from '../src/domain/event/event.ts';
 import { problemDescriptions } from '../src/http/docs/error-docs.ts';
 import { problems } from '../src/http/response/problem.ts';

@@ -2,7 +2,7 @@
 // repeated call completes an earlier one and overwrites no other data.
 
 import type { Caller } from '../domain/api-token.ts';
-import { integrationBody } from '../domain/embed-token/mint.ts';
+import { integrationBody } from '../domain/embed-token/embed-token.ts';
 import { jsonText } from '../domain/json/json-tree.ts';
 import { putDataSource, putSchema } from '../operations/catalogue/catalogue.ts';
 import type { Context } from '../operations/context.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import type { Caller } from '../../src/domain/api-token.ts';
 import type { DocumentDefinition } from '../../src/domain/document.ts';
-import { integrationBody } from '../../src/domain/embed-token/mint.ts';
+import { integrationBody } from '../../src/domain/embed-token/embed-token.ts';
 import { integrationDefinition } from '../../src/domain/integration.ts';
 import { digestOfApiToken } from '../../src/domain/token.ts';
 import { webhookEndpointDefinition } from '../../src/domain/webhook-endpoint/webhook-endpoint.ts';

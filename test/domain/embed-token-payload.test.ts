@@ -13,7 +13,7 @@ import {
   integrationSignature,
   refuseReserved,
   selectResource,
-} from '../../src/domain/embed-token/mint.ts';
+} from '../../src/domain/embed-token/embed-token.ts';
 import { GroupValues } from '../../src/domain/embed-token/template.ts';
 import type { Integration } from '../../src/domain/integration.ts';
 import { jsonText } from '../../src/domain/json/json-tree.ts';

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { embedTokenPayload, integrationBody } from '../../src/domain/embed-token/mint.ts';
+import { embedTokenPayload, integrationBody } from '../../src/domain/embed-token/embed-token.ts';
 import { GroupValues } from '../../src/domain/embed-token/template.ts';
 import { parseStrictJson } from '../../src/domain/json/strict-json.ts';
 import { type UserGroup, userGroupKey } from '../../src/domain/user-group/user-group.ts';

@@ -1,4 +1,4 @@
-import { embedTokenType } from '../../domain/embed-token/mint.ts';
+import { embedTokenType } from '../../domain/embed-token/embed-token.ts';
 import { integrationTypes } from '../../domain/integration.ts';
 import { newPath } from '../document-pages.ts';
 import { definitions, html, link } from '../markup/html.ts';

@@ -1,6 +1,10 @@
 import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
-import { embedTokenType, integrationExamples, integrationSignature } from '../../domain/embed-token/mint.ts';
+import {
+  embedTokenType,
+  integrationExamples,
+  integrationSignature,
+} from '../../domain/embed-token/embed-token.ts';
 import {
   type Integration,
   type IntegrationType,

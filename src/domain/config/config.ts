@@ -8,7 +8,7 @@ import {
 } from '../catalogue/catalogue.ts';
 import { dataSourceBody, schemaBody } from '../catalogue/catalogue-body.ts';
 import type { Document, DocumentDefinition } from '../document.ts';
-import { integrationBody } from '../embed-token/mint.ts';
+import { integrationBody } from '../embed-token/embed-token.ts';
 import * as field from '../field.ts';
 import { integrationDefinition } from '../integration.ts';
 import {

@@ -48,13 +48,13 @@ interface SettingsSchema {
   readonly additionalProperties: false;
 }
 
-/** Members are methods, so that types with different settings fit into one table. */
+/** Members are methods, whose parameters are bivariant: types with different settings fit into one table. */
 export interface EmbedTokenType<Settings> {
   /** Names the tool for people. */
   readonly label: string;
   /** The fields of a useful integration, without its type. */
   readonly example: Readonly<{ settings: object; claims?: object; secret?: string; ttl_seconds?: number }>;
-  /** Part of a token that receives the claims of an integration. */
+  /** Names, for people, the part of a token that receives the claims of an integration. */
   readonly claims: string;
   /** The JSON Schema of the settings. */
   readonly settings: SettingsSchema;

@@ -2,7 +2,6 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import type { Document } from '../../domain/document.ts';
-import type { CommonSettings } from '../../domain/embed-token/embed-token-type.ts';
 import {
   checkLength,
   embedTokenPayload,
@@ -10,7 +9,8 @@ import {
   integrationSignature,
   refuseReserved,
   selectResource,
-} from '../../domain/embed-token/mint.ts';
+} from '../../domain/embed-token/embed-token.ts';
+import type { CommonSettings } from '../../domain/embed-token/embed-token-type.ts';
 import { narrowed } from '../../domain/embed-token/narrow.ts';
 import { GroupValues } from '../../domain/embed-token/template.ts';
 import type { IntegrationType } from '../../domain/integration.ts';

@@ -1,6 +1,6 @@
 import type { Caller } from '../../domain/api-token.ts';
 import type { Document, DocumentKey } from '../../domain/document.ts';
-import { integrationSignature } from '../../domain/embed-token/mint.ts';
+import { integrationSignature } from '../../domain/embed-token/embed-token.ts';
 import {
   type Integration,
   type IntegrationBody,

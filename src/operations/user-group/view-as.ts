@@ -3,7 +3,7 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import type { EffectiveMapping } from '../../domain/catalogue/catalogue.ts';
-import { allowedResources, embedTokenPayload, refuseReserved } from '../../domain/embed-token/mint.ts';
+import { allowedResources, embedTokenPayload, refuseReserved } from '../../domain/embed-token/embed-token.ts';
 import { GroupValues } from '../../domain/embed-token/template.ts';
 import { type Integration, integrationDefinition } from '../../domain/integration.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';

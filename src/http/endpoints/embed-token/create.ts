@@ -1,4 +1,4 @@
-import { embedTokenTypes } from '../../../domain/embed-token/mint.ts';
+import { embedTokenTypes } from '../../../domain/embed-token/embed-token.ts';
 import * as field from '../../../domain/field.ts';
 import { timestamp } from '../../../domain/instant.ts';
 import { integrationTypes } from '../../../domain/integration.ts';

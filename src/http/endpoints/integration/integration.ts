@@ -4,7 +4,7 @@ import {
   embedTokenTypes,
   integrationBody,
   integrationExamples,
-} from '../../../domain/embed-token/mint.ts';
+} from '../../../domain/embed-token/embed-token.ts';
 import { integrationDefinition, integrationFields } from '../../../domain/integration.ts';
 import { putIntegration } from '../../../operations/integration/integration.ts';
 import { capitalized, listText } from '../../description.ts';
