@@ -118,7 +118,7 @@ describeOnEachDatabase('/v1/integrations', (database) => {
     }
     const { json, text } = await site.asAdmin('GET', '/v1/integrations');
     const ids = json.integrations.map(({ integration_id }: { integration_id: string }) => integration_id);
-    assert.deepEqual(ids, ['jwt', 'lightdash', 'metabase', 'superset']);
+    assert.deepEqual(ids, Object.keys(integrations).sort());
     assert.equal(text.includes(SECRET), false);
   });
 

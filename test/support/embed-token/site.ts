@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before } from 'node:test';
+import type { IntegrationType } from '../../../src/domain/integration.ts';
 import { userGroupKey } from '../../../src/domain/user-group/user-group.ts';
 import type { DatabaseKind } from '../database.ts';
 import type { TestResponse } from '../http.ts';
@@ -51,7 +52,7 @@ export const integrations = {
     },
     claims: { customer: { field: 'provided_id' }, seats: { property: 'seats' } },
   },
-} as const;
+} as const satisfies Record<IntegrationType, object>;
 
 export const acme = {
   user_group_id: 'acme/7 (Brien\u00fc)',
