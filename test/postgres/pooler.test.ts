@@ -92,4 +92,17 @@ describe('the session features of PostgreSQL that the service uses', () => {
     assert.match(stdout, new RegExp(`failed +server +PostgreSQL: ${text}\\. What to do: `));
     assert.match(stdout, /^ok +schema /m);
   });
+
+  it('are missed by "doctor" if the pooler drops them', async () => {
+    using folder = new Folder();
+    const doctor = async (env: Record<string, string>) =>
+      (await run(folder, ['doctor'], { env: { ...database.env, ...env } })).stdout;
+    const warning = /^warning +server +sessions have no statement_timeout, .*PgBouncer/m;
+    assert.doesNotMatch(await doctor({}), warning);
+    // Sends no settings, as if the pooler dropped them.
+    assert.match(await doctor({ UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '0' }), warning);
+    const url = `${database.url}?options=-c%20statement_timeout%3D2s`;
+    const settings = { DATABASE_URL: url, UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '0' };
+    assert.doesNotMatch(await doctor(settings), warning);
+  });
 });

@@ -7,7 +7,7 @@ import { findDurabilityRisks } from './durability-check.ts';
 import { indexNames } from './indexes.ts';
 import { checkServer, createdTables, migrations, ServerUnfit } from './migrate.ts';
 import { findMissingPrivileges } from './privileges.ts';
-import { type SchemaSession, tryServingSession, withSchemaSession } from './session.ts';
+import { type SchemaSession, withSchemaSession, withServingSession } from './session.ts';
 
 /** First version in which gathering statistics requires a privilege of its own. */
 const MAINTAIN_SINCE = 17;
@@ -104,12 +104,17 @@ class PostgresInspection extends Inspection {
   }
 
   async #settingsFindings(): Promise<Finding[]> {
+    const remedy = 'see "PgBouncer" in docs/deploy.md';
     try {
-      await tryServingSession(this.#options);
-      return [];
+      const show = 'show statement_timeout';
+      const [row] = await withServingSession(this.#options, ({ ask }) => ask(show));
+      if (row?.[0] !== '0') return [];
+      const message =
+        'sessions have no statement_timeout, so statements that the service has given up keep running';
+      return [{ subject: 'server', isFatal: false, message, remedy }];
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      return [fatal('server', error.message, 'see "PgBouncer" in docs/deploy.md')];
+      return [fatal('server', error.message, remedy)];
     }
   }
 

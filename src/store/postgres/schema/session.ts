@@ -25,15 +25,14 @@ type Work<Result> = (session: SchemaSession) => Promise<Result>;
  */
 export function withSchemaSession<Result>(options: PostgresOptions, work: Work<Result>): Promise<Result> {
   const limits = { statementTimeoutMs: DEFAULT_STATEMENT_TIMEOUT_MS, sessionSettings: false };
-  return withSession({ ...options, ...limits }, work);
+  return withServingSession({ ...options, ...limits }, work);
 }
 
-/** Opens a session with the settings of a serving process, which a pooler may reject. Throws `TransientError`. */
-export function tryServingSession(options: PostgresOptions): Promise<void> {
-  return withSession(options, async () => {});
-}
-
-async function withSession<Result>(options: PostgresOptions, work: Work<Result>): Promise<Result> {
+/** Like `withSchemaSession`, with the settings of a serving process, which a pooler may reject or ignore. */
+export async function withServingSession<Result>(
+  options: PostgresOptions,
+  work: Work<Result>,
+): Promise<Result> {
   const { query_timeout, ...config } = clientConfig(options, false);
   let opened = null as Connection | null;
   const onAbort = (): void => opened?.abandon();
