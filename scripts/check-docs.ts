@@ -121,6 +121,15 @@ function unlistedPages(): string[] {
     .map((path) => `${LLMS} lacks ${path}; add it to PAGES in scripts/reference.ts`);
 }
 
+/** Reports that the page about upgrades does not say what the newest schema added. */
+function undescribedSchema(): string[] {
+  const newest = (engine: string) => globSync(`src/store/${engine}/schema/migrations/*.sql`).length;
+  const heading = `### Schema ${newest('sqlite')} on SQLite, ${newest('postgres')} on PostgreSQL`;
+  return readFileSync('docs/upgrade.md', 'utf8').includes(`\n${heading}\n`)
+    ? []
+    : [`docs/upgrade.md lacks "${heading}"`];
+}
+
 /** Returns the generated files with their texts. */
 function generated(): Record<string, string> {
   const description = openApi(surface);
@@ -143,6 +152,7 @@ export function findDocsFaults(): string[] {
     ...outdated,
     ...unlistedFolders(),
     ...unlistedPages(),
+    ...undescribedSchema(),
     ...registryInstallations(),
     ...otherVersions(),
     ...deadLinks(),
