@@ -97,7 +97,7 @@ const EXAMPLE = `{
   "secret_name": "prod/acme/orders"
 }`;
 
-export type DataSourceRow = Omit<DataSource, 'json' | 'member'>;
+type DataSourceRow = Omit<DataSource, 'json' | 'member'>;
 
 function dataSourceFields(document: Document): DataSourceRow & { attributes: JsonText } {
   const { data_source_id, schema_id, name, attributes, user_group_id = 'null' } = documentFields(document);

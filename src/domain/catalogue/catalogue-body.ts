@@ -26,7 +26,7 @@ export const schemaFields = {
   },
 } as const;
 
-export const ATTRIBUTES_BYTES = 16 * 1024;
+const ATTRIBUTES_BYTES = 16 * 1024;
 const ATTRIBUTES_LEVELS = 8;
 
 /** The fields of a data source. */
