@@ -1,6 +1,7 @@
 // Limits connections, and handles a lack of file descriptors. Connections beyond either limit are accepted
 // and closed: callers see closed connections, and the operator would see nothing without these warnings.
-// A new connection is not refused for lack of room: anyone could occupy all of it and keep callers out.
+// A new connection takes the place of one without an authenticated request: anyone could occupy all places and
+// keep callers out.
 
 import { closeSync, openSync } from 'node:fs';
 import type { IncomingMessage, Server } from 'node:http';
@@ -22,15 +23,12 @@ interface LimitOptions {
   log: Logger;
 }
 
-/** Connections that are being closed at the same time, of the files that UGS_MAX_CONNECTIONS leaves. */
-const MAX_CLOSING = 64;
-
-/** Connections that have had an authenticated request. */
-const authenticated = new WeakSet<Socket>();
+/** For each connection without an authenticated request yet, the set that contains it. */
+const unauthenticated = new WeakMap<Socket, Set<Socket>>();
 
 /** Keeps the connection of an authenticated request when others have to make room. */
 export function keepConnection({ socket }: IncomingMessage): void {
-  authenticated.add(socket);
+  unauthenticated.get(socket)?.delete(socket);
 }
 
 /** Logs connections closed for lack of file descriptors or because of `maxConnections`, each at most once a minute. */
@@ -77,19 +75,24 @@ export function limitConnections(server: Server, { maxConnections, connections, 
 class Connections {
   readonly #max: number;
   readonly #ofThreads: ThreadSum | undefined;
-  /** In the order in which they were opened. Those that have been authenticated are removed when they are met. */
+  /**
+   * Maximum number of connections without an authenticated request in a thread, which can close only its own:
+   * otherwise, one thread could hold all places, and the others would have none for new connections.
+   */
+  readonly #maxUnauthenticated: number;
+  readonly #open = new Set<Socket>();
+  /** In the order in which they were opened. */
   readonly #unauthenticated = new Set<Socket>();
-  readonly #closing = new Set<Socket>();
-  #open = 0;
 
   constructor(max: number, ofThreads: ThreadSum | undefined) {
     this.#max = max;
     this.#ofThreads = ofThreads;
+    this.#maxUnauthenticated = Math.ceil(max / (ofThreads?.threads ?? 1));
   }
 
-  /** Includes one more than the limit, for which `add` closes another, and those that Node still counts. */
+  /** Includes one more than the limit, for which `add` closes another. */
   get maxAccepted(): number {
-    return this.#maxOpen + Math.min(this.#closing.size, MAX_CLOSING) + 1;
+    return this.#maxOpen + 1;
   }
 
   get #maxOpen(): number {
@@ -98,31 +101,27 @@ class Connections {
 
   /** Returns whether a connection, perhaps this one, was closed to stay within the limit. */
   add(socket: Socket): boolean {
+    this.#open.add(socket);
     this.#unauthenticated.add(socket);
-    this.#count(1);
-    socket.once('close', () => {
-      this.#unauthenticated.delete(socket);
-      if (!this.#closing.delete(socket)) this.#count(-1);
-    });
-    const isFull = this.#open > this.#maxOpen;
-    if (isFull) this.#closeOldest();
-    return isFull;
+    unauthenticated.set(socket, this.#unauthenticated);
+    this.#publish();
+    socket.once('close', () => this.#remove(socket));
+    if (this.#open.size <= this.#maxOpen && this.#unauthenticated.size <= this.#maxUnauthenticated)
+      return false;
+    const [oldest = socket] = this.#unauthenticated;
+    this.#remove(oldest);
+    oldest.destroy();
+    return true;
   }
 
-  #closeOldest(): void {
-    for (const socket of this.#unauthenticated) {
-      this.#unauthenticated.delete(socket);
-      if (authenticated.has(socket)) continue;
-      this.#closing.add(socket);
-      this.#count(-1);
-      socket.destroy();
-      return;
-    }
+  #remove(socket: Socket): void {
+    this.#open.delete(socket);
+    this.#unauthenticated.delete(socket);
+    this.#publish();
   }
 
-  #count(change: number): void {
-    this.#open += change;
-    if (this.#ofThreads !== undefined) this.#ofThreads.own = this.#open;
+  #publish(): void {
+    if (this.#ofThreads !== undefined) this.#ofThreads.own = this.#open.size;
   }
 }
 
