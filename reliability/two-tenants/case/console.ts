@@ -1,6 +1,6 @@
 // The console: searches, sign-ins, and forms that anyone can send.
 
-import { MAX_KEPT_CHARACTERS } from '../../../src/console/form/form.ts';
+import { MAX_KEPT_CHARACTERS } from '../../../src/console/request/interrupted-form.ts';
 import { send } from '../../../test/support/http.ts';
 import { requestBytes } from '../../connection.ts';
 import type { HostileCase } from '../hostile-case.ts';
@@ -50,7 +50,7 @@ export const consoleCases: readonly HostileCase[] = [
     },
   },
   ...Object.entries({
-    large: `text=${'%22'.repeat(MAX_KEPT_CHARACTERS - 4)}`,
+    large: `text=${'%3C'.repeat(MAX_KEPT_CHARACTERS - 4)}`,
     'of-many-fields': Array.from({ length: FIELDS }, (_, index) => `field-${index}`).join('&'),
   }).map(([name, body]) => ({
     name: `console-forms-${name}`,

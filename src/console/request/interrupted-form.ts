@@ -8,7 +8,7 @@ import { permit } from '../../operations/refusals.ts';
 import { Problem } from '../../problem.ts';
 import { UNKNOWN_TENANT } from '../../scheduling/fair-queue.ts';
 import { actionForm, hidden, submit } from '../form/fields.ts';
-import { Form, MAX_FORM_BYTES, MAX_KEPT_CHARACTERS } from '../form/form.ts';
+import { Form, MAX_FORM_BYTES, MAX_FORM_CHARACTERS } from '../form/form.ts';
 import { html } from '../markup/html.ts';
 import type { SignedIn } from '../markup/layout.ts';
 import type { Page, PageCall, View } from '../page.ts';
@@ -23,6 +23,10 @@ import { redirect, sendView } from './response.ts';
 export const KEPT_FORM = 'kept_form';
 /** Limited, because anyone may send a form without a session. */
 const MAX_KEPT_BYTES = MAX_FORM_BYTES / 2;
+/** Maximum for a form that is kept; text of a person becomes half as long again by encryption. */
+export const MAX_KEPT_CHARACTERS = Math.floor(MAX_FORM_CHARACTERS / 2);
+/** Leaves room for the other fields of the form that carries it. */
+const MAX_SEALED_CHARACTERS = MAX_FORM_CHARACTERS - 4_096;
 const MAX_AGE_MS = 3_600_000;
 const sealed = new Sealed<[url: string, at: number, entries: Form['entries']]>('console-form');
 
@@ -41,9 +45,11 @@ ${actionForm(session, request.url, html`${hidden(KEPT_FORM, kept)}${submit('Show
 /** A form that carries a kept form is replaced by it. Throws `body_too_large`. */
 function keptText({ options: { context }, request }: Exchange, form: Form): string {
   if (form.has(KEPT_FORM)) return form.text(KEPT_FORM);
-  if (form.size > MAX_KEPT_CHARACTERS)
-    throw new Problem('body_too_large', 'Your session has ended, and the form is too large to be kept.');
-  return sealed.textOf(context.keyRing, [request.url, context.clock(), form.entries]);
+  if (form.size <= MAX_KEPT_CHARACTERS) {
+    const text = sealed.textOf(context.keyRing, [request.url, context.clock(), form.entries]);
+    if (text.length <= MAX_SEALED_CHARACTERS) return text;
+  }
+  throw new Problem('body_too_large', 'Your session has ended, and the form is too large to be kept.');
 }
 
 /** Returns null unless the form was kept for this address within the last hour. */
