@@ -3,13 +3,13 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, Permission } from '../domain/api-token.ts';
+import { httpStatus, toProblem } from '../http/response/problem.ts';
 import type { FramedContent } from '../http/response/problem-page.ts';
 import type { Context } from '../operations/context.ts';
 import type { EnvironmentConfig } from '../operations/document/environment-config.ts';
 import type { EnvironmentFigures } from '../operations/figures/environment-figures.ts';
 import type { Problem } from '../problem.ts';
 import type { Access } from '../store/admission.ts';
-import { StoreUnavailable } from '../store/port.ts';
 import type { Form } from './form/form.ts';
 import type { Session } from './session/session.ts';
 
@@ -87,7 +87,7 @@ export async function unlessBusy<Part>(part: Promise<Part>): Promise<Part | null
   try {
     return await part;
   } catch (error) {
-    if (error instanceof StoreUnavailable) return null;
+    if (httpStatus(toProblem(error)) === 503) return null;
     throw error;
   }
 }

@@ -13,9 +13,10 @@ export async function lastEvents(
   userGroupId?: string,
 ): Promise<Html> {
   const { context, caller } = call;
-  const page = await unlessBusy(listEvents(context, caller, { order: 'newest', limit, target }));
-  if (page === null) return none('The service is too busy to list them now.');
-  return page.events.length === 0 ? noEvents(context) : eventTable(call, page, userGroupId);
+  const events = listEvents(context, caller, { order: 'newest', limit, target }).then((page) =>
+    page.events.length === 0 ? noEvents(context) : eventTable(call, page, userGroupId),
+  );
+  return (await unlessBusy(events)) ?? none('The service is too busy to list them now.');
 }
 
 export function noEvents({ keepsEvents }: Context): Html {

@@ -4,6 +4,7 @@ import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import type { Actor, EventTarget, EventType, StoredEvent } from '../../domain/event/event.ts';
 import { actorLabel } from '../../domain/event/filter.ts';
 import type { EventsPage } from '../../operations/event/list.ts';
+import { GRACE_MS } from '../../operations/machinery/cpu-queue.ts';
 import { wordsOf } from '../form/fields.ts';
 import {
   breakable,
@@ -51,7 +52,7 @@ export async function eventTable(
   const rows: Insertion[][] = [];
   for (const event of events) {
     const changes = changeList(event.changes);
-    await cpu.turn(changes.length * CHANGE_BYTES);
+    await cpu.turn(changes.length * CHANGE_BYTES, GRACE_MS);
     rows.push([
       time(event.occurredAt),
       what(event, changes),
