@@ -7,15 +7,15 @@ import { endpointKeyToString, type WebhookEndpointKey } from '../domain/webhook-
 
 /** Maximum failing endpoints logged in an interval; "webhook list" shows all. */
 const MAX_ENDPOINTS = 100;
-/** Maximum of one workspace, which would otherwise hide those of all others. */
+/** Maximum endpoints of one workspace for each kind of warning, so that it hides no others. */
 const MAX_OF_WORKSPACE = 10;
 
 export class WebhookEndpointLog {
   readonly #log: Logger;
   /** Endpoints logged in this interval, each with its kind of warning. */
   readonly #logged = new Set<string>();
-  /** Number of them by workspace. */
-  readonly #ofWorkspace = new Map<number, number>();
+  /** Number of endpoints logged in this interval, by kind of warning and workspace. */
+  readonly #counts = new Map<string, number>();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(log: Logger) {
@@ -45,11 +45,12 @@ export class WebhookEndpointLog {
 
   #isFirst(warning: string, endpoint: WebhookEndpointKey): boolean {
     const key = `${warning} ${endpointKeyToString(endpoint)}`;
-    const ofWorkspace = this.#ofWorkspace.get(endpoint.workspaceId) ?? 0;
-    if (this.#logged.size >= MAX_ENDPOINTS || ofWorkspace >= MAX_OF_WORKSPACE || this.#logged.has(key))
+    const workspace = `${warning} ${endpoint.workspaceId}`;
+    const count = this.#counts.get(workspace) ?? 0;
+    if (this.#logged.size >= MAX_ENDPOINTS || count >= MAX_OF_WORKSPACE || this.#logged.has(key))
       return false;
     this.#logged.add(key);
-    this.#ofWorkspace.set(endpoint.workspaceId, ofWorkspace + 1);
+    this.#counts.set(workspace, count + 1);
     this.#timer ??= setTimeout(() => this.#startInterval(), HOUR_MS).unref();
     return true;
   }
@@ -57,6 +58,6 @@ export class WebhookEndpointLog {
   #startInterval(): void {
     this.#timer = null;
     this.#logged.clear();
-    this.#ofWorkspace.clear();
+    this.#counts.clear();
   }
 }
