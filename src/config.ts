@@ -47,6 +47,7 @@ const tlsChoices = {
   sslnegotiation: ['postgres', 'direct'],
 };
 const tlsFiles = ['sslrootcert', 'sslcert', 'sslkey'];
+const SETS_TLS = /[?&]ssl(?:mode|rootcert|cert|key)?=/;
 /** Parameters of a DATABASE_URL that are refused because a setting replaces them. */
 const timeouts = {
   statement_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
@@ -360,12 +361,13 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Flags = {}): Config {
     const file = secretFile(setting, env);
     if (file !== undefined && flags[key] === undefined) secretFiles.push(file);
   }
-  if ((config as Config).databaseUrl.engine === 'postgres') checkTlsVariable(env);
+  checkTlsVariable(env, (config as Config).databaseUrl);
   return config as Config;
 }
 
-/** Refuses a mode that `pg` does not know: it would connect in plain text. */
-function checkTlsVariable({ PGSSLMODE: mode }: NodeJS.ProcessEnv): void {
+/** Refuses a mode that `pg` does not know: unless the URL sets TLS, it would connect in plain text. */
+function checkTlsVariable({ PGSSLMODE: mode }: NodeJS.ProcessEnv, databaseUrl: DatabaseUrl): void {
+  if (databaseUrl.engine !== 'postgres' || SETS_TLS.test(databaseUrl.url.reveal())) return;
   if (mode && !tlsChoices.sslmode.includes(mode))
     throw new ConfigInvalid(`PGSSLMODE must be one of ${tlsChoices.sslmode.join(', ')}`);
 }

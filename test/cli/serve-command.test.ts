@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { describe, it } from 'node:test';
-import { type Setting, settings } from '../../src/config.ts';
+import { readConfig, type Setting, settings } from '../../src/config.ts';
 import { LoopbackServer } from '../support/loopback-server.ts';
 import {
   createApiToken,
@@ -290,12 +290,15 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
     });
   }
 
-  it('if PGSSLMODE is invalid, which would connect without TLS', () =>
-    assertSettingRefused({
+  it('if PGSSLMODE is invalid, which would connect without TLS, unless DATABASE_URL sets it', () => {
+    const url = 'postgres://u:hidden@127.0.0.1:1/d?sslmode=disable';
+    readConfig({ DATABASE_URL: url, PGSSLMODE: 'allow' });
+    return assertSettingRefused({
       env: { DATABASE_URL: 'postgres://u:hidden@127.0.0.1:1/d', PGSSLMODE: 'verify_full' },
       names: /PGSSLMODE must be one of .*verify-full/,
       hides: /hidden/,
-    }));
+    });
+  });
 
   it('if DATABASE_URL asks for a standby, with one host or several', async () => {
     for (const hosts of ['127.0.0.1:1', '127.0.0.1:1,127.0.0.1:2'])
