@@ -84,7 +84,7 @@ const OTHER_SESSION = /^(?:26000|42P05)$/;
 /** "cached plan must not change result type": a table has changed, so all sessions must prepare again. */
 const CHANGED_TABLE = 'RevalidateCachedQuery';
 /**
- * How messages begin that have no code of their own: of `pg`, if the password is missing or rejected, or TLS is; of
+ * Prefixes of messages without a code of their own: of `pg`, if the password is missing or rejected, or TLS is; of
  * PgBouncer, which reports all of its refusals as protocol violations.
  */
 const REFUSED =
@@ -97,7 +97,7 @@ const REFUSED_SETTING = /^(?:22023|42704)$/;
  */
 const REFUSED_TLS = /CERT|LEAF_SIGNATURE|^ERR_SSL_.*_ALERT_|^ERR_OSSL_/;
 const TOO_MANY_CONNECTIONS = '53300';
-/** How messages of PgBouncer about its own limits begin. */
+/** Prefixes of PgBouncer's messages about its own limits. */
 const NO_CONNECTIONS_LEFT = /^(?:no more connections allowed|client connections exceeded)/;
 /** The server is starting, shutting down or recovering. */
 const STARTING_UP = '57P03';

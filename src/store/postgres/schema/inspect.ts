@@ -113,7 +113,7 @@ class PostgresInspection extends Inspection {
         'sessions have no statement_timeout, so statements that the service has given up keep running';
       return [{ subject: 'server', isFatal: false, message, remedy }];
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
+      if (!(error instanceof StoreUnavailable) || error.isTransient) throw error;
       return [fatal('server', error.message, remedy)];
     }
   }
