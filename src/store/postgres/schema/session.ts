@@ -28,7 +28,7 @@ export function withSchemaSession<Result>(options: PostgresOptions, work: Work<R
   return withServingSession({ ...options, ...limits }, work);
 }
 
-/** Like `withSchemaSession`, with the settings of a serving process, which a pooler may reject or ignore. */
+/** Runs `work` with the settings of a serving process, which a pooler may reject or ignore. Throws `TransientError`. */
 export async function withServingSession<Result>(
   options: PostgresOptions,
   work: Work<Result>,
