@@ -20,9 +20,10 @@ export class Html {
 /** A value that a template inserts: text and numbers are escaped. */
 export type Insertion = Html | readonly Html[] | string | number;
 
-const SPECIAL = /["&'<=>`]/;
+const ESCAPED = '"&\'<=>`';
+const SPECIAL = new RegExp(`[${ESCAPED}]`);
 /** Character references by code unit. */
-const REFERENCES = new Map([...'"&\'<=>`'].map((each) => [each.charCodeAt(0), `&#${each.charCodeAt(0)};`]));
+const REFERENCES = new Map([...ESCAPED].map((each) => [each.charCodeAt(0), `&#${each.charCodeAt(0)};`]));
 
 /** Tag of templates. Insert text only as the content of an element or within a quoted attribute. */
 export function html(strings: TemplateStringsArray, ...insertions: Insertion[]): Html {
