@@ -69,7 +69,7 @@ export function encodedQuery(url: string): string {
 export function decodeParameters(
   encoded: string,
   where: string,
-  maxParameters = MAX_PARAMETERS,
+  maxParameters?: number,
 ): [name: string, text: string][] {
   return encodedParameters(encoded, where, maxParameters).map(([name, text]) => [name, decode(text, where)]);
 }
