@@ -156,6 +156,8 @@ class Connection {
   readonly #fromServer = new MessageSplitter('server');
   /** Deliveries that a silence holds back; null if there is none. */
   #held: (() => void)[] | null;
+  /** Messages of the server that wait for the delay. */
+  readonly #delayed: Buffer[] = [];
   /** Transaction status; null before the session has started. */
   #state: string | null = null;
   #request: Buffer[] = [];
@@ -261,8 +263,17 @@ class Connection {
   }
 
   #send(message: Buffer): void {
-    if (this.#proxy.delayMs === 0) this.#write(message);
-    else setTimeout(() => this.#deliver(() => this.#write(message)), this.#proxy.delayMs);
+    const { delayMs } = this.#proxy;
+    if (delayMs === 0 && this.#delayed.length === 0) {
+      this.#write(message);
+      return;
+    }
+    this.#delayed.push(message);
+    // The oldest message, because the delay may have become shorter.
+    setTimeout(() => {
+      const oldest = this.#delayed.shift()!;
+      this.#deliver(() => this.#write(oldest));
+    }, delayMs);
   }
 
   #write(message: Buffer): void {
