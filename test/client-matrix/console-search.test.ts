@@ -18,6 +18,19 @@ import { suiteStack } from '../support/suite.ts';
 const GROUPS = 12_000;
 const RESELLERS = 200;
 
+/** Replaces texts as the translator of a browser does. */
+const TRANSLATE = `{
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (texts.nextNode()) found.push(texts.currentNode);
+  for (const text of found) {
+    if (text.parentElement.closest('[translate=no], code, font, script') || text.data.trim() === '') continue;
+    const font = document.createElement('font');
+    font.textContent = 'auf Deutsch';
+    text.replaceWith(font);
+  }
+}`;
+
 describe('The search of the console in a browser', { skip: skipsBrowser }, () => {
   const stack = suiteStack();
   let service: TestService;
@@ -77,6 +90,18 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
     assert.equal(await page.locator('.environment').textContent(), 'Testing');
     assert.equal(await page.getByLabel('Id or name').inputValue(), 'rare');
     await context.close();
+  });
+
+  it('follows the typing on a page that the browser has translated, except for names', async () => {
+    const page = await open();
+    await page.evaluate(TRANSLATE);
+    await page.getByRole('searchbox').pressSequentially('rare');
+    const found = page.getByRole('link', { name: 'customer-011999', exact: true });
+    await found.waitFor();
+    assert.equal(await page.locator('h1 font').count(), 1, 'the page was loaded again');
+    await page.evaluate(TRANSLATE);
+    assert.equal(await found.count(), 1, 'the id was translated');
+    await page.close();
   });
 
   it('says that nothing is there when it has read everything', async () => {

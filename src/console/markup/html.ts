@@ -50,11 +50,15 @@ export function breakable(name: string): Html {
   return LONG_WORD.test(name) ? html`<span class="long">${name}</span>` : html`${name}`;
 }
 
-/** Renders an id, complete for scripts and screen readers; hides its middle where there is too little room. */
+/**
+ * Renders an id, complete for scripts and screen readers; hides its middle where there is too little room. A
+ * browser that translates the page keeps it.
+ */
 export function identifier(id: string): Html {
-  if (WHOLE.test(id)) return html`<span class="id whole">${id}</span>`;
-  if (!CUTTABLE.test(id)) return html`<span class="${LONG_WORD.test(id) ? 'id long' : 'id'}">${id}</span>`;
-  return html`<span class="id cut" title="${id}"><span class="start">${id.slice(0, -END)}</span><span>${id.slice(-END)}</span></span>`;
+  if (WHOLE.test(id)) return html`<span class="id whole" translate="no">${id}</span>`;
+  if (!CUTTABLE.test(id))
+    return html`<span class="${LONG_WORD.test(id) ? 'id long' : 'id'}" translate="no">${id}</span>`;
+  return html`<span class="id cut" translate="no" title="${id}"><span class="start">${id.slice(0, -END)}</span><span>${id.slice(-END)}</span></span>`;
 }
 
 /** Links to what has the id. Without the label, screen readers would read a cut id as two words. */

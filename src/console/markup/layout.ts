@@ -66,7 +66,10 @@ ${main}
 `;
 }
 
-/** Small screens show the navigation when its button is pressed. */
+/**
+ * Small screens show the navigation when its button is pressed. Scripts compare the place with that of a
+ * response, which no browser has translated.
+ */
 function header(url: string, signedIn: SignedIn): Html {
   const { caller, workspace } = signedIn;
   const links = navigation.filter(({ permissions }) => isPermitted(caller, permissions));
@@ -76,7 +79,7 @@ function header(url: string, signedIn: SignedIn): Html {
     (each) =>
       html`<a href="${each.path}" ${isCurrent(url, each.path) ? html`aria-current="page"` : ''}>${each.text}</a>`,
   )}</nav>
-<p class="place" title="Workspace ${workspace}"><span class="workspace">${workspace}</span> <span class="environment">${caller.environment}</span></p>
+<p class="place" translate="no" title="Workspace ${workspace}"><span class="workspace">${workspace}</span> <span class="environment">${caller.environment}</span></p>
 ${account(signedIn)}
 <button type="button" class="menu" popovertarget="navigation"><span class="hidden">Menu</span></button>
 </header>`;
