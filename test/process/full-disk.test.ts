@@ -2,9 +2,11 @@
 // recover.
 
 import assert from 'node:assert/strict';
-import { readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { canMount, SmallDisk } from '../../reliability/small-disk.ts';
+import { frozenDatabases } from '../support/frozen-database.ts';
 import { createApiToken, Folder, PROGRAM, run, type Service, serve } from '../support/process.ts';
 
 const DISK_MEGABYTES = 4;
@@ -96,6 +98,27 @@ describe('A restore to a full disk', {
       readdirSync(restored).filter((name) => name.endsWith('.new') || name === 'groups.db'),
       [],
     );
+  });
+});
+
+describe('A migration of a large table', {
+  skip: canMount() ? false : 'no file system may be mounted',
+}, () => {
+  it('needs no space in the directory for temporary files', async () => {
+    using folder = new Folder();
+    mkdirSync(folder.join("owner's"));
+    const database = new DatabaseSync(folder.join("owner's/groups.db"));
+    database.exec(`${frozenDatabases('sqlite')[0]!.sql};
+      with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 20000)
+      insert into user_groups select bucket, workspace_id, environment, 'large-' || n, 1000 + n, name, mapping,
+        hex(zeroblob(100)), version, token_digest || n, token_key_id, token_ciphertext, null, null, created_at, updated_at
+        from (select * from user_groups limit 1), numbers`);
+    database.close();
+    const temporary = folder.join('temporary');
+    using _disk = new SmallDisk(temporary, 1);
+    const env = { DATABASE_URL: "sqlite:owner's/groups.db", TMPDIR: temporary };
+    const { code, stderr } = await run(folder, ['migrate'], { env });
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   });
 });
 

@@ -1,7 +1,8 @@
 // One connection to the database file. Sets the pragmas that durability depends on and reads them back, because
 // defaults differ between builds of SQLite.
 
-import { accessSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { EventQuota, NO_EVENT_QUOTA } from '../../../domain/event/quota.ts';
 import { StoreUnavailable } from '../../port.ts';
@@ -87,6 +88,16 @@ export class Connection {
     this.#expect('journal_size_limit', MAX_LOG_BYTES, MAX_LOG_BYTES);
     const checkpointPages = this.#onFailedSync === null ? CHECKPOINT_PAGES : 0;
     this.#expect('wal_autocheckpoint', checkpointPages, checkpointPages);
+  }
+
+  /**
+   * Makes the process write temporary files, such as those that sort a large table, beside the database: other
+   * directories may be read-only or too small. Throws `StoreUnavailable`.
+   */
+  keepTemporaryFilesBeside(): void {
+    const directory = dirname(this.#file);
+    guard(() => accessSync(directory, constants.W_OK));
+    this.#pragma(`pragma temp_store_directory = '${directory.replaceAll("'", "''")}'`);
   }
 
   #expect(pragma: string, wanted: string | number, shown: string | number): void {

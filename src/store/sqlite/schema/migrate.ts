@@ -13,6 +13,7 @@ export function migrate(connection: Connection, observer = UNOBSERVED): number {
     number integer not null primary key, name text not null, applied_at integer not null) strict`);
   const number = connection.transaction('deferred', () => schemaNumber(connection));
   const pending = migrations.pending(number);
+  if (pending.length > 0) connection.keepTemporaryFilesBeside();
   for (const migration of pending) apply(connection, migration, observer);
   return pending.at(-1)?.number ?? number;
 }
