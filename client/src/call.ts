@@ -174,9 +174,13 @@ async function send<Body>(
   const abort = (): void => attempt.abort();
   signal?.addEventListener('abort', abort);
   const timer = setTimeout(abort, Math.min(limitMs, MAX_TIMER_MS));
+  // Does not rely on `fetch`: that of Node 20 never settles if a body is not what its coding says.
+  const aborted = new Promise<never>((_, reject) => attempt.signal.addEventListener('abort', reject));
   try {
-    const response = await fetch(url, { ...message, signal: attempt.signal });
-    return readResponse(message.method, response, await response.text(), (text) => json.parse(text));
+    const sent = fetch(url, { ...message, signal: attempt.signal });
+    const response = await Promise.race([sent, aborted]);
+    const text = await Promise.race([response.text(), aborted]);
+    return readResponse(message.method, response, text, (body) => json.parse(body));
   } catch (error) {
     if (error instanceof UserGroupServiceError) throw error;
     signal?.throwIfAborted();

@@ -57,6 +57,17 @@ describe('A call of the client', () => {
     assert.ok(shorter < 400, String(shorter));
   });
 
+  it('settles within timeoutMs and with its signal, even if fetch or the response ignores both', async () => {
+    const hanging = () => new Promise<never>(() => {});
+    const response = { status: 200, headers: new Headers(), text: hanging };
+    for (const ignoring of [hanging, async () => response]) {
+      const client = clientWith({ fetch: ignoring, timeoutMs: 100 });
+      await assert.rejects(client.resolve('any'), { code: 'timeout' });
+      const signal = AbortSignal.timeout(20);
+      await assert.rejects(client.resolve('any', { signal }), { name: 'TimeoutError' });
+    }
+  });
+
   it('is not retried if a busy process wakes up after timeoutMs', async () => {
     let attempts = 0;
     const losing: ClientOptions['fetch'] = async () => {
