@@ -118,6 +118,8 @@ export class WebhookSender {
         method: 'POST',
         agent: this.#agents[url.protocol as 'http:' | 'https:'],
         lookup: this.#lookup,
+        // The name in TLS has no trailing dot (RFC 6066 §3): servers in Go refuse it.
+        ...(url.hostname.endsWith('.') && { servername: url.hostname.slice(0, -1) }),
         headers: {
           'content-type': 'application/json',
           'content-length': body.length,

@@ -3,12 +3,15 @@
 
 import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
+import https from 'node:https';
+import { createServer } from 'node:net';
 import { before, describe, it } from 'node:test';
 import ipaddr from 'ipaddr.js';
 import { isPublicAddress, urlViolation } from '../../src/domain/webhook-endpoint/webhook-address.ts';
 import { NoPublicAddress, publicLookup } from '../../src/webhooks/public-lookup.ts';
 import { WebhookSender } from '../../src/webhooks/sender.ts';
 import { sqlite } from '../support/database.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 import { assertProblem } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
 import { Receiver } from '../support/webhooks/receiver.ts';
@@ -252,6 +255,26 @@ describe('A name', () => {
     const url = `http://localhost:${receiver.port}/`;
     const outcome = await sender.send(url, {}, '{}');
     assert.deepEqual(outcome, { status: 200, error: null });
+    sender.close();
+  });
+
+  it('has no trailing dot in TLS', async (t) => {
+    const hello = Promise.withResolvers<string>();
+    const tcp = createServer((socket) =>
+      socket.once('data', (bytes) => {
+        hello.resolve(bytes.toString('latin1'));
+        socket.destroy();
+      }),
+    );
+    await using server = await LoopbackServer.listen(tcp);
+    const { request } = https;
+    const lookup = async (_: string, __: object, found: (error: null, addresses: LookupAddress[]) => void) =>
+      found(null, [{ address: '127.0.0.1', family: 4 }]);
+    t.mock.method(https, 'request', (url: URL, options: object) => request(url, { ...options, lookup }));
+    const sender = new WebhookSender({ allowsPrivate: true });
+    await sender.send(`https://receiver.example.:${server.port}/`, {}, '{}');
+    // The length of the name and the name.
+    assert.ok((await hello.promise).includes('\0\x10receiver.example'));
     sender.close();
   });
 
