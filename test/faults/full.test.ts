@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import type { Callers } from '../support/faults/callers.ts';
 import { FAULT_MS, Installation } from '../support/faults/installation.ts';
 import { authenticates, errorResponse } from '../support/faults/protocol.ts';
 import { DedicatedServer } from '../support/faults/server.ts';
@@ -35,6 +36,7 @@ describe('A server without a free connection', () => {
     await sleep(FAULT_MS);
     await callers.stopAndCheck();
     test.diagnostic(callers.summary);
+    assertServed(callers);
   });
 
   it('still serves processes that have connections, if a pooler has none left', async (test) => {
@@ -42,13 +44,16 @@ describe('A server without a free connection', () => {
     const { opened } = site.proxy;
     const error = { code: '08P01', severity: 'FATAL', text: 'no more connections allowed (max_client_conn)' };
     site.proxy.rewrite = (message) => (authenticates(message) ? errorResponse(error) : message);
+    // Attempts to connect overlap.
+    site.proxy.delayMs = 20;
     using callers = site.callers();
     await sleep(FAULT_MS);
     site.proxy.rewrite = (message) => message;
+    site.proxy.delayMs = 0;
     await callers.stopAndCheck();
     test.diagnostic(callers.summary);
     assert.ok(site.proxy.opened > opened);
-    assert.ok(callers.unavailable < callers.served / 2, callers.summary);
+    assertServed(callers);
   });
 
   it('causes a 503 within the limit for a process without any connection', async () => {
@@ -63,6 +68,11 @@ describe('A server without a free connection', () => {
     assert.equal(code, UNAVAILABLE);
     assert.match(stderr, /^user-group-service: PostgreSQL: .*too many clients.*\n$/);
   });
+
+  /** Allows for calls that had to wait for one of the few connections for too long. */
+  function assertServed({ served, unavailable, summary }: Callers): void {
+    assert.ok(unavailable < served / 100, summary);
+  }
 
   async function takeAllConnections(): Promise<void> {
     try {

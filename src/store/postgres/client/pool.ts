@@ -187,7 +187,7 @@ export class ConnectionPool {
   async #connectToHost(deadline: number): Promise<Client> {
     const isAtLimit = performance.now() < this.#atConnectionLimitUntil;
     // At the server's limit, wait for one of the existing connections instead of opening another.
-    setMaxConnections(this.#pool, isAtLimit ? Math.max(1, this.#pool.totalCount) : this.#options.poolSize);
+    setMaxConnections(this.#pool, isAtLimit ? Math.max(1, this.#open.size) : this.#options.poolSize);
     for (;;) {
       const client = await this.#connect(deadline);
       try {
