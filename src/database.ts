@@ -7,7 +7,13 @@ import { Secret } from './domain/secret.ts';
 import { type BatchingOptions, BatchingStore } from './store/batching-store.ts';
 import type { Inspection } from './store/inspection.ts';
 import { type MigrationObserver, type Migrations, UNOBSERVED } from './store/migration.ts';
-import type { FileStorage, MigratedStore, Store, StoreObserver } from './store/port.ts';
+import {
+  type FileStorage,
+  type MigratedStore,
+  type Store,
+  type StoreObserver,
+  StoreUnavailable,
+} from './store/port.ts';
 import type { ConnectionCounts, PostgresOptions } from './store/postgres/adapter.ts';
 import { DEFAULT_STATEMENT_TIMEOUT_MS } from './store/postgres/client/statement-timeout.ts';
 import type { ConnectWriter, WriterConnection } from './store/sqlite/adapter.ts';
@@ -150,12 +156,23 @@ export async function openForThread(
   const { databaseUrl } = config;
   if (databaseUrl.engine === 'postgres') {
     const { migrations, openMigratedStore } = await loadPostgres();
-    const store = openMigratedStore(servingPostgresOptions(config, databaseUrl, options), isCitus);
-    return { ...servedBy(store, config, options), migrations };
+    const migrated = openMigratedStore(servingPostgresOptions(config, databaseUrl, options), isCitus);
+    const thread = { ...servedBy(migrated, config, options), migrations };
+    await connectFirst(thread);
+    return thread;
   }
   const { migrations, openThreadStore } = await loadSqlite();
   const store = openThreadStore(databaseUrl.path, connectWriter);
   return { ...servedBy(store, config, options), migrations };
+}
+
+/** Lets no request wait for the first connection. If it fails, the pool connects again with a later query. */
+async function connectFirst({ store }: ThreadDatabase): Promise<void> {
+  try {
+    await store.read({ kind: 'ping' });
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+  }
 }
 
 function servedBy(

@@ -4,8 +4,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { postgres } from '../support/database.ts';
 import { Installation } from '../support/faults/installation.ts';
 import { parameterStatus } from '../support/faults/protocol.ts';
+import { FaultProxy } from '../support/faults/proxy.ts';
 import { DedicatedServer } from '../support/faults/server.ts';
 import type { Service } from '../support/process.ts';
 
@@ -68,6 +70,25 @@ describe('A failover without a proxy, to another host of DATABASE_URL', () => {
       }
     });
   }
+});
+
+describe('A host of DATABASE_URL that accepts connections and never answers', () => {
+  it('delays the start of a process, but none of its requests', async () => {
+    const database = await postgres.create();
+    await using unresponsive = await FaultProxy.start(database.url);
+    unresponsive.silence('all');
+    const { host } = new URL(database.url);
+    const DATABASE_URL = database.url.replace(host, `${new URL(unresponsive.url).host},${host}`);
+    const UGS_POSTGRES_CONNECT_TIMEOUT_MS = '200';
+    await using site = await Installation.start({
+      database: { ...database, env: { ...database.env, DATABASE_URL, UGS_POSTGRES_CONNECT_TIMEOUT_MS } },
+      env: { UGS_THREADS: '2', UGS_POSTGRES_CONNECT_TIMEOUT_MS: '2000' },
+      proxied: false,
+    });
+    // Each on a connection of its own, so that both threads get some.
+    const calls = Array.from({ length: 16 }, (_, index) => site.get(`group-${index}`, 'Group'));
+    for (const { status, text } of await Promise.all(calls)) assert.equal(status, 200, text);
+  });
 });
 
 describe('A failover to a standby that has lost acknowledged changes', () => {
