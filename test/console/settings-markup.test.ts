@@ -45,7 +45,7 @@ const kinds: readonly Kind[] = [
       settings: { audience: text, properties: [text] },
       claims: { [text]: { property: text }, constant: { constant: text } },
     }),
-    rejected: (text) => ({ settings: text, claims: text, ttl_seconds: text, type: text }),
+    rejected: (text) => ({ settings: text, claims: text, ttl_seconds: text }),
   },
   {
     path: '/console/webhooks',

@@ -156,7 +156,11 @@ function assertErrorsNameLabels(page: string, path: string): void {
   const elements = elementsOf(page);
   const legends = elements.filter(({ name }) => name === 'legend').map((legend) => legend.text);
   for (const { attributes, text } of elements) {
-    const [, field] = /^#at\/([^/]+)$/.exec(attributes.href ?? '') ?? [];
+    const { href = '' } = attributes;
+    const isError = href.startsWith('#at/');
+    const targets = elements.filter(({ attributes: { id } }) => isError && id === href.slice(1));
+    assert.equal(targets.length, isError ? 1 : 0, `${path}: ${targets.length} errors at ${href}`);
+    const [, field] = /^#at\/([^/]+)$/.exec(href) ?? [];
     const labels = elements.filter((each) => field !== undefined && each.attributes.for === field);
     for (const label of labels) assert.ok([label.text, ...legends].includes(text), `${path}: ${text}`);
   }

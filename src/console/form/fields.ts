@@ -1,7 +1,7 @@
 // Forms: fields with labels, and errors beside the field that they are about.
 
 import { capitalized } from '../../http/description.ts';
-import type { Problem, Violation } from '../../problem.ts';
+import { Problem, type Violation } from '../../problem.ts';
 import {
   alert,
   type ButtonKind,
@@ -106,14 +106,22 @@ export function choicesField({
   choices: readonly (readonly [value: string, text: string])[];
   isChecked(field: string): boolean;
 }): Html {
-  const { name, label } = options;
+  const { name } = options;
   const boxes = choices.map(([value, text]) => {
     const field = `${name}.${value}`;
     return checkField({ name: field, label: text, isChecked: isChecked(field) });
   });
+  return group(options, html`<div class="checks">${boxes}</div>`);
+}
+
+/** Groups fields that share their errors. */
+export function group(
+  { label, ...options }: Pick<FieldOptions, 'name' | 'label' | 'problem'>,
+  content: Html,
+): Html {
   const error = errorText(options);
-  return html`<fieldset ${error === NO_HTML ? '' : html`class="invalid" aria-describedby="${name}-error"`}><legend>${label}</legend>${error}
-<div class="checks">${boxes}</div></fieldset>`;
+  return html`<fieldset ${error === NO_HTML ? '' : html`class="invalid" aria-describedby="${options.name}-error"`}><legend>${label}</legend>${error}
+${content}</fieldset>`;
 }
 
 /** Form that changes something. Browsers must not fill it in on "back": the page may show a later version. */
@@ -228,19 +236,36 @@ function describedBy(...texts: readonly (readonly [text: Html | string | undefin
   return ids.length === 0 ? NO_HTML : html`aria-describedby="${ids.join(' ')}"`;
 }
 
+type ErrorOptions = Pick<FieldOptions, 'name' | 'pointer' | 'problem'>;
+
 /** Returns `NO_HTML` without an error. Precedes the control: the Tab key leads from a linked error to it. */
-function errorText(options: FieldOptions): Html {
+function errorText(options: ErrorOptions): Html {
   const errors = errorsFor(options);
   if (errors.length === 0) return NO_HTML;
   const { name, pointer = `/${name}` } = options;
+  const identified = new Set<string>();
   const texts = errors.map(({ pointer: at, detail }) => {
     const inside = at.slice(pointer.length);
-    return html`<span id="${errorId(at)}">${inside === '' ? '' : html`${pointerText(inside)} `}${detail}</span>`;
+    const id = identified.has(at) ? NO_HTML : html` id="${errorId(at)}"`;
+    identified.add(at);
+    return html`<span${id}>${inside === '' ? '' : html`${pointerText(inside)} `}${detail}</span>`;
   });
   return html`<p class="error" id="${name}-error">${joined(texts, '; ')}</p>`;
 }
 
-function errorsFor({ name, pointer = `/${name}`, problem }: FieldOptions): Violation[] {
+/** Leaves the errors to a field for everything that no other field shows. */
+export function withoutErrorsAt(
+  pointers: readonly string[],
+  problem: Problem | undefined,
+): Problem | undefined {
+  if (problem === undefined) return undefined;
+  const errors = problem.errors.filter(
+    ({ pointer }) => !pointers.some((each) => pointer === each || pointer.startsWith(`${each}/`)),
+  );
+  return new Problem(problem.code, problem.message, { errors });
+}
+
+function errorsFor({ name, pointer = `/${name}`, problem }: ErrorOptions): Violation[] {
   const isAbout = ({ pointer: each }: Violation) => each === pointer || each.startsWith(`${pointer}/`);
   return problem === undefined ? [] : essentialErrors(problem).filter(isAbout);
 }

@@ -8,7 +8,7 @@ import { invalidField } from '../../domain/request-body.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import type { Problem, Violation } from '../../problem.ts';
 import { schemaName } from '../catalogue/data-source.ts';
-import { areaField, choiceField, hidden, textField } from '../form/fields.ts';
+import { areaField, choiceField, hidden, textField, withoutErrorsAt } from '../form/fields.ts';
 import { type Form, parseTypedJson } from '../form/form.ts';
 import { type Html, html, isolated } from '../markup/html.ts';
 import { jsonValue, membersOf } from '../markup/json.ts';
@@ -131,7 +131,10 @@ export function mappingFields(
     hint: 'A JSON object from schema ids to data sources, such as {"40": "acme-orders"}, or nothing.',
     value: other,
     rows: inputs.length === 0 ? 5 : 3,
-    problem,
+    problem: withoutErrorsAt(
+      inputs.map(({ schemaId }) => jsonPointer(['mapping', schemaId])),
+      problem,
+    ),
   });
   if (inputs.length === 0) return json;
   const left = { suggestions: MAX_SUGGESTIONS, choices: MAX_ALL_CHOICES };

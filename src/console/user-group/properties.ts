@@ -11,8 +11,8 @@ import {
   parseTree,
 } from '../../domain/json/json-tree.ts';
 import { type JsonText, jsonPointer, ONLY_NUMBER } from '../../domain/json/strict-json.ts';
-import { Problem, type Violation } from '../../problem.ts';
-import { areaField, choiceField, hidden, textField } from '../form/fields.ts';
+import type { Problem, Violation } from '../../problem.ts';
+import { areaField, choiceField, group, hidden, textField, withoutErrorsAt } from '../form/fields.ts';
 import { type Form, parseTypedJson } from '../form/form.ts';
 import { type Html, html, table } from '../markup/html.ts';
 import { editableJson, membersOf } from '../markup/json.ts';
@@ -160,16 +160,18 @@ ${ofOther}
 }
 
 function rowFields(inputs: readonly Input[], other: string, problem: Problem | undefined): Html {
-  const ofNone = withoutShownErrors(inputs, problem)?.errors.filter(({ pointer }) =>
-    pointer.startsWith('/properties'),
-  );
-  const cells = inputs.map((input, index) => rowCells(input, index, problem));
-  return html`<fieldset class="rows"><legend>Properties</legend>
-<p class="hint">An empty value removes the row. JSON: true, false, null, a list or an object.</p>
-${(ofNone ?? []).map(({ detail }) => html`<p class="error">${detail}</p>`)}
+  const cells = inputs.map((input, index) => {
+    // The last of several rows with the same name shows its errors.
+    const isLast = inputs.findLastIndex(({ key }) => key === input.key) === index;
+    return rowCells(input, index, isLast ? problem : undefined);
+  });
+  return group(
+    { name: 'properties', label: 'Properties', problem: withoutShownErrors(inputs, problem) },
+    html`<p class="hint">An empty value removes the row. JSON: true, false, null, a list or an object.</p>
 ${table('Properties', ['Name', 'Type', 'Value'], cells)}
 ${hidden('property-rows', '1')}${hidden('properties', other)}
-</fieldset>`;
+`,
+  );
 }
 
 const rowKinds = [
@@ -339,10 +341,8 @@ function choiceText(value: string): string {
 }
 
 function withoutShownErrors(inputs: readonly Input[], problem: Problem | undefined): Problem | undefined {
-  if (problem === undefined) return undefined;
-  const shown = inputs.map(({ key }) => jsonPointer(['properties', key]));
-  const errors = problem.errors.filter(
-    ({ pointer }) => !shown.some((each) => pointer === each || pointer.startsWith(`${each}/`)),
+  return withoutErrorsAt(
+    inputs.map(({ key }) => jsonPointer(['properties', key])),
+    problem,
   );
-  return new Problem(problem.code, problem.message, { errors });
 }

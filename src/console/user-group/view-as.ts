@@ -18,10 +18,11 @@ import {
 import { Problem } from '../../problem.ts';
 import { dataSourceLink } from '../catalogue/data-source.ts';
 import { dashboardSection } from '../demo/dashboard.ts';
-import { actionForm, hidden, problemSummary, submit } from '../form/fields.ts';
+import { actionForm, hidden, submit } from '../form/fields.ts';
 import { jsonMember, readForm, textMember } from '../form/form.ts';
 import { integrationLink } from '../integration/integration.ts';
 import {
+  alert,
   badge,
   bdi,
   definitions,
@@ -95,7 +96,7 @@ ${embedTokens(userGroup, previews, call)}</section>`;
   return {
     title: `View as ${name}`,
     main: html`<h1>View as ${name}</h1>
-${problemSummary(problem)}
+${problem === undefined ? '' : alert(problem.message)}
 ${await verdict(call, userGroup)}
 <p class="hint">What a dashboard server gets when it resolves the token of ${idLink(pathTo('user-groups', providedId), providedId)}, and what every integration would mint. Viewing this page is not recorded as a use of the token.</p>
 ${suspendedAt === null ? '' : SUSPENDED}
