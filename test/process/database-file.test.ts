@@ -182,6 +182,16 @@ describe('A SQLite file in use by a process', () => {
     }
   });
 
+  it('records the time of its backup after one by root', { skip: cannotChangeUser }, async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    for (const file of ['', 'data', ...globSync('data/*', { cwd: folder.path })])
+      chownSync(folder.join(file), OTHER_USER, OTHER_USER);
+    assert.equal((await run(folder, ['backup', 'first'])).code, 0);
+    const { code, stderr } = await runAsOtherUser(folder, ['backup', 'second']);
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  });
+
   // Without a lock, another process could take itself for the last connection, and delete the write-ahead
   // log.
   it('is locked', { skip: !existsSync(LOCKS) }, async () => {

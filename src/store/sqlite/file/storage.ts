@@ -1,6 +1,6 @@
 // The disk that a database file is on, and when the file was backed up.
 
-import { realpathSync, writeFileSync } from 'node:fs';
+import { realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { realpath, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { FileStorage } from '../../port.ts';
@@ -12,7 +12,10 @@ function backupRecordPath(file: string): string {
 
 /** Records that the database has been backed up now. Throws Node's error if the record cannot be written. */
 export function recordBackup(path: string): void {
-  writeFileSync(backupRecordPath(realpathSync(path)), `${new Date().toISOString()}\n`, { mode: 0o600 });
+  const record = backupRecordPath(realpathSync(path));
+  // The one of a backup by root can only be replaced.
+  rmSync(record, { force: true });
+  writeFileSync(record, `${new Date().toISOString()}\n`, { mode: 0o600 });
 }
 
 /** Throws Node's error if the file or its disk cannot be read. */
