@@ -79,6 +79,8 @@ function retryAfterSeconds(headers: ResponseHeaders): number | null {
   const header = headers.get('retry-after');
   if (header === null) return null;
   const now = Date.parse(headers.get('date') ?? '') || Date.now();
-  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - now) / 1_000;
+  // `Date.parse` would read "1.5" as a date, too.
+  const isDate = /^[a-z]/i.test(header);
+  const seconds = isDate ? (Date.parse(header) - now) / 1_000 : Number.parseFloat(header);
   return Number.isNaN(seconds) ? null : Math.max(0, seconds);
 }

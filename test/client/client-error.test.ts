@@ -101,6 +101,22 @@ describe('The error of the client', () => {
     assert.match(error.message, /^Wait until tomorrow\. .*409.*of_tomorrow/);
   });
 
+  it('has the seconds of Retry-After, also if they are fractional, negative or repeated', async () => {
+    const expected = [
+      ['2', 2],
+      ['1.5', 1.5],
+      ['-1', 0],
+      ['3, 3', 3],
+      ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
+      ['soon', null],
+      ['', null],
+    ] as const;
+    for (const [retryAfter, seconds] of expected) {
+      proxy.faults = [{ status: 503, headers: { 'retry-after': retryAfter } }];
+      assert.equal((await errorOf(clientWith().resolve('any'))).retryAfterSeconds, seconds, retryAfter);
+    }
+  });
+
   it('reports redirects, which are not followed so that the API token goes to no other host', async () => {
     const seen = proxy.seen.length;
     proxy.faults = [{ status: 307, headers: { location: '/v1/resolve' } }];
