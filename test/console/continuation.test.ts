@@ -36,7 +36,7 @@ describeOnEachDatabase('A person in the console', (database) => {
     const asked = await browser.submitFrom(form, `${group}/review`, { name: secret });
     assert.equal(asked.status, 401);
     checkMarkup(asked);
-    assert.match(textOf(asked), /What you typed is kept/);
+    assert.match(textOf(asked), /What you typed is kept for an hour/);
     assert.ok(!asked.text.includes('kept&#62;') && !asked.text.includes(service.token));
     const rejected = await browser.submitFrom(asked, `${group}/review`, { api_token: 'uga_wrong' });
     assert.equal(rejected.status, 401);

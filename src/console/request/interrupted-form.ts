@@ -105,7 +105,7 @@ async function showKept(
 }
 
 function signInAgainView(request: FastifyRequest, kept: string, problem?: Problem): View {
-  const text = html`<p>Your session has ended, so nothing was done. What you typed is kept: sign in to see it again.</p>`;
+  const text = html`<p>Your session has ended, so nothing was done. What you typed is kept for an hour: sign in to see it again.</p>`;
   return signInView({ action: request.url, fields: { [KEPT_FORM]: kept }, text }, problem);
 }
 
