@@ -387,7 +387,10 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     if (screen === 'desktop') await checkZoomed(page, name);
   }
 
-  /** Asserts full-size targets, a header of one row and no sideways scrolling at 400 per cent. */
+  /**
+   * Asserts full-size targets, a header of one row and no sideways scrolling at 400 per cent, nor with text of
+   * twice the size on a small phone.
+   */
   async function checkZoomed(page: Page, name: string): Promise<void> {
     await page.setViewportSize({ width: 320, height: 256 });
     assert.equal(await page.evaluate(OVERFLOW), 0, `${name}, zoomed`);
@@ -399,6 +402,9 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     );
     const { height } = (await page.locator('header').boundingBox())!;
     assert.ok(height <= 56, `${name}: ${height}`);
+    await page.evaluate("document.documentElement.style.fontSize = '200%'");
+    assert.equal(await page.evaluate(OVERFLOW), 0, `${name}, zoomed, with large text`);
+    await page.evaluate("document.documentElement.style.fontSize = ''");
     await page.setViewportSize(DESKTOP.viewport);
   }
 
