@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { delimiter, dirname, join, resolve, sep } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -57,7 +57,7 @@ describe('The package', () => {
     assert.match(pack, /^npm ci\n/);
     copyCheckout(folder.join('clone'));
     await shell(folder, pack.replace('npm ci\n', ''));
-    installation = await shell(folder, install);
+    installation = await shell(folder, `umask 077; ${install}`);
   });
 
   it('prints its version and serves after installation', { timeout: LIMIT_MS }, async () => {
@@ -66,6 +66,13 @@ describe('The package', () => {
     await assertServes(folder);
     assertContents(folder);
     assertLinksResolve(folder.join(INSTALLED));
+  });
+
+  it('can be run by every user, even if root has a strict umask', () => {
+    for (const path of ['clone/global/bin', PACKAGES, COMMAND, `${INSTALLED}/node_modules/pg/package.json`]) {
+      const { mode } = statSync(folder.join(path));
+      assert.equal(mode & 0o044, 0o044, path);
+    }
   });
 
   it('has its manual page where man finds it', () => {
