@@ -47,7 +47,7 @@ const proxyChecks: Record<string, (probe: HttpProbe) => Promise<CheckResult>> = 
   ready: async (probe) => {
     const { status, json } = await probe.send({ path: '/readyz' });
     if (status === 200 && json.status === 'ready') return ok('/readyz reports ready');
-    const detail = typeof json.detail === 'string' ? `: ${json.detail}` : '';
+    const detail = typeof json.detail === 'string' ? `: ${json.detail.replace(/\.$/, '')}` : '';
     return failed(`/readyz returned ${status}${detail}`, 'read the log of the service');
   },
   tls: checkTls,
