@@ -39,6 +39,10 @@ const OVERLAID = `[...document.querySelectorAll('td')].filter((cell) => {
 const TITLE_INSETS =
   "[...new Set([...document.querySelectorAll('tr :is(td:first-child:not(:has(input)), td:has(> input) + td)')].map((cell) => getComputedStyle(cell).paddingLeft))]";
 
+/** Selects the distinct names of columns that are shown beside fields. */
+const NAMES_OF_FIELDS =
+  "[...new Set([...document.querySelectorAll('td:has(.field)')].filter((cell) => getComputedStyle(cell, '::before').display !== 'none').map((cell) => cell.dataset.label))]";
+
 /** Pages whose filters are all visible. */
 const FILTERED = ['/console/events', '/console/user-groups?seen=never'];
 /** Selects placeholders that are cut off. */
@@ -54,10 +58,11 @@ const WIDTHS_OF_FILTERS =
 
 describe('The tables of the console', { skip: skipsBrowser }, () => {
   const stack = suiteStack();
+  let service: TestService;
   let page: Page;
   before(async () => {
     const receiver = stack.use(await Receiver.start(respondWith(503)));
-    const service = stack.use(await TestService.start(sqlite, { env: { UGS_WEBHOOK_ALLOW_PRIVATE: 'on' } }));
+    service = stack.use(await TestService.start(sqlite, { env: { UGS_WEBHOOK_ALLOW_PRIVATE: 'on' } }));
     await service.createDemo();
     const { token } = await service.apiToken({ permission: 'admin', name: 'support' });
     const call = async (method: 'GET' | 'PUT', path: string, body?: object) => {
@@ -79,10 +84,14 @@ describe('The tables of the console', { skip: skipsBrowser }, () => {
     const browser = stack.use(await launchBrowser());
     page = await browser.newPage({ baseURL: service.url, viewport: { width: WIDTH, height: 800 } });
     await page.goto('/');
+    await signIn(token);
+  });
+
+  async function signIn(token: string): Promise<void> {
     await page.getByLabel('API token').fill(token);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'User groups', level: 1 }).waitFor();
-  });
+  }
 
   it('fit into a small window, and break no id of ordinary length', async () => {
     for (const path of PAGES) {
@@ -116,6 +125,18 @@ describe('The tables of the console', { skip: skipsBrowser }, () => {
         assert.deepEqual(await page.evaluate(OVERLAID), [], `${path} at ${width}`);
         assert.deepEqual(await page.evaluate(TITLE_INSETS), ['0px'], `${path} at ${width}`);
       }
+    }
+  });
+
+  it('name each field of a form in a smaller window, where rows of properties are cards', async () => {
+    const { token } = await service.apiToken({ environment: 'Testing' });
+    await page.goto('/console/sign-in?another=1');
+    await signIn(token);
+    await page.goto('/console/user-groups/-/new');
+    for (const width of CARD_WIDTHS) {
+      await page.setViewportSize({ width, height: 800 });
+      assert.deepEqual(await page.evaluate(NAMES_OF_FIELDS), ['Name', 'Type', 'Value'], `${width}`);
+      assert.deepEqual(await page.evaluate(OVERLAID), [], `${width}`);
     }
   });
 });

@@ -193,7 +193,12 @@ describe('Values in the console in a browser', { skip: skipsBrowser }, () => {
 
   it('that are written from right to left have their own direction, where they are shown and typed', async () => {
     const id = 'own-direction';
-    const created = await service.call('POST', '/v1/user-groups', { user_group_id: id, name: NAME });
+    const properties = { text: NAME, list: [NAME] };
+    const created = await service.call('POST', '/v1/user-groups', {
+      user_group_id: id,
+      name: NAME,
+      properties,
+    });
     assert.equal(created.status, 201);
     const { context, page } = await open();
     for (const path of [`?search=${id}`, `/${id}`]) {
@@ -207,6 +212,12 @@ describe('Values in the console in a browser', { skip: skipsBrowser }, () => {
     assert.equal(await direction(), true);
     await field.fill('Hello!');
     assert.equal(await direction(), false);
+    assert.deepEqual(
+      await page
+        .locator('textarea:not(:placeholder-shown):dir(rtl)')
+        .evaluateAll((fields) => fields.map(({ ariaLabel, id: each }) => ariaLabel ?? each)),
+      ['property-0'],
+    );
     await context.close();
   });
 

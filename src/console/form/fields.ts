@@ -66,14 +66,16 @@ export function nameField(options: Pick<FieldOptions, 'value' | 'hint' | 'proble
   return textField({ name: 'name', label: 'Name', isRequired: true, ...options });
 }
 
-/** Input of several lines, such as JSON. */
-export function areaField(options: FieldOptions & { rows?: number; placeholder?: string }): Html {
-  const { name, value = '', rows = 8, placeholder } = options;
+/** Input of several lines: of JSON, whose brackets would change places from right to left, unless `isText`. */
+export function areaField(
+  options: FieldOptions & { rows?: number; placeholder?: string; isText?: boolean },
+): Html {
+  const { name, value = '', rows = 8, placeholder, isText = false } = options;
   return labelled(
     options,
     (attributes) =>
       // Browsers drop the first line break in a textarea.
-      html`<textarea id="${name}" name="${name}" rows="${rows}" spellcheck="false" ${placeholder === undefined ? '' : html`placeholder="${placeholder}"`} ${attributes}>
+      html`<textarea id="${name}" name="${name}" rows="${rows}" ${isText ? html`dir="auto"` : ''} spellcheck="false" ${placeholder === undefined ? '' : html`placeholder="${placeholder}"`} ${attributes}>
 ${value}</textarea>`,
   );
 }

@@ -206,6 +206,7 @@ function rowCells({ key, kind, value }: Input, index: number, problem: Problem |
       isLabelHidden: true,
       value,
       rows: value.split('\n').length,
+      isText: kind === 'text',
       problem: of,
       pointer,
     }),
