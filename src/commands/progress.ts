@@ -1,4 +1,4 @@
-// A progress bar on standard error. Draws nothing unless standard error is a terminal.
+// A progress bar on standard error. Draws nothing unless standard error is a terminal that can erase a line.
 
 import { onExit } from '../system/on-exit.ts';
 
@@ -18,7 +18,7 @@ export interface ProgressBar extends Disposable {
 }
 
 export function progressBar(unit: string, total: number | null = null): ProgressBar {
-  if (!process.stderr.isTTY) {
+  if (!process.stderr.isTTY || process.env.TERM === 'dumb') {
     return {
       show: () => {},
       note: console.error,

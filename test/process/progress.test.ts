@@ -48,6 +48,18 @@ const commands: Record<string, Command> = {
 };
 
 describe('The progress bar', { skip: noTerminal }, () => {
+  it('is not drawn on a terminal that cannot erase it', async () => {
+    using folder = new Folder();
+    writeGroups(folder, 'groups');
+    const args = ['import', 'groups', '--workspace', 'default'];
+    const { code, stdout } = await run(folder, args, {
+      command: inTerminal(folder),
+      env: { TERM: 'dumb' },
+    });
+    assert.equal(code, 0);
+    assert.ok(!/\[K|\d %/.test(stdout), stdout);
+  });
+
   for (const [command, { args, sql, message }] of Object.entries(commands)) {
     it(`of ${command} ends before the error message`, async () => {
       using folder = new Folder();
