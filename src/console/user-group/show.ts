@@ -92,7 +92,7 @@ async function showView(
   const usage = await lastUsage(call, providedId);
   await context.cpu.turn(valuesLength(userGroup));
   return {
-    title: name,
+    title: `${name} (${providedId})`,
     main: html`${heading(name, actions(call, userGroup))}
 ${noticeText(call, NOTICES)}${confirmationProblem('user group', problem)}
 ${await verdict(call, userGroup)}

@@ -94,7 +94,7 @@ ${variables(userGroup)}</section>
 <section aria-labelledby="embed-tokens"><h2 id="embed-tokens">Embed tokens</h2>
 ${embedTokens(userGroup, previews, call)}</section>`;
   return {
-    title: `View as ${name}`,
+    title: `View as ${name} (${providedId})`,
     main: html`<h1>View as ${name}</h1>
 ${problem === undefined ? '' : alert(problem.message)}
 ${await verdict(call, userGroup)}
