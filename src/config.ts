@@ -4,6 +4,7 @@
 import { accessSync, constants } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
+import { isAbsolute } from 'node:path';
 import { limits } from './domain/field.ts';
 import { Secret } from './domain/secret.ts';
 import { didYouMean, similarName } from './domain/suggest.ts';
@@ -490,7 +491,10 @@ export function urlsOfHosts(databaseUrl: string): string[] {
 function parseDatabaseUrl(text: string): DatabaseUrl {
   // A path with a trailing space would name a new, empty database.
   const path = /^sqlite:(?:\/\/)?(\S|\S.*\S)$/.exec(text)?.[1];
-  if (path !== undefined && path !== ':memory:') return { engine: 'sqlite', path };
+  if (path !== undefined && path !== ':memory:') {
+    if (!isAbsolute(path)) requireWorkingDirectory();
+    return { engine: 'sqlite', path };
+  }
   if (/^postgres(?:ql)?:\/\//.test(text)) {
     for (const url of urlsOfHosts(text)) {
       const { searchParams } = parsePostgresUrl(url);
@@ -503,6 +507,15 @@ function parseDatabaseUrl(text: string): DatabaseUrl {
   throw new Error(
     'must be sqlite:PATH, such as sqlite:data/user-groups.db, or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
   );
+}
+
+/** A process that starts threads leaves a deleted directory: the path would name a new database elsewhere. */
+function requireWorkingDirectory(): void {
+  try {
+    process.cwd();
+  } catch {
+    throw new Error('must name an absolute path, because the working directory was deleted');
+  }
 }
 
 /**

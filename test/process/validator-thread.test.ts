@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { describeOnEachDatabase, sqlite } from '../support/database.ts';
 import { assertProblem } from '../support/problem.ts';
-import { createApiToken, Folder, ServedDatabase, serve, served } from '../support/process.ts';
+import { createApiToken, Folder, PROGRAM, run, ServedDatabase, serve, served } from '../support/process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const THREAD = 'src/operations/property-schema/validator/thread.ts';
@@ -43,5 +43,16 @@ describe('A service whose working directory was deleted', () => {
     const schema = { schema: { required: ['plan'] }, mode: 'enforce' };
     const { status } = await running.service.call(running.token, 'PUT', '/v1/property-schema', schema);
     assert.equal(status, 201);
+  });
+
+  it('does not start with a relative path to its database, which would lead to another directory', async () => {
+    using folder = new Folder();
+    const command = 'mkdir deleted; cd deleted; rmdir ../deleted; exec "$0" "$@"';
+    for (const args of [['serve'], ['start']]) {
+      const script = ['-c', command, process.execPath, PROGRAM, ...args, '--port', '0'];
+      const { code, stdout, stderr } = await run(folder, script, { command: 'sh' });
+      assert.deepEqual({ code, stdout }, { code: 78, stdout: '' });
+      assert.match(stderr, /^user-group-service: [^\n]+ because the working directory was deleted\n$/);
+    }
   });
 });
