@@ -17,7 +17,7 @@ import { isFormFor, requestSession } from '../session/session.ts';
 import { API_TOKEN, signInView, signInWith } from '../session/sign-in-form.ts';
 import { isFromThisSite } from './browser.ts';
 import { admit, type Exchange, preparePageCall, type Response, receiveForm, sendResult } from './exchange.ts';
-import { redirect, sendView } from './response.ts';
+import { sendView } from './response.ts';
 
 /** Name of the field with the kept form. */
 export const KEPT_FORM = 'kept_form';
@@ -96,12 +96,11 @@ async function showKept(
   sent: Form,
   reason: Problem,
 ): Promise<Response> {
-  const { page, request, reply } = exchange;
   const form = openKept(exchange, sent.text(KEPT_FORM));
-  if (form === null) return redirect(reply, request.url);
+  if (form === null) throw NO_LONGER_KEPT;
   admit(exchange, signedIn);
   const call = preparePageCall(exchange, signedIn, form);
-  return sendResult(exchange, call, { ...(await showAgain(page, call, reason)), status: 200 });
+  return sendResult(exchange, call, { ...(await showAgain(exchange.page, call, reason)), status: 200 });
 }
 
 function signInAgainView(request: FastifyRequest, kept: string, problem?: Problem): View {
@@ -120,6 +119,10 @@ export async function showAgain(page: Page, call: PageCall, reason = NOT_DONE): 
 const ANOTHER_SESSION = new Problem(
   'origin_not_allowed',
   'Nothing was done, because this form is from another session. If you have switched to another workspace or environment, switch back in another tab, and reload this page to send the form again. Otherwise go back, reload the page, and try again.',
+);
+const NO_LONGER_KEPT = new Problem(
+  'origin_not_allowed',
+  'What you typed is no longer kept, and nothing was done. Open the form again.',
 );
 const NOT_DONE = new Problem(
   'origin_not_allowed',
