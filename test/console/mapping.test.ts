@@ -189,6 +189,7 @@ describeOnEachDatabase('The form of a user group', (database) => {
     for (const [fields, message] of [
       [{ 'property-6': 'x' }, /Check one field: Properties has no name for the value "x" Name/],
       [{ 'property-6': 'x', 'property-7': 'y' }, /Check one field: .* value "x" .* value "y" Name/],
+      [{ 'property-6': 'x', 'property-6-kind': 'number' }, /must be a number/],
       [{ 'property-6': 'x', 'property-6-key': 'plan' }, /occurs twice/],
       [{ 'property-1': 'x' }, /must be a number/],
       [{ 'property-2': '{' }, /character/],

@@ -165,8 +165,10 @@ function rowFields(inputs: readonly Input[], other: string, problem: Problem | u
     const isLast = inputs.findLastIndex(({ key }) => key === input.key) === index;
     return rowCells(input, index, isLast ? problem : undefined);
   });
+  // Errors of rows without a name are shown above the rows.
+  const named = inputs.filter(({ key }) => key !== '');
   return group(
-    { name: 'properties', label: 'Properties', problem: withoutShownErrors(inputs, problem) },
+    { name: 'properties', label: 'Properties', problem: withoutShownErrors(named, problem) },
     html`<p class="hint">An empty value removes the row. JSON: true, false, null, a list or an object.</p>
 ${table('Properties', ['Name', 'Type', 'Value'], cells)}
 ${hidden('property-rows', '1')}${hidden('properties', other)}
