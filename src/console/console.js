@@ -96,7 +96,7 @@ document.addEventListener('click', (event) => {
 // Ctrl-K or Command-K focuses the search or the first filter of the page, as in other tools. A key without a
 // modifier would be pressed by speech input (WCAG 2.1.4).
 document.addEventListener('keydown', (event) => {
-  if (event.key !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+  if (!/^k$/i.test(event.key) || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
   const control = document.querySelector('form[role="search"] :is(input:not([type="hidden"]), select)');
   if (!control) return;
   event.preventDefault();

@@ -66,7 +66,7 @@ export function nameField(options: Pick<FieldOptions, 'value' | 'hint' | 'proble
   return textField({ name: 'name', label: 'Name', isRequired: true, ...options });
 }
 
-/** Input of several lines: of JSON, whose brackets would change places from right to left, unless `isText`. */
+/** Input of several lines. Unless `isText`, it has JSON from left to right, so that brackets keep their places. */
 export function areaField(
   options: FieldOptions & { rows?: number; placeholder?: string; isText?: boolean },
 ): Html {

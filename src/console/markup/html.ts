@@ -25,6 +25,11 @@ export function isolated(text: string): string {
   return BEYOND_ASCII.test(text) ? `\u2068${text}\u2069` : text;
 }
 
+/** Name and id in text without markup; the id alone if it is the name. */
+export function nameWithId(name: string, id: string): string {
+  return name === id ? id : `${isolated(name)} (${isolated(id)})`;
+}
+
 /** Isolates each part of a JSON Pointer. */
 export function pointerText(pointer: string): Html {
   return joined(pointer.split('/').map(bdi), '/');

@@ -10,7 +10,7 @@ import type { Problem, Violation } from '../../problem.ts';
 import { schemaName } from '../catalogue/data-source.ts';
 import { areaField, choiceField, hidden, textField, withoutErrorsAt } from '../form/fields.ts';
 import { type Form, parseTypedJson } from '../form/form.ts';
-import { type Html, html, isolated } from '../markup/html.ts';
+import { type Html, html, isolated, nameWithId } from '../markup/html.ts';
 import { jsonValue, membersOf } from '../markup/json.ts';
 import { foldedDefaults, MAX_UNFOLDED } from './data-sources.ts';
 import { fieldText, otherText } from './members.ts';
@@ -177,7 +177,7 @@ function inputField(input: Input, index: number, surroundings: Surroundings): Ht
     .filter(({ reservedFor }) => reservedFor === null || reservedFor === userGroupId);
   const options = {
     name,
-    label: title === schemaId ? schemaId : `${isolated(title)} (${isolated(schemaId)})`,
+    label: nameWithId(title, schemaId),
     value,
     problem,
     pointer: jsonPointer(['mapping', schemaId]),
@@ -204,9 +204,8 @@ function choicesFor(
   const shown = offered.filter((each, index) => index < maxShown || each === current);
   const choices = shown.map((each) => {
     // A reference by number stays a number.
-    const { providedId, name } = each;
-    const text = each === current ? value : JSON.stringify(providedId);
-    return [text, name === providedId ? name : `${isolated(name)} (${isolated(providedId)})`] as const;
+    const text = each === current ? value : JSON.stringify(each.providedId);
+    return [text, nameWithId(each.name, each.providedId)] as const;
   });
   const isOffered = value === '' || choices.some(([text]) => text === value);
   return [

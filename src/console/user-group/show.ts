@@ -23,6 +23,7 @@ import {
   html,
   lastUse,
   link,
+  nameWithId,
   none,
   pathTo,
   time,
@@ -92,7 +93,7 @@ async function showView(
   const usage = await lastUsage(call, providedId);
   await context.cpu.turn(valuesLength(userGroup));
   return {
-    title: `${name} (${providedId})`,
+    title: nameWithId(name, providedId),
     main: html`${heading(name, actions(call, userGroup))}
 ${noticeText(call, NOTICES)}${confirmationProblem('user group', problem)}
 ${await verdict(call, userGroup)}

@@ -30,6 +30,7 @@ import {
   html,
   idLink,
   link,
+  nameWithId,
   none,
   pathTo,
   pointerText,
@@ -94,7 +95,7 @@ ${variables(userGroup)}</section>
 <section aria-labelledby="embed-tokens"><h2 id="embed-tokens">Embed tokens</h2>
 ${embedTokens(userGroup, previews, call)}</section>`;
   return {
-    title: `View as ${name} (${providedId})`,
+    title: `View as ${nameWithId(name, providedId)}`,
     main: html`<h1>View as ${name}</h1>
 ${problem === undefined ? '' : alert(problem.message)}
 ${await verdict(call, userGroup)}
