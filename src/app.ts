@@ -297,7 +297,7 @@ async function openThreads(start: Start, { database, keyRing }: Opened, parts: P
   const { serving, propertyValidator, webhooks } = parts;
   const message = {
     config: configMessage(config, keyRing.text),
-    isCitus: database.isCitus,
+    server: database.server,
     memory: thread.memory,
     logLevel: log.level,
     logBindings: log.bindings(),

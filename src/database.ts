@@ -14,12 +14,12 @@ import {
   type StoreObserver,
   StoreUnavailable,
 } from './store/port.ts';
-import type { ConnectionCounts, PostgresOptions } from './store/postgres/adapter.ts';
+import type { ConnectionCounts, PostgresOptions, ServerFacts } from './store/postgres/adapter.ts';
 import { DEFAULT_STATEMENT_TIMEOUT_MS } from './store/postgres/client/statement-timeout.ts';
 import type { ConnectWriter, WriterConnection } from './store/sqlite/adapter.ts';
 
 export { SchemaTooNew } from './store/migration.ts';
-export type { ConnectionCounts, ServerUnfit } from './store/postgres/adapter.ts';
+export type { ConnectionCounts, ServerFacts, ServerUnfit } from './store/postgres/adapter.ts';
 export type {
   AlreadyServed,
   BackupInvalid,
@@ -60,7 +60,8 @@ export interface Database {
   connections?: () => ConnectionCounts;
   /** Sizes of the database file and its disk, if the database is a file. */
   storage?: () => Promise<FileStorage>;
-  isCitus: boolean;
+  /** Findings that the other threads need; null on SQLite. */
+  server: ServerFacts | null;
   /** Connects another thread, so that it can write; on SQLite. Throws `StoreUnavailable`. */
   connectWriter?: () => WriterConnection;
   close(): Promise<void>;
@@ -106,8 +107,8 @@ export async function openForServing(config: Config, options: ServingOptions): P
     const { openServingStore, migrations } = await loadPostgres();
     const store = await openServingStore(servingPostgresOptions(config, databaseUrl, options));
     const warnings = [...store.warnings, migrations.newerVersion(store.schema) ?? []].flat();
-    const { isCitus } = store;
-    return { ...servedBy(store, config, options), migrations, warnings, isCitus };
+    const { server } = store;
+    return { ...servedBy(store, config, options), migrations, warnings, server };
   }
   const { measureStorage, migrations, openServingStore } = await loadSqlite();
   return locked(databaseUrl.path, async () => {
@@ -118,7 +119,7 @@ export async function openForServing(config: Config, options: ServingOptions): P
       migrations,
       warnings: [migrations.newerVersion(store.schema) ?? []].flat(),
       storage: () => measureStorage(databaseUrl.path),
-      isCitus: false,
+      server: null,
       connectWriter: store.connectWriter,
     };
   });
@@ -150,13 +151,13 @@ async function locked<Opened extends Pick<Database, 'close'>>(
  */
 export async function openForThread(
   config: Config,
-  { isCitus, connectWriter }: Pick<Database, 'isCitus'> & { connectWriter: ConnectWriter },
+  { server, connectWriter }: Pick<Database, 'server'> & { connectWriter: ConnectWriter },
   options: ThreadOptions,
 ): Promise<ThreadDatabase> {
   const { databaseUrl } = config;
   if (databaseUrl.engine === 'postgres') {
     const { migrations, openMigratedStore } = await loadPostgres();
-    const migrated = openMigratedStore(servingPostgresOptions(config, databaseUrl, options), isCitus);
+    const migrated = openMigratedStore(servingPostgresOptions(config, databaseUrl, options), server!);
     const thread = { ...servedBy(migrated, config, options), migrations };
     await connectFirst(thread);
     return thread;

@@ -3,7 +3,7 @@
 import type { MessagePort, Worker } from 'node:worker_threads';
 import { type BirpcReturn, createBirpc } from 'birpc';
 import type { ConfigMessage } from '../config.ts';
-import type { WriterConnection } from '../database.ts';
+import type { ServerFacts, WriterConnection } from '../database.ts';
 import type { Tenant } from '../domain/event/event.ts';
 import type { WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 import type { ThreadMetricsMessage } from '../metrics/metrics.ts';
@@ -14,7 +14,7 @@ export interface ThreadStart {
   /** The number of the thread; 0 is the main thread. */
   thread: number;
   config: ConfigMessage;
-  isCitus: boolean;
+  server: ServerFacts | null;
   memory: SharedMemory;
   logLevel: string;
   /** Members of every line of the log. */

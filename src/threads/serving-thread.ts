@@ -36,7 +36,7 @@ const main = callMain(port, {
 async function open({
   thread: number,
   config: message,
-  isCitus,
+  server,
   memory,
   logLevel,
   logBindings,
@@ -52,7 +52,7 @@ async function open({
   }
   database = await openForThread(
     config,
-    { isCitus, connectWriter: () => main.connectWriter() },
+    { server, connectWriter: () => main.connectWriter() },
     {
       observer: outages(),
       onReducedEvent: (tenant) => void main.eventReduced(tenant),

@@ -72,13 +72,14 @@ describe('A failover without a proxy, to another host of DATABASE_URL', () => {
   }
 });
 
-describe('A host of DATABASE_URL that accepts connections and never answers', () => {
-  it('delays the start of a process, but none of its requests', async () => {
+describe('Hosts of DATABASE_URL that accept connections and never answer', () => {
+  it('delay the start of a process, but none of its requests', async () => {
     const database = await postgres.create();
     await using unresponsive = await FaultProxy.start(database.url);
     unresponsive.silence('all');
     const { host } = new URL(database.url);
-    const DATABASE_URL = database.url.replace(host, `${new URL(unresponsive.url).host},${host}`);
+    const { host: other } = new URL(unresponsive.url);
+    const DATABASE_URL = database.url.replace(host, `${other},${other},${host}`);
     const UGS_POSTGRES_CONNECT_TIMEOUT_MS = '200';
     await using site = await Installation.start({
       database: { ...database, env: { ...database.env, DATABASE_URL, UGS_POSTGRES_CONNECT_TIMEOUT_MS } },

@@ -4,4 +4,5 @@ export type { PostgresOptions } from './client/options.ts';
 export type { ConnectionCounts } from './client/pool.ts';
 export { inspectPostgres } from './schema/inspect.ts';
 export { migrations, type ServerUnfit } from './schema/migrate.ts';
+export type { ServerFacts } from './store.ts';
 export { openMigratedStore, openPostgresStore, openServingStore } from './store.ts';

@@ -16,10 +16,17 @@ interface PostgresStore extends Store {
   connections(): ConnectionCounts;
 }
 
+/** Findings about the servers that every pool of the process uses. */
+export interface ServerFacts {
+  isCitus: boolean;
+  /** Index of the URL of the primary. */
+  firstHost: number;
+}
+
 interface MigratedPostgresStore extends PostgresStore, MigratedStore {
   /** Warnings about the server for the operator. */
   warnings: string[];
-  isCitus: boolean;
+  server: ServerFacts;
 }
 
 /** Opens the database in its newest schema. Throws `ServerUnfit`, `SchemaTooNew` and `StoreUnavailable`. */
@@ -39,14 +46,18 @@ async function open(
   const found = await withSchemaSession(options, async (session) => {
     const schema = await migrate(session, options.migrationObserver);
     await check(session);
-    return { schema, warnings: await findDurabilityRisks(session), isCitus: await hasCitus(session) };
+    const server = { isCitus: await hasCitus(session), firstHost: session.host };
+    return { schema, warnings: await findDurabilityRisks(session), server };
   });
-  return { ...found, ...openMigratedStore(options, found.isCitus) };
+  return { ...found, ...openMigratedStore(options, found.server) };
 }
 
 /** Opens a database that this process has opened before. Connects with the first query. */
-export function openMigratedStore(options: PostgresOptions, isCitus: boolean): PostgresStore {
-  const pool = new ConnectionPool(options, isCitus);
+export function openMigratedStore(
+  options: PostgresOptions,
+  { isCitus, firstHost }: ServerFacts,
+): PostgresStore {
+  const pool = new ConnectionPool({ ...options, firstHost }, isCitus);
   return {
     read: (queries) => runQueries(pool, queries),
     write: async (commands) => {

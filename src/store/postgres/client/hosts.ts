@@ -5,10 +5,17 @@ import { isAboutHost } from './errors.ts';
 
 export class Hosts {
   readonly #urls: readonly string[];
-  #current = 0;
+  #current: number;
 
-  constructor(urls: readonly string[]) {
+  /** `first` is the index of the URL that is tried first. */
+  constructor(urls: readonly string[], first = 0) {
     this.#urls = urls;
+    this.#current = first;
+  }
+
+  /** Index of the URL for the next connection. */
+  get current(): number {
+    return this.#current;
   }
 
   /** The URL with the host for the next connection. */

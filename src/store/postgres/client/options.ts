@@ -12,6 +12,8 @@ import { NUMBER_TYPES } from './pipeline.ts';
 export interface PostgresOptions {
   /** The URL of each host of the database. */
   urls: readonly Secret[];
+  /** Index of the URL that is tried first. */
+  firstHost?: number;
   poolSize: number;
   connectTimeoutMs: number;
   statementTimeoutMs: number;
@@ -33,10 +35,13 @@ export function clientConfig(
   options: PostgresOptions,
   isCitus: boolean,
 ): ConnectionConfig & { query_timeout: number } {
-  const { urls, connectTimeoutMs, statementTimeoutMs, sessionSettings } = options;
+  const { urls, firstHost, connectTimeoutMs, statementTimeoutMs, sessionSettings } = options;
   const planner = sessionSettings ? plannerSettings(isCitus) : [];
   return {
-    hosts: new Hosts(urls.map((url) => withOptions(url.reveal(), planner))),
+    hosts: new Hosts(
+      urls.map((url) => withOptions(url.reveal(), planner)),
+      firstHost,
+    ),
     application_name: 'user-group-service',
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,

@@ -15,6 +15,8 @@ export interface SchemaSession {
   ask: RunSql;
   /** Without a timeout: it may wait while another process migrates. */
   change: RunSql;
+  /** Index of the host that the session is open to. */
+  host: number;
 }
 
 type Work<Result> = (session: SchemaSession) => Promise<Result>;
@@ -52,6 +54,7 @@ export async function withServingSession<Result>(
     return await work({
       ask: (sql, values) => send(connection, { text: sql, values, query_timeout }),
       change: (sql, values) => send(connection, { text: sql, values }),
+      host: config.hosts.current,
     });
   } finally {
     options.signal?.removeEventListener('abort', onAbort);
