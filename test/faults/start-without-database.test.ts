@@ -131,6 +131,19 @@ describe('A service that starts', () => {
     assert.doesNotMatch(stdout, /"msg":"listening"/);
   });
 
+  it('stops immediately on SIGTERM while its threads open their first connections', async () => {
+    const connecting = site.proxy.once('ping', 'silence');
+    const env = { ...site.env, UGS_THREADS: '2', UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '20000' };
+    await using program = new Program(site.folder, ['serve'], { env });
+    await connecting;
+    const startedAt = performance.now();
+    program.signal('SIGTERM');
+    const { code, stdout, stderr } = await program.exit();
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    assert.match(stdout, /"signal":"SIGTERM","msg":"startup cancelled by a signal"/);
+    assert.ok(performance.now() - startedAt < SOON_MS);
+  });
+
   describe('exits immediately with a one-line error for a permanent failure:', () => {
     const stranger = `stranger_${randomBytes(8).toString('hex')}`;
     const reader = `reader_${randomBytes(8).toString('hex')}`;
