@@ -173,7 +173,7 @@ export class ConnectionPool {
   #recordConnectFailure(failure: TransientError): void {
     if (failure.isConnectionLimit)
       this.#atConnectionLimitUntil = performance.now() + CONNECTION_LIMIT_PAUSE_MS;
-    const canContinue = failure.isBusy || (failure.isConnectionLimit && this.#pool.totalCount > 0);
+    const canContinue = failure.isBusy || (failure.isConnectionLimit && this.#open.size > 0);
     if (canContinue || this.#pool.ending) return;
     this.#isCircuitOpen = true;
     this.#options.observer?.unavailable(failure.message);
@@ -187,7 +187,9 @@ export class ConnectionPool {
   async #connectToHost(deadline: number): Promise<Client> {
     const isAtLimit = performance.now() < this.#atConnectionLimitUntil;
     // At the server's limit, wait for one of the existing connections instead of opening another.
-    setMaxConnections(this.#pool, isAtLimit ? Math.max(1, this.#open.size) : this.#options.poolSize);
+    const { poolSize } = this.#options;
+    const open = Math.min(Math.max(1, this.#open.size), poolSize);
+    setMaxConnections(this.#pool, isAtLimit ? open : poolSize);
     for (;;) {
       const client = await this.#connect(deadline);
       try {
