@@ -174,7 +174,7 @@ async function send<Body>(
   const abort = (): void => attempt.abort();
   signal?.addEventListener('abort', abort);
   const timer = setTimeout(abort, Math.min(limitMs, MAX_TIMER_MS));
-  // Does not rely on `fetch`: that of Node 20 never settles if a body is not what its coding says.
+  // Does not rely on `fetch`: on Node 20, it never settles if a body is not in its `Content-Encoding`.
   const aborted = new Promise<never>((_, reject) => attempt.signal.addEventListener('abort', reject));
   try {
     const sent = fetch(url, { ...message, signal: attempt.signal });

@@ -30,7 +30,7 @@ const query = queryType({
   },
   convert: ({ data_source, seen_before, never_seen, created_since, ...others }): ListQuery => {
     const { limit = field.pageLimit.default, ...rest } = others;
-    // The default is no condition: many generated clients always send it.
+    // The default adds no condition: many generated clients always send it.
     if (rest.match === 'contains' && rest.search === undefined)
       throw new Problem('invalid_request', 'The parameter match requires the parameter search.');
     return {

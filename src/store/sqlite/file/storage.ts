@@ -13,7 +13,7 @@ function backupRecordPath(file: string): string {
 /** Records that the database has been backed up now. Throws Node's error if the record cannot be written. */
 export function recordBackup(path: string): void {
   const record = backupRecordPath(realpathSync(path));
-  // The one of a backup by root can only be replaced.
+  // A record that root wrote can be replaced, but not overwritten.
   rmSync(record, { force: true });
   writeFileSync(record, `${new Date().toISOString()}\n`, { mode: 0o600 });
 }
