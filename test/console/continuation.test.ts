@@ -141,12 +141,12 @@ describeOnEachDatabase('A person in the console', (database) => {
     ] as const) {
       const response = await browser.post(path, { ...fields, kept_form });
       assert.equal(response.status, 403);
-      assert.match(textOf(response), /no longer kept, and nothing was done/);
+      assert.match(textOf(response), /has expired, and nothing was done/);
       browser.forgetCookies();
     }
     service.clockAheadMs = 3_600_001;
     const late = await browser.post(`${group}/review`, { ...fields, kept_form: kept! });
-    assert.match(textOf(late), /no longer kept, and nothing was done/);
+    assert.match(textOf(late), /has expired, and nothing was done/);
     assert.equal((await browser.get(group)).status, 200, 'signed in');
     service.clockAheadMs = 0;
     const large = await browser.post(`${group}/review`, { name: 'x'.repeat(1_100_000) });

@@ -84,12 +84,7 @@ describe('A service that starts', () => {
         await program.says(AWAY);
         // Sends the signal during the next attempt.
         await sleep(1_000);
-        const startedAt = performance.now();
-        program.signal('SIGTERM');
-        const { code, stdout, stderr } = await program.exit();
-        assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-        assert.match(stdout, /"signal":"SIGTERM","msg":"startup cancelled by a signal"/);
-        assert.ok(performance.now() - startedAt < SOON_MS);
+        await assertCancelled(program);
       });
 
       for (const args of [['migrate'], ['workspace', 'list']]) {
@@ -136,12 +131,7 @@ describe('A service that starts', () => {
     const env = { ...site.env, UGS_THREADS: '2', UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '20000' };
     await using program = new Program(site.folder, ['serve'], { env });
     await connecting;
-    const startedAt = performance.now();
-    program.signal('SIGTERM');
-    const { code, stdout, stderr } = await program.exit();
-    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-    assert.match(stdout, /"signal":"SIGTERM","msg":"startup cancelled by a signal"/);
-    assert.ok(performance.now() - startedAt < SOON_MS);
+    await assertCancelled(program);
   });
 
   describe('exits immediately with a one-line error for a permanent failure:', () => {
@@ -215,3 +205,12 @@ describe('A service that starts', () => {
     });
   });
 });
+
+async function assertCancelled(program: Program): Promise<void> {
+  const startedAt = performance.now();
+  program.signal('SIGTERM');
+  const { code, stdout, stderr } = await program.exit();
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  assert.match(stdout, /"signal":"SIGTERM","msg":"startup cancelled by a signal"/);
+  assert.ok(performance.now() - startedAt < SOON_MS);
+}

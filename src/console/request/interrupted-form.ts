@@ -97,7 +97,7 @@ async function showKept(
   reason: Problem,
 ): Promise<Response> {
   const form = openKept(exchange, sent.text(KEPT_FORM));
-  if (form === null) throw NO_LONGER_KEPT;
+  if (form === null) throw EXPIRED;
   admit(exchange, signedIn);
   const call = preparePageCall(exchange, signedIn, form);
   return sendResult(exchange, call, { ...(await showAgain(exchange.page, call, reason)), status: 200 });
@@ -120,9 +120,9 @@ const ANOTHER_SESSION = new Problem(
   'origin_not_allowed',
   'Nothing was done, because this form is from another session. If you have switched to another workspace or environment, switch back in another tab, and reload this page to send the form again. Otherwise go back, reload the page, and try again.',
 );
-const NO_LONGER_KEPT = new Problem(
+const EXPIRED = new Problem(
   'origin_not_allowed',
-  'What you typed is no longer kept, and nothing was done. Open the form again.',
+  'What you typed has expired, and nothing was done. Open the form again.',
 );
 const NOT_DONE = new Problem(
   'origin_not_allowed',
