@@ -228,7 +228,7 @@ async function serve(start: Start, opened: Opened, signal: AbortSignal): Promise
   const { serving, eventRetention, webhooks } = parts;
   const { context, demoDirectory } = serving;
   if (metrics !== null) watch(metrics.metrics, start, opened, parts);
-  await unlessAborted(signal, openThreads(start, opened, parts));
+  await unlessAborted(signal, () => openThreads(start, opened, parts));
   await prepare?.(context);
   signal.throwIfAborted();
   const url = await listen(config, serving, threads);
@@ -251,14 +251,14 @@ async function serve(start: Start, opened: Opened, signal: AbortSignal): Promise
   };
 }
 
-/** Returns what the promise resolves to, or rejects as soon as the signal aborts. */
-async function unlessAborted<Result>(signal: AbortSignal, promise: Promise<Result>): Promise<Result> {
+/** Does the work, but rejects as soon as the signal aborts. */
+async function unlessAborted<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();
   const onAbort = (): void => aborted.reject(signal.reason);
   signal.addEventListener('abort', onAbort);
   try {
-    return await Promise.race([promise, aborted.promise]);
+    return await Promise.race([work(), aborted.promise]);
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
