@@ -20,6 +20,7 @@ import { EventRetention } from './operations/event/retention.ts';
 import { PropertyValidator } from './operations/property-schema/validator/validator.ts';
 import { ReducedEventLog } from './reduced-event-log.ts';
 import { SharedClock } from './scheduling/shared-clock.ts';
+import { unlessAborted } from './scheduling/timeout.ts';
 import {
   allocateSharedMemory,
   batchingOptions,
@@ -249,19 +250,6 @@ async function serve(start: Start, opened: Opened, signal: AbortSignal): Promise
       await threads.close();
     },
   };
-}
-
-/** Does the work, but rejects as soon as the signal aborts. */
-async function unlessAborted<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener('abort', onAbort);
-  try {
-    return await Promise.race([work(), aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }
 
 function createParts(start: Start, { database, keyRing }: Opened): Parts {

@@ -1,4 +1,4 @@
-// Deadlines for promises.
+// Deadlines for promises, and their cancellation.
 
 /** The promise; rejects with `timeoutError()` if it has not settled by `deadline` (`performance.now()`). */
 export async function withDeadline<Result>(
@@ -14,5 +14,21 @@ export async function withDeadline<Result>(
     return await Promise.race([promise, timeout]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** Does the work, but rejects as soon as the signal aborts. */
+export async function unlessAborted<Result>(
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort);
+  try {
+    return await Promise.race([work(), aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
   }
 }
