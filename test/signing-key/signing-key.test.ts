@@ -3,8 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
+import { operator } from '../../src/domain/api-token.ts';
 import { EnvironmentConfig } from '../../src/operations/document/environment-config.ts';
+import { SignatureQueue } from '../../src/operations/machinery/signature-queue.ts';
+import { rotateKeySet } from '../../src/operations/signing-key/key-set.ts';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import { EmbedSite, integrations } from '../support/embed-token/site.ts';
 import type { TestResponse } from '../support/http.ts';
@@ -261,6 +265,17 @@ describeOnEachDatabase('The signing keys', (database) => {
     assert.equal(kids.includes(decodeProtectedHeader(old).kid), false);
     assert.ok(kids.includes(decodeProtectedHeader(await mint()).kid));
     await assert.rejects(new Verifier(0).verify(site, old), /no applicable key/);
+  });
+
+  it('are generated in turns of the tenants, like slow signatures', async () => {
+    const signatures = new SignatureQueue(1);
+    const { promise: signed, resolve: finish } = Promise.withResolvers<void>();
+    const signing = signatures.run(2, () => signed);
+    const context = { ...site.service.app.context, signatures };
+    const rotated = rotateKeySet(context, operator(1, 'Customer'), { revoke: true });
+    assert.equal(await Promise.race([rotated, sleep(SECOND, 'waits')]), 'waits');
+    finish();
+    await Promise.all([signing, rotated]);
   });
 
   it('keep their issuer', async () => {

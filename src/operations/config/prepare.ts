@@ -20,7 +20,7 @@ import { propertySchemaText, refuseUnusableSchema } from '../property-schema/put
 import { newSecrets, refuseAddress } from '../webhook-endpoint/webhook-endpoint.ts';
 
 export type ConfigContext = DocumentContext &
-  Pick<Context, 'cpu' | 'propertyValidator' | 'allowsPrivateWebhooks'>;
+  Pick<Context, 'cpu' | 'signatures' | 'propertyValidator' | 'allowsPrivateWebhooks'>;
 
 export interface Prepared {
   /** The body of the document. */

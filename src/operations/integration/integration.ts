@@ -10,6 +10,7 @@ import {
 import type { Precondition } from '../../domain/precondition.ts';
 import { invalidField } from '../../domain/request-body.ts';
 import type { SealedSecret } from '../../domain/secret.ts';
+import type { Context } from '../context.ts';
 import {
   type DocumentContext,
   documentKey,
@@ -42,7 +43,7 @@ export function findIntegration(config: EnvironmentConfig, id: string): FoundInt
  * `invalid_request` if it has none and needs one, `version_mismatch` and `limit_reached`.
  */
 export async function putIntegration(
-  context: DocumentContext,
+  context: DocumentContext & Pick<Context, 'signatures'>,
   caller: Caller,
   id: string,
   body: IntegrationBody,

@@ -1,6 +1,6 @@
-// Limits the number of slow signatures, which run in the thread pool, that a process makes at the same time.
-// Otherwise, a tenant that mints tokens would occupy every processor and leave a fraction of one to the event
-// loop, which serves all others. Tenants take turns.
+// Limits the number of slow signatures and new signing keys, which are made in the thread pool, that a process
+// makes at the same time. Otherwise, a tenant that mints tokens would occupy every processor and leave a fraction
+// of one to the event loop, which serves all others. Tenants take turns.
 
 import { availableParallelism } from 'node:os';
 import type { Problem } from '../../problem.ts';
@@ -15,7 +15,7 @@ const MAX_RUNNING = Math.max(1, Math.min(POOL_THREADS, availableParallelism()) -
 const MAX_WAIT_MS = 1_500;
 
 /** Shared, because under overload capturing a stack trace for each request is too expensive. */
-const OVERLOADED = tooBusy('Too many tokens are waiting to be signed. Retry later.');
+const OVERLOADED = tooBusy('Too many signatures and signing keys are waiting to be made. Retry later.');
 
 interface Waiting {
   queuedAt: number;

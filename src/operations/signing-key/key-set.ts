@@ -79,8 +79,10 @@ export async function readIssuer({ store }: Pick<Context, 'store'>, issuerId: st
   throw new Problem('not_found', 'No issuer has this id.');
 }
 
+type KeySetContext = DocumentContext & Pick<Context, 'signatures'>;
+
 /** Returns the key set; creates it if there is none. */
-export async function ensureKeySet(context: DocumentContext, caller: Caller): Promise<StoredKeySet> {
+export async function ensureKeySet(context: KeySetContext, caller: Caller): Promise<StoredKeySet> {
   for (const reader of callerOfAttempts(caller)) {
     const stored = await findKeySet(context, reader);
     if (stored !== null) return stored;
@@ -90,13 +92,22 @@ export async function ensureKeySet(context: DocumentContext, caller: Caller): Pr
   throw changedTooOften();
 }
 
-async function firstKeys({ clock }: DocumentContext, caller: Caller): Promise<Change> {
-  const keys = await generateSigningKeys(clock());
-  return { issuerId: newIssuerId(caller), keys, privateKeys: {}, newKeys: keys };
+async function firstKeys(context: KeySetContext, caller: Caller): Promise<Change> {
+  const keys = await newKeys(context, caller, context.clock());
+  return { issuerId: newIssuerId(caller), keys, privateKeys: {}, added: keys };
+}
+
+/** Generates keys when it is the caller's turn, because this takes as long as a hundred slow signatures. */
+function newKeys(
+  { signatures }: KeySetContext,
+  { workspaceId }: Caller,
+  signsFrom: number,
+): Promise<NewSigningKey[]> {
+  return signatures.run(workspaceId, () => generateSigningKeys(signsFrom));
 }
 
 /** Creates the first key set of an environment as part of a change of its whole configuration. */
-export async function newKeySet(context: DocumentContext, caller: Caller): Promise<DocumentChange> {
+export async function newKeySet(context: KeySetContext, caller: Caller): Promise<DocumentChange> {
   const first = await replacement(context, caller, await firstKeys(context, caller), null);
   return { before: null, after: nextVersion(first.key, null, first), event: first.event };
 }
@@ -108,7 +119,7 @@ export async function newKeySet(context: DocumentContext, caller: Caller): Promi
  * at once, and each verifier does after `max-age`. Throws `version_mismatch` if the precondition is not met.
  */
 export async function rotateKeySet(
-  context: DocumentContext,
+  context: KeySetContext,
   caller: Caller,
   { revoke, precondition }: { revoke: boolean; precondition?: Precondition },
 ): Promise<StoredKeySet> {
@@ -117,35 +128,41 @@ export async function rotateKeySet(
     if (!isMetByTag(precondition, stored && documentTag(stored.document))) throw versionMismatch(NOUN);
     if (stored === null) return ensureKeySet(context, reader);
     if (!revoke && hasPendingKeys(stored.keySet, context.clock())) return stored;
-    const rotated = await write(context, reader, await rotation(context, stored, revoke), stored.document);
+    const rotated = await write(
+      context,
+      reader,
+      await rotation(context, reader, stored, revoke),
+      stored.document,
+    );
     if (rotated !== null) return rotated;
   }
   throw changedTooOften();
 }
 
 interface Change extends KeySet {
-  newKeys: readonly NewSigningKey[];
+  added: readonly NewSigningKey[];
   /** Private keys that are kept. */
   privateKeys: PrivateKeys;
 }
 
 async function rotation(
-  context: DocumentContext,
+  context: KeySetContext,
+  caller: Caller,
   { document, keySet }: StoredKeySet,
   revoke: boolean,
 ): Promise<Change> {
   const now = context.clock();
   const { issuerId } = keySet;
   if (revoke) {
-    const newKeys = await generateSigningKeys(now);
-    return { issuerId, keys: newKeys, newKeys, privateKeys: {} };
+    const added = await newKeys(context, caller, now);
+    return { issuerId, keys: added, added, privateKeys: {} };
   }
-  const newKeys = await generateSigningKeys(now + PUBLISHED_BEFORE_MS);
+  const added = await newKeys(context, caller, now + PUBLISHED_BEFORE_MS);
   const all = parsePrivateKeys(openSecret(context, document, NOUN));
   // Other keys will not sign again.
   const signing = keySet.keys.filter((key) => statusOfSigningKey(key, keySet, now) === 'signing');
   const privateKeys = Object.fromEntries(signing.map(({ kid }) => [kid, all[kid]!]));
-  return { issuerId, keys: [...keysToKeep(keySet, now), ...newKeys], newKeys, privateKeys };
+  return { issuerId, keys: [...keysToKeep(keySet, now), ...added], added, privateKeys };
 }
 
 /**
@@ -170,17 +187,17 @@ async function write(
 async function replacement(
   context: DocumentContext,
   caller: Caller,
-  { newKeys, privateKeys, ...keySet }: Change,
+  { added, privateKeys, ...keySet }: Change,
   replaced: Document | null,
 ) {
   const { keyRing, clock } = context;
   const key = keySetKey(caller);
-  const added = Object.fromEntries(newKeys.map(({ kid, pkcs8 }) => [kid, pkcs8.reveal()]));
+  const addedKeys = Object.fromEntries(added.map(({ kid, pkcs8 }) => [kid, pkcs8.reveal()]));
   const type = replaced === null ? 'key_set.created' : 'key_set.rotated';
   return {
     key,
     body: keySetText(keySet),
-    secret: keyRing.seal(privateKeysText({ ...privateKeys, ...added }), key),
+    secret: keyRing.seal(privateKeysText({ ...privateKeys, ...addedKeys }), key),
     now: clock(),
     event: await newEvent(context, caller, type, key.id),
   };
