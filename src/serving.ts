@@ -9,6 +9,7 @@ import type { ThreadDatabase } from './database.ts';
 import { demoDirectoryPath } from './demo/sample-file.ts';
 import type { KeyRing } from './domain/key-ring.ts';
 import { BodyAdmission } from './http/limits/body-admission.ts';
+import type { ThreadConnections } from './http/limits/connection-limit.ts';
 import { InFlight } from './http/limits/in-flight.ts';
 import { PublicLimit, type PublicLimitMemory } from './http/limits/public-limit.ts';
 import { rateLimit, rateLimitMemory } from './http/limits/rate-limit.ts';
@@ -42,7 +43,7 @@ const BACKLOG = 4_096;
 export interface SharedMemory {
   publicLimit: PublicLimitMemory | null;
   rateLimit: SharedArrayBuffer | null;
-  connections: SharedArrayBuffer;
+  connections: Record<keyof ThreadConnections, SharedArrayBuffer>;
   activity: SharedArrayBuffer;
   queueLengths: Record<keyof QueueLengths, SharedArrayBuffer>;
 }
@@ -56,7 +57,7 @@ export function allocateSharedMemory({
   return {
     publicLimit: PublicLimit.allocate(failedAuthenticationLimitPerMinute),
     rateLimit: rateLimitMemory(rateLimitPerMinute),
-    connections: sum(),
+    connections: { open: sum(), kept: sum() },
     activity: TenantActivity.allocate(),
     queueLengths: { read: sum(), list: sum(), write: sum() },
   };
@@ -141,7 +142,13 @@ export class Serving {
     this.#server = createServer({
       config,
       log,
-      connections: threads === 1 ? undefined : new ThreadSum(memory.connections, thread.number),
+      connections:
+        threads === 1
+          ? undefined
+          : {
+              open: new ThreadSum(memory.connections.open, thread.number),
+              kept: new ThreadSum(memory.connections.kept, thread.number),
+            },
       publicLimit,
       phase: () => this.#phase,
       metrics: metrics?.http ?? null,

@@ -237,7 +237,7 @@ async function authorize(
   try {
     const caller = await authenticate(context, digest);
     request.apiTokenId = caller.apiTokenId;
-    keepConnection(request.raw);
+    keepConnection(request.raw, caller.workspaceId);
     context.activity.seen(caller.workspaceId);
     limit?.(caller, reply);
     permit(caller, endpoint.permissions, endpoint.purpose);

@@ -9,10 +9,9 @@ import type { Config } from '../config.ts';
 import { limits } from '../domain/field.ts';
 import type { Problem } from '../problem.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
-import type { ThreadSum } from '../scheduling/thread-sum.ts';
 import { http } from '../system/http.ts';
 import { ArrivalLimit, type ArrivalOptions } from './limits/arrival-limit.ts';
-import { limitConnections } from './limits/connection-limit.ts';
+import { limitConnections, type ThreadConnections } from './limits/connection-limit.ts';
 import type { PublicLimit } from './limits/public-limit.ts';
 import { RefusalDelay } from './limits/refusal-delay.ts';
 import { isPipelined, RequestPipelining } from './limits/request-pipelining.ts';
@@ -69,8 +68,8 @@ export interface ServerMetrics {
 
 interface ServerOptions {
   config: ServerConfig;
-  /** Connections of each thread of the process; absent in a process with one serving thread. */
-  connections?: ThreadSum | undefined;
+  /** Absent in a process with one serving thread. */
+  connections?: ThreadConnections | undefined;
   log: Logger;
   phase: () => Phase;
   publicLimit?: PublicLimit | null;

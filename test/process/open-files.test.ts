@@ -119,6 +119,20 @@ describe('The maximum number of connections', { skip: process.platform === 'win3
     assert.equal(Object.values(pool.freeSockets).flat()[0], kept);
     pool.destroy();
   });
+
+  for (const threads of [1, 2])
+    it(`keeps no workspace out when another one has all connections: with ${threads} serving threads`, async () => {
+      using folder = new Folder();
+      const { token: greedy } = await createApiToken(folder);
+      const { token } = await createApiToken(folder, ['--workspace', 'other', '--create-workspace']);
+      const env = { UGS_MAX_CONNECTIONS: '20', UGS_THREADS: String(threads) };
+      await using service = await serveBy(folder, 'exec "$0" "$@"', env);
+      const whoami = (token: string, agent: Agent) => service.send({ token, path: '/v1/whoami', agent });
+      const agents = Array.from({ length: 30 }, () => new Agent({ keepAlive: true }));
+      for (const agent of agents) assert.equal((await whoami(greedy, agent)).status, 200);
+      for (let round = 0; round < 20; round++) assert.equal((await whoami(token, new Agent())).status, 200);
+      for (const agent of agents) agent.destroy();
+    });
 });
 
 function countOf({ stdout }: Service, pattern: RegExp): number {

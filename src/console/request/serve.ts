@@ -77,7 +77,7 @@ async function findSignedIn(
   try {
     const caller = await authenticate(context, digestOfApiToken(session.apiToken.reveal()));
     request.apiTokenId = caller.apiTokenId;
-    keepConnection(request.raw);
+    keepConnection(request.raw, caller.workspaceId);
     limit?.(caller, reply);
     return await frames.add(context, request, { caller, session });
   } catch (error) {

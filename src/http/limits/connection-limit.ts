@@ -1,7 +1,7 @@
 // Limits connections, and handles a lack of file descriptors. Connections beyond either limit are accepted
 // and closed: callers see closed connections, and the operator would see nothing without these warnings.
-// A new connection takes the place of one without an authenticated request: anyone could occupy all places and
-// keep callers out.
+// A new connection takes the place of one without an authenticated request, or of a workspace that has more than
+// its share: otherwise anyone, or one workspace, could occupy all places and keep callers out.
 
 import { closeSync, openSync } from 'node:fs';
 import type { IncomingMessage, Server } from 'node:http';
@@ -9,6 +9,7 @@ import type { Socket } from 'node:net';
 import { devNull } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import type { Logger } from 'pino';
+import { FairShare } from '../../scheduling/fair-share.ts';
 import type { ThreadSum } from '../../scheduling/thread-sum.ts';
 
 const CHECK_MS = 1_000;
@@ -16,19 +17,28 @@ const REPEAT_MS = 60_000;
 /** Time for which the reserve is free, to accept and close connections with. */
 const CLOSING_MS = 100;
 
+/** Connections of each thread of a process. */
+export interface ThreadConnections {
+  open: ThreadSum;
+  /** Those that stay when others have to make room. */
+  kept: ThreadSum;
+}
+
 interface LimitOptions {
   maxConnections: number;
-  /** Connections of each thread of the process; absent if it has one serving thread. */
-  connections: ThreadSum | undefined;
+  /** Absent if the process has one serving thread. */
+  connections: ThreadConnections | undefined;
   log: Logger;
 }
 
-/** For each connection without an authenticated request yet, the set that contains it. */
-const unauthenticated = new WeakMap<Socket, Set<Socket>>();
+const connectionsOf = new WeakMap<Socket, Connections>();
 
-/** Keeps the connection of an authenticated request when others have to make room. */
-export function keepConnection({ socket }: IncomingMessage): void {
-  unauthenticated.get(socket)?.delete(socket);
+/**
+ * Keeps the connection of an authenticated request when others have to make room, unless the tenant, a workspace
+ * id, has its share.
+ */
+export function keepConnection({ socket }: IncomingMessage, tenant: number): void {
+  connectionsOf.get(socket)?.keep(socket, tenant);
 }
 
 /** Logs connections closed for lack of file descriptors or because of `maxConnections`, each at most once a minute. */
@@ -40,8 +50,8 @@ export function limitConnections(server: Server, { maxConnections, connections, 
     get: () => (files.isReserveInUse ? 0 : open.maxAccepted),
   });
   server.on('connection', (socket) => {
-    // Counted like a connection that Node closes.
-    if (open.add(socket)) server.emit('drop');
+    // Counted like connections that Node closes.
+    for (let closed = open.add(socket); closed > 0; closed--) server.emit('drop');
   });
   const warnOfFiles = atMostOnceA(REPEAT_MS, (open: number) =>
     log.error(
@@ -52,14 +62,14 @@ export function limitConnections(server: Server, { maxConnections, connections, 
   const warnOfConnections = atMostOnceA(REPEAT_MS, () =>
     log.warn(
       { connections: maxConnections },
-      'UGS_MAX_CONNECTIONS is reached: connections without an authenticated request are closed, the oldest first',
+      'UGS_MAX_CONNECTIONS is reached: connections without an authenticated request, or of workspaces that have more than their share, are closed, the oldest first',
     ),
   );
   const check = (): void => {
     const { isExhausted, wasExhausted } = files.check();
     // One thread logs, because all threads of the process find the same.
     if (!isMainThread) return;
-    if (isExhausted) server.getConnections((_error, open) => warnOfFiles(connections?.total ?? open));
+    if (isExhausted) server.getConnections((_error, open) => warnOfFiles(connections?.open.total ?? open));
     else if (wasExhausted) log.info('files can be opened again');
   };
   const timer = setInterval(check, CHECK_MS).unref();
@@ -74,20 +84,19 @@ export function limitConnections(server: Server, { maxConnections, connections, 
 
 class Connections {
   readonly #max: number;
-  readonly #ofThreads: ThreadSum | undefined;
-  /**
-   * Maximum number of connections without an authenticated request in a thread, which can close only its own:
-   * otherwise, one thread could hold all places, and the others would have none for new connections.
-   */
-  readonly #maxUnauthenticated: number;
+  readonly #ofThreads: ThreadConnections | undefined;
   readonly #open = new Set<Socket>();
-  /** In the order in which they were opened. */
+  /** Connections that stay when others have to make room, with their tenants. */
+  readonly #kept = new Map<Socket, number>();
+  readonly #shares: FairShare;
+  // The others, in the order in which they were opened or exceeded a share.
   readonly #unauthenticated = new Set<Socket>();
+  readonly #surplus = new Set<Socket>();
 
-  constructor(max: number, ofThreads: ThreadSum | undefined) {
+  constructor(max: number, ofThreads: ThreadConnections | undefined) {
     this.#max = max;
     this.#ofThreads = ofThreads;
-    this.#maxUnauthenticated = Math.ceil(max / (ofThreads?.threads ?? 1));
+    this.#shares = new FairShare(Math.ceil(max / (ofThreads?.open.threads ?? 1)));
   }
 
   /** Includes one more than the limit, for which `add` closes another. */
@@ -96,32 +105,63 @@ class Connections {
   }
 
   get #maxOpen(): number {
-    return this.#max - (this.#ofThreads?.ofOthers ?? 0);
+    return this.#max - (this.#ofThreads?.open.ofOthers ?? 0);
   }
 
-  /** Returns whether a connection, perhaps this one, was closed to stay within the limit. */
-  add(socket: Socket): boolean {
+  /**
+   * Whether there are too many connections, or too many that are not kept in this thread, which can close only its
+   * own: otherwise, one thread could hold all places, and the others would have none for new connections.
+   */
+  get #exceedsLimit(): boolean {
+    if (this.#open.size > this.#maxOpen) return true;
+    if (this.#ofThreads === undefined) return false;
+    const { kept, open } = this.#ofThreads;
+    return this.#open.size - this.#kept.size > Math.ceil((this.#max - kept.total) / open.threads);
+  }
+
+  /** Returns how many connections, perhaps with this one, were closed to stay within the limit. */
+  add(socket: Socket): number {
     this.#open.add(socket);
     this.#unauthenticated.add(socket);
-    unauthenticated.set(socket, this.#unauthenticated);
+    connectionsOf.set(socket, this);
     this.#publish();
     socket.once('close', () => this.#remove(socket));
-    if (this.#open.size <= this.#maxOpen && this.#unauthenticated.size <= this.#maxUnauthenticated)
-      return false;
-    const [oldest = socket] = this.#unauthenticated;
-    this.#remove(oldest);
-    oldest.destroy();
-    return true;
+    for (let closed = 0; ; closed++) {
+      const { size } = this.#surplus;
+      const [oldest] = size < this.#unauthenticated.size ? this.#unauthenticated : this.#surplus;
+      if (oldest === undefined || !this.#exceedsLimit) return closed;
+      this.#remove(oldest);
+      oldest.destroy();
+    }
+  }
+
+  keep(socket: Socket, tenant: number): void {
+    if (this.#kept.has(socket) || !this.#open.has(socket)) return;
+    this.#unauthenticated.delete(socket);
+    if (!this.#shares.admits(tenant)) {
+      this.#surplus.add(socket);
+      return;
+    }
+    this.#surplus.delete(socket);
+    this.#shares.take(tenant, 1);
+    this.#kept.set(socket, tenant);
+    this.#publish();
   }
 
   #remove(socket: Socket): void {
     this.#open.delete(socket);
     this.#unauthenticated.delete(socket);
+    this.#surplus.delete(socket);
+    const tenant = this.#kept.get(socket);
+    if (tenant !== undefined) this.#shares.release(tenant, 1);
+    this.#kept.delete(socket);
     this.#publish();
   }
 
   #publish(): void {
-    if (this.#ofThreads !== undefined) this.#ofThreads.own = this.#open.size;
+    if (this.#ofThreads === undefined) return;
+    this.#ofThreads.open.own = this.#open.size;
+    this.#ofThreads.kept.own = this.#kept.size;
   }
 }
 
