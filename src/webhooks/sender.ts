@@ -145,10 +145,11 @@ function stopped(): ExchangeFailed {
   return new ExchangeFailed('the service stopped');
 }
 
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
 function rejection(status: number): string | null {
   if (status >= 200 && status <= 299) return null;
-  const isRedirect = status >= 300 && status <= 399;
-  return `the receiver returned ${status}${isRedirect ? ', and redirects are not followed' : ''}`;
+  return `the receiver returned ${status}${REDIRECTS.has(status) ? ', and redirects are not followed' : ''}`;
 }
 
 const TEXTS: Readonly<Record<string, string>> = {

@@ -350,6 +350,10 @@ describeOnEachDatabase('A webhook', (database) => {
     const { error } = await tenant.waitFor('redirected', ({ attempts }) => attempts === 1);
     assert.equal(error, 'the receiver returned 302, and redirects are not followed');
     assert.equal(target.received.length, 0);
+    receiver.respond = respondWith(304);
+    await tenant.createGroup('not modified');
+    const unmodified = await tenant.waitFor('redirected', ({ attempts }) => attempts === 1);
+    assert.equal(unmodified.error, 'the receiver returned 304');
   });
 
   it('that the receiver answers with an endless body is delivered', async () => {
