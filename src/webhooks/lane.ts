@@ -17,6 +17,7 @@ import {
   disableEndpoint,
   finishedAttempt,
   hasFailedTooLong,
+  isDisabling,
   isGone,
   type Outcome,
 } from '../operations/webhook-endpoint/delivery.ts';
@@ -193,7 +194,7 @@ export class Lane {
     if (outcome === null) return;
     if (finished.nextAttemptAt !== null) this.#options.onRetry(finished.nextAttemptAt);
     observer?.attempted(finished.state, performance.now() - startedAt);
-    await this.#react(outcome, url, now);
+    await this.#react(outcome, url, now, delivery.attempts + 1);
   }
 
   /** Returns null if retention has deleted the event. */
@@ -209,7 +210,7 @@ export class Lane {
     return sender.send(url, webhookHeaders(secrets, message), body, deadline);
   }
 
-  async #react(outcome: Outcome, url: string, now: number): Promise<void> {
+  async #react(outcome: Outcome, url: string, now: number, attempts: number): Promise<void> {
     const { endpointLog } = this.#options;
     const context = this.#contextFor(REACTION_WAIT_MS);
     if (outcome.error === null) {
@@ -224,7 +225,7 @@ export class Lane {
     if (this.#failingSince === null || hasFailedTooLong(this.#failingSince, now))
       this.#failingSince = await recordHealth(context, this.#endpoint, now);
     endpointLog.failing(this.#endpoint, outcome.error, this.#failingSince ?? now, now);
-    if (!isGone(outcome) && !hasFailedTooLong(this.#failingSince, now)) return;
+    if (!isDisabling(outcome, attempts, this.#failingSince, now)) return;
     if (await disableEndpoint(context, this.#endpoint, url)) this.#disabled(outcome.error);
     this.wake();
   }

@@ -522,6 +522,27 @@ describeOnEachDatabase('A webhook', (database) => {
     assert.equal(await isEnabled(), true);
   });
 
+  it('that fails after days without events disables the endpoint only when its retries fail too', async () => {
+    await using receiver = await Receiver.start(respondWith(503));
+    const tenant = await newTenant();
+    await tenant.endpoint('idle', receiver.url);
+    await tenant.createGroup('first');
+    await tenant.waitFor('idle', ({ attempts }) => attempts === 1);
+    await runSql(
+      service.database,
+      "update deliveries set state = 'failed', next_attempt_at = null where endpoint_id = 'idle'",
+    );
+    service.clockAheadMs += 6 * DAY;
+    await tenant.createGroup('second');
+    for (const attempts of [1, 2]) {
+      const found = await tenant.waitFor('idle', (delivery) => delivery.attempts === attempts);
+      await sleep(100);
+      assert.equal((await tenant.call('GET', `${PATH}/idle`)).json.webhook_endpoint.enabled, true);
+      await advance(service, Date.parse(found.next_attempt_at!) - Date.now() - service.clockAheadMs + SECOND);
+    }
+    await tenant.waitUntilDisabled('idle');
+  });
+
   it('that fails after its endpoint was enabled again does not count the failures before', async () => {
     await using receiver = await Receiver.start(respondWith(503));
     const tenant = await newTenant();

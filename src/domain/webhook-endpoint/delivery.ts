@@ -121,6 +121,11 @@ export function isIn({ from, to }: DueRange, instant: number): boolean {
 
 /** An endpoint that has failed for so long is disabled. */
 export const MAX_FAILING_MS = 5 * DAY_MS;
+/**
+ * Number of failed attempts of the delivery that disables an endpoint: after days without events, a single
+ * failure does not show that the receiver is down.
+ */
+export const DISABLING_ATTEMPTS = 3;
 
 /** Returns when to retry after `attempts` attempts; null if the delivery is given up. */
 export function retryAt(attempts: number, now: number, random = Math.random()): number | null {

@@ -5,6 +5,7 @@ import { documentTag, UNLIMITED } from '../../domain/document.ts';
 import {
   addAttempt,
   type Delivery,
+  DISABLING_ATTEMPTS,
   dueAt,
   type FinishedAttempt,
   MAX_FAILING_MS,
@@ -114,6 +115,16 @@ export function finishedAttempt(
 
 export function hasFailedTooLong(failingSince: number | null, now: number): boolean {
   return failingSince !== null && now - failingSince >= MAX_FAILING_MS;
+}
+
+/** Whether the failure of a delivery, which has failed `attempts` times by now, disables its endpoint. */
+export function isDisabling(
+  outcome: Outcome,
+  attempts: number,
+  failingSince: number | null,
+  now: number,
+): boolean {
+  return isGone(outcome) || (attempts >= DISABLING_ATTEMPTS && hasFailedTooLong(failingSince, now));
 }
 
 /**
