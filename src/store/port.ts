@@ -144,6 +144,8 @@ interface Queries {
   findDelivery(query: { endpoint: WebhookEndpointKey; eventId: string }): Delivery | null;
   /** Deliveries to one webhook endpoint, the newest first, before the event `before`; from the newest if it is null. */
   listDeliveries(query: { endpoint: WebhookEndpointKey; before: string | null; limit: number }): Delivery[];
+  /** When the event of the oldest failed delivery occurred; null if none has failed. */
+  findFirstFailedAt(query: { endpoint: WebhookEndpointKey }): number | null;
   /** All deliveries in key order, after `after`; from the first if it is null. */
   scanDeliveries(query: { after: DeliveryKey | null; limit: number }): Delivery[];
   /** All endpoints whose last delivery did not succeed, in key order, after `after`; from the first if it is null. */

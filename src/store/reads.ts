@@ -121,6 +121,9 @@ const LIST_DELIVERIES = statement('list_deliveries')`
   select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and event_id < $4
   order by event_id desc limit $5`;
 
+const FIRST_FAILED = statement('find_first_failed_delivery')`
+  select (select created_at from deliveries where ${OF_ENDPOINT} and state = 'failed' order by event_id limit 1)`;
+
 const COUNT_PENDING = statement('count_pending_deliveries')`
   select count(*) from (select 1 from deliveries where next_attempt_at is not null limit $1) as pending`;
 
@@ -199,6 +202,7 @@ export const READS = {
     first(DELIVERY, FIND_DELIVERY, [...ENDPOINT_POSITION.cells(endpoint), eventId]),
   listDeliveries: ({ endpoint, before, limit }) =>
     all(DELIVERY, LIST_DELIVERIES, [...ENDPOINT_POSITION.cells(endpoint), before ?? LAST_EVENT_ID, limit]),
+  findFirstFailedAt: ({ endpoint }) => one<number | null>(FIRST_FAILED, ENDPOINT_POSITION.cells(endpoint)),
   countPendingDeliveries: ({ atMost }) => one<number>(COUNT_PENDING, [atMost]),
   listUsageOfDay: ({ tenant, day, after, limit }) =>
     all(USAGE_COUNT, LIST_USAGE_OF_DAY, [...TENANT.cells(tenant), day, after, limit]),

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { fieldsOf, newWorkspace } from '../support/console.ts';
+import { ConsoleBrowser, fieldsOf, newWorkspace } from '../support/console.ts';
 import { errorOf, openForm, textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { elementsOf, textOfElement } from '../support/html.ts';
@@ -13,6 +13,7 @@ import { TestService } from '../support/service.ts';
 import { type ReceivedWebhook, Receiver, respondWith } from '../support/webhooks/receiver.ts';
 import { advance, env, Tenant } from '../support/webhooks/tenant.ts';
 
+const DAY_MS = 86_400_000;
 const LIST = '/console/webhooks';
 const NEW = `${LIST}/-/new`;
 const API = '/v1/webhook-endpoints';
@@ -265,13 +266,15 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
 
   it('delivers all that failed since a time again, and nothing else', async () => {
     await using receiver = await Receiver.start(respondWith(410));
-    const { tenant, browser } = await newTenant();
+    const { tenant } = await newTenant();
     await tenant.endpoint('crm', receiver.url);
     await tenant.createGroup('acme');
     await tenant.waitFor('crm', ({ state }) => state === 'failed');
     await tenant.waitUntilDisabled('crm');
     receiver.received.length = 0;
     receiver.respond = respondWith(204);
+    service.clockAheadMs = 3 * DAY_MS;
+    const browser = await ConsoleBrowser.signIn(service, tenant.token);
     await tenant.endpoint('crm', receiver.url);
     const [page, form] = [`${LIST}/crm`, `${LIST}/crm/redeliver-failed`];
     const later = await browser.submit(form, form, { since: '2999-01-01T00:00' });

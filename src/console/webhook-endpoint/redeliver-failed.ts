@@ -1,6 +1,6 @@
-import { DAY_MS, parseInstant } from '../../domain/instant.ts';
+import { parseInstant } from '../../domain/instant.ts';
 import { invalidField } from '../../domain/request-body.ts';
-import { readHealth, redeliverFailed } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
+import { findFirstFailedAt, redeliverFailed } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { problemSummary, textField } from '../form/fields.ts';
 import { formPages } from '../form/form-pages.ts';
 import { html, isolated } from '../markup/html.ts';
@@ -11,10 +11,10 @@ export const redeliverFailedForm = formPages({
   path: '/webhooks/:webhook_endpoint_id/redeliver-failed',
   permissions: ADMINS,
   purpose: 'redeliver webhooks',
-  /** Begins when the receiver began to fail, otherwise a day ago. */
+  /** Begins with the oldest failed delivery. */
   initial: async (call) => {
-    const { failingSince } = await readHealth(call.context, call.caller, pages.documentId(call));
-    const since = failingSince ?? call.context.clock() - DAY_MS;
+    const { context, caller } = call;
+    const since = (await findFirstFailedAt(context, caller, pages.documentId(call))) ?? context.clock();
     return { since: new Date(since).toISOString().slice(0, 'YYYY-MM-DDTHH:MM'.length) };
   },
   act: async (call) => {

@@ -247,6 +247,16 @@ export async function redeliverFailed(
   }
 }
 
+/** Returns when the oldest event occurred whose delivery has failed; null if none has. Throws `not_found`. */
+export async function findFirstFailedAt(
+  context: DocumentContext,
+  caller: Caller,
+  id: string,
+): Promise<number | null> {
+  await readDocument(context, caller, definition, id);
+  return context.store.read({ kind: 'findFirstFailedAt', endpoint: endpointKey(caller, id) });
+}
+
 /**
  * Returns a delivery with the event as receivers get it; `payload` is null if retention has deleted the
  * event. Throws `not_found`.
