@@ -59,6 +59,7 @@ import type {
   ApiTokenListQuery,
   Event,
   EventFeedPage,
+  EventFeedQuery,
   EventPage,
   EventPageQuery,
   EventQuery,
@@ -524,11 +525,11 @@ export class UserGroupClient {
    * event. End the feed with `signal`.
    */
   async *eventFeed(
-    query: EventQuery = {},
+    query: EventFeedQuery = {},
     { pollIntervalMs = 1_000, ...options }: EventFeedOptions = {},
   ): AsyncGenerator<EventFeedPage, void, void> {
     const intervalMs = checkedTime('pollIntervalMs', pollIntervalMs);
-    let { cursor } = query;
+    let cursor = query.cursor ?? undefined;
     for (;;) {
       const page = await this.eventPage({ ...query, cursor, order: 'oldest' }, options);
       const next = page.next_cursor!;

@@ -138,6 +138,11 @@ export interface EventQuery {
   cursor?: string | undefined;
 }
 
+export interface EventFeedQuery extends Omit<EventQuery, 'cursor'> {
+  /** `next_cursor` of the last processed page. Default: the first event. */
+  cursor?: string | null | undefined;
+}
+
 export interface EventPageQuery extends EventQuery {
   /** Default: `newest`. */
   order?: 'newest' | 'oldest' | undefined;

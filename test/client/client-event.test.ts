@@ -39,7 +39,7 @@ describeOnEachDatabase('The client', (database) => {
   it('follows the feed, and continues from a cursor', { timeout: 20_000 }, async () => {
     const stop = new AbortController();
     const ids: string[] = [];
-    let cursor: string | undefined;
+    let cursor: string | null = null;
     const follow = async (until: string): Promise<void> => {
       const options = { pollIntervalMs: 10, signal: stop.signal };
       for await (const { events, next_cursor } of client.eventFeed({ limit: 2, cursor }, options)) {
