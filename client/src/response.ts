@@ -38,8 +38,17 @@ export function readResponse<Body>(
     body: body as Body,
     etag: headers.get('etag') ?? '',
     drift: drift as ApiResponse<Body>['drift'],
-    violations: violations.map(decodeURIComponent),
+    violations: violations.map(decoded),
   };
+}
+
+/** Returns the text itself if its percent-encoding is invalid: the call has succeeded. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Returns an empty object if the text is not a JSON object, such as the error page of a proxy. */

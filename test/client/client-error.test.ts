@@ -55,6 +55,13 @@ describe('The error of the client', () => {
     assert.equal((await service.logEntry('the refused request', isRefused)).status, 400);
   });
 
+  it('is not thrown for a success whose header a proxy has truncated', async () => {
+    const headers = { 'user-group-violations': '/mapping/a%20b, /mapping/%E2%82' };
+    proxy.faults = [{ status: 200, headers, body: '{"success":1,"user_group":{}}' }];
+    const { violations } = await clientWith().update({ user_group_id: 'x', mapping: {} });
+    assert.deepEqual(violations, ['/mapping/a b', '/mapping/%E2%82']);
+  });
+
   it('distinguishes an invalid API token from insufficient permission', async () => {
     const { token: apiToken } = await service.apiToken({ permission: 'resolve' });
     const group = { user_group_id: 'x', name: 'X' };
