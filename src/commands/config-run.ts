@@ -70,12 +70,16 @@ function printPlan({ changes, kept }: ConfigPlan, prune: boolean): void {
   if (prune || kept.length === 0) return;
   const entries = counted(kept.length, 'stored entry, which stays', 'stored entries, which stay');
   console.error(`The file does not have ${entries}; --prune would delete:`);
-  for (const { section, id } of kept) console.error(`  ${pathInConfig(section, id).join('/')}`);
+  for (const { section, id } of kept) console.error(`  ${entryPath(section, id)}`);
+}
+
+function entryPath(...entry: Parameters<typeof pathInConfig>): string {
+  return escapeControls(pathInConfig(...entry).join('/'));
 }
 
 /** Returns the patch that git would print, of the entry in YAML. */
 function changeDiff({ section, id, before, after, replacesSecret }: ConfigChange): string {
-  const path = pathInConfig(section, id).join('/');
+  const path = entryPath(section, id);
   const [from, to] = [
     before === null ? '/dev/null' : `a/${path}`,
     after === null ? '/dev/null' : `b/${path}`,

@@ -13,7 +13,7 @@ export function printJson(value: Printable): void {
 
 /** Prints what a command has done: JSON for scripts, or the text for people. */
 export function printResult({ json = false }: { json?: boolean }, value: Printable, text: string): void {
-  console.log(json ? printableText(value) : text);
+  console.log(json ? printableText(value) : escapeControls(text));
 }
 
 type Pages<Item> = AsyncIterable<readonly Item[]> | Iterable<readonly Item[]>;

@@ -1,8 +1,9 @@
 // Makes text safe for a terminal. Stored JSON can contain control characters, even in the names of members,
-// and a caller could use them to change what the terminal of an operator shows or does.
+// and a caller could use them to change what the terminal of an operator shows or does. Names can reverse the
+// direction of text, so that a line reads as another one.
 
-/** Control characters, and others that end a line, are invisible or cannot be in YAML. */
-const CONTROL = /[^\P{Cc}\t\n]|[\u2028\u2029\ufeff\ufffe\uffff]/gu;
+/** Control characters, controls of direction, and others that end a line, are invisible or cannot be in YAML. */
+const CONTROL = /[^\P{Cc}\t\n]|[\p{Bidi_Control}\u2028\u2029\ufeff\ufffe\uffff]/gu;
 
 /** Writes them as escapes that JSON and quoted YAML share; tabs and line breaks stay. */
 export function escapeControls(text: string): string {

@@ -14,6 +14,7 @@ import { confirmByTyping } from './confirm.ts';
 import { addDatabaseOptions, type DatabaseOptions, withExistingDatabase } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
 import { printJson, printList } from './output.ts';
+import { escapeControls } from './terminal-text.ts';
 import { existingWorkspace, parseName } from './workspace-option.ts';
 
 /** Pending deliveries are counted up to this number: a receiver that is down may have millions. */
@@ -107,7 +108,7 @@ function disabledFields({ key, workspace }: FoundEndpoint): object {
 }
 
 function describe({ key, workspace }: FoundEndpoint): string {
-  return `webhook endpoint ${key.endpointId} of workspace ${workspace}, ${key.environment}`;
+  return escapeControls(`webhook endpoint ${key.endpointId} of workspace ${workspace}, ${key.environment}`);
 }
 
 /** Throws `NotFound`, and `UsageError` if the id is ambiguous. */

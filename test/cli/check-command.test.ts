@@ -70,7 +70,7 @@ describeOnEachDatabase('check', (database) => {
   });
 
   it('prints nothing that a terminal obeys, and one line for each violation', async () => {
-    const hostile = 'a\u001b[2J\u009b31m\nChecked 0 user groups: none violates the rules.';
+    const hostile = 'a\u001b[2J\u009b31m\u202e\nChecked 0 user groups: none violates the rules.';
     await service.get({ user_group_id: 'hostile', name: 'H', mapping: { [hostile]: 'gone' } });
     const options = { env: service.database.env };
     const args = ['check', '--workspace', 'default'];
@@ -80,7 +80,7 @@ describeOnEachDatabase('check', (database) => {
     assert.deepEqual(
       text.stdout.split('\n').filter((line) => line.includes('Checked')),
       [
-        String.raw`hostile: /mapping/a\u001b[2J\u009b31m\nChecked 0 user groups: none violates the rules. is not a schema of this environment`,
+        String.raw`hostile: /mapping/a\u001b[2J\u009b31m\u202e\nChecked 0 user groups: none violates the rules. is not a schema of this environment`,
         'Checked 3 user groups: 2 violate the rules.',
       ],
     );

@@ -74,6 +74,8 @@ const ODD_TEXTS = [
   '\u2028',
   'a\u2028b',
   '\ufeff',
+  'a\u202eb',
+  '\u2067',
   'a\tb',
   '\u0085'.repeat(200),
   '\u{1f600}',
@@ -119,7 +121,7 @@ describe('A configuration file', () => {
       fc.property(documents, (text) => {
         for (const printed of [toYaml(text as JsonText), prettyJson(text as JsonText)].map(escapeControls)) {
           assert.equal(yamlToJson(printed), text);
-          assert.doesNotMatch(printed, /[^\P{Cc}\t\n]|[\u2028\u2029\ufeff\ufffe\uffff]/u);
+          assert.doesNotMatch(printed, /[^\P{Cc}\t\n]|[\p{Bidi_Control}\u2028\u2029\ufeff\ufffe\uffff]/u);
         }
       }),
       { numRuns: 2_000 },

@@ -6,6 +6,7 @@ import { type DatabaseOptions, databaseOption, jsonOption, loadConfig } from '..
 import { DataError, explainFileError, UsageError } from '../exit-code.ts';
 import { printJson } from '../output.ts';
 import { parseServiceUrl } from '../service-client.ts';
+import { escapeControls } from '../terminal-text.ts';
 import { type Check, type CheckResult, failed, ok } from './check.ts';
 import { checkDatabase } from './database-checks.ts';
 import { readEnvironmentFile } from './environment-file.ts';
@@ -53,7 +54,7 @@ async function runDoctor(options: DoctorOptions): Promise<void> {
   const checks: Check[] = [];
   for await (const check of runChecks(options, url, apiToken)) {
     checks.push(check);
-    if (!options.json) console.log(redact(toLine(check)));
+    if (!options.json) console.log(escapeControls(redact(toLine(check))));
   }
   if (options.json) printJson(JSON.parse(redact(JSON.stringify({ checks }))));
   const failures = checks.filter(({ status }) => status === 'failed').length;
