@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EMPTY_OBJECT } from '../../src/domain/json/json-tree.ts';
 import { OVERLOADED, PropertyValidator } from '../../src/operations/property-schema/validator/validator.ts';
 import { sqlite } from '../support/database.ts';
+import { send } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
 
@@ -40,7 +41,8 @@ describe('A property schema', () => {
   it('whose check leaves no time to store it is refused: the service is overloaded, not the database', async () => {
     const { validate } = PropertyValidator.prototype;
     const { token } = await service.apiToken({ permission: 'admin' });
-    const put = () => service.call('PUT', '/v1/property-schema', { schema: {}, mode: 'report' }, { token });
+    const body = { schema: {}, mode: 'report' };
+    const put = () => send(service.url, { method: 'PUT', path: '/v1/property-schema', body, token });
     PropertyValidator.prototype.validate = async function (...check) {
       const validation = await validate.apply(this, check);
       await sleep(LONGER_THAN_A_REQUEST_WAITS_MS);

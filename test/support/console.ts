@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { elementsOf } from './html.ts';
 import { send, type TestResponse } from './http.ts';
-import { served } from './process.ts';
+import { admitted, served } from './process.ts';
 import type { TestService } from './service.ts';
 
 type Fields = Readonly<Record<string, string>>;
@@ -114,19 +114,15 @@ export class ConsoleBrowser {
 
   async #send(method: string, path: string, body?: string): Promise<TestResponse> {
     const { url } = this.#service;
-    const response = await send(url, {
-      method,
-      path,
-      body,
-      headers: {
-        cookie: this.cookie,
-        'sec-fetch-site': 'same-origin',
-        ...(method === 'POST' && {
-          origin: url,
-          'content-type': 'application/x-www-form-urlencoded',
-        }),
-      },
-    });
+    const headers = {
+      cookie: this.cookie,
+      'sec-fetch-site': 'same-origin',
+      ...(method === 'POST' && {
+        origin: url,
+        'content-type': 'application/x-www-form-urlencoded',
+      }),
+    };
+    const response = await admitted(() => send(url, { method, path, body, headers }));
     if (!this.#hasAnyText) assertNoMistakes(response.text, path);
     assertErrorsNameLabels(response.text, path);
     for (const cookie of response.headers['set-cookie'] ?? []) this.#store(cookie);

@@ -20,6 +20,8 @@ export const PROGRAM =
 /** Executable of the service to test instead of this checkout, such as one of `npm run release`. */
 const EXECUTABLE = process.env.TEST_EXECUTABLE;
 /** Time limit of a wait; a busy machine needs a higher one. */
+/** Title of the problem, in JSON and on a page. */
+const OVERLOADED = 'The service is overloaded';
 const LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? 60_000);
 const POLL_MS = 5;
 /** Settings for a command on which a test or a rig depends, on a busy machine. */
@@ -293,6 +295,14 @@ export function served(call: () => Promise<TestResponse>): Promise<TestResponse>
   return eventually('a response other than 503', async () => {
     const response = await call();
     return response.status === 503 ? null : response;
+  });
+}
+
+/** Repeats a call that the service refuses because the machine is busy; such a call changes nothing. */
+export function admitted(call: () => Promise<TestResponse>): Promise<TestResponse> {
+  return eventually('a response of a service that is not overloaded', async () => {
+    const response = await call();
+    return response.status === 503 && response.text.includes(OVERLOADED) ? null : response;
   });
 }
 

@@ -24,7 +24,7 @@ import { SharedClock } from '../../src/scheduling/shared-clock.ts';
 import type { DatabaseKind, TestDatabase } from './database.ts';
 import { watch } from './exposure.ts';
 import { send, type TestRequest, type TestResponse } from './http.ts';
-import { eventually, type Folder, refuseSplitBatch, type Service } from './process.ts';
+import { admitted, eventually, type Folder, refuseSplitBatch, type Service } from './process.ts';
 
 export interface TestServiceOptions {
   /** Settings by environment variable. */
@@ -195,9 +195,9 @@ export class TestService implements AsyncDisposable {
     return this.#app!;
   }
 
-  /** Sends a request with the API token `token`, unless the request has another. */
+  /** Sends a request with the API token `token`, unless the request has another, until it is admitted. */
   call(method: string, path: string, body?: unknown, more: More = {}): Promise<TestResponse> {
-    return send(this.url, { method, path, body, token: this.token, ...more });
+    return admitted(() => send(this.url, { method, path, body, token: this.token, ...more }));
   }
 
   /** GET /api/user */
