@@ -298,11 +298,18 @@ export function served(call: () => Promise<TestResponse>): Promise<TestResponse>
   });
 }
 
-/** Repeats a call that the service refuses because the machine is busy; such a call changes nothing. */
-export function admitted(call: () => Promise<TestResponse>): Promise<TestResponse> {
+/**
+ * Repeats a call that the service refuses because the machine is busy, which changes nothing, or whose response is
+ * incomplete.
+ */
+export function admitted(
+  call: () => Promise<TestResponse>,
+  isComplete: (response: TestResponse) => boolean = () => true,
+): Promise<TestResponse> {
   return eventually('a response of a service that is not overloaded', async () => {
     const response = await call();
-    return response.status === 503 && response.text.includes(OVERLOADED) ? null : response;
+    const isRefused = response.status === 503 && response.text.includes(OVERLOADED);
+    return !isRefused && isComplete(response) && response;
   });
 }
 

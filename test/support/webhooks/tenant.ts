@@ -44,7 +44,8 @@ export class Tenant {
 
   /** Creates or replaces an endpoint; returns its secret. */
   async endpoint(id: string, url: string, types = ['user_group.created']): Promise<string> {
-    const { json, status } = await this.call('PUT', `${PATH}/${id}`, { url, event_types: types });
+    const endpoint = { url, event_types: types };
+    const { json, status } = await served(() => this.call('PUT', `${PATH}/${id}`, endpoint));
     assert.ok(status === 201 || status === 200, JSON.stringify(json));
     return json.secret;
   }
