@@ -37,7 +37,7 @@ export class ThreadMetrics {
   watchUsage(dropped: () => number): void {
     new Counter({
       name: 'user_group_service_usage_dropped_total',
-      help: 'Uses of tokens that were not counted, because too many user groups were used while the database failed.',
+      help: 'Uses of tokens that were not counted, because too many integrations of an environment were used on a day, or too many user groups while the database failed.',
       registers: [this.registry],
       collect() {
         this.reset();

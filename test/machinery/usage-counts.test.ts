@@ -82,6 +82,22 @@ describe('Usage', () => {
     assert.equal(counter.writes, 4);
   });
 
+  it('drops the uses of further integrations after 1,000 of an environment on a day', async () => {
+    const counter = new Counter();
+    const usage = new Usage(counter.store, true, onError);
+    const other = { ...acme, ...userGroupKey({ ...tenant, workspaceId: 2 }, 'acme'), teamId: 2 };
+    for (let integration = 0; integration < 1_001; integration++)
+      usage.count(acme, 'embed_tokens', 0, `cube-${integration}`);
+    usage.count(acme, 'embed_tokens', 0, 'cube-0');
+    usage.count(other, 'embed_tokens', 0, 'another');
+    assert.equal(usage.dropped, 1);
+    usage.count(acme, 'embed_tokens', DAY_MS, 'cube-1000');
+    await usage.write();
+    usage.count(acme, 'embed_tokens', DAY_MS, 'cube-1000');
+    assert.equal(usage.dropped, 1);
+    assert.equal(counter.stored.size, 1_002);
+  });
+
   it('drops the uses of further groups after 200,000 while the database fails, and says how many', async () => {
     const counter = new Counter();
     counter.isFailing = true;

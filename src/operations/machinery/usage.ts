@@ -14,6 +14,11 @@ const WRITE_AFTER_MS = 60_000;
 const MANY = 100_000;
 /** Maximum number of counts: while the database fails, uses of further user groups are not counted. */
 const MAX_COLLECTED = 2 * MANY;
+/**
+ * Maximum number of integrations of an environment whose embed tokens are counted on a day, ten times as many as
+ * it may have: a reader gets all counts of a user group and a day together.
+ */
+const MAX_INTEGRATIONS = 1_000;
 
 interface Uses {
   key: UserGroupKey;
@@ -41,6 +46,9 @@ export class Usage {
   #tallies: Tallies = new Map();
   /** Tally of the last use. */
   #last: Tally | null = null;
+  /** Integrations whose embed tokens were counted on the day of the last one, by environment. */
+  readonly #integrations = new Map<string, Set<string>>();
+  #integrationsOn: Day | null = null;
   #size = 0;
   #dropped = 0;
 
@@ -57,7 +65,12 @@ export class Usage {
   /** Counts a use. `integration` is its id, for embed tokens. */
   count(userGroup: CountedGroup, kind: UsageKind, now: number, integration = ''): void {
     if (!this.#isKept) return;
-    const { uses } = this.#findTally(toDay(now), kind, integration);
+    const day = toDay(now);
+    if (kind === 'embed_tokens' && !this.#mayCount(userGroup, day, integration)) {
+      this.#dropped++;
+      return;
+    }
+    const { uses } = this.#findTally(day, kind, integration);
     const counted = uses.get(userGroup.teamId);
     if (counted !== undefined) {
       counted.count++;
@@ -69,7 +82,20 @@ export class Usage {
     else this.#delayed.schedule();
   }
 
-  /** Number of uses that were not counted, because too many groups were used while the database failed. */
+  #mayCount({ workspaceId, environment }: UserGroupKey, day: Day, integration: string): boolean {
+    if (this.#integrationsOn !== day) this.#integrations.clear();
+    this.#integrationsOn = day;
+    const tenant = `${workspaceId} ${environment}`;
+    const counted = this.#integrations.get(tenant) ?? new Set();
+    if (!counted.has(integration) && counted.size === MAX_INTEGRATIONS) return false;
+    this.#integrations.set(tenant, counted.add(integration));
+    return true;
+  }
+
+  /**
+   * Number of uses that were not counted, because too many integrations were used on a day, or too many groups
+   * while the database failed.
+   */
   get dropped(): number {
     return this.#dropped;
   }
