@@ -81,7 +81,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const { config, log, connections, metrics = null, arrivals } = options;
   const requestId = requestIds();
   const problems = new ProblemLog(log, config.trustedProxies, config.threads);
-  const pipelining = new RequestPipelining();
+  const pipelining = new RequestPipelining(config.threads);
   const respond = responder(options, problems);
   const identify = (problem: Problem): string => {
     metrics?.rejected(problem);
@@ -153,10 +153,10 @@ function receiver({ config, phase }: ServerOptions): (request: FastifyRequest, r
 
 /** Returns the function that counts, logs and sends what was thrown. Delays it if a flood of requests causes it. */
 function responder(
-  { publicLimit, metrics, arrivals }: ServerOptions,
+  { config, publicLimit, metrics, arrivals }: ServerOptions,
   problems: ProblemLog,
 ): RespondWithProblem {
-  const delay = new RefusalDelay();
+  const delay = new RefusalDelay(config.threads);
   return (error, request, reply) => {
     const refused = toProblem(error);
     // Also absent if the router rejects the path.

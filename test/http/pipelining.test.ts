@@ -104,9 +104,10 @@ describe('A client that pipelines many requests', () => {
   });
 });
 
-describe('The requests that wait in a process', () => {
+describe('The requests that wait in a thread of a process', () => {
   it('are limited by disconnecting the client that has most of them, not one that has few', async (test) => {
-    const pipelining = new RequestPipelining();
+    const threads = 2;
+    const pipelining = new RequestPipelining(threads);
     const started: ServerResponse[] = [];
     const http = createServer((message, response) =>
       pipelining.serialize(message, response, () => started.push(response)),
@@ -117,7 +118,7 @@ describe('The requests that wait in a process', () => {
     const hostile: RawConnection[] = [];
     const ended: RawConnection[] = [];
     // One request is in progress on each connection, and as many wait as may.
-    for (const waiting of [1_025, ...Array(14).fill(1_024), 1_023]) {
+    for (const waiting of [1_025, ...Array(16 / threads - 2).fill(1_024), 1_023]) {
       const connection = await open();
       connection.write(GET.repeat(1 + waiting));
       hostile.push(connection);

@@ -239,4 +239,12 @@ describe('A refused request', () => {
     assert.equal(sent, 1_026);
     assert.equal(refuse(1_024), 1_026);
   });
+
+  it('is delayed with at most its share of them in each thread of a process', ({ mock }) => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const delay = new RefusalDelay(4);
+    let sent = 0;
+    for (let index = 0; index < 257; index++) delay.run(() => sent++);
+    assert.equal(sent, 1);
+  });
 });

@@ -3,17 +3,23 @@
 
 const MIN_MS = 500;
 /**
- * Maximum, a tenth of the default of UGS_MAX_CONNECTIONS: each occupies a connection, perhaps that of a
- * proxy.
+ * Maximum of a process, a tenth of the default of UGS_MAX_CONNECTIONS: each occupies a connection, perhaps that of
+ * a proxy.
  */
 const MAX_DELAYED = 1_024;
 
 export class RefusalDelay {
+  readonly #max: number;
   #delayed = 0;
+
+  /** `threads` of the process divide the refusals. */
+  constructor(threads = 1) {
+    this.#max = Math.floor(MAX_DELAYED / threads);
+  }
 
   /** Runs `send` later, or immediately if too many are delayed. */
   run(send: () => void): void {
-    if (this.#delayed === MAX_DELAYED) {
+    if (this.#delayed === this.#max) {
       send();
       return;
     }

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { resetSocket } from '../../system/reset-socket.ts';
 import { isBehindOthers, onConnectionTurn } from '../node-internals.ts';
 
-/** Maximum over all connections; each waiting request takes a few kilobytes. */
+/** Maximum over all connections of a process; each waiting request takes a few kilobytes. */
 const MAX_WAITING = 16_384;
 
 /** Requests that waited for earlier ones on their connection. */
@@ -23,7 +23,13 @@ export function isPipelined(message: IncomingMessage): boolean {
  */
 export class RequestPipelining {
   readonly #ofSocket = new Map<Socket, number>();
+  readonly #max: number;
   #count = 0;
+
+  /** `threads` of the process divide the requests. */
+  constructor(threads = 1) {
+    this.#max = Math.floor(MAX_WAITING / threads);
+  }
 
   /** Runs `start` when the earlier requests of the connection have their responses. */
   serialize(message: IncomingMessage, response: ServerResponse, start: () => void): void {
@@ -34,7 +40,7 @@ export class RequestPipelining {
   /** Queues the request. If too many are waiting, resets the connection that has most of them. */
   #add(message: IncomingMessage, response: ServerResponse, start: () => void): void {
     const { socket } = message;
-    if (this.#count === MAX_WAITING) this.#resetLongest();
+    if (this.#count === this.#max) this.#resetLongest();
     if (socket.destroyed) return;
     waited.add(message);
     if (!this.#ofSocket.has(socket)) socket.once('close', () => this.#forget(socket));
@@ -55,10 +61,16 @@ export class RequestPipelining {
   }
 
   #resetLongest(): void {
-    const [longest] = [...this.#ofSocket].toSorted(([, one], [, other]) => other - one);
-    const [socket] = longest!;
-    this.#forget(socket);
-    resetSocket(socket);
+    let longest: Socket | undefined;
+    let most = 0;
+    // Not sorted: thousands of connections may have a few each, and then each further request gets here.
+    for (const [socket, waiting] of this.#ofSocket) {
+      if (waiting <= most) continue;
+      longest = socket;
+      most = waiting;
+    }
+    this.#forget(longest!);
+    resetSocket(longest!);
   }
 
   #forget(socket: Socket): void {
