@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { before, describe, it } from 'node:test';
 import { canMount, SmallDisk } from '../../reliability/small-disk.ts';
+import { readEnvironmentFile } from '../../src/commands/doctor/environment-file.ts';
 import { generateKeyLine } from '../../src/domain/key-ring.ts';
 import { indexNames } from '../../src/store/postgres/schema/indexes.ts';
 import { databaseOf, postgres } from '../support/database.ts';
@@ -273,6 +274,23 @@ describe('doctor on SQLite', () => {
     assert.match(exit.stderr, /line 2 of .*environment is not NAME=VALUE/);
     assert.doesNotMatch(exit.stderr, /secret-without/);
     assert.equal((await doctor(folder, {}, ['--environment-file', 'missing'])).code, 2);
+  });
+
+  it('reads quotes, backslashes and continued lines as systemd does', () => {
+    const file = folder.join('environment');
+    const read = (text: string) => {
+      writeFileSync(file, text);
+      return readEnvironmentFile(file);
+    };
+    for (const [text, value] of [
+      ['a \\\n  b  \n', 'a   b'],
+      ['a"b"#c\\d\\ \r\n', 'a"b"#cd '],
+      ['"a\\\n\\"\\n" \'b\nc\\\'d', 'a"\\nb\nc\\d'],
+      ['', ''],
+    ])
+      assert.deepEqual(read(`\n # \n FIRST = ${text}\nNEXT=1`), { FIRST: value, NEXT: '1' });
+    assert.throws(() => read('A=1\\\n2\nexport B=1\n'), /line 3 of /);
+    assert.throws(() => read('A=1\nB= "2" "3\nC=4\n'), /line 2 of /);
   });
 
   it('reports a limit of open files that is too low', async () => {

@@ -5,21 +5,35 @@
 import { readFileSync } from 'node:fs';
 import { explainFileError, UsageError } from '../exit-code.ts';
 
-const ASSIGNMENT = /^([A-Za-z_]\w*)=(.*)$/;
-const QUOTED = /^(["'])(.*)\1$/;
+/** A blank line, a comment, or NAME=VALUE: quoted parts, which may span lines, then text with backslashes. */
+const ENTRY =
+  /[ \t]*(?:[#;][^\n]*|([A-Za-z_]\w*)[ \t]*=[ \t]*((?:(?:'[^']*'|"(?:\\.|[^"\\])*")[ \t]*)*)((?![ \t]*['"])(?:\\.|[^\n\\])*))?(?:\n|$)/gsy;
+const QUOTED = /(?:'([^']*)'|"((?:\\.|[^"\\])*)")[ \t]*/gs;
 
-/** Throws `UsageError`, without the text of a line: it may be a secret. */
+/** Throws `UsageError`, without the text of a line: it may be a secret. systemd ignores such a line. */
 export function readEnvironmentFile(path: string): Record<string, string> {
-  const lines = readText(path).split('\n');
+  const text = readText(path).replace(/\r\n?/g, '\n');
   const settings: Record<string, string> = {};
-  for (const [index, line] of lines.map((each) => each.trim()).entries()) {
-    if (line === '' || /^[#;]/.test(line)) continue;
-    const [, name, value] = ASSIGNMENT.exec(line) ?? [];
-    if (name === undefined)
-      throw new UsageError(`--environment-file: line ${index + 1} of ${path} is not NAME=VALUE; correct it`);
-    settings[name] = QUOTED.exec(value!)?.[2] ?? value!;
+  let end = 0;
+  for (const [entry, name, quoted = '', rest = ''] of text.matchAll(ENTRY)) {
+    end += entry.length;
+    if (name !== undefined) settings[name] = unquoted(quoted) + unescaped(rest, /\\(.)|[ \t]+$/gs);
   }
-  return settings;
+  if (end === text.length) return settings;
+  const line = text.slice(0, end).split('\n').length;
+  throw new UsageError(`--environment-file: line ${line} of ${path} is not NAME=VALUE; correct it`);
+}
+
+function unquoted(parts: string): string {
+  return parts.replace(
+    QUOTED,
+    (_, single?: string, double = '') => single ?? unescaped(double, /\\([\\"`$\n])/g),
+  );
+}
+
+/** Replaces each match by the character after the backslash; a backslash continues the line. */
+function unescaped(text: string, escaped: RegExp): string {
+  return text.replace(escaped, (_, character = '') => (character === '\n' ? '' : character));
 }
 
 function readText(path: string): string {
