@@ -520,14 +520,23 @@ function requireWorkingDirectory(): void {
 
 /**
  * Refuses an unescaped "/", "?" or "#" in the password, which ends the authority early: the rest would become
- * part of the path or the fragment.
+ * part of the path or the fragment, and a "%" whose next characters are not part of the encoding of a character.
  */
 function parsePostgresUrl(text: string): URL {
   const url = URL.parse(text);
-  if (url !== null && url.hash === '' && !url.pathname.includes('@')) return url;
+  if (url !== null && url.hash === '' && !url.pathname.includes('@') && isDecodable(text)) return url;
   throw new Error(
-    'must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, with "/", "?" and "#" in the password escaped as %2F, %3F and %23',
+    'must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, with "%", "/", "?" and "#" in the password escaped as %25, %2F, %3F and %23',
   );
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    text.replace(/(?:%[\da-f]{2})+/gi, decodeURIComponent);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function checkTls(parameters: URLSearchParams): void {

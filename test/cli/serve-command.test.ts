@@ -261,7 +261,7 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
       assertSettingRefused({ args: ['--database-url', url], names: /--database-url/, hides: /hunter2/ }));
   }
 
-  for (const password of ['hidden#1', '12#hidden', '12/hidden', 'hidden?1']) {
+  for (const password of ['hidden#1', '12#hidden', '12/hidden', 'hidden?1', 'hidden%ff']) {
     it(`if the password in DATABASE_URL is not percent-encoded: ${password}`, () =>
       assertSettingRefused({
         env: { DATABASE_URL: `postgres://u:${password}@127.0.0.1:1/d` },

@@ -45,4 +45,18 @@ describe('DATABASE_URL', () => {
       await runSql(database, `drop owned by ${role} cascade; drop role ${role}`);
     }
   });
+
+  it('may name a database with any encoded characters', async () => {
+    const name = `a b/c?d#e@f%40:é ${randomBytes(8).toString('hex')}`;
+    await runSql(database, `create database "${name}"`);
+    try {
+      using folder = new Folder();
+      const { href } = new URL(`/${encodeURIComponent(name)}`, database.url);
+      const env = { ...database.env, DATABASE_URL: href };
+      const exit = await run(folder, ['api-token', 'list'], { env });
+      assert.deepEqual({ code: exit.code, stderr: exit.stderr }, { code: 0, stderr: '' });
+    } finally {
+      await runSql(database, `drop database "${name}"`);
+    }
+  });
 });

@@ -8,6 +8,7 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import { resetSocket } from '../../../system/reset-socket.ts';
 import type { Hosts } from './hosts.ts';
+import { decodeDatabase } from './pg-internals.ts';
 
 /** Has `hosts` instead of `connectionString`. */
 export interface ConnectionConfig extends pg.ClientConfig {
@@ -27,6 +28,7 @@ export class Connection extends pg.Client {
     const socket = new Socket();
     const { url } = hosts;
     super({ ...config, connectionString: url, stream: () => socket });
+    decodeDatabase(this, url);
     this.url = url;
     this.#socket = socket;
     // The caller of a statement gets the error too; without a listener the process would crash.

@@ -2,7 +2,6 @@
 // Verified with pg 8.23 and pg-pool 3.
 
 import type pg from 'pg';
-import type { Connection, ConnectionConfig } from './connection.ts';
 
 /** Sets the maximum size of the pool. `pg-pool` reads the option at each `connect`. */
 export function setMaxConnections(pool: pg.Pool, max: number): void {
@@ -18,8 +17,13 @@ export function preparedStatements(connection: pg.Connection): Readonly<Record<s
 }
 
 /** Casts a class of connections for the pool, whose types know no constructor with settings. */
-export function poolClientClass(
-  client: new (config: ConnectionConfig) => Connection,
-): new () => pg.ClientBase {
+export function poolClientClass<Config>(client: new (config: Config) => pg.Client): new () => pg.ClientBase {
   return client as unknown as new () => pg.ClientBase;
+}
+
+/** Decodes the name of the database in the URL: `pg` leaves reserved characters, such as "@", encoded. */
+export function decodeDatabase(client: pg.Client, url: string): void {
+  const { connectionParameters } = client as pg.Client & { connectionParameters: { database: string } };
+  const name = new URL(url).pathname.slice(1);
+  if (name !== '') connectionParameters.database = decodeURIComponent(name);
 }
