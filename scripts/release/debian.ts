@@ -6,6 +6,7 @@ import { chmodSync, copyFileSync, globSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { manPage } from '../man-page.ts';
+import { copyDocumentation } from './documentation.ts';
 import { executableFor } from './executable.ts';
 import { writeTo } from './file.ts';
 import { ARCHITECTURES, type Architecture, architectures, type Builder, type Release } from './release.ts';
@@ -55,6 +56,7 @@ async function fill(root: string, architecture: Architecture, release: Release):
   copyTo('deploy/systemd/user-group-service.conf', join(root, `usr/lib/sysusers.d/${NAME}.conf`));
   copyTo('deploy/debian/lintian-overrides', join(root, 'usr/share/lintian/overrides', NAME));
   copyTo('deploy/debian/copyright', join(root, DOC, 'copyright'));
+  copyDocumentation(join(root, DOC));
   writeTo(join(root, DOC, 'LICENSES.gz'), compressed(licenses));
   writeTo(join(root, DOC, 'changelog.gz'), compressed(changelog(release)));
   writeTo(join(root, `usr/share/man/man1/${NAME}.1.gz`), compressed(manPage(release.epoch)));

@@ -7,6 +7,7 @@ import { build } from 'esbuild';
 import { THREAD_CODE } from '../../src/system/start-thread.ts';
 import { manPage } from '../man-page.ts';
 import { licenseTexts } from './dependency.ts';
+import { copyDocumentation } from './documentation.ts';
 import { gzip, tar } from './file.ts';
 import { nodeBinary } from './node-binary.ts';
 import { type Architecture, architectures, type Builder, type Release } from './release.ts';
@@ -34,6 +35,7 @@ export const executables: Builder = {
       const folder = join(release.work, 'archive', architecture);
       mkdirSync(join(folder, name), { recursive: true });
       linkSync(path, join(folder, name, NAME));
+      copyDocumentation(join(folder, name));
       writeFileSync(join(folder, name, 'LICENSES'), licenses);
       writeFileSync(join(folder, name, `${NAME}.1`), manPage(release.epoch));
       const archive = join(release.output, `${name}.tar`);

@@ -179,7 +179,11 @@ async function tryDebianPackage(folder: Folder): Promise<void> {
   const config = join(root, 'etc/user-group-service');
   const keys = readFileSync(join(config, 'token-keys'), 'utf8');
   const files = inRoot('dpkg', '--listfiles', 'user-group-service').split('\n');
-  for (const shown of ['man/man1/user-group-service.1.gz', 'bash-completion/completions/user-group-service'])
+  for (const shown of [
+    'man/man1/user-group-service.1.gz',
+    'bash-completion/completions/user-group-service',
+    'doc/user-group-service/docs/monitor.md',
+  ])
     assert.ok(files.includes(`/usr/share/${shown}`), shown);
   assert.deepEqual(modes(root), { 'token-keys': '640', 'database-url': '640', config: '750', data: '700' });
   await serveInstalled(folder, root, true);

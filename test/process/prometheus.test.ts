@@ -207,7 +207,7 @@ describe('Each alert', () => {
 
   it('links to its runbook at the address that an external label sets', { skip }, () => {
     const address = 'https://wiki.example.com/operations';
-    const installed = 'file:///usr/lib/node_modules/user-group-service/docs/monitor.md';
+    const installed = 'file:///usr/share/doc/user-group-service/docs/monitor.md';
     assertPass([runbookTest({ user_group_service_runbooks: address }, address), runbookTest({}, installed)]);
   });
 });
