@@ -48,7 +48,8 @@ const tlsChoices = {
   sslnegotiation: ['postgres', 'direct'],
 };
 const tlsFiles = ['sslrootcert', 'sslcert', 'sslkey'];
-const SETS_TLS = /[?&]ssl(?:mode|rootcert|cert|key)?=/;
+/** Matches the parameters that replace PGSSLMODE: all but `sslnegotiation`. Others of this form are refused. */
+const SETS_TLS = /[?&]ssl(?!negotiation)\w*=/;
 /** Parameters of a DATABASE_URL that are refused because a setting replaces them. */
 const timeouts = {
   statement_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',

@@ -3,7 +3,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, Permission } from '../domain/api-token.ts';
-import { httpStatus, toProblem } from '../http/response/problem.ts';
+import { isUnavailable } from '../http/response/problem.ts';
 import type { FramedContent } from '../http/response/problem-page.ts';
 import type { Context } from '../operations/context.ts';
 import type { EnvironmentConfig } from '../operations/document/environment-config.ts';
@@ -87,7 +87,7 @@ export async function unlessBusy<Part>(part: Promise<Part>): Promise<Part | null
   try {
     return await part;
   } catch (error) {
-    if (httpStatus(toProblem(error)) === 503) return null;
+    if (isUnavailable(error)) return null;
     throw error;
   }
 }

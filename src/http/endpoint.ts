@@ -236,10 +236,8 @@ async function authorize(
 ): Promise<Caller> {
   try {
     const caller = await authenticate(context, digest);
-    request.apiTokenId = caller.apiTokenId;
-    keepConnection(request.raw, caller.workspaceId);
     context.activity.seen(caller.workspaceId);
-    limit?.(caller, reply);
+    acceptCaller(caller, limit, request, reply);
     permit(caller, endpoint.permissions, endpoint.purpose);
     prefetch.confirm(caller);
     return caller;
@@ -247,6 +245,18 @@ async function authorize(
     prefetch.cancel();
     throw error;
   }
+}
+
+/** Names the caller in the log, keeps its connection, and counts the request. Throws `rate_limited`. */
+export function acceptCaller(
+  caller: Caller,
+  limit: RateLimit | null,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  request.apiTokenId = caller.apiTokenId;
+  keepConnection(request.raw, caller.workspaceId);
+  limit?.(caller, reply);
 }
 
 function checkReceived(

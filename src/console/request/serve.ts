@@ -3,8 +3,8 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { digestOfApiToken } from '../../domain/token.ts';
-import { keepConnection } from '../../http/limits/connection-limit.ts';
-import { httpStatus, toProblem } from '../../http/response/problem.ts';
+import { acceptCaller } from '../../http/endpoint.ts';
+import { httpStatus, isUnavailable, toProblem } from '../../http/response/problem.ts';
 import { authenticate, Unauthenticated } from '../../operations/api-token/authenticate.ts';
 import { GRACE_MS } from '../../operations/machinery/cpu-queue.ts';
 import { overloaded } from '../../operations/refusals.ts';
@@ -61,8 +61,7 @@ async function serve(exchange: Exchange): Promise<Response> {
 }
 
 function isTransient(error: unknown): boolean {
-  const { code } = toProblem(error);
-  return code === 'rate_limited' || httpStatus(toProblem(error)) === 503;
+  return isUnavailable(error) || toProblem(error).code === 'rate_limited';
 }
 
 /** Returns null without a session, or if its API token has become invalid. Otherwise sets the frame of the page. */
@@ -76,9 +75,7 @@ async function findSignedIn(
   if (session === null) return null;
   try {
     const caller = await authenticate(context, digestOfApiToken(session.apiToken.reveal()));
-    request.apiTokenId = caller.apiTokenId;
-    keepConnection(request.raw, caller.workspaceId);
-    limit?.(caller, reply);
+    acceptCaller(caller, limit, request, reply);
     return await frames.add(context, request, { caller, session });
   } catch (error) {
     if (!(error instanceof Unauthenticated)) throw error;

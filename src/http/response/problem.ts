@@ -63,6 +63,11 @@ export function httpStatus({ code }: Problem): number {
   return problems[code].status;
 }
 
+/** Whether the service is busy or its database unavailable, so that a retry may succeed. */
+export function isUnavailable(error: unknown): boolean {
+  return httpStatus(toProblem(error)) === 503;
+}
+
 /** Converts any thrown value to a problem. Details of unexpected errors are only in the log. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
