@@ -59,10 +59,10 @@ export async function newEvent(
 export function userGroupEvent(
   context: EventContext,
   caller: Caller,
-  change: 'created' | 'updated' | 'token_rotated' | 'token_revealed' | 'renamed' | 'deleted',
+  type: Extract<EventType, `user_group.${string}`>,
   { bucket, providedId }: Pick<UserGroupKey, 'bucket' | 'providedId'>,
 ): Promise<NewEvent | undefined> {
-  return newEvent(context, caller, `user_group.${change}`, providedId, bucket);
+  return newEvent(context, caller, type, providedId, bucket);
 }
 
 function eventActor({ apiTokenId, name }: Caller, { via }: Origin): Actor {

@@ -35,7 +35,7 @@ export async function deleteUserGroup(
       eraseAfter,
       expected: stored.sealedToken,
       precondition,
-      event: await userGroupEvent(context, caller, 'deleted', key),
+      event: await userGroupEvent(context, caller, 'user_group.deleted', key),
     });
     if (result === 'deleted') return;
     if (result === 'not_found') throw userGroupNotFound();

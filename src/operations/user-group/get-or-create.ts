@@ -77,7 +77,7 @@ export async function createUserGroup(
   const token = mintUserGroupToken(key.bucket);
   const tokenDigest = digestToken(token.reveal());
   const command = await newUserGroup(context, key, fields, { token, tokenDigest });
-  const event = await userGroupEvent(context, caller, 'created', key);
+  const event = await userGroupEvent(context, caller, 'user_group.created', key);
   const result = await context.store.write({ kind: 'createUserGroup', ...command, event });
   if (result === 'unsettled') {
     context.teamIds.discard(command.lease);

@@ -154,7 +154,7 @@ async function create(
   const { mapping = null, properties = null } = body;
   await checkPolicies(context, caller, body.userGroupId, { mapping, properties });
   const command = await commandWithNewId(context, key, body, imported);
-  const event = await userGroupEvent(context, caller, 'created', key);
+  const event = await userGroupEvent(context, caller, 'user_group.created', key);
   const result = await context.store.write({ ...command, event });
   if (result !== 'unsettled') return result;
   context.teamIds.discard(command.lease);

@@ -100,7 +100,7 @@ async function commandFor(
     sealedToken: keyRing.seal(token, { ...userGroup, ...to, tokenDigest }),
     config: await moveReservations(context, caller, providedId, to.providedId),
     now: clock(),
-    event: await userGroupEvent(context, caller, 'renamed', to),
+    event: await userGroupEvent(context, caller, 'user_group.renamed', to),
   };
 }
 

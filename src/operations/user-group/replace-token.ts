@@ -58,7 +58,7 @@ export async function replaceToken(
       // token.
       previousTokenExpiresAt: gracePeriodSeconds === 0 ? null : now + gracePeriodSeconds * 1_000,
       now,
-      event: await userGroupEvent(context, caller, 'token_rotated', userGroup),
+      event: await userGroupEvent(context, caller, 'user_group.token_rotated', userGroup),
     });
     if (rotated !== null) return { userGroup: rotated, token };
     // The group was changed or deleted concurrently; the next read shows which.

@@ -13,7 +13,7 @@ export async function revealToken(
   userGroupId: string,
 ): Promise<OpenUserGroup> {
   const opened = openToken(context, await findUserGroup(context, caller, userGroupId));
-  const event = await userGroupEvent(context, caller, 'token_revealed', opened.userGroup);
+  const event = await userGroupEvent(context, caller, 'user_group.token_revealed', opened.userGroup);
   if (event !== undefined) await context.store.write({ kind: 'recordEvent', event });
   return opened;
 }

@@ -36,6 +36,6 @@ export async function writeUpdate(
   key: UserGroupKey,
   change: Omit<UserGroupUpdate, 'key' | 'now' | 'event'>,
 ): Promise<CommandResult<'updateUserGroup'>> {
-  const event = await userGroupEvent(context, caller, 'updated', key);
+  const event = await userGroupEvent(context, caller, 'user_group.updated', key);
   return context.store.write({ kind: 'updateUserGroup', key, ...change, now: context.clock(), event });
 }
