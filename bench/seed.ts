@@ -40,8 +40,6 @@ export async function seed(folder: string, groups: number): Promise<SeededDataba
       workspaceName: WORKSPACE,
       environment: 'Customer',
       permission: 'admin',
-      name: null,
-      expiresAt: null,
     });
     const tokens = await createGroups(context, operator(apiToken.workspaceId, apiToken.environment), groups);
     return { folder, databaseUrl, apiToken: token.reveal(), groups, tokens };

@@ -47,8 +47,6 @@ async function newApiToken({ context }: Awaited<ReturnType<typeof startApp>>): P
     workspaceName: 'default',
     environment: 'Customer',
     permission: 'read-write',
-    name: null,
-    expiresAt: null,
   });
   return token.reveal();
 }

@@ -31,7 +31,7 @@ export class DatabaseTokenIssuer implements TokenIssuer, AsyncDisposable {
   }
 
   async create(workspaceName: string, environment: Environment, permission: Permission = 'read-write') {
-    const fields = { workspaceName, environment, permission, name: null, expiresAt: null };
+    const fields = { workspaceName, environment, permission };
     const { apiToken, token } = await createApiToken(this.#context, fields);
     return { id: apiToken.apiTokenId, token: token.reveal() };
   }

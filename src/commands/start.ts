@@ -116,7 +116,7 @@ async function ensureToken(
   const name = permission === 'admin' ? 'quick start, admin' : 'quick start';
   const workspaceId = await findQuickStartWorkspace(context, [text, other.text]);
   const caller = operator(workspaceId, 'Customer');
-  const { token } = await issueApiToken(eventContext, caller, { permission, name, expiresAt: null }, {});
+  const { token } = await issueApiToken(eventContext, caller, { permission, name });
   try {
     replaceSecretFile(file, token);
   } catch (error) {

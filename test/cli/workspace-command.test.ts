@@ -171,7 +171,7 @@ describeOnEachDatabase('A workspace deleted concurrently', (kind) => {
   it('with the creation of an API token is kept, or the creation fails', async () => {
     const { context } = service.app;
     const { store } = context;
-    const fields = { environment: 'Customer', permission: 'resolve', name: null, expiresAt: null } as const;
+    const fields = { environment: 'Customer', permission: 'resolve' } as const;
     for (let round = 0; round < ROUNDS; round++) {
       const workspaceName = `token ${round}`;
       await ensureWorkspace(store, workspaceName, Date.now());

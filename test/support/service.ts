@@ -246,8 +246,6 @@ export class TestService implements AsyncDisposable {
       workspaceName: 'default',
       environment: 'Customer',
       permission: 'read-write',
-      name: null,
-      expiresAt: null,
       ...fields,
     });
     watch.learn(token.reveal());

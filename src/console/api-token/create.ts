@@ -1,9 +1,8 @@
 import { type Permission, permissions } from '../../domain/api-token.ts';
-import { limits } from '../../domain/field.ts';
 import { Secret } from '../../domain/secret.ts';
 import { mintApiToken } from '../../domain/token.ts';
-import { newApiTokenBody } from '../../http/endpoints/api-token/create.ts';
-import { ApiTokenTaken, issueApiToken } from '../../operations/api-token/api-token.ts';
+import { issueAsSent, newApiTokenBody } from '../../http/endpoints/api-token/create.ts';
+import { ApiTokenTaken } from '../../operations/api-token/api-token.ts';
 import type { Context } from '../../operations/context.ts';
 import { Problem } from '../../problem.ts';
 import { choiceField, hidden, nameField, problemSummary } from '../form/fields.ts';
@@ -25,12 +24,8 @@ export const apiTokenCreation = formPages({
       permission: textMember(form, 'permission'),
       expires_in_seconds: numberMember(form, 'expires_in_seconds'),
     }));
-    const { name, permission, expires_in_seconds: seconds } = body;
-    const expiresAt = seconds === undefined ? null : context.clock() + seconds * 1_000;
-    const options = { token: openText(context, form), limit: limits.activeApiTokens };
-    const issued = await issueApiToken(context, caller, { name, permission, expiresAt }, options).catch(
-      explainTaken,
-    );
+    const text = openText(context, form);
+    const issued = await issueAsSent(context, caller, body, text).catch(explainTaken);
     return issuedTokenView(issued, 'Created.');
   },
   view: (call, form, problem) => {

@@ -34,12 +34,9 @@ const NUMBER = /^\d{1,15}$/;
 /** Concurrent rotations of one API token interfere: in each round, only one succeeds. */
 const MAX_ATTEMPTS = 100;
 
-type ApiTokenFields = Pick<ApiToken, 'permission' | 'name' | 'expiresAt'>;
+type ApiTokenFields = Pick<ApiToken, 'permission'> & Partial<Pick<ApiToken, 'name' | 'expiresAt'>>;
 
-export interface NewApiToken extends ApiTokenFields {
-  workspaceName: string;
-  environment: Environment;
-}
+export type NewApiToken = ApiTokenFields & { workspaceName: string; environment: Environment };
 
 export interface IssuedApiToken {
   apiToken: ApiToken;
@@ -80,8 +77,8 @@ export async function createApiToken(
 export async function issueApiToken(
   context: EventContext,
   caller: Caller,
-  { permission, name, expiresAt }: ApiTokenFields,
-  { token = mintApiToken(), limit }: IssueOptions,
+  { permission, name = null, expiresAt = null }: ApiTokenFields,
+  { token = mintApiToken(), limit }: IssueOptions = {},
 ): Promise<IssuedApiToken> {
   const { store, clock } = context;
   const apiToken: ApiToken = {

@@ -38,7 +38,7 @@ export async function ensureBootstrapApiToken(
     const found = await context.store.read({ kind: 'findApiToken', digest: digestToken(token.reveal()) });
     if (found !== null) return refuseUnusable(context, bootstrap, found);
     try {
-      const fields = { ...place, permission: 'admin', name: 'bootstrap', expiresAt: null } as const;
+      const fields = { ...place, permission: 'admin', name: 'bootstrap' } as const;
       await createApiToken(context, fields, { token });
       return;
     } catch (error) {

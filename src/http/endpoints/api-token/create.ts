@@ -1,6 +1,9 @@
+import type { Caller } from '../../../domain/api-token.ts';
 import * as field from '../../../domain/field.ts';
 import { bodyType } from '../../../domain/request-body.ts';
+import type { Secret } from '../../../domain/secret.ts';
 import { issueApiToken } from '../../../operations/api-token/api-token.ts';
+import type { EventContext } from '../../../operations/event/event.ts';
 import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
@@ -17,6 +20,18 @@ export const newApiTokenBody = bodyType({
   convert: ({ value }) => value,
 });
 
+/** Creates the API token that a body describes, with this text or a new one. Throws as `issueApiToken`. */
+export function issueAsSent(
+  context: EventContext,
+  caller: Caller,
+  { name, permission, expires_in_seconds: seconds }: ReturnType<typeof newApiTokenBody.read>,
+  token?: Secret,
+): ReturnType<typeof issueApiToken> {
+  const expiresAt = seconds === undefined ? null : context.clock() + seconds * 1_000;
+  const options = { limit: field.limits.activeApiTokens, ...(token && { token }) };
+  return issueApiToken(context, caller, { name, permission, expiresAt }, options);
+}
+
 export const create = endpoint({
   operationId: 'createApiToken',
   method: 'POST',
@@ -25,10 +40,7 @@ export const create = endpoint({
   purpose: 'create API tokens',
   body: newApiTokenBody,
   handle: async ({ context, caller, body }) => {
-    const { name, permission, expires_in_seconds: seconds } = body;
-    const expiresAt = seconds === undefined ? null : context.clock() + seconds * 1_000;
-    const limit = field.limits.activeApiTokens;
-    const issued = await issueApiToken(context, caller, { name, permission, expiresAt }, { limit });
+    const issued = await issueAsSent(context, caller, body);
     return successBody({ api_token: apiTokenJson(issued.apiToken, issued.token, context.clock()) });
   },
   description: {
