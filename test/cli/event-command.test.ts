@@ -2,39 +2,34 @@
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
-import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
-import { type Exit, type Folder, run, runHosted, ServedDatabase, type Service } from '../support/process.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { type Exit, run, runHosted, ServedDatabase } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
-import { suiteStack } from '../support/suite.ts';
 
 const DAY_MS = 86_400_000;
 const GROUPS = 210;
 
 describeOnEachDatabase('event purge', (kind) => {
-  const stack = suiteStack();
-  let folder: Folder;
-  let database: TestDatabase;
-  let service: Service;
-  let token: string;
+  const site = ServedDatabase.of(kind);
+  const { folder } = site;
   before(async () => {
-    ({ folder, database, service, token } = stack.use(await ServedDatabase.start(kind)));
     for (let group = 0; group < GROUPS; group++)
-      await service.call(token, 'PUT', `/v1/user-groups/g-${group}`, { name: 'G' });
+      await site.call('PUT', `/v1/user-groups/g-${group}`, { name: 'G' });
   });
 
   function purge(...args: string[]): Promise<Exit> {
-    return run(folder, ['event', 'purge', ...args], { env: database.env });
+    return run(folder, ['event', 'purge', ...args], site.onDatabase);
   }
 
   async function countEvents(): Promise<number> {
-    return (await runSql(database, 'select event_id from events')).length;
+    return (await runSql(site.database, 'select event_id from events')).length;
   }
 
   /** Makes all events but the newest this old. */
   async function age(days: number): Promise<void> {
     const at = Date.now() - days * DAY_MS;
     await runSql(
-      database,
+      site.database,
       `update events set occurred_at = ${at} where position < (select max(position) from events)`,
     );
   }
@@ -60,7 +55,7 @@ describeOnEachDatabase('event purge', (kind) => {
     const { code, stdout } = await purge('--older-than', '30d', '--yes', '--json');
     assert.deepEqual([code, JSON.parse(stdout)], [0, { events: events - 1, deliveries: 0, usage: 0 }]);
     assert.equal(await countEvents(), 1);
-    const response = await service.call(token, 'PUT', '/v1/user-groups/later', { name: 'L' });
+    const response = await site.call('PUT', '/v1/user-groups/later', { name: 'L' });
     assert.equal(response.status, 201);
   });
 
@@ -69,7 +64,7 @@ describeOnEachDatabase('event purge', (kind) => {
     for (const days of [100, 80]) {
       const day = Math.floor(Date.now() / DAY_MS) - days;
       await runSql(
-        database,
+        site.database,
         `insert into usage_counts values (1, 1, 'Customer', 'g-1', ${day}, 'resolves', '', 1)`,
       );
     }
@@ -79,7 +74,7 @@ describeOnEachDatabase('event purge', (kind) => {
 
   it('refuses an invalid age', async () => {
     for (const text of ['', '0d', '30', 'x', '99y']) {
-      const exit = await runHosted(folder, ['event', 'purge', '--older-than', text], { env: database.env });
+      const exit = await runHosted(folder, ['event', 'purge', '--older-than', text], site.onDatabase);
       const { code, stderr } = exit;
       assert.equal(code, 2, text);
       assert.match(stderr, /It must be a number and a unit/);

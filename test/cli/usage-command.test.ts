@@ -2,42 +2,27 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { before, it } from 'node:test';
+import { it } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { exitCodes } from '../../src/commands/exit-code.ts';
 import { computeBucket } from '../../src/domain/bucket.ts';
 import { toDay } from '../../src/domain/usage.ts';
-import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
-import {
-  createApiToken,
-  type Exit,
-  type Folder,
-  run,
-  runHosted,
-  ServedDatabase,
-  type Service,
-} from '../support/process.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { type Exit, run, runHosted, ServedDatabase } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
-import { suiteStack } from '../support/suite.ts';
 
 const HEADING =
   'user_group_id,date,resolves,introspections,forward_authentications,embed_tokens,embed_tokens_by_integration';
 const WORKSPACE_ID = 1;
 
 describeOnEachDatabase('usage export', (kind) => {
-  const stack = suiteStack();
-  let folder: Folder;
-  let database: TestDatabase;
-  let service: Service;
-  let token: string;
-  before(async () => {
-    ({ folder, database, service, token } = stack.use(await ServedDatabase.start(kind)));
-  });
+  const site = ServedDatabase.of(kind);
+  const { folder } = site;
 
   const exportWith =
     (start: typeof run) =>
     (...args: string[]): Promise<Exit> =>
-      start(folder, ['usage', 'export', '--workspace', 'default', ...args], { env: database.env });
+      start(folder, ['usage', 'export', '--workspace', 'default', ...args], site.onDatabase);
   const runExport = exportWith(run);
   const exportHosted = exportWith(runHosted);
 
@@ -50,7 +35,7 @@ describeOnEachDatabase('usage export', (kind) => {
       return `(${bucket}, ${WORKSPACE_ID}, 'Customer', '${id}', ${day}, '${kind}', '${integration}', ${count})`;
     });
     await runSql(
-      database,
+      site.database,
       `insert into usage_counts (bucket, workspace_id, environment, provided_id, day, kind, integration, count)
         values ${rows.join(', ')}`,
     );
@@ -98,9 +83,11 @@ describeOnEachDatabase('usage export', (kind) => {
           [`g${index}`, '2021-03-02', 'introspections', '', 1] as [string, string, string, string, number],
       ),
     ]);
-    const weak = await createApiToken(folder, ['--permission', 'read-only'], { env: database.env });
+    const weak = await site.apiToken(['--permission', 'read-only']);
     const runOverHttp = (apiToken: string, ...args: string[]) =>
-      run(folder, ['usage', 'export', '--url', service.url, ...args], { env: { UGS_API_TOKEN: apiToken } });
+      run(folder, ['usage', 'export', '--url', site.service.url, ...args], {
+        env: { UGS_API_TOKEN: apiToken },
+      });
     for (const filter of [[], ['--group', 'b'], ['--integration', 'cube'], ['--group-by', 'month']]) {
       const args = ['--from', '2021-03-01', '--to', '2021-03-31', ...filter];
       const { code, stdout, stderr } = await runOverHttp(weak.token, ...args);
@@ -108,25 +95,25 @@ describeOnEachDatabase('usage export', (kind) => {
       assert.equal(stdout, (await exportHosted(...args)).stdout);
     }
     assert.equal((await runOverHttp(weak.token, '--workspace', 'default')).code, exitCodes.usage);
-    const resolving = await createApiToken(folder, ['--permission', 'resolve'], { env: database.env });
+    const resolving = await site.apiToken(['--permission', 'resolve']);
     const { code, stdout, stderr } = await runOverHttp(resolving.token);
     assert.deepEqual([code, stdout], [exitCodes.unavailable, '']);
     assert.match(stderr, /permission/);
   });
 
   it('has every use of a process that has ended', async () => {
-    const created = await service.call(token, 'POST', '/v1/user-groups', {
+    const created = await site.call('POST', '/v1/user-groups', {
       user_group_id: 'used',
       name: 'U',
     });
     for (let times = 0; times < 5; times++) {
-      const { status } = await service.call(token, 'POST', '/v1/resolve', {
+      const { status } = await site.call('POST', '/v1/resolve', {
         token: created.json.user_group.token,
       });
       assert.equal(status, 200);
     }
-    service.signal('SIGTERM');
-    await service.exit();
+    site.service.signal('SIGTERM');
+    await site.service.exit();
     const { stdout } = await runExport('--group', 'used');
     const today = new Date().toISOString().slice(0, 'YYYY-MM-DD'.length);
     assert.equal(stdout, `${HEADING}\nused,${today},5,0,0,0,{}\n`);

@@ -5,10 +5,9 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { before, it } from 'node:test';
-import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
 import { LoopbackServer } from '../support/loopback-server.ts';
-import { type Exit, type Folder, run, runHosted, ServedDatabase, type Service } from '../support/process.ts';
-import { suiteStack } from '../support/suite.ts';
+import { type Exit, run, runHosted, ServedDatabase } from '../support/process.ts';
 
 const SECRET = '0123456789abcdef0123456789abcdef';
 const CONFIG = `
@@ -35,17 +34,15 @@ webhook_endpoints:
 `;
 
 describeOnEachDatabase('config', (kind) => {
-  const stack = suiteStack();
-  let folder: Folder;
-  let database: TestDatabase;
-  let service: Service;
-  let token: string;
+  const site = ServedDatabase.of(kind, ['--permission', 'admin', '--environment', 'Testing']);
+  const { folder } = site;
   const targets = new Map<string, { args: string[]; env: Record<string, string> }>();
   before(async () => {
-    const args = ['--permission', 'admin', '--environment', 'Testing'];
-    ({ folder, database, service, token } = stack.use(await ServedDatabase.start(kind, args)));
-    targets.set('a database', { args: ['--workspace', 'default'], env: database.env });
-    targets.set('a running service', { args: ['--url', service.url], env: { UGS_API_TOKEN: token } });
+    targets.set('a database', { args: ['--workspace', 'default'], env: site.database.env });
+    targets.set('a running service', {
+      args: ['--url', site.service.url],
+      env: { UGS_API_TOKEN: site.token },
+    });
   });
 
   const write = (name: string, text: string): string => {
@@ -171,7 +168,7 @@ describeOnEachDatabase('config', (kind) => {
   it('accepts the file that the documentation shows', async () => {
     const [, text] = /```yaml\n([\s\S]*?)```/.exec(readFileSync('docs/configuration.md', 'utf8'))!;
     const args = ['config', 'plan', write('documented.yaml', text!), '--workspace', 'default'];
-    const plan = await run(folder, args, { env: { ...database.env, METABASE_SECRET: SECRET } });
+    const plan = await run(folder, args, { env: { ...site.database.env, METABASE_SECRET: SECRET } });
     assert.equal(plan.code, 2, plan.stderr);
   });
 
@@ -181,7 +178,7 @@ describeOnEachDatabase('config', (kind) => {
       ['.', 2, /^user-group-service: cannot read \.: EISDIR[^\n]+\n$/],
     ] as const) {
       const args = ['config', 'apply', file, '--workspace', 'default'];
-      const { code, stderr } = await runHosted(folder, args, { env: database.env });
+      const { code, stderr } = await runHosted(folder, args, site.onDatabase);
       assert.deepEqual({ file, code }, { file, code: expected });
       assert.match(stderr, reason);
     }
@@ -200,25 +197,25 @@ describeOnEachDatabase('config', (kind) => {
   it('applies nothing if the configuration changes after the plan', async () => {
     const forward = async (request: IncomingMessage, response: ServerResponse) => {
       if (request.url!.includes('dry_run=false'))
-        assert.equal((await service.call(token, 'PUT', '/v1/schemas/concurrent', { name: 'C' })).status, 201);
-      const { status, text } = await service.call(token, request.method!, request.url!, await json(request));
+        assert.equal((await site.call('PUT', '/v1/schemas/concurrent', { name: 'C' })).status, 201);
+      const { status, text } = await site.call(request.method!, request.url!, await json(request));
       response.writeHead(status).end(text);
     };
     await using proxy = await LoopbackServer.listen(createServer((...call) => void forward(...call)));
     const file = write('late.yaml', '{version: 1, schemas: {late: {name: Late}}}');
     const { code, stdout, stderr } = await run(folder, ['config', 'apply', file, '--url', proxy.url], {
-      env: { UGS_API_TOKEN: token },
+      env: { UGS_API_TOKEN: site.token },
     });
     assert.equal(code, 69, stderr);
     assert.doesNotMatch(stdout, /Applied/);
-    assert.equal((await service.call(token, 'GET', '/v1/schemas/late')).status, 404);
+    assert.equal((await site.call('GET', '/v1/schemas/late')).status, 404);
   });
 
   it('ends with its own code if the service refuses the API token or is unreachable', async () => {
     const file = write('config.yaml', 'version: 1');
     const call = (url: string, env: Record<string, string>) =>
       runHosted(folder, ['config', 'plan', file, '--url', url], { env });
-    const refused = await call(service.url, { UGS_API_TOKEN: 'uga_wrong' });
+    const refused = await call(site.service.url, { UGS_API_TOKEN: 'uga_wrong' });
     assert.equal(refused.code, 69);
     assert.match(refused.stderr, /: the API token in UGS_API_TOKEN is unknown, expired or revoked;/);
     const unreachable = await call('http://127.0.0.1:65500', { UGS_API_TOKEN: 'uga_wrong' });
@@ -229,16 +226,24 @@ describeOnEachDatabase('config', (kind) => {
     );
     const encrypted = await call('https://127.0.0.1:65500', { UGS_API_TOKEN: 'uga_wrong' });
     assert.match(encrypted.stderr, /; for your own certificate authority, set NODE_EXTRA_CA_CERTS$/m);
-    const without = await call(service.url, {});
+    const without = await call(site.service.url, {});
     assert.match(without.stderr, /requires an API token .* in UGS_API_TOKEN/);
   });
 
   it('refuses an API token or a URL that it cannot use with 2, and prints neither', async () => {
     for (const [url, UGS_API_TOKEN, reason] of [
-      [service.url, `${token}\nsecond-line`, 'UGS_API_TOKEN must be one API token, without white space'],
-      [service.url, '€second-line', 'UGS_API_TOKEN must be one API token, without white space'],
-      ['http://user:second-line@127.0.0.1', token, '--url must be an http or https URL without a user, '],
-      ['http://127.0.0.1/?a=second-line', token, '--url must be an http or https URL without a user, '],
+      [
+        site.service.url,
+        `${site.token}\nsecond-line`,
+        'UGS_API_TOKEN must be one API token, without white space',
+      ],
+      [site.service.url, '€second-line', 'UGS_API_TOKEN must be one API token, without white space'],
+      [
+        'http://user:second-line@127.0.0.1',
+        site.token,
+        '--url must be an http or https URL without a user, ',
+      ],
+      ['http://127.0.0.1/?a=second-line', site.token, '--url must be an http or https URL without a user, '],
     ] as const) {
       const exit = await runHosted(folder, ['config', 'export', '--url', url], { env: { UGS_API_TOKEN } });
       assert.deepEqual([exit.code, exit.stdout], [2, '']);

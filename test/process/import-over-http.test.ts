@@ -5,34 +5,17 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
-import { before, beforeEach, it } from 'node:test';
+import { beforeEach, it } from 'node:test';
 import { mintApiToken } from '../../src/domain/token.ts';
-import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
 import { send } from '../support/http.ts';
-import {
-  createApiToken,
-  type Exit,
-  type Folder,
-  PROGRAM,
-  run,
-  runHosted,
-  ServedDatabase,
-  type Service,
-  served,
-} from '../support/process.ts';
-import { suiteStack } from '../support/suite.ts';
+import { type Exit, PROGRAM, run, runHosted, ServedDatabase, served } from '../support/process.ts';
 
 describeOnEachDatabase('import --url', (kind) => {
-  const stack = suiteStack();
-  let folder: Folder;
-  let database: TestDatabase;
-  let service: Service;
-  let token: string;
-  before(async () => {
-    ({ folder, database, service, token } = stack.use(await ServedDatabase.start(kind)));
-  });
+  const site = ServedDatabase.of(kind);
+  const { folder } = site;
 
-  const call = (method: string, path: string, body?: unknown) => service.call(token, method, path, body);
+  const call = site.call.bind(site);
   const ids = async (): Promise<string[]> => {
     const { json } = await call('GET', '/v1/user-groups?limit=1000');
     return json.user_groups.map(({ provided_id }: { provided_id: string }) => provided_id);
@@ -46,8 +29,8 @@ describeOnEachDatabase('import --url', (kind) => {
         file,
         lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''),
       );
-      const args = ['import', file, '--url', service.url, ...more];
-      return start(folder, args, { env: { UGS_API_TOKEN: token } });
+      const args = ['import', file, '--url', site.service.url, ...more];
+      return start(folder, args, { env: { UGS_API_TOKEN: site.token } });
     };
   const importLines = importWith(runHosted);
   const groups = (count: number) =>
@@ -152,9 +135,9 @@ describeOnEachDatabase('import --url', (kind) => {
 
   it('changes nothing if a line of the list violates an enforced rule', async () => {
     await importLines(groups(4));
-    const { token: admin } = await createApiToken(folder, ['--permission', 'admin'], { env: database.env });
+    const { token: admin } = await site.apiToken(['--permission', 'admin']);
     const configure = async (path: string, body: object) => {
-      const { status } = await served(() => service.call(admin, 'PUT', path, body));
+      const { status } = await served(() => site.call('PUT', path, body, admin));
       assert.ok(status < 300, `${path}: ${status}`);
     };
     await configure('/v1/schemas/40', { name: 'Orders' });
@@ -189,7 +172,7 @@ describeOnEachDatabase('import --url', (kind) => {
       assert.deepEqual(await ids(), ['g0', 'g1', 'g3']);
     } finally {
       await configure('/v1/mapping-policy', { mode: 'off' });
-      await service.call(admin, 'DELETE', '/v1/property-schema');
+      await site.call('DELETE', '/v1/property-schema', undefined, admin);
     }
   });
 
@@ -205,7 +188,7 @@ describeOnEachDatabase('import --url', (kind) => {
     assert.equal((await importLines(groups(10))).code, 0);
     write(5);
     await using proxy = createHttpServer(async ({ method = '', url: path = '', headers }, response) => {
-      const { status, text } = await send(service.url, { method, path, headers });
+      const { status, text } = await send(site.service.url, { method, path, headers });
       // The plan lists the stored groups after it has read the file.
       if (path.startsWith('/v1/user-groups?')) write(8);
       response.writeHead(status, { 'content-type': 'application/json' }).end(text);
@@ -213,7 +196,7 @@ describeOnEachDatabase('import --url', (kind) => {
     await once(proxy.listen(0, '127.0.0.1'), 'listening');
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
     const args = ['import', file, '--url', url, '--update', '--prune', '--max-delete', '5'];
-    const { code, stdout } = await run(folder, args, { env: { UGS_API_TOKEN: token } });
+    const { code, stdout } = await run(folder, args, { env: { UGS_API_TOKEN: site.token } });
     assert.equal(code, 0);
     assert.match(stdout, /^Plan: 5 lines: .* to be deleted: 5\.\n8 lines: .* 8 unchanged.* deleted: 2\.\n$/);
     assert.deepEqual(
@@ -225,9 +208,9 @@ describeOnEachDatabase('import --url', (kind) => {
   it('excludes options of a database, and says which rights it lacks', async () => {
     const excluded = await importLines(groups(1), '--workspace', 'default');
     assert.deepEqual([excluded.code, excluded.stderr.includes('--url excludes --workspace')], [2, true]);
-    const { token: weak } = await createApiToken(folder, ['--permission', 'resolve'], { env: database.env });
+    const { token: weak } = await site.apiToken(['--permission', 'resolve']);
     const file = folder.join('customers.ndjson');
-    const args = ['import', file, '--url', service.url];
+    const args = ['import', file, '--url', site.service.url];
     const { code, stderr } = await run(folder, args, { env: { UGS_API_TOKEN: weak } });
     assert.equal(code, 69);
     assert.match(stderr, /may not read user groups/);
@@ -260,9 +243,13 @@ describeOnEachDatabase('import --url', (kind) => {
     );
     const env = { UGS_API_TOKEN: mintApiToken().reveal() };
     for (const options of [[], ['--update', '--prune'], ['--dry-run']]) {
-      const { code, stderr } = await runHosted(folder, ['import', file, '--url', service.url, ...options], {
-        env,
-      });
+      const { code, stderr } = await runHosted(
+        folder,
+        ['import', file, '--url', site.service.url, ...options],
+        {
+          env,
+        },
+      );
       assert.equal(code, 69, stderr);
       assert.match(stderr, /^user-group-service: http:[^\n]+ in UGS_API_TOKEN is unknown[^\n]+\n$/);
       assert.doesNotMatch(stderr, /imported/);

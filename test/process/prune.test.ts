@@ -4,40 +4,30 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { before, beforeEach, it } from 'node:test';
-import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
+import { beforeEach, it } from 'node:test';
+import { describeOnEachDatabase } from '../support/database.ts';
 import { openFiles } from '../support/open-files.ts';
 import {
-  createApiToken,
   type Exit,
   eventually,
-  type Folder,
   PROGRAM,
   Program,
   run,
   runHosted,
   ServedDatabase,
-  type Service,
   served,
 } from '../support/process.ts';
-import { suiteStack } from '../support/suite.ts';
 
 describeOnEachDatabase('import --update --prune', (kind) => {
-  const stack = suiteStack();
-  let folder: Folder;
-  let database: TestDatabase;
-  let service: Service;
-  let token: string;
-  before(async () => {
-    ({ folder, database, service, token } = stack.use(await ServedDatabase.start(kind)));
-  });
+  const site = ServedDatabase.of(kind);
+  const { folder } = site;
   beforeEach(async () => {
     for (const id of await ids()) await call('DELETE', `/v1/user-groups/${id}`);
     for (let number = 0; number < 10; number++)
       await call('POST', '/v1/user-groups', { user_group_id: `g${number}`, name: `G${number}` });
   });
 
-  const call = (method: string, path: string, body?: unknown) => service.call(token, method, path, body);
+  const call = site.call.bind(site);
   const ids = async (): Promise<string[]> => {
     const { json } = await call('GET', '/v1/user-groups?limit=1000');
     return json.user_groups.map(({ provided_id }: { provided_id: string }) => provided_id);
@@ -52,7 +42,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
       const file = folder.join('customers.ndjson');
       rmSync(file, { force: true });
       writeFileSync(file, text);
-      return start(folder, args(file, '--update', '--prune', ...more), { env: database.env });
+      return start(folder, args(file, '--update', '--prune', ...more), site.onDatabase);
     };
   const prune = pruneWith(runHosted);
 
@@ -127,9 +117,9 @@ describeOnEachDatabase('import --update --prune', (kind) => {
   });
 
   it('changes nothing if a line violates an enforced rule, and says so in the plan', async () => {
-    const { token: admin } = await createApiToken(folder, ['--permission', 'admin'], { env: database.env });
+    const { token: admin } = await site.apiToken(['--permission', 'admin']);
     const configure = async (path: string, body: object) => {
-      const { status } = await served(() => service.call(admin, 'PUT', path, body));
+      const { status } = await served(() => site.call('PUT', path, body, admin));
       assert.ok(status < 300, `${path}: ${status}`);
     };
     await configure('/v1/schemas/40', { name: 'Orders' });
@@ -161,7 +151,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
       assert.deepEqual([exit.code, exit.stderr], [0, '']);
     } finally {
       await configure('/v1/mapping-policy', { mode: 'off' });
-      await service.call(admin, 'DELETE', '/v1/property-schema');
+      await site.call('DELETE', '/v1/property-schema', undefined, admin);
     }
   });
 
@@ -182,7 +172,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     assert.deepEqual([exit.code, exit.stderr], [0, '']);
     assert.match(exit.stdout, /^Plan: .* to be deleted: 9\.$/m);
     assert.deepEqual(await ids(), before);
-    const without = await runHosted(folder, args('x', '--prune'), { env: database.env });
+    const without = await runHosted(folder, args('x', '--prune'), site.onDatabase);
     assert.equal(without.code, 2);
     assert.match(without.stderr, /--prune requires --update/);
     const wrong = await prune(listed([0]), '--max-delete', '5 %');
@@ -194,7 +184,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     const piped = ['-c', 'exec "$0" "$@" < stdin.ndjson', process.execPath, PROGRAM];
     const start = (maximum: string) =>
       new Program(folder, [...piped, ...args('-', '--update', '--prune', '--max-delete', maximum)], {
-        env: database.env,
+        env: site.database.env,
         command: 'bash',
       }).exit();
     const refused = await start('0');
@@ -210,7 +200,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     execFileSync('mkfifo', [fifo]);
     mkdirSync(temporary);
     const piped = ['-c', 'exec "$0" "$@" < fifo', process.execPath, PROGRAM];
-    const env = { ...database.env, TMPDIR: temporary };
+    const env = { ...site.database.env, TMPDIR: temporary };
     await using program = new Program(folder, [...piped, ...args('-', '--update', '--prune')], {
       env,
       command: 'bash',
@@ -235,7 +225,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     const importTable = (text: string | Buffer, ...more: string[]) => {
       rmSync(table, { force: true });
       writeFileSync(table, text);
-      return runHosted(folder, args(table, '--update', ...more), { env: database.env });
+      return runHosted(folder, args(table, '--update', ...more), site.onDatabase);
     };
     const group = async (id: string) => (await call('GET', `/v1/user-groups/${id}`)).json.user_group;
     const exit = await importTable(
@@ -286,9 +276,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     for (const lineBreak of ['\n', '\r\n']) {
       const lines = ['user_group_id,"properties.a', 'b",name', 'l1,"x', '', 'y",L1', ',z,', ''];
       writeFileSync(table, lines.join(lineBreak));
-      const { code, stdout } = await runHosted(folder, args(table, '--dry-run', '--json'), {
-        env: database.env,
-      });
+      const { code, stdout } = await runHosted(folder, args(table, '--dry-run', '--json'), site.onDatabase);
       const results = stdout.split('\n').slice(0, 2);
       assert.deepEqual(
         [code, ...results.map((line) => JSON.parse(line)).map(({ line, result }) => [line, result])],
@@ -301,7 +289,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     const table = folder.join('broken.csv');
     const rows = Array.from({ length: 600 }, (_, index) => `broken-${index},${'x'.repeat(250)}\n`);
     writeFileSync(table, `user_group_id,name\n${rows.join('')}broken\n`);
-    const { code, stderr } = await run(folder, args(table), { env: database.env });
+    const { code, stderr } = await run(folder, args(table), site.onDatabase);
     assert.equal(code, 65);
     assert.match(stderr, /not valid CSV: .* on line 602; the lines before \d{3} are imported: run the same/);
   });
@@ -311,16 +299,13 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     const text = '\ufeffuser_group_id,name\nencoded,M\u00fcller\n';
     const importAs = (encoding: 'latin1' | 'utf16le') => {
       writeFileSync(table, text.slice(encoding === 'latin1' ? 1 : 0), encoding);
-      return runHosted(folder, args(table), { env: database.env });
+      return runHosted(folder, args(table), site.onDatabase);
     };
     const refused = await importAs('latin1');
     assert.equal(refused.code, 65);
     assert.match(refused.stderr, /the file is not UTF-8/);
     writeFileSync(table, Buffer.from(text).subarray(0, text.indexOf('\u00fc') + 3));
-    assert.match(
-      (await runHosted(folder, args(table), { env: database.env })).stderr,
-      /the file is not UTF-8/,
-    );
+    assert.match((await runHosted(folder, args(table), site.onDatabase)).stderr, /the file is not UTF-8/);
     const exit = await importAs('utf16le');
     assert.deepEqual([exit.code, exit.stderr], [0, '']);
     assert.equal((await call('GET', '/v1/user-groups/encoded')).json.user_group.name, 'M\u00fcller');
@@ -331,7 +316,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     await call('POST', '/v1/user-groups/g3/suspend');
     const file = folder.join('export.ndjson');
     rmSync(file, { force: true });
-    const env = { env: database.env };
+    const env = site.onDatabase;
     const exported = await run(folder, ['export', file, '--workspace', 'default', '--with-tokens'], env);
     assert.equal(exported.code, 0, exported.stderr);
     const { json } = await call('GET', '/v1/user-groups/g3');

@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { delimiter, dirname, join } from 'node:path';
-import { after } from 'node:test';
+import { after, before } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { redact } from '../../src/domain/secret.ts';
@@ -245,30 +245,48 @@ export async function createApiToken(
 
 /** Service on its own database, and an API token of the workspace `default`. */
 export class ServedDatabase implements AsyncDisposable {
-  readonly folder: Folder;
-  readonly database: TestDatabase;
-  readonly service: Service;
-  readonly token: string;
+  readonly folder = new Folder();
+  database!: TestDatabase;
+  service!: Service;
+  token = '';
 
-  /** `args` are those of `api-token create`. */
-  static async start(kind: DatabaseKind, args: readonly string[] = []): Promise<ServedDatabase> {
-    const folder = new Folder();
-    const database = await kind.create();
-    const { token } = await createApiToken(folder, args, { env: database.env });
-    const service = await serve(folder, { env: database.env });
-    return new ServedDatabase(folder, database, service, token);
+  /** Returns that of a suite, which runs from before its tests until after them. */
+  static of(kind: DatabaseKind, args?: readonly string[]): ServedDatabase {
+    const served = new ServedDatabase();
+    before(() => served.#start(kind, args));
+    after(() => served[Symbol.asyncDispose]());
+    return served;
   }
 
-  private constructor(folder: Folder, database: TestDatabase, service: Service, token: string) {
-    this.folder = folder;
-    this.database = database;
-    this.service = service;
-    this.token = token;
+  static async start(kind: DatabaseKind, args?: readonly string[]): Promise<ServedDatabase> {
+    const served = new ServedDatabase();
+    await served.#start(kind, args);
+    return served;
+  }
+
+  /** `args` are those of `api-token create`. */
+  async #start(kind: DatabaseKind, args?: readonly string[]): Promise<void> {
+    this.database = await kind.create();
+    this.token = (await this.apiToken(args)).token;
+    this.service = await serve(this.folder, this.onDatabase);
+  }
+
+  /** Options of a command that uses the database. */
+  get onDatabase(): { env: TestDatabase['env'] } {
+    return { env: this.database.env };
+  }
+
+  apiToken(args?: readonly string[]): ReturnType<typeof createApiToken> {
+    return createApiToken(this.folder, args, this.onDatabase);
+  }
+
+  call(method: string, path: string, body?: unknown, token = this.token): Promise<TestResponse> {
+    return this.service.call(token, method, path, body);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.service.kill();
-    await this.database.drop();
+    await this.service?.kill();
+    await this.database?.drop();
     this.folder[Symbol.dispose]();
   }
 }
