@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { encodeCursor } from '../../src/domain/cursor.ts';
 import { Changes } from '../../src/domain/event/changes.ts';
 import { type EventList, eventCursor, eventCursorPosition, START } from '../../src/domain/event/cursor.ts';
 import type { Actor, StoredEvent } from '../../src/domain/event/event.ts';
@@ -91,7 +92,8 @@ describe('A cursor of events', () => {
 
   it('decodes to the position that it encodes, with the place in the history of a renamed group', () => {
     const place = { id: 'a 1 2 b', before: 9_007_199_254_740_991, lastRename: 1_234_567_890_123_456 };
-    for (const each of [START, position, { ...position, place }]) {
+    const last = { position: Number.MAX_SAFE_INTEGER, eventId: '' };
+    for (const each of [START, position, last, { ...position, place }]) {
       const cursor = eventCursor({ ...list, target }, each);
       assert.match(cursor, /^[\w-]+$/);
       assert.deepEqual(eventCursorPosition({ ...list, target }, cursor), each);
@@ -128,8 +130,33 @@ describe('A cursor of events', () => {
       }
   });
 
+  it('is invalid with the checksum of a text that is not a position', () => {
+    const name = ['events', 1, 'Customer', 'newest', null, undefined, undefined];
+    for (const text of [
+      '',
+      '1',
+      '-1 a',
+      'x1 a',
+      '1 a b',
+      '1 a 2 3',
+      '1 a 2 3 ',
+      '1 a 2 x b',
+      '1  a',
+      `${'1'.repeat(17)} a`,
+      '1.5 a',
+      '1 é',
+    ])
+      assert.equal(eventCursorPosition(list, encodeCursor(name, text)), null, text);
+    assert.notEqual(eventCursorPosition(list, encodeCursor(name, '1 a')), null);
+  });
+
   it('is invalid if it is any other text', () => {
-    for (const cursor of ['', 'x', eventCursor(list, { position: -1, eventId: 'evt_1' })])
+    for (const cursor of [
+      '',
+      'x',
+      `${eventCursor(list, position)}A`,
+      eventCursor(list, { position: -1, eventId: 'evt_1' }),
+    ])
       assert.equal(eventCursorPosition(list, cursor), null, cursor);
   });
 

@@ -3,8 +3,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { computeBucket } from '../../src/domain/bucket.ts';
-import { encodeCursor } from '../../src/domain/cursor.ts';
-import { type EventList, eventCursor, eventCursorPosition, START } from '../../src/domain/event/cursor.ts';
 import { bucketOfTarget, firstEventIdAt, isSameTenant, newEventId } from '../../src/domain/event/event.ts';
 
 const LATER = 4_000_000_000_000;
@@ -52,62 +50,5 @@ describe('the tenant of an event', () => {
   it('determines its bucket, together with the id of its target', () => {
     const tenant = { workspaceId: 1, environment: 'Customer' } as const;
     assert.equal(bucketOfTarget(tenant, { type: 'schema', id: 'a' }), computeBucket(1, 'Customer', 'a'));
-  });
-});
-
-describe('a cursor of events', () => {
-  const list: EventList = {
-    tenant: { workspaceId: 1, environment: 'Customer' },
-    order: 'newest',
-    filter: {},
-    type: 'user_group.created',
-    target: { type: 'user_group', id: 'a' },
-  };
-  const position = { position: 1_234_567_890_123, eventId: 'evt_0a' };
-
-  it('decodes to the position that it encodes', () => {
-    const place = { id: 'acme / 7', before: 1_234_567_890_124, lastRename: 7 };
-    const positions = [
-      START,
-      position,
-      { position: 9_007_199_254_740_991, eventId: '' },
-      { ...position, place },
-    ];
-    for (const each of positions) assert.deepEqual(eventCursorPosition(list, eventCursor(list, each)), each);
-  });
-
-  it('is invalid for any other list of events', () => {
-    const cursor = eventCursor(list, position);
-    const others: EventList[] = [
-      { ...list, tenant: { ...list.tenant, workspaceId: 2 } },
-      { ...list, tenant: { ...list.tenant, environment: 'Testing' } },
-      { ...list, order: 'oldest' },
-      { ...list, type: null },
-      { ...list, target: null },
-      { ...list, target: { type: 'schema', id: 'a' } },
-      { ...list, target: { type: 'user_group', id: 'b' } },
-    ];
-    for (const other of others) assert.equal(eventCursorPosition(other, cursor), null);
-    assert.equal(eventCursorPosition(list, `${cursor}A`), null);
-  });
-
-  it('is invalid with the checksum of a text that is not a position', () => {
-    const name = ['events', 1, 'Customer', 'newest', 'user_group.created', 'user_group', 'a'];
-    for (const text of [
-      '',
-      '1',
-      '-1 a',
-      'x1 a',
-      '1 a b',
-      '1 a 2 3',
-      '1 a 2 3 ',
-      '1 a 2 x b',
-      '1  a',
-      `${'1'.repeat(17)} a`,
-      '1.5 a',
-      '1 é',
-    ])
-      assert.equal(eventCursorPosition(list, encodeCursor(name, text)), null, text);
-    assert.notEqual(eventCursorPosition(list, encodeCursor(name, '1 a')), null);
   });
 });

@@ -2,17 +2,13 @@
 // event.
 
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
-import { Changes } from '../../src/domain/event/changes.ts';
-import { EventQuota } from '../../src/domain/event/quota.ts';
-import type { JsonText } from '../../src/domain/json/strict-json.ts';
+import { it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { Scrape } from '../support/metrics.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
 
 const MEBIBYTE = 1_048_576;
-const DAY_MS = 86_400_000;
 const TEXT = 'x'.repeat(15_000);
 
 interface GroupChanges {
@@ -73,43 +69,5 @@ describeOnEachDatabase('UGS_EVENT_MEBIBYTES_PER_DAY', (database) => {
     )) as [{ workspace_id: number }];
     const { workspaceId, environment } = JSON.parse(lines[0]!);
     assert.deepEqual([workspaceId, environment], [Number(workspace_id), 'Customer']);
-  });
-});
-
-describe('The quota of events', () => {
-  const tenant = { workspaceId: 1, environment: 'Customer' } as const;
-  const changes = new Changes(null, { text: JSON.stringify('x'.repeat(9_000)) as JsonText });
-  const size = changes.whole.length;
-
-  it('is refilled in the course of a day', () => {
-    let reduced = 0;
-    const quota = new EventQuota({ bytesPerDay: 10 * size, onReduced: () => reduced++ });
-    const storedAt = (now: number) => quota.storedForm(tenant, changes, now) === changes.whole;
-    for (let index = 0; index < 10; index++) assert.ok(storedAt(0));
-    assert.ok(!storedAt(0));
-    assert.ok(!storedAt(DAY_MS * 0.09));
-    assert.ok(storedAt(DAY_MS * 0.11));
-    assert.ok(!storedAt(DAY_MS * 0.12));
-    for (let index = 0; index < 10; index++) assert.ok(storedAt(DAY_MS * 9));
-    assert.ok(!storedAt(DAY_MS * 9));
-    assert.equal(reduced, 4);
-  });
-
-  it('is separate for each workspace and environment', () => {
-    const quota = new EventQuota({ bytesPerDay: size, onReduced: () => {} });
-    for (const each of [
-      tenant,
-      { ...tenant, workspaceId: 2 },
-      { ...tenant, environment: 'Testing' as const },
-    ]) {
-      assert.equal(quota.storedForm(each, changes, 0), changes.whole);
-      assert.equal(quota.storedForm(each, changes, 0), '{"from":null,"to":{},"truncated":{"text":true}}');
-    }
-  });
-
-  it('is unlimited if it is 0', () => {
-    const quota = new EventQuota({ bytesPerDay: 0, onReduced: () => assert.fail() });
-    for (let index = 0; index < 1_000; index++)
-      assert.equal(quota.storedForm(tenant, changes), changes.whole);
   });
 });

@@ -11,13 +11,10 @@ import { median } from '../../bench/median.ts';
 import { ArrivalLimit, MAX_PER_PERIOD, MAX_PER_TURN } from '../../src/http/limits/arrival-limit.ts';
 import type { TenantActivity } from '../../src/scheduling/tenant-activity.ts';
 import { block } from '../support/block.ts';
-import { eventually } from '../support/process.ts';
-import { RawConnection } from '../support/raw-connection.ts';
 import { seenAgain, severalTenants } from '../support/tenant-activity.ts';
-import { TurnCount } from '../support/turn-count.ts';
+import { openRounds, TurnCount } from '../support/turn-count.ts';
 
 const CONNECTIONS = 400;
-const REQUEST = 'GET / HTTP/1.1\r\nHost: test\r\n\r\n';
 
 describe('Requests that arrive at the same time', () => {
   const app = fastify();
@@ -35,21 +32,13 @@ describe('Requests that arrive at the same time', () => {
   after(() => app.close());
 
   it('start in several turns', async () => {
-    const opening = Array.from({ length: CONNECTIONS }, () => RawConnection.open(url));
-    const connections = await Promise.all(opening);
-    const round = async (number: number): Promise<void> => {
-      for (const connection of connections) connection.write(REQUEST);
-      await eventually('all responses', () =>
-        connections.every(({ exchange }) => exchange.answers.length === number),
-      );
-    };
+    using rounds = await openRounds(url, CONNECTIONS, '/');
     // After this round, all connections are accepted.
-    await round(1);
+    await rounds.send();
     started.most = 0;
-    await round(2);
-    await round(3);
+    await rounds.send();
+    await rounds.send();
     assert.ok(started.most <= MAX_PER_TURN, `${started.most} in a turn`);
-    for (const connection of connections) connection.leave();
   });
 
   it('start in turns of their tenants', async () => {

@@ -1,4 +1,7 @@
-// Counts events in each turn of the event loop.
+// Counts events in each turn of the event loop, and sends requests that arrive in one.
+
+import { eventually } from './process.ts';
+import { RawConnection } from './raw-connection.ts';
 
 export class TurnCount {
   #count = 0;
@@ -12,4 +15,22 @@ export class TurnCount {
       });
     this.most = Math.max(this.most, ++this.#count);
   }
+}
+
+/** Opens connections. Each call of the result sends a request on all of them and waits for the responses. */
+export async function openRounds(url: string, count: number, path: string) {
+  const connections = await Promise.all(Array.from({ length: count }, () => RawConnection.open(url)));
+  let rounds = 0;
+  return {
+    async send(): Promise<void> {
+      rounds++;
+      for (const connection of connections) connection.write(`GET ${path} HTTP/1.1\r\nHost: test\r\n\r\n`);
+      await eventually('all responses', () =>
+        connections.every(({ exchange }) => exchange.answers.length === rounds),
+      );
+    },
+    [Symbol.dispose](): void {
+      for (const connection of connections) connection.leave();
+    },
+  };
 }
