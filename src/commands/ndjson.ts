@@ -11,6 +11,8 @@ export interface Line {
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
+/** Start of UTF-8 that Windows programs write. */
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 export interface BatchLimits {
   lineBytes: number;
@@ -86,7 +88,8 @@ class LineSplitter {
   *#line(): Generator<Line> {
     this.#number++;
     const isTooLong = this.#length > this.#maxBytes;
-    const bytes = withoutReturn(this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces));
+    const line = withoutReturn(this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces));
+    const bytes = this.#number === 1 ? withoutMark(line) : line;
     this.#pieces = [];
     this.#length = 0;
     if (isTooLong || bytes.length > 0)
@@ -96,4 +99,9 @@ class LineSplitter {
 
 function withoutReturn(line: Buffer): Buffer {
   return line.at(-1) === CARRIAGE_RETURN ? line.subarray(0, -1) : line;
+}
+
+function withoutMark(line: Buffer): Buffer {
+  const { length } = BYTE_ORDER_MARK;
+  return line.subarray(0, length).equals(BYTE_ORDER_MARK) ? line.subarray(length) : line;
 }

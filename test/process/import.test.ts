@@ -223,7 +223,8 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     });
 
     it('generates a token if a line has none, and creates the group once', async () => {
-      write(folder, 'none.ndjson', [{ user_group_id: 'none', name: 'None' }]);
+      // Windows programs start a file with a byte order mark.
+      write(folder, 'none.ndjson', ['\ufeff{"user_group_id":"none","name":"None"}']);
       await importHosted('none.ndjson');
       const read = () => service.call(token, 'GET', '/v1/user-groups/none');
       const first = await read();
