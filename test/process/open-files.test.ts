@@ -128,10 +128,20 @@ describe('The maximum number of connections', { skip: process.platform === 'win3
       const env = { UGS_MAX_CONNECTIONS: '20', UGS_THREADS: String(threads) };
       await using service = await serveBy(folder, 'exec "$0" "$@"', env);
       const whoami = (token: string, agent: Agent) => service.send({ token, path: '/v1/whoami', agent });
-      const agents = Array.from({ length: 30 }, () => new Agent({ keepAlive: true }));
+      const newAgents = (length: number) => Array.from({ length }, () => new Agent({ keepAlive: true }));
+      const agents = newAgents(30);
       for (const agent of agents) assert.equal((await whoami(greedy, agent)).status, 200);
-      for (let round = 0; round < 20; round++) assert.equal((await whoami(token, new Agent())).status, 200);
-      for (const agent of agents) agent.destroy();
+      // A connection in use stays while its thread has another beyond the share.
+      const used = agents.at(-1)!;
+      const socketOf = ({ freeSockets }: Agent) => Object.values(freeSockets).flat()[0];
+      const socket = socketOf(used);
+      const others = newAgents(20);
+      for (const agent of others) {
+        assert.equal((await whoami(greedy, used)).status, 200);
+        assert.equal((await whoami(token, agent)).status, 200);
+      }
+      if (threads === 1) assert.equal(socketOf(used), socket);
+      for (const agent of [...agents, ...others]) agent.destroy();
     });
 });
 

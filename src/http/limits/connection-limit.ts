@@ -89,8 +89,9 @@ class Connections {
   /** Connections that stay when others have to make room, with their tenants. */
   readonly #kept = new Map<Socket, number>();
   readonly #shares: FairShare;
-  // The others, in the order in which they were opened or exceeded a share.
+  /** Others, the first opened first. */
   readonly #unauthenticated = new Set<Socket>();
+  /** Those beyond a share, the least recently used first: it is probably idle. */
   readonly #surplus = new Set<Socket>();
 
   constructor(max: number, ofThreads: ThreadConnections | undefined) {
@@ -138,11 +139,11 @@ class Connections {
   keep(socket: Socket, tenant: number): void {
     if (this.#kept.has(socket) || !this.#open.has(socket)) return;
     this.#unauthenticated.delete(socket);
+    this.#surplus.delete(socket);
     if (!this.#shares.admits(tenant)) {
       this.#surplus.add(socket);
       return;
     }
-    this.#surplus.delete(socket);
     this.#shares.take(tenant, 1);
     this.#kept.set(socket, tenant);
     this.#publish();
