@@ -259,8 +259,8 @@ interface Commands {
   addUsage(command: { counts: readonly UsageCount[] }): null;
   /** Stores counts of another database unchanged; skips those that exist. */
   copyUsage(command: { counts: readonly UsageCount[] }): null;
-  /** Deletes up to `limit` counts of days before this one; returns their number. */
-  deleteOldUsage(command: { tenant: Tenant; before: Day; limit: number }): number;
+  /** Deletes up to `limit` counts of days before this one. */
+  deleteOldUsage(command: { tenant: Tenant; before: Day; limit: number }): DeletedRows;
   /**
    * Stores until when a process counts, and the result, if the time is still `expected`; returns whether it
    * was.
@@ -299,21 +299,18 @@ interface Commands {
   /** Stores renames of another database unchanged; skips those whose key exists. */
   copyRenames(command: { renames: readonly Rename[] }): null;
   /**
-   * Deletes those of the `limit` oldest events that occurred before `before`, and earlier renames; returns
-   * the number of events. With `now`, looks through the `AHEAD_EVENTS` oldest ones instead, and also deletes
-   * those before an old event that are dated later than `now`: a clock that was ahead recorded them.
+   * Deletes those of the `limit` oldest events that occurred before `before`, and earlier renames. With
+   * `now`, looks through the `AHEAD_EVENTS` oldest ones instead, and also deletes those before an old event
+   * that are dated later than `now`: a clock that was ahead recorded them.
    */
-  deleteOldEvents(command: { tenant: Tenant; before: number; limit: number; now?: number }): number;
-  /**
-   * Deletes up to `limit` deliveries that were created before `before`; returns their number. Without
-   * `withPending`, pending ones are kept.
-   */
+  deleteOldEvents(command: { tenant: Tenant; before: number; limit: number; now?: number }): DeletedRows;
+  /** Deletes up to `limit` deliveries that were created before `before`. Without `withPending`, pending ones are kept. */
   deleteOldDeliveries(command: {
     tenant: Tenant;
     before: number;
     limit: number;
     withPending?: boolean;
-  }): number;
+  }): DeletedRows;
   /**
    * Removes the changes from up to `limit` of the next `scanLimit` events of the target in the range. Returns
    * the position of the last event that has none now; null if the range has no event.
@@ -439,6 +436,13 @@ interface DeliveriesOfEndpoint {
   /** Expected tag of the endpoint's document, null for none; otherwise the command changes nothing. */
   tag: VersionTag | null;
   limit: number;
+}
+
+export interface DeletedRows {
+  /** Number of rows, without those that another process has deleted meanwhile. */
+  deleted: number;
+  /** Whether more rows may be old. */
+  hasMore: boolean;
 }
 
 interface RetriedDeliveries {

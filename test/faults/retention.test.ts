@@ -83,7 +83,7 @@ describeOnEachDatabase('The retention of events', (database) => {
       left.map(({ endpoint_id, event_id }) => `${endpoint_id} ${String(event_id).slice(16)}`),
       ['a 32', 'a 29', 'c 29'],
     );
-    const deleted = await service.app.context.store.write({
+    const { deleted } = await service.app.context.store.write({
       kind: 'deleteOldDeliveries',
       tenant: { workspaceId: 1, environment: 'Customer' },
       before: Number.MAX_SAFE_INTEGER,

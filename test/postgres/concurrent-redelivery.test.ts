@@ -14,7 +14,7 @@ import { env, PATH, Tenant } from '../support/webhooks/tenant.ts';
 
 const WORKSPACE = 'shop';
 
-describe('A webhook delivery that two processes change', () => {
+describe('A row that two processes change', () => {
   const [service, other] = TestService.pairOf(postgres, { env });
   let receiver: Receiver;
   let tenant: Tenant;
@@ -66,5 +66,34 @@ describe('A webhook delivery that two processes change', () => {
     ]);
     const [delivery] = await tenant.deliveries('hook');
     assert.deepEqual([delivery!.state, delivery!.error], ['delivered', null]);
+  });
+
+  it('is counted by only one of two calls that delete it', async () => {
+    const { store } = service.app.context;
+    const { workspaceId } = (await store.read({ kind: 'findWorkspace', name: WORKSPACE }))!;
+    const usage = `insert into usage_counts values (1, ${workspaceId}, 'Customer', 'acme', 1, 'resolves', '', 1)`;
+    await runSql(service.database, usage);
+    const tables = { Deliveries: 'deliveries', Events: 'events', Usage: 'usage_counts' } as const;
+    for (const [rows, table] of Object.entries(tables) as [keyof typeof tables, string][]) {
+      const tenant = { workspaceId, environment: 'Customer' } as const;
+      const command = {
+        kind: `deleteOld${rows}`,
+        tenant,
+        before: Number.MAX_SAFE_INTEGER,
+        limit: 1,
+      } as const;
+      const results = await whileWaiting(`select 1 from ${table} for update`, () =>
+        [service, other].map((each) => each.app.context.store.write(command)),
+      );
+      const counted = [
+        { deleted: 0, hasMore: true },
+        { deleted: 1, hasMore: true },
+      ];
+      assert.deepEqual(
+        results.toSorted((one, two) => one.deleted - two.deleted),
+        counted,
+        rows,
+      );
+    }
   });
 });

@@ -135,9 +135,12 @@ async function deleteAll(
   ahead: { now?: number } = {},
 ): Promise<number> {
   const oldest = kind === 'deleteOldUsage' ? toDay(before) : before;
+  const command = { kind, tenant: tenantOf(tenant), before: oldest, limit: BATCH, ...ahead };
   let total = 0;
-  for (let deleted = BATCH; deleted === BATCH && !signal?.aborted; total += deleted) {
-    deleted = await store.write({ kind, tenant: tenantOf(tenant), before: oldest, limit: BATCH, ...ahead });
+  for (let isEnd = false; !isEnd && !signal?.aborted; ) {
+    const { deleted, hasMore } = await store.write(command);
+    total += deleted;
+    isEnd = !hasMore;
     const share = Math.max(deleted / BATCH, MIN_SHARE);
     // Pauses only after deletions, and in proportion to them: thousands of environments may have few old
     // rows, or none.

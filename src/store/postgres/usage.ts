@@ -30,7 +30,7 @@ export const FIND_OLD = statement('find_old_usage')`
   where workspace_id = $1 and environment = $2 and day < $3::bigint order by day limit $4`;
 
 export const DELETE = statement('delete_usage')`
-  delete from usage_counts as stored using ${sentRows(KEY)} where ${isSent(KEY)}`;
+  delete from usage_counts as stored using ${sentRows(KEY)} where ${isSent(KEY)} returning 1`;
 
 export const addUsage: CommandExecutor<'addUsage'> = async (session, { counts }) => {
   await session.query(ADD, toArrays(USAGE_COUNT, sumByKey(counts)));
@@ -51,8 +51,8 @@ export const deleteOldUsage: CommandExecutor<'deleteOldUsage'> = async (
   { tenant, before, limit },
 ) => {
   const old = USAGE_COUNT.readAll(await session.query(FIND_OLD, [...TENANT.cells(tenant), before, limit]));
-  if (old.length > 0) await session.query(DELETE, toArrays(KEY, old));
-  return old.length;
+  const deleted = old.length === 0 ? [] : await session.query(DELETE, toArrays(KEY, old));
+  return { deleted: deleted.length, hasMore: old.length === limit };
 };
 
 /** Adds up the counts of each key, as ADD requires. Sorts by key, so that processes do not deadlock. */

@@ -31,5 +31,7 @@ export const copyUsage: CommandExecutor<'copyUsage'> = (connection, { counts }) 
 export const findNextTenantWithUsage: QueryExecutor<'findNextTenantWithUsage'> = (connection, { after }) =>
   TENANT_WITH_USAGE.readOrNull(findNext(connection, TENANT.cellsAfter(after)));
 
-export const deleteOldUsage: CommandExecutor<'deleteOldUsage'> = (connection, { tenant, before, limit }) =>
-  connection.run(DELETE_OLD, [...TENANT.cells(tenant), before, limit]);
+export const deleteOldUsage: CommandExecutor<'deleteOldUsage'> = (connection, { tenant, before, limit }) => {
+  const deleted = connection.run(DELETE_OLD, [...TENANT.cells(tenant), before, limit]);
+  return { deleted, hasMore: deleted === limit };
+};

@@ -24,7 +24,7 @@ export const FIND_OLD = statement('find_old_events')`
 
 export const DELETE = statement('delete_events')`
   delete from events as stored
-  using ${sentRows(EVENT_KEY)} where ${isSent(EVENT_KEY)}`;
+  using ${sentRows(EVENT_KEY)} where ${isSent(EVENT_KEY)} returning 1`;
 
 // A rename only links earlier events to its own: it is deleted when they are.
 export const DELETE_RENAMES = statement('delete_user_group_renames')`
@@ -72,18 +72,18 @@ export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = async (
     .slice(0, lastOld + 1)
     .filter(isOld)
     .slice(0, limit);
-  if (old.length === 0) return 0;
+  if (old.length === 0) return { deleted: 0, hasMore: false };
   const last = Math.max(...old.map(({ position }) => position));
   // A kept event may precede a deleted one: positions are not in the order of the clocks.
   const kept = found.find((event) => !old.includes(event));
-  await session.pipelined(() =>
+  const [, deleted] = await session.pipelined(() =>
     Promise.all([
       session.query(RAISE_FLOOR, [last]),
       session.query(DELETE, toArrays(EVENT_KEY, old)),
       session.query(DELETE_RENAMES, [...TENANT.cells(tenant), kept === undefined ? last : kept.position - 1]),
     ]),
   );
-  return old.length;
+  return { deleted: deleted.length, hasMore: old.length === limit };
 };
 
 /** Erases the changes after `eraseAfter`. */

@@ -31,6 +31,6 @@ export const deleteOldDeliveries: CommandExecutor<'deleteOldDeliveries'> = async
     const bounds = [firstEventIdAt(before), limit - old.length, withPending];
     old.push(...DELIVERY_KEY.readAll(await session.query(FIND_OLD, [...cells, endpointId, ...bounds])));
   }
-  if (old.length > 0) await session.query(DELETE, toArrays(DELIVERY_KEY, old));
-  return old.length;
+  const deleted = old.length === 0 ? [] : await session.query(DELETE, toArrays(DELIVERY_KEY, old));
+  return { deleted: deleted.length, hasMore: old.length === limit };
 };

@@ -85,7 +85,7 @@ export const CANCEL = statement('cancel_deliveries')`
 
 export const DELETE = statement('delete_deliveries')`
   delete from deliveries as stored using ${sentRows(DELIVERY_KEY)}
-  where ${isSent(DELIVERY_KEY)}`;
+  where ${isSent(DELIVERY_KEY)} returning 1`;
 
 export const SET_FAILING = statement('set_failing_since')`
   insert into failing_webhook_endpoints (${FAILING_ENDPOINT.names})

@@ -38,7 +38,7 @@ export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = (
       ? connection.run(DELETE_OLD, [...TENANT.cells(tenant), limit, before])
       : connection.run(DELETE_OLD_AND_AHEAD, [...TENANT.cells(tenant), before, now, limit]);
   connection.run(DELETE_RENAMES, [...TENANT.cells(tenant), ...TENANT.cells(tenant)]);
-  return deleted;
+  return { deleted, hasMore: deleted === limit };
 };
 
 export const eraseChanges: CommandExecutor<'eraseChanges'> = (

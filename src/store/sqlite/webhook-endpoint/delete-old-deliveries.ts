@@ -24,5 +24,5 @@ export const deleteOldDeliveries: CommandExecutor<'deleteOldDeliveries'> = (
     const bounds = [firstEventIdAt(before), limit - deleted, Number(withPending)];
     deleted += connection.run(DELETE_OLD, [...cells, endpointId, ...bounds]);
   }
-  return deleted;
+  return { deleted, hasMore: deleted === limit };
 };
