@@ -207,7 +207,7 @@ export class Lane {
     await context.cpu.turn(event.changes?.length ?? 0);
     const body = eventJson(event);
     const message = { id: event.eventId, now: context.clock(), body };
-    return sender.send(url, webhookHeaders(secrets, message), body, deadline);
+    return sender.send(this.#endpoint.workspaceId, url, webhookHeaders(secrets, message), body, deadline);
   }
 
   async #react(outcome: Outcome, url: string, now: number, attempts: number): Promise<void> {

@@ -36,6 +36,8 @@ export class WebhookSender {
   /** Lookup of public addresses; undefined selects the system's resolver, which also reads the hosts file. */
   readonly #lookup: LookupFunction | undefined;
   readonly #attempts = new Set<AbortController>();
+  /** Workspace that used each connection last. */
+  readonly #users = new WeakMap<object, number>();
   #isAborted = false;
   readonly #agents = {
     'http:': new http.Agent(AGENT_OPTIONS),
@@ -55,13 +57,16 @@ export class WebhookSender {
    */
   #limitIdle(agent: Agent): void {
     const keepSocketAlive = agent.keepSocketAlive.bind(agent);
-    agent.keepSocketAlive = (socket) => this.#idle() < MAX_IDLE && keepSocketAlive(socket);
+    agent.keepSocketAlive = (socket) => this.#mayIdle(socket) && keepSocketAlive(socket);
   }
 
-  #idle(): number {
+  /** Whether as many idle connections are free as those of the same workspace, as in `FairShare`. */
+  #mayIdle(socket: object): boolean {
     const agents = Object.values(this.#agents);
-    const idle = agents.flatMap(({ freeSockets }) => Object.values(freeSockets));
-    return idle.reduce((sum, sockets) => sum + (sockets?.length ?? 0), 0);
+    const idle = agents.flatMap(({ freeSockets }) => Object.values(freeSockets)).flat();
+    const user = this.#users.get(socket);
+    const own = idle.filter((other) => this.#users.get(other!) === user);
+    return MAX_IDLE - idle.length > own.length;
   }
 
   /** Whether running attempts were aborted. */
@@ -76,6 +81,7 @@ export class WebhookSender {
 
   /** Sends one webhook. Never rejects, and settles at the deadline at the latest. */
   async send(
+    workspaceId: number,
     url: string,
     headers: Record<string, string>,
     body: string,
@@ -91,7 +97,7 @@ export class WebhookSender {
       attempt.abort(new ExchangeFailed(`timed out after ${this.#timeoutMs / 1_000} seconds`));
     const timer = setTimeout(timedOut, Math.max(0, deadline - performance.now()));
     try {
-      const status = await this.#post(target, headers, Buffer.from(body), attempt.signal);
+      const status = await this.#post(workspaceId, target, headers, Buffer.from(body), attempt.signal);
       return { status, error: rejection(status) };
     } catch (error) {
       return failure(error);
@@ -111,7 +117,13 @@ export class WebhookSender {
     for (const agent of Object.values(this.#agents)) agent.destroy();
   }
 
-  async #post(url: URL, headers: Record<string, string>, body: Buffer, signal: AbortSignal): Promise<number> {
+  async #post(
+    workspaceId: number,
+    url: URL,
+    headers: Record<string, string>,
+    body: Buffer,
+    signal: AbortSignal,
+  ): Promise<number> {
     const attempt = () => {
       const { request } = url.protocol === 'https:' ? https : http;
       const sent = request(url, {
@@ -127,6 +139,7 @@ export class WebhookSender {
           ...headers,
         },
       });
+      sent.on('socket', (socket) => this.#users.set(socket, workspaceId));
       sent.end(body);
       return sent;
     };

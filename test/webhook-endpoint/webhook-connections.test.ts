@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WebhookSender } from '../../src/webhooks/sender.ts';
 import { Receiver } from '../support/webhooks/receiver.ts';
 
+const HOSTILE = 1;
+const VICTIM = 2;
 const PER_HOST = 32;
 const IN_TOTAL = 512;
 /** Longer than it takes to send a burst, so that every webhook needs its own connection. */
@@ -17,7 +19,9 @@ describe('Idle connections', () => {
     const receivers = await Promise.all(Array.from({ length: 20 }, startSlow));
     const sender = new WebhookSender({ allowsPrivate: true });
     const burst = (count: number) =>
-      receivers.flatMap(({ url }) => Array.from({ length: count }, () => sender.send(url, {}, '{}')));
+      receivers.flatMap(({ url }, workspaceId) =>
+        Array.from({ length: count }, () => sender.send(workspaceId, url, {}, '{}')),
+      );
     for (const { error } of await Promise.all(burst(PER_HOST + 8))) assert.equal(error, null);
     await sleep(CLOSING_MS);
     const open = receivers.map(({ openConnections }) => openConnections);
@@ -30,6 +34,19 @@ describe('Idle connections', () => {
     assert.ok(added.length < receivers.length, 'no connection was reused');
     sender.close();
     for (const receiver of receivers) await receiver[Symbol.asyncDispose]();
+  });
+
+  it('of one workspace leave room for those of another', async () => {
+    const receivers = await Promise.all(Array.from({ length: 20 }, startSlow));
+    await using receiver = await Receiver.start();
+    const sender = new WebhookSender({ allowsPrivate: true });
+    const hostile = receivers.flatMap(({ url }) => Array.from({ length: PER_HOST }, () => url));
+    await Promise.all(hostile.map((url) => sender.send(HOSTILE, url, {}, '{}')));
+    await sender.send(VICTIM, receiver.url, {}, '{}');
+    await sender.send(VICTIM, receiver.url, {}, '{}');
+    sender.close();
+    for (const each of receivers) await each[Symbol.asyncDispose]();
+    assert.equal(receiver.connections, 1);
   });
 });
 
