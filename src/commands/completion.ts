@@ -66,11 +66,11 @@ function quotedWords({ words }: Place): string {
   return quoted(words.map(({ text }) => text).join(' '));
 }
 
-/** Writes branches of a `case` in bash and zsh that set the variable, for values of options or for commands. */
-function branches(places: readonly Place[], kind: 'options' | 'commands', variable: string): string {
+/** Writes branches of a `case` that set `list`, for values of options or for commands. */
+function branches(places: readonly Place[], kind: 'options' | 'commands'): string {
   return places
     .filter(({ path }) => path.includes('--') === (kind === 'options'))
-    .map((place) => `    ${quoted(place.path)}) ${variable}=${quotedWords(place)} ;;`)
+    .map((place) => `    ${quoted(place.path)}) list=${quotedWords(place)} ;;`)
     .join('\n');
 }
 
@@ -81,21 +81,26 @@ function quotedCommands(places: readonly Place[]): string[] {
     .map(quoted);
 }
 
-function bashScript(places: readonly Place[]): string {
-  return `_user_group_service() {
-  local path= words= word
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "\${path:+$path }$word" in
-      ${quotedCommands(places).join(' | ')}) path="\${path:+$path }$word" ;;
+/** Sets `list` to what may follow, in bash and zsh. `words` is what was typed, `last` the last of it. */
+function lookup(places: readonly Place[], words: string, last: string): string {
+  return `  local place= list= word
+  for word in "\${${words}}"; do
+    case "\${place:+$place }$word" in
+      ${quotedCommands(places).join(' | ')}) place="\${place:+$place }$word" ;;
     esac
   done
-  case "\${path:+$path }\${COMP_WORDS[COMP_CWORD-1]}" in
-${branches(places, 'options', 'words')}
-    *) case "$path" in
-${branches(places, 'commands', 'words')}
+  case "\${place:+$place }\${${last}}" in
+${branches(places, 'options')}
+    *) case "$place" in
+${branches(places, 'commands')}
     esac ;;
-  esac
-  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  esac`;
+}
+
+function bashScript(places: readonly Place[]): string {
+  return `_user_group_service() {
+${lookup(places, 'COMP_WORDS[@]:1:COMP_CWORD-1', 'COMP_WORDS[COMP_CWORD-1]')}
+  COMPREPLY=($(compgen -W "$list" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _user_group_service ${NAME}`;
 }
@@ -104,18 +109,7 @@ complete -o default -F _user_group_service ${NAME}`;
 function zshScript(places: readonly Place[]): string {
   return `#compdef ${NAME}
 _user_group_service() {
-  local place= list= word
-  for word in "\${(@)words[2,CURRENT-1]}"; do
-    case "\${place:+$place }$word" in
-      ${quotedCommands(places).join(' | ')}) place="\${place:+$place }$word" ;;
-    esac
-  done
-  case "\${place:+$place }\${words[CURRENT-1]}" in
-${branches(places, 'options', 'list')}
-    *) case "$place" in
-${branches(places, 'commands', 'list')}
-    esac ;;
-  esac
+${lookup(places, '(@)words[2,CURRENT-1]', 'words[CURRENT-1]')}
   compadd -- \${(s: :)list} || _files
 }
 if [ "$funcstack[1]" = _${NAME} ]; then _user_group_service; else compdef _user_group_service ${NAME}; fi`;
