@@ -1,10 +1,10 @@
-// Contract: unknown, replaced, malformed and foreign tokens get the same error, and a token of one kind is
-// not accepted as the other.
+// Contract: unknown, malformed and foreign tokens get the same error, and a token of one kind is not accepted
+// as the other.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { bodilessOperationsOn, operationsOn } from '../support/bad-input/operation.ts';
-import { assertRejected, assertUnchanged, differencesOf } from '../support/bad-input/refusal.ts';
+import { assertRejected, assertUnchanged } from '../support/bad-input/refusal.ts';
 import {
   beyondPermission,
   invalidApiTokens,
@@ -87,38 +87,5 @@ describeOnEachDatabase('A token', (database) => {
         victim,
         beyondPermission(operationsOn(victim), bodilessOperationsOn(victim), victim),
       ));
-  });
-
-  describe('that was rotated', () => {
-    const notFound = { status: 404, code: 'user_group_token_not_found' } as const;
-    const create = async (id: string): Promise<string> =>
-      (await victim.service.get({ user_group_id: id, name: id })).json.user_group.token;
-    const rotate = async (token: string, grace = 0): Promise<string> =>
-      (await victim.service.post({ current_token: token, grace_period_seconds: grace })).json.user_group
-        .token;
-    const assertNotFound = async (name: string, token: string): Promise<void> => {
-      assert.deepEqual(differencesOf(name, notFound, await victim.service.resolve(token)), []);
-    };
-
-    it('is invalid immediately without a grace period, and otherwise after it', async () => {
-      const first = await create('rotated');
-      const second = await rotate(first);
-      await assertNotFound('without grace', first);
-      await rotate(second, 60);
-      assert.equal((await victim.service.resolve(second)).json.token.status, 'retiring');
-      victim.service.clockAheadMs += 60_001;
-      await assertNotFound('after grace', second);
-    });
-
-    it('is not found by any operation after a second rotation, even within its grace period', async () => {
-      const first = await create('rotated twice');
-      const third = await rotate(await rotate(first, 3_600), 3_600);
-      await assertNotFound('to resolve', first);
-      assert.deepEqual(
-        differencesOf('to rotate', notFound, await victim.service.post({ current_token: first })),
-        [],
-      );
-      assert.equal((await victim.service.resolve(third)).json.token.status, 'current');
-    });
   });
 });

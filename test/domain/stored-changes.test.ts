@@ -113,9 +113,44 @@ describe('Stored changes', () => {
     }
   });
 
+  it('never exceed their bound', () => {
+    const values = ['é', '', 1.5, null, ['a'], { 'ü"\\': { b: 'x'.repeat(30) } }, 'y'.repeat(100)];
+    const document = (seed: number) =>
+      jsonText(
+        Object.fromEntries(
+          Array.from({ length: 40 }, (_, i) => [
+            `${'é'.repeat(i % 7)}${i % (29 + seed)}`,
+            values[(i * seed + i) % values.length],
+          ]),
+        ),
+      );
+    for (const before of [null, { mapping: document(1), properties: document(2), name: jsonText('N') }]) {
+      const changes = new Changes(before, {
+        mapping: document(3),
+        properties: document(4),
+        name: jsonText('M'),
+      });
+      for (let bytes = 150; bytes < 6_000; bytes += 37) {
+        const stored = changes.within(bytes)!;
+        assert.ok(Buffer.byteLength(stored) <= bytes, `${Buffer.byteLength(stored)} > ${bytes}`);
+        assert.deepEqual(Object.keys(published(stored)).sort(), ['mapping', 'name', 'properties']);
+      }
+    }
+  });
+
+  it('distinguish a truncated field from a member with the name truncated', () => {
+    const changes = differing({}, { truncated: true });
+    assert.deepEqual(published(changes.within(MAX)), { properties: { truncated: { to: true } } });
+  });
+
   it('of a creation that does not fit have nothing before', () => {
     const stored = new Changes(null, { properties: jsonText({ a: long, b: 1 }) }).within(150)!;
     assert.equal(stored, '{"from":null,"to":{"properties":{"b":1}},"truncated":{"properties":{"a":true}}}');
+    const noValue = new Changes(null, { mapping: jsonText({}), properties: jsonText({ a: long }) });
+    assert.deepEqual(published(noValue.within(200)), {
+      mapping: { to: {} },
+      properties: { a: { truncated: true } },
+    });
   });
 
   it('name the members of the fields with the shortest names if not all names fit', () => {
