@@ -19,7 +19,7 @@ import { nextPage, pageQuery } from '../markup/pagination.ts';
 import { ADMINS, type Page, type PageCall, READERS } from '../page.ts';
 import { requestPath } from '../request/browser.ts';
 import { noEvents } from './last.ts';
-import { actorLabels, eventTable } from './table.ts';
+import { eventTable } from './table.ts';
 
 /** Rows per page, fewer than in other lists because they are higher and larger. */
 const EVENTS = 25;
@@ -65,7 +65,7 @@ export async function filteredEvents(call: PageCall, subject?: EventTarget): Pro
     listEvents(context, caller, { order: 'newest', ...conditions, ...pageQuery(query, EVENTS) }),
     apiTokenLabels(call),
   ]);
-  const actors = [...new Set([...actorLabels(page), ...apiTokens])];
+  const actors = [...new Set([...page.events.map(({ actor }) => actorLabel(actor)), ...apiTokens])];
   const path = requestPath(request);
   return html`${filterForm(path, filter, actors, subject?.type)}
 ${page.events.length === 0 ? emptyPage(context, page, filter) : await eventTable(call, page, subject?.id)}

@@ -31,11 +31,6 @@ const VIA = {
   service: 'service',
 } as const satisfies Record<Actor['via'], string>;
 
-/** Returns the labels of the actors, each once. */
-export function actorLabels({ events }: EventsPage): string[] {
-  return [...new Set(events.map(({ actor }) => actorLabel(actor)))];
-}
-
 /** Size of JSON whose processing takes as long as rendering a change. */
 const CHANGE_BYTES = 512;
 

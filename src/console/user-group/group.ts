@@ -93,7 +93,11 @@ export function groupConfirmation({ purpose, act, ...content }: Confirmation): [
         text: html`${groupLine(userGroup, copyButton(providedId, 'id'))}
 ${confirmationProblem('user group', problem, idLabel === undefined ? {} : { user_group_id: idLabel })}
 <p>${content.effect}</p>
-${await consequences(call, userGroup, content.consequences?.(userGroup, call) ?? [])}`,
+<ul>
+<li>Its token was last seen: ${lastUse(userGroup.lastSeenAt)}.</li>
+${content.consequences?.(userGroup, call).map((item) => html`<li>${item}</li>`) ?? ''}
+</ul>
+${await integrations(call)}`,
         fields: html`${versionField(versionTag(userGroup))}
 ${content.fields?.(form) ?? ''}
 ${idLabel === undefined ? '' : textField({ ...form.field('user_group_id'), label: idLabel, isRequired: true })}`,
@@ -103,19 +107,6 @@ ${idLabel === undefined ? '' : textField({ ...form.field('user_group_id'), label
       };
     },
   });
-}
-
-/** Shows where the token of the group is used. `items` are further consequences. */
-async function consequences(
-  call: PageCall,
-  { lastSeenAt }: UserGroup,
-  items: readonly Insertion[],
-): Promise<Html> {
-  return html`<ul>
-<li>Its token was last seen: ${lastUse(lastSeenAt)}.</li>
-${items.map((item) => html`<li>${item}</li>`)}
-</ul>
-${await integrations(call)}`;
 }
 
 /** Lists all integrations: each can mint for any group of its environment. */

@@ -186,7 +186,6 @@ function rowCells({ key, kind, value }: Input, index: number, problem: Problem |
   const name = `property-${index}`;
   const title = key === '' ? `new property ${index + 1}` : key;
   const pointer = jsonPointer(['properties', key]);
-  const of = key === '' ? undefined : problem;
   return [
     textField({
       name: `${name}-key`,
@@ -209,7 +208,7 @@ function rowCells({ key, kind, value }: Input, index: number, problem: Problem |
       value,
       rows: value.split('\n').length,
       isText: kind === 'text',
-      problem: of,
+      problem: key === '' ? undefined : problem,
       pointer,
     }),
   ];
