@@ -2,6 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
+import { dataSourceBody, schemaBody } from '../../src/domain/catalogue/catalogue-body.ts';
+import { integrationBody } from '../../src/domain/embed-token/embed-token.ts';
+import type { BodyType } from '../../src/domain/request-body.ts';
+import { webhookEndpointBody } from '../../src/domain/webhook-endpoint/webhook-endpoint-body.ts';
+import { newApiTokenBody } from '../../src/http/endpoints/api-token/create.ts';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { checkMarkup, errorOf, textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
@@ -29,6 +34,22 @@ describeOnEachDatabase('The frame of the console', (database) => {
     const links = start === -1 ? [] : elements.slice(start, end).filter(({ name }) => name === 'a');
     return links.map(({ text, attributes }) => `${text} ${attributes.href}`);
   }
+
+  it('has a control for each field of what a form creates', async () => {
+    const forms: [path: string, body: BodyType<unknown>][] = [
+      ['/console/api-tokens/-/new', newApiTokenBody],
+      ['/console/catalogue/schemas/-/new', schemaBody],
+      ['/console/catalogue/data-sources/-/new', dataSourceBody],
+      ['/console/integrations/-/new?type=metabase', integrationBody],
+      ['/console/webhooks/-/new', webhookEndpointBody],
+    ];
+    for (const [path, { schema }] of forms) {
+      const elements = elementsOf((await browser.get(path)).text);
+      const controls = elements.map(({ attributes: { name = '' } }) => name.split('.', 1)[0]!);
+      for (const field of Object.keys(schema!.properties))
+        assert.ok(controls.includes(field), `${path} ${field}`);
+    }
+  });
 
   it('links every page to the pages above it', async () => {
     assert.deepEqual(await trail(LIST), []);
