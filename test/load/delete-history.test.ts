@@ -16,7 +16,7 @@ const MAX_ATTEMPTS = 12;
 const MAX_RESPONSE_MS = 6_000;
 
 describeOnEachDatabase(`A user group with ${EVENTS} events`, (kind) => {
-  const service = TestService.of(kind);
+  const service = TestService.of(kind, { returnsOverloaded: true });
   before(async () => {
     await create('busy');
     await runSql(

@@ -15,7 +15,7 @@ import { seenAgain } from '../support/tenant-activity.ts';
 const CALLS = 400;
 
 describeOnEachDatabase('overload', (database) => {
-  const service = TestService.of(database, { env: { UGS_QUEUE_LIMIT: '2' } });
+  const service = TestService.of(database, { env: { UGS_QUEUE_LIMIT: '2' }, returnsOverloaded: true });
 
   it('serves requests up to the limit and rejects the rest with 503 and Retry-After', async () => {
     const ids = Array.from({ length: CALLS }, (_, index) => `group-${index}`);
@@ -104,7 +104,7 @@ describeOnEachDatabase('overload', (database) => {
 describeOnEachDatabase('Callers who list continuously', (database) => {
   const LISTERS = 8;
   const SECONDS = 1;
-  const service = TestService.of(database);
+  const service = TestService.of(database, { returnsOverloaded: true });
   before(async () => {
     for (let group = 0; group < 20; group++) {
       const properties = { text: 'x'.repeat(60_000) };
@@ -151,7 +151,7 @@ describe('A service whose database is slow', () => {
     // Without events, no process looks for webhooks to deliver, which would take a place in the queue.
     const env = { UGS_QUEUE_LIMIT: '1', UGS_EVENT_RETENTION_DAYS: '0' };
     const slow = { ...database, env: { ...database.env, DATABASE_URL: proxy.url } };
-    const service = await TestService.start(postgres, { database: slow, env });
+    const service = await TestService.start(postgres, { database: slow, env, returnsOverloaded: true });
     test.after(async () => {
       await service.end();
       await proxy[Symbol.asyncDispose]();
@@ -195,7 +195,7 @@ describe('A process that is stalled briefly', () => {
     const database = await postgres.create();
     const proxy = await FaultProxy.start(database.url);
     const slow = { ...database, env: { ...database.env, DATABASE_URL: proxy.url } };
-    const service = await TestService.start(postgres, { database: slow });
+    const service = await TestService.start(postgres, { database: slow, returnsOverloaded: true });
     test.after(async () => {
       await service.end();
       await proxy[Symbol.asyncDispose]();

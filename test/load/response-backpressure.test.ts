@@ -45,7 +45,7 @@ describe('A client that reads no responses', () => {
   });
 
   it('makes the service reject lists while many responses are unread', async (test) => {
-    const service = await TestService.start(sqlite);
+    const service = await TestService.start(sqlite, { returnsOverloaded: true });
     test.after(() => service.end());
     for (let group = 0; group < GROUPS; group++) {
       const body = { user_group_id: `${group}`, name: 'Large', properties: { text: 'x'.repeat(60_000) } };

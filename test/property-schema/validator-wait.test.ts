@@ -7,7 +7,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EMPTY_OBJECT } from '../../src/domain/json/json-tree.ts';
 import { OVERLOADED, PropertyValidator } from '../../src/operations/property-schema/validator/validator.ts';
 import { sqlite } from '../support/database.ts';
-import { send } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
 
@@ -36,13 +35,12 @@ describe('A check that may take long', { skip: process.platform !== 'linux' && '
 });
 
 describe('A property schema', () => {
-  const service = TestService.of(sqlite);
+  const service = TestService.of(sqlite, { returnsOverloaded: true });
 
   it('whose check leaves no time to store it is refused: the service is overloaded, not the database', async () => {
     const { validate } = PropertyValidator.prototype;
     const { token } = await service.apiToken({ permission: 'admin' });
-    const body = { schema: {}, mode: 'report' };
-    const put = () => send(service.url, { method: 'PUT', path: '/v1/property-schema', body, token });
+    const put = () => service.call('PUT', '/v1/property-schema', { schema: {}, mode: 'report' }, { token });
     PropertyValidator.prototype.validate = async function (...check) {
       const validation = await validate.apply(this, check);
       await sleep(LONGER_THAN_A_REQUEST_WAITS_MS);

@@ -4,7 +4,7 @@ import { limits } from '../../src/domain/field.ts';
 import type { ProblemCode } from '../../src/problem.ts';
 import { copyApiToken } from './api-token.ts';
 import type { DatabaseKind } from './database.ts';
-import { send, type TestResponse } from './http.ts';
+import type { TestResponse } from './http.ts';
 import { served } from './process.ts';
 import { exchangeOne } from './raw-connection.ts';
 import { TestService } from './service.ts';
@@ -15,7 +15,7 @@ export async function withService<Result>(
   env: Record<string, string>,
   use: (service: TestService) => Promise<Result>,
 ): Promise<Result> {
-  await using service = await TestService.start(database, { env });
+  await using service = await TestService.start(database, { env, returnsOverloaded: true });
   return await use(service);
 }
 
@@ -110,9 +110,7 @@ export const causes = (database: DatabaseKind, service: () => TestService) =>
     overloaded: () =>
       withService(database, { UGS_QUEUE_LIMIT: '1' }, async (busy) => {
         const ids = Array.from({ length: 200 }, (_, index) => `group-${index}`);
-        const { url, token } = busy;
-        const get = (id: string) => send(url, { body: { user_group_id: id, name: id }, token });
-        const responses = await Promise.all(ids.map(get));
+        const responses = await Promise.all(ids.map((id) => busy.get({ user_group_id: id, name: id })));
         return responses.find(({ json }) => json.code === 'overloaded')!;
       }),
     mapping_invalid: async () => {

@@ -31,6 +31,8 @@ export interface TestServiceOptions {
   env?: Record<string, string>;
   /** Existing database, such as that of another process. */
   database?: TestDatabase;
+  /** Whether calls return `overloaded`; otherwise they are repeated until the service admits them. */
+  returnsOverloaded?: boolean;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: members differ by line.
@@ -78,6 +80,7 @@ type More = Omit<TestRequest, 'method' | 'path' | 'body'>;
 
 export class TestService implements AsyncDisposable {
   readonly #env: Record<string, string>;
+  readonly #returnsOverloaded: boolean;
   #database: TestDatabase | null;
   #app: App | null = null;
   /** API token of the workspace `default`, environment `Customer`, permission `read-write`. */
@@ -113,9 +116,10 @@ export class TestService implements AsyncDisposable {
     return service;
   }
 
-  private constructor({ database, env = {} }: TestServiceOptions) {
+  private constructor({ database, env = {}, returnsOverloaded = false }: TestServiceOptions) {
     this.#database = database ?? null;
     this.#env = env;
+    this.#returnsOverloaded = returnsOverloaded;
   }
 
   async #start(kind: DatabaseKind): Promise<void> {
@@ -195,9 +199,10 @@ export class TestService implements AsyncDisposable {
     return this.#app!;
   }
 
-  /** Sends a request with the API token `token`, unless the request has another, until it is admitted. */
+  /** Sends a request with the API token `token`, unless the request has another. */
   call(method: string, path: string, body?: unknown, more: More = {}): Promise<TestResponse> {
-    return admitted(() => send(this.url, { method, path, body, token: this.token, ...more }));
+    const call = () => send(this.url, { method, path, body, token: this.token, ...more });
+    return this.#returnsOverloaded ? call() : admitted(call);
   }
 
   /** GET /api/user */
