@@ -83,6 +83,14 @@ describe('The values of the chart', () => {
     assert.equal(fits({ ...values, image: { ...values.image, tag: 'latest' } }), false);
   });
 
+  it('that are null are refused, unless the chart renders something useful without them', () => {
+    for (const name of ['terminationGracePeriodSeconds', 'startupSeconds', 'replicas', 'host'] as const)
+      assert.equal(fits({ ...values, [name]: undefined }), false, name);
+    assert.equal(fits({ ...values, metrics: { enabled: true, podMonitor: {} } }), false);
+    assert.equal(fits({ ...values, service: { type: 'NodePort' } }), false);
+    assert.equal(fits({ ...values, networkPolicy: { enabled: true } }), false);
+  });
+
   it('name no registry', () => {
     assert.equal(values.image.repository, '');
   });
@@ -303,12 +311,9 @@ describe('The manifests of the chart', { skip }, () => {
   });
 
   it('leave out what is switched off', () => {
-    const without = render('--set', 'metrics.enabled=false,networkPolicy.enabled=false');
-    assert.deepEqual(without.map(({ kind }) => kind).sort(), [
-      'Deployment',
-      'PodDisruptionBudget',
-      'Service',
-    ]);
+    const switches = 'metrics.enabled=false,networkPolicy.enabled=false,podDisruptionBudget=null';
+    const without = render('--set', switches);
+    assert.deepEqual(without.map(({ kind }) => kind).sort(), ['Deployment', 'Service']);
     const { spec } = without.find(({ kind }) => kind === 'Deployment') as Deployment;
     assert.ok(!JSON.stringify(spec).includes('UGS_METRICS_ADDRESS'));
   });
