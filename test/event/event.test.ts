@@ -290,13 +290,6 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     });
   });
 
-  it('names the only member of a new group, whose value does not fit into an event', async () => {
-    const { token } = await newWorkspace();
-    await service.get({ user_group_id: 'only', name: 'O', properties: { a: 'x'.repeat(20_000) } }, { token });
-    const [created] = await historyOf(token, 'only');
-    assert.deepEqual(created!.changes, { name: { to: 'O' }, properties: { a: { truncated: true } } });
-  });
-
   it('bounds the events of documents', async () => {
     const { workspaceName } = await newWorkspace();
     const { token } = await service.apiToken({ workspaceName, permission: 'admin' });

@@ -15,6 +15,19 @@ const LIMITS = { maxBatch: 256, maxInFlight: 1, maxLingerMs: 0, maxQueued: 1_000
 const NEVER = { startBy: Number.POSITIVE_INFINITY };
 const items = Array.from({ length: 10 }, (_, value): Item => ({ kind: 'item', value }));
 
+const sizesOf = (batches: number[][]) => batches.map(({ length }) => length);
+
+/** Returns a function that runs batches, and the values in each. */
+function recorder() {
+  const batches: number[][] = [];
+  const run = async (batch: Item[]): Promise<number[]> => {
+    const values = batch.map(({ value }) => value);
+    batches.push(values);
+    return values;
+  };
+  return { batches, run };
+}
+
 describe('A batch', () => {
   it('with partial results is continued in later turns of the event loop, in order', async () => {
     let turn = 0;
@@ -38,22 +51,14 @@ describe('A batch', () => {
   });
 
   it('is limited to one megabyte of commands', async () => {
-    const sizes: number[] = [];
-    const run = async (batch: Item[]): Promise<number[]> => {
-      sizes.push(batch.length);
-      return batch.map(({ value }) => value);
-    };
+    const { batches, run } = recorder();
     const batcher = new Batcher(run, LIMITS, { countCharacters: () => 400_000 });
     await Promise.all(items.map((item) => batcher.submit(item, NEVER)));
-    assert.deepEqual(sizes, [3, 3, 3, 1]);
+    assert.deepEqual(sizesOf(batches), [3, 3, 3, 1]);
   });
 
   it('is limited to an eighth of that while several tenants are active', async () => {
-    const sizes: number[] = [];
-    const run = async (batch: Item[]): Promise<number[]> => {
-      sizes.push(batch.length);
-      return batch.map(({ value }) => value);
-    };
+    const { batches, run } = recorder();
     const activity = new TenantActivity();
     const batcher = new Batcher(run, LIMITS, { activity, countCharacters: () => 50_000 });
     const submit = () => Promise.all(items.map((item) => batcher.submit(item, NEVER)));
@@ -61,15 +66,11 @@ describe('A batch', () => {
     await submit();
     activity.seen(2);
     await submit();
-    assert.deepEqual(sizes, [10, 3, 3, 3, 1]);
+    assert.deepEqual(sizesOf(batches), [10, 3, 3, 3, 1]);
   });
 
   it('is as small as the last results of its tenants were large', async () => {
-    const batches: number[][] = [];
-    const run = async (batch: Item[]): Promise<number[]> => {
-      batches.push(batch.map(({ value }) => value));
-      return batch.map(({ value }) => value);
-    };
+    const { batches, run } = recorder();
     const countInResult = (_item: Item, value: number) => (value < 1_000 ? 60_000 : 0);
     const batcher = new Batcher(run, LIMITS, { countInResult });
     const submit = (tenant: number, value: number) =>
@@ -88,11 +89,7 @@ describe('A batch', () => {
   });
 
   it('has the items of tenants in turn while more wait than fit into it', async () => {
-    const batches: number[][] = [];
-    const run = async (batch: Item[]): Promise<number[]> => {
-      batches.push(batch.map(({ value }) => value));
-      return batch.map(({ value }) => value);
-    };
+    const { batches, run } = recorder();
     const batcher = new Batcher(run, { ...LIMITS, maxBatch: 4 });
     const submit = (tenant: number, value: number) =>
       batcher.submit({ kind: 'item', value }, { ...NEVER, tenant });
@@ -108,11 +105,7 @@ describe('A batch', () => {
   });
 
   it('has the items of tenants in turn while these are larger than a batch', async () => {
-    const batches: number[][] = [];
-    const run = async (batch: Item[]): Promise<number[]> => {
-      batches.push(batch.map(({ value }) => value));
-      return batch.map(({ value }) => value);
-    };
+    const { batches, run } = recorder();
     const countCharacters = ({ value }: Item) => (value < 200 ? 600_000 : 0);
     const batcher = new Batcher(run, LIMITS, { countCharacters });
     const submit = (tenant: number, value: number) =>

@@ -10,12 +10,10 @@ import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
 import { listUserGroups } from '../../src/operations/user-group/list.ts';
 import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import type { TestResponse } from '../support/http.ts';
+import { type ListQuery, listPage, listPages } from '../support/listed-user-group.ts';
 import { assertProblem } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
 import { storeUserGroups } from '../support/stored-user-group.ts';
-
-type Query = Record<string, string | number | boolean>;
 
 /** Maximum number of groups that a page reads. */
 const MAX_SCANNED = 5_000;
@@ -36,29 +34,15 @@ describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
     return token;
   }
 
-  function page(token: string, query: Query): Promise<TestResponse> {
-    const parameters = new URLSearchParams(
-      Object.entries(query).map(([name, value]) => [name, String(value)]),
-    );
-    return service.call('GET', `/v1/user-groups?${parameters}`, undefined, { token });
-  }
+  const page = (token: string, query: ListQuery) => listPage(service, token, query);
 
   /** Returns the ids on all pages, and the number of pages. */
-  async function list(token: string, query: Query): Promise<{ ids: string[]; pages: number }> {
-    const ids: string[] = [];
-    let cursor: string | undefined;
-    for (let pages = 1; ; pages++) {
-      assert.ok(pages <= 1_000, 'the list has an end');
-      const { status, json, text } = await page(token, { ...query, ...(cursor && { cursor }) });
-      assert.equal(status, 200, text);
-      assert.ok(json.user_groups.length <= Number(query.limit ?? 50));
-      ids.push(...json.user_groups.map((group: { provided_id: string }) => group.provided_id));
-      if (json.next_cursor === null) return { ids, pages };
-      cursor = json.next_cursor;
-    }
+  async function list(token: string, query: ListQuery): Promise<{ ids: string[]; pages: number }> {
+    const pages = await listPages(service, token, query);
+    return { ids: pages.flat().map(({ provided_id }) => provided_id), pages: pages.length };
   }
 
-  async function idsOf(token: string, query: Query): Promise<string[]> {
+  async function idsOf(token: string, query: ListQuery): Promise<string[]> {
     const { ids } = await list(token, query);
     for (const limit of [1, 2]) assert.deepEqual((await list(token, { ...query, limit })).ids, ids);
     return ids;
@@ -239,7 +223,7 @@ describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
 
   it('binds a cursor to its filters', async () => {
     const token = await workspaceWith({ a: {}, b: {}, c: {} });
-    const queries: Query[] = [
+    const queries: ListQuery[] = [
       {},
       { suspended: false },
       { seen_before: '2026-03-05T16:00:00Z' },

@@ -3,22 +3,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
-import type { TestRequest, TestResponse } from '../support/http.ts';
+import { type ListedGroup, type ListQuery, listPage, listPages } from '../support/listed-user-group.ts';
 import { assertProblem } from '../support/problem.ts';
 import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
-
-interface ListedGroup {
-  team_id: number;
-  name: string;
-  provided_id: string;
-}
-
-interface ListQuery {
-  limit?: number;
-  cursor?: string;
-  search?: string;
-}
 
 describeOnEachDatabase('GET /v1/user-groups', (database) => {
   const service = TestService.of(database);
@@ -30,36 +18,9 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
     return { ...(await service.apiToken({ workspaceName })), workspaceName };
   }
 
-  function page(
-    token: string,
-    query: ListQuery = {},
-    more: Pick<TestRequest, 'headers'> = {},
-  ): Promise<TestResponse> {
-    const parameters = new URLSearchParams(
-      Object.entries(query).map(([name, value]) => [name, String(value)]),
-    );
-    return service.call('GET', `/v1/user-groups?${parameters}`, undefined, { token, ...more });
-  }
-
-  /** Reads all pages; calls `between` after each. */
-  async function list(
-    token: string,
-    query: ListQuery = {},
-    between: (page: number) => Promise<unknown> = async () => {},
-  ): Promise<ListedGroup[]> {
-    const groups: ListedGroup[] = [];
-    let cursor: string | undefined;
-    for (let pages = 1; ; pages++) {
-      assert.ok(pages <= 1_000, 'the list has an end');
-      const { status, json, text } = await page(token, { ...query, ...(cursor && { cursor }) });
-      assert.equal(status, 200, text);
-      assert.ok(json.user_groups.length <= (query.limit ?? 50));
-      groups.push(...json.user_groups);
-      if (json.next_cursor === null) return groups;
-      cursor = json.next_cursor;
-      await between(pages);
-    }
-  }
+  const page = (token: string, query?: ListQuery) => listPage(service, token, query);
+  const list = async (token: string, query?: ListQuery, between?: (page: number) => Promise<unknown>) =>
+    (await listPages(service, token, query, between)).flat();
 
   async function create(
     token: string,
