@@ -19,7 +19,7 @@ function purgeCommand(): Command {
   const command = new Command('purge')
     .summary('delete old events, webhook deliveries and usage of all workspaces now')
     .description(
-      'Deletes events, finished webhook deliveries and usage that are older than UGS_EVENT_RETENTION_DAYS, as the service does in ' +
+      'Deletes events, webhook deliveries and usage that are older than UGS_EVENT_RETENTION_DAYS, as the service does in ' +
         'the background, but faster. Can run while the service is running, and can be interrupted and run again. With ' +
         '--older-than it may delete events that the service would keep: it then asks for confirmation, unless --yes is set. ' +
         'A SQLite file does not shrink; new data takes the space.',

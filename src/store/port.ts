@@ -304,13 +304,8 @@ interface Commands {
    * that are dated later than `now`: a clock that was ahead recorded them.
    */
   deleteOldEvents(command: { tenant: Tenant; before: number; limit: number; now?: number }): DeletedRows;
-  /** Deletes up to `limit` deliveries that were created before `before`. Without `withPending`, pending ones are kept. */
-  deleteOldDeliveries(command: {
-    tenant: Tenant;
-    before: number;
-    limit: number;
-    withPending?: boolean;
-  }): DeletedRows;
+  /** Deletes up to `limit` deliveries of events before `before`, which cannot be delivered without their events. */
+  deleteOldDeliveries(command: { tenant: Tenant; before: number; limit: number }): DeletedRows;
   /**
    * Removes the changes from up to `limit` of the next `scanLimit` events of the target in the range. Returns
    * the position of the last event that has none now; null if the range has no event.

@@ -95,9 +95,6 @@ export async function deleteWorkspace(
 
 async function deleteHistory(store: BatchingStore, tenant: Tenant): Promise<void> {
   const before = Number.MAX_SAFE_INTEGER;
-  const old = { tenant, before };
-  const deliveries = { kind: 'deleteOldDeliveries', ...old, withPending: true } as const;
-  await inBatches(async (limit) => (await store.write({ ...deliveries, limit })).deleted);
-  for (const kind of ['deleteOldEvents', 'deleteOldUsage'] as const)
-    await inBatches(async (limit) => (await store.write({ kind, ...old, limit })).deleted);
+  for (const kind of ['deleteOldDeliveries', 'deleteOldEvents', 'deleteOldUsage'] as const)
+    await inBatches(async (limit) => (await store.write({ kind, tenant, before, limit })).deleted);
 }

@@ -14,12 +14,11 @@ export const NEXT_ENDPOINT = statement('find_next_endpoint_of_deliveries')`
 export const FIND_OLD = statement('find_old_deliveries')`
   select ${DELIVERY_KEY.names} from deliveries
   where workspace_id = $1 and environment = $2 and endpoint_id = $3 and event_id < $4
-    and (next_attempt_at is null or $6)
   order by event_id limit $5`;
 
 export const deleteOldDeliveries: CommandExecutor<'deleteOldDeliveries'> = async (
   session,
-  { tenant, before, limit, withPending = false },
+  { tenant, before, limit },
 ) => {
   const cells = TENANT.cells(tenant);
   const old: DeliveryKey[] = [];
@@ -28,7 +27,7 @@ export const deleteOldDeliveries: CommandExecutor<'deleteOldDeliveries'> = async
     const [next] = await session.query(NEXT_ENDPOINT, [...cells, endpointId]);
     if (next === undefined) break;
     [endpointId] = next;
-    const bounds = [firstEventIdAt(before), limit - old.length, withPending];
+    const bounds = [firstEventIdAt(before), limit - old.length];
     old.push(...DELIVERY_KEY.readAll(await session.query(FIND_OLD, [...cells, endpointId, ...bounds])));
   }
   const deleted = old.length === 0 ? [] : await session.query(DELETE, toArrays(DELIVERY_KEY, old));

@@ -7,12 +7,11 @@ const NEXT_ENDPOINT = `select endpoint_id from deliveries where workspace_id = ?
 const DELETE_OLD = `delete from deliveries where workspace_id = ?1 and environment = ?2 and endpoint_id = ?3
   and event_id in (select event_id from deliveries
     where workspace_id = ?1 and environment = ?2 and endpoint_id = ?3 and event_id < ?4
-      and (next_attempt_at is null or ?6)
     order by event_id limit ?5)`;
 
 export const deleteOldDeliveries: CommandExecutor<'deleteOldDeliveries'> = (
   connection,
-  { tenant, before, limit, withPending = false },
+  { tenant, before, limit },
 ) => {
   const cells = TENANT.cells(tenant);
   let deleted = 0;
@@ -21,7 +20,7 @@ export const deleteOldDeliveries: CommandExecutor<'deleteOldDeliveries'> = (
     const next = connection.get(NEXT_ENDPOINT, [...cells, endpointId]) as [string] | undefined;
     if (next === undefined) break;
     [endpointId] = next;
-    const bounds = [firstEventIdAt(before), limit - deleted, Number(withPending)];
+    const bounds = [firstEventIdAt(before), limit - deleted];
     deleted += connection.run(DELETE_OLD, [...cells, endpointId, ...bounds]);
   }
   return { deleted, hasMore: deleted === limit };
