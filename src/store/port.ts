@@ -142,8 +142,16 @@ interface Queries {
   /** All renames in the order of environments and positions, after `after`; from the first if it is null. */
   scanRenames(query: { after: Rename | null; limit: number }): Rename[];
   findDelivery(query: { endpoint: WebhookEndpointKey; eventId: string }): Delivery | null;
-  /** Deliveries to one webhook endpoint, the newest first, before the event `before`; from the newest if it is null. */
-  listDeliveries(query: { endpoint: WebhookEndpointKey; before: string | null; limit: number }): Delivery[];
+  /**
+   * Deliveries to one webhook endpoint, the newest first, before the event `before`; from the newest if it is
+   * null. With `isFailed`, only those that have failed.
+   */
+  listDeliveries(query: {
+    endpoint: WebhookEndpointKey;
+    before: string | null;
+    limit: number;
+    isFailed?: boolean;
+  }): Delivery[];
   /** When the event of the oldest failed delivery occurred; null if none has failed. */
   findFirstFailedAt(query: { endpoint: WebhookEndpointKey }): number | null;
   /** All deliveries in key order, after `after`; from the first if it is null. */

@@ -124,6 +124,10 @@ const LIST_DELIVERIES = statement('list_deliveries')`
 const FIRST_FAILED = statement('find_first_failed_delivery')`
   select (select created_at from deliveries where ${OF_ENDPOINT} and state = 'failed' order by event_id limit 1)`;
 
+const LIST_FAILED_DELIVERIES = statement('list_failed_deliveries')`
+  select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and state = 'failed' and event_id < $4
+  order by event_id desc limit $5`;
+
 const COUNT_PENDING = statement('count_pending_deliveries')`
   select count(*) from (select 1 from deliveries where next_attempt_at is not null limit $1) as pending`;
 
@@ -200,8 +204,12 @@ export const READS = {
   findDocument: ({ key }) => first(DOCUMENT, FIND_DOCUMENT, DOCUMENT_KEY.cells(key)),
   findDelivery: ({ endpoint, eventId }) =>
     first(DELIVERY, FIND_DELIVERY, [...ENDPOINT_POSITION.cells(endpoint), eventId]),
-  listDeliveries: ({ endpoint, before, limit }) =>
-    all(DELIVERY, LIST_DELIVERIES, [...ENDPOINT_POSITION.cells(endpoint), before ?? LAST_EVENT_ID, limit]),
+  listDeliveries: ({ endpoint, before, limit, isFailed = false }) =>
+    all(DELIVERY, isFailed ? LIST_FAILED_DELIVERIES : LIST_DELIVERIES, [
+      ...ENDPOINT_POSITION.cells(endpoint),
+      before ?? LAST_EVENT_ID,
+      limit,
+    ]),
   findFirstFailedAt: ({ endpoint }) => one<number | null>(FIRST_FAILED, ENDPOINT_POSITION.cells(endpoint)),
   countPendingDeliveries: ({ atMost }) => one<number>(COUNT_PENDING, [atMost]),
   listUsageOfDay: ({ tenant, day, after, limit }) =>

@@ -42,7 +42,10 @@ import { inBatches } from '../pages.ts';
 import { versionMismatch } from '../refusals.ts';
 
 const definition = webhookEndpointDefinition;
-/** Number of deliveries that one query scans for those in a state, or that one command makes due. */
+/**
+ * Number of deliveries that one query scans for those that are pending or delivered, or that one command makes
+ * due.
+ */
 const LOOKED_AT = 500;
 /**
  * Approximate maximum that one request redelivers. The receiver gets them as it accepts them, like all
@@ -192,8 +195,10 @@ export async function listDeliveries(
   const list: ListName = ['deliveries', caller.workspaceId, caller.environment, id];
   const before = cursor === undefined ? null : readCursor(list, cursor);
   const endpoint = endpointKey(caller, id);
-  const lookedAt = state === undefined ? limit : LOOKED_AT;
-  const found = await context.store.read({ kind: 'listDeliveries', endpoint, before, limit: lookedAt + 1 });
+  const isFailed = state === 'failed';
+  const lookedAt = state === undefined || isFailed ? limit : LOOKED_AT;
+  const query = { endpoint, before, limit: lookedAt + 1, isFailed };
+  const found = await context.store.read({ kind: 'listDeliveries', ...query });
   const candidates = found.slice(0, lookedAt);
   const matching = candidates.filter((each) => state === undefined || each.state === state);
   const deliveries = matching.slice(0, limit);
