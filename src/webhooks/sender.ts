@@ -60,7 +60,7 @@ export class WebhookSender {
     agent.keepSocketAlive = (socket) => this.#mayIdle(socket) && keepSocketAlive(socket);
   }
 
-  /** Whether as many idle connections are free as those of the same workspace, as in `FairShare`. */
+  /** Whether more idle connections are free than the workspace has: the rule of `FairShare`. */
   #mayIdle(socket: object): boolean {
     const agents = Object.values(this.#agents);
     const idle = agents.flatMap(({ freeSockets }) => Object.values(freeSockets)).flat();
