@@ -1,6 +1,7 @@
 // Builds the npm packages of the service and of the client. npm sorts their files and gives all of them the
-// same time.
+// same time, but keeps their modes.
 
+import { chmodSync, statSync } from 'node:fs';
 import type { Builder, Release } from './release.ts';
 import { ReleaseRefused, run } from './run.ts';
 
@@ -9,10 +10,18 @@ export const npmPackages: Builder = {
   what: 'npm packages of the service and of the client',
   peers: [],
   build: (release) => {
+    setModes();
     pack(release, []);
     pack(release, ['--workspace', 'client']);
   },
 };
+
+/** Sets the modes of all files, which a checkout made with a strict umask has for their owner only. */
+function setModes(): void {
+  process.umask(0o022);
+  for (const path of run('git', ['ls-files', '-z']).toString().split('\0').slice(0, -1))
+    chmodSync(path, (statSync(path).mode & 0o100) === 0 ? 0o644 : 0o755);
+}
 
 interface Packed {
   filename: string;

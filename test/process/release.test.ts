@@ -148,7 +148,9 @@ describe('The npm packages', () => {
   let checkout: Checkout;
   before(() => {
     checkout = new Checkout();
-    const { status, stderr } = checkout.release(['--rehearsal', '--only', 'npm']);
+    const release = 'umask 077; chmod -R go= docs README.md client; exec "$0" "$@"';
+    const args = [process.execPath, 'scripts/release/main.ts', '--rehearsal', '--only', 'npm'];
+    const { status, stderr } = checkout.run('sh', ['-c', release, ...args]);
     assert.equal(status, 0, stderr);
   });
   after(() => checkout[Symbol.dispose]());
@@ -162,6 +164,13 @@ describe('The npm packages', () => {
       .map((path) => path.slice('package/'.length))
       .sort();
   }
+
+  it('have the same modes, whatever the umask of the checkout and of the build', () => {
+    for (const name of ['user-group-service', 'user-group-service-client']) {
+      const { stdout } = checkout.run('tar', ['-tvf', `release/${name}-${VERSION}.tgz`]);
+      assert.doesNotMatch(stdout, /^-(?!rw-r--r--|rwxr-xr-x)/m);
+    }
+  });
 
   it('contain the compiled client with its types, and nothing else', () => {
     const texts = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
