@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join, resolve, sep } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -167,6 +167,26 @@ describe('A clone without dependencies', () => {
       assert.deepEqual(lines, [MESSAGE]);
     });
   }
+});
+
+describe('A clone whose dependencies were installed without their scripts', () => {
+  const oldNode = findOldNode();
+  const skip = oldNode === undefined && 'needs a Node before 24.17 in PATH';
+  for (const args of [['start'], ['test']])
+    it(`makes "npm ${args}" fail with one line that says what to do`, { skip }, async () => {
+      using folder = new Folder();
+      for (const part of ['package.json', 'bin', 'scripts', 'src'])
+        cpSync(join(ROOT, part), folder.join(part), { recursive: true });
+      mkdirSync(folder.join('node_modules/.bin'), { recursive: true });
+      writeFileSync(folder.join('node_modules/.bin/tsc'), '');
+      const env = { PATH: [dirname(oldNode!), '/usr/bin', '/bin'].join(delimiter) };
+      await using program = new Program(folder, args, { command: 'npm', env });
+      const { code, stderr } = await program.exit(LIMIT_MS);
+      assert.notEqual(code, 0);
+      const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('npm '));
+      assert.equal(lines.length, 1, stderr);
+      assert.match(lines[0]!, /^user-group-service: .*"npm ci --ignore-scripts=false"/);
+    });
 });
 
 async function assertServes(folder: Folder): Promise<void> {
