@@ -50,7 +50,7 @@ function listCommand(): Command {
   const command = new Command('list')
     .summary('list webhook endpoints with their pending deliveries')
     .description(
-      'Lists webhook endpoints, with the time since which no delivery has succeeded and the number of pending deliveries, ' +
+      'Lists webhook endpoints, with the first failure since the last success and the number of pending deliveries, ' +
         `counted up to ${MAX_PENDING}.`,
     )
     .option('--pending', 'only endpoints with pending deliveries');
