@@ -2,7 +2,7 @@
 // is the one for all distributions. dpkg-deb alone is enough: there is nothing to compile, and no source
 // package.
 
-import { chmodSync, copyFileSync, globSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, copyFileSync, globSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { manPage } from '../man-page.ts';
@@ -65,7 +65,7 @@ async function fill(root: string, architecture: Architecture, release: Release):
   mkdirSync(join(root, 'etc', NAME), { recursive: true });
   for (const script of ['postinst', 'prerm', 'postrm'])
     copyTo(`deploy/debian/${script}`, join(root, 'DEBIAN', script));
-  for (const entry of globSync('**/*', { cwd: root })) setMode(root, entry);
+  for (const entry of readdirSync(root, { recursive: true, encoding: 'utf8' })) setMode(root, entry);
   writeTo(join(root, 'DEBIAN/control'), control(architecture, release, installedKilobytes(root)));
   chmodSync(join(root, 'DEBIAN/control'), 0o644);
 }
