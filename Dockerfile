@@ -34,7 +34,8 @@ RUN ln -s /app/bin/user-group-service.js /usr/bin/user-group-service
 # Holds the SQLite database, on a volume. With PostgreSQL nothing is written, and the file system can be read-only.
 WORKDIR /var/lib/user-group-service
 COPY --from=build --chown=node:node /build/data data
-USER node
+# The user node, by number: with runAsNonRoot, Kubernetes refuses a name.
+USER 1000
 EXPOSE 8080
 STOPSIGNAL SIGTERM
 # Liveness only. Readiness, which depends on the database, is for the load balancer to check.
