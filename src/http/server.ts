@@ -22,6 +22,7 @@ import { requestIds } from './log/request-id.ts';
 import type { ParserError } from './node-internals.ts';
 import { firstPart, requestProtocol } from './protocol.ts';
 import { discardBody } from './request/body.ts';
+import { isChunked, joinSmallChunks } from './request/chunks.ts';
 import { checkHeaders, checkOrigin, hasUnsafeFraming } from './request/header-checks.ts';
 import {
   configureSockets,
@@ -93,9 +94,14 @@ export function createServer(options: ServerOptions): FastifyInstance {
     // Runs before the router: the requests of a client that does not read its responses wait until it is
     // disconnected.
     serverFactory: (route) =>
-      http.createServer(httpOptions(config), (message, response) =>
-        pipelining.serialize(message, response, () => route(message, response)),
-      ),
+      http.createServer(httpOptions(config), (message, response) => {
+        if (isChunked(message)) {
+          joinSmallChunks(message);
+          // Otherwise Node reads the rest of a body without counting its chunks.
+          response.once('prefinish', () => discardBody(message));
+        }
+        pipelining.serialize(message, response, () => route(message, response));
+      }),
     genReqId: requestId,
     clientErrorHandler: (error, socket) =>
       handleParserError(error as NodeJS.ErrnoException as ParserError, socket as Socket, identify),

@@ -9,6 +9,8 @@ import { gzipSync } from 'node:zlib';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { CALLS_WITH_BODY, type TestRequest } from '../support/http.ts';
 import { pointersOf } from '../support/problem.ts';
+import { eventually } from '../support/process.ts';
+import { RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
 const KIB = 1024;
@@ -36,6 +38,35 @@ describeOnEachDatabase('a body', (database) => {
   it('may have 256 KiB, with Content-Length or chunked', async () => {
     assert.equal((await service.get(padded(256 * KIB))).status, 200);
     assert.equal((await service.get(padded(256 * KIB), chunked)).status, 200);
+  });
+
+  it('may have 32,768 chunks, and is rejected with 400 if it has more', async () => {
+    const send = async (bytes: number) => {
+      const connection = await RawConnection.open(service.url);
+      connection.write(
+        `GET /api/user HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${service.token}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      );
+      connection.write(`${Array.from(padded(bytes), (byte) => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`);
+      const { answers } = await connection.finish();
+      return answers[0]!;
+    };
+    const whole = await send(32_768);
+    assert.deepEqual([whole.status, whole.json.user_group?.provided_id], [200, 'there']);
+    const refused = await send(32_769);
+    assert.deepEqual([refused.status, refused.json.code], [400, 'invalid_request']);
+    assert.match(refused.json.detail, /at most 32768 chunks/);
+  });
+
+  it('is read no further if an endless number of chunks follows the response', async () => {
+    for (const path of ['/healthz', '/v1/forward-auth', '/nowhere', '/console/sign-in']) {
+      const connection = await RawConnection.open(service.url);
+      connection.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`);
+      await eventually('a response', () => connection.exchange.answers.length === 1);
+      connection.write('1\r\n \r\n'.repeat(34_000));
+      const ended = connection.ended.then(() => 'ended');
+      // Sooner than the timeout of the request.
+      assert.equal(await Promise.race([ended, sleep(15_000, 'open', { ref: false })]), 'ended');
+    }
   });
 
   it('may have as many members and elements as fit into properties of 64 KiB', async () => {

@@ -15,6 +15,8 @@ const INVALID = ['unknown fields', 'unfinished', 'too many entries'];
 const SLOW_BYTES_PER_SECOND = 80 * 1024;
 const PARAMETERS = 100_000;
 const DUPLICATES = 8_000;
+/** As many as the service accepts. */
+const CHUNKS = 32_768;
 
 export const bodyCases: readonly HostileCase[] = [
   {
@@ -53,6 +55,14 @@ export const bodyCases: readonly HostileCase[] = [
     prepare: (attacker) => {
       const headers = ['Content-Type: application/x-www-form-urlencoded'];
       const request = attacker.request('POST', '/oauth/introspect', 'a&'.repeat(PARAMETERS), headers);
+      return [{ connections: 64, request: () => request }];
+    },
+  },
+  {
+    name: 'bodies-tiny-chunks',
+    prepare: (attacker) => {
+      const head = attacker.request('POST', '/v1/user-groups', undefined, ['Transfer-Encoding: chunked']);
+      const request = Buffer.concat([head, Buffer.from(`${'1\r\n \r\n'.repeat(CHUNKS)}0\r\n\r\n`)]);
       return [{ connections: 64, request: () => request }];
     },
   },

@@ -7,6 +7,7 @@ import { SMALL_BYTES } from '../../operations/machinery/cpu-queue.ts';
 import { Problem } from '../../problem.ts';
 import type { Reservation } from '../limits/body-admission.ts';
 import { hasNoBody } from '../node-internals.ts';
+import { hasTooManyChunks, isChunked, MAX_CHUNKS } from './chunks.ts';
 
 const NO_BODY = Promise.resolve(Buffer.alloc(0));
 
@@ -42,7 +43,7 @@ export function readBody(
   return new Promise((resolve, reject) => {
     // A message whose connection has already ended emits no more events.
     if (message.destroyed) return reject(connectionEnded());
-    const grows = reservation !== undefined && message.headers['content-length'] === undefined;
+    const grows = reservation !== undefined && isChunked(message);
     let chunks: Buffer[] | null = [];
     let size = 0;
     const fail = (problem: unknown): void => {
@@ -55,6 +56,7 @@ export function readBody(
       if (chunks === null) return freeBytes(chunk);
       size += chunk.length;
       if (size > maxBytes) return fail(bodyTooLarge(maxBytes));
+      if (hasTooManyChunks(message)) return fail(tooManyChunks());
       try {
         reservation?.progress(chunk.length);
         if (grows) reservation.grow(chunk.length);
@@ -82,7 +84,9 @@ function joined(chunks: readonly Buffer[]): Buffer {
 
 /** Reads the rest of the body without keeping it: a client may send the whole body before it reads the response. */
 export function discardBody(message: IncomingMessage): void {
-  if (!hasSmallBody(message)) message.on('data', freeBytes).resume();
+  if (hasSmallBody(message)) return;
+  if (message.listenerCount('data') === 0) message.on('data', freeBytes);
+  message.resume();
 }
 
 /**
@@ -106,6 +110,10 @@ export function requireBody(bytes: Buffer, method: string): void {
 
 export function bodyTooLarge(maxBytes: number): Problem {
   return new Problem('body_too_large', `The body must be at most ${maxBytes} bytes.`);
+}
+
+function tooManyChunks(): Problem {
+  return new Problem('invalid_request', `The body must have at most ${MAX_CHUNKS} chunks: send larger ones.`);
 }
 
 function connectionEnded(): Problem {
