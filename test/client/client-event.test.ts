@@ -39,7 +39,7 @@ describeOnEachDatabase('The client', (database) => {
   it('follows the feed, and continues from a cursor', { timeout: 20_000 }, async () => {
     const stop = new AbortController();
     const ids: string[] = [];
-    let cursor: string | null = null;
+    let cursor: string | null | undefined;
     const follow = async (until: string): Promise<void> => {
       const options = { pollIntervalMs: 10, signal: stop.signal };
       for await (const { events, next_cursor } of client.eventFeed({ limit: 2, cursor }, options)) {
@@ -49,6 +49,11 @@ describeOnEachDatabase('The client', (database) => {
       }
     };
     await follow('c');
+    // What was never stored may be null, too.
+    for await (const { events } of client.eventFeed({ limit: 1, cursor: null })) {
+      assert.equal(events[0]!.target.id, ids[0]);
+      break;
+    }
     const following = follow('late');
     await client.getOrCreate({ user_group_id: 'late', name: 'Late' });
     await following;

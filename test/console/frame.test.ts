@@ -7,7 +7,7 @@ import { integrationBody } from '../../src/domain/embed-token/embed-token.ts';
 import type { BodyType } from '../../src/domain/request-body.ts';
 import { webhookEndpointBody } from '../../src/domain/webhook-endpoint/webhook-endpoint-body.ts';
 import { newApiTokenBody } from '../../src/http/endpoints/api-token/create.ts';
-import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
+import { assertNoMistakes, ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { checkMarkup, errorOf, textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
@@ -117,6 +117,7 @@ describeOnEachDatabase('The frame of the console', (database) => {
         'Error: The service is overloaded · default, Customer · User Group Service',
       );
       assert.match(text, /<nav id="navigation"/);
+      assertNoMistakes(text, LIST);
     }
   });
 

@@ -135,7 +135,8 @@ describeOnEachDatabase('large bodies', (database) => {
   it('that stall get 408 as soon as another body needs their memory', async () => {
     const stalled = await stall(0);
     await sleep(MAX_DELAY_MS + 50);
-    assert.equal((await service.get(body(limits.bodyBytes))).status, 200);
+    const { token } = service;
+    assert.equal((await send(service.url, { body: body(limits.bodyBytes), token })).status, 200);
     const evicted = stalled.filter(({ exchange }) => exchange.answers.length > 0);
     assert.equal(evicted.length, 1);
     const { answers, isEnded } = await evicted[0]!.finish();

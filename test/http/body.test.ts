@@ -230,21 +230,51 @@ describeOnEachDatabase('a body', (database) => {
     }
   });
 
-  // For all such bodies, see test/domain/strict-json.test.ts and test/bad-input/bad-body.test.ts.
   describe('that is ambiguous or malformed', () => {
     const bytes = (...parts: (string | number[])[]) =>
       Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))));
     const start = '{"user_group_id":"ambiguous","name":"A"';
     const cases: Record<string, [body: string | Buffer, pointer: string]> = {
+      'a duplicate field': [`${start},"name":"A"}`, '/name'],
       'a duplicate field, once escaped': [`${start},"\\u006eame":"B"}`, '/name'],
+      'a duplicate key in properties': [`${start},"properties":{"a":1,"b":2,"a":1}}`, '/properties/a'],
+      'a duplicate key in mapping': [`${start},"mapping":{"1":1,"1":2}}`, '/mapping/1'],
       'a deeply nested duplicate key': [
         `${start},"properties":{"l":[0,{"x~y/z":{"k":1,"k":1}}]}}`,
         '/properties/l/1/x~0y~1z/k',
       ],
+      '__proto__ as a field': [`${start},"__proto__":{}}`, '/__proto__'],
+      'deeply nested __proto__, escaped': [
+        `${start},"properties":{"a":[{"\\u005f_proto__":1}]}}`,
+        '/properties/a/0/__proto__',
+      ],
       'a lone surrogate': [`${start},"properties":{"a":"\\ud83d"}}`, '/properties/a'],
+      'a reversed surrogate pair': [`${start},"properties":{"a":"\\ude00\\ud83d"}}`, '/properties/a'],
+      'a lone surrogate in a key': [`${start},"properties":{"\\ude00":1}}`, '/properties'],
       'an invalid UTF-8 byte': [bytes(start, ',"properties":{"é":"', [0xff], '"}}'), '/properties/é'],
+      'truncated UTF-8': [
+        bytes(start, ',"properties":{"a":["', [0xf0, 0x9f, 0x98], '"]}}'),
+        '/properties/a/0',
+      ],
+      'overlong UTF-8': [bytes(start, ',"properties":{"a":"', [0xc0, 0xaf], '"}}'), '/properties/a'],
+      'a surrogate encoded in UTF-8': [
+        bytes(start, ',"properties":{"a":"', [0xed, 0xa0, 0x80], '"}}'),
+        '/properties/a',
+      ],
       'a byte order mark': [bytes([0xef, 0xbb, 0xbf], `${start}}`), ''],
+      'trailing text': [`${start}} x`, ''],
+      'a second body': [`${start}}${start}}`, ''],
       'only white space': [' \n', ''],
+      'a trailing comma': [`${start},}`, ''],
+      'a missing closing brace': [start, ''],
+      'a comment': [`${start}/* */}`, ''],
+      'single quotes': ["{'user_group_id':'ambiguous','name':'A'}", ''],
+      'an unquoted key': ['{user_group_id:"ambiguous","name":"A"}', ''],
+      NaN: [`${start},"properties":{"a":NaN}}`, '/properties/a'],
+      'a leading zero': [`${start},"properties":{"a":01}}`, '/properties'],
+      'a plus sign': [`${start},"properties":{"a":+1}}`, '/properties/a'],
+      'a line break in a string': [`${start},"properties":{"a":"\n"}}`, '/properties/a'],
+      'UTF-16': [Buffer.from(`${start}}`, 'utf16le'), ''],
     };
     for (const [what, [body, pointer]] of Object.entries(cases)) {
       it(`is rejected with a pointer by every endpoint: ${what}`, async () => {

@@ -57,7 +57,8 @@ describe('A client that pipelines many requests', () => {
     const database = await postgres.create();
     const proxy = await FaultProxy.start(database.url);
     const slow = { ...database, env: { ...database.env, DATABASE_URL: proxy.url } };
-    const service = await TestService.start(postgres, { database: slow, env: { UGS_QUEUE_LIMIT: '1' } });
+    const env = { UGS_QUEUE_LIMIT: '1' };
+    const service = await TestService.start(postgres, { database: slow, env, returnsOverloaded: true });
     test.after(async () => {
       await service.end();
       await proxy[Symbol.asyncDispose]();

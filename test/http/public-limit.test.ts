@@ -240,7 +240,7 @@ describe('A refused request', () => {
     assert.equal(refuse(1_024), 1_026);
   });
 
-  it('is delayed with at most its share of them in each thread of a process', ({ mock }) => {
+  it('is delayed with at most 255 others in each of four threads', ({ mock }) => {
     mock.timers.enable({ apis: ['setTimeout'] });
     const delay = new RefusalDelay(4);
     let sent = 0;

@@ -91,10 +91,12 @@ describe('Usage', () => {
     usage.count(acme, 'embed_tokens', 0, 'cube-0');
     usage.count(other, 'embed_tokens', 0, 'another');
     assert.equal(usage.dropped, 1);
+    await usage.write();
+    usage.count(acme, 'embed_tokens', 0, 'cube-1000');
+    assert.equal(usage.dropped, 2);
     usage.count(acme, 'embed_tokens', DAY_MS, 'cube-1000');
     await usage.write();
-    usage.count(acme, 'embed_tokens', DAY_MS, 'cube-1000');
-    assert.equal(usage.dropped, 1);
+    assert.equal(usage.dropped, 2);
     assert.equal(counter.stored.size, 1_002);
   });
 

@@ -1,5 +1,4 @@
-// PostgreSQL: another process changes a delivery after a command has read it and before the command changes
-// it.
+// PostgreSQL: another process changes a row after a command has read it and before the command changes it.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
@@ -68,6 +67,7 @@ describe('A row that two processes change', () => {
     assert.deepEqual([delivery!.state, delivery!.error], ['delivered', null]);
   });
 
+  // Last, because it deletes the delivery.
   it('is counted by only one of two calls that delete it', async () => {
     const { store } = service.app.context;
     const { workspaceId } = (await store.read({ kind: 'findWorkspace', name: WORKSPACE }))!;

@@ -223,14 +223,19 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     });
 
     it('generates a token if a line has none, and creates the group once', async () => {
-      // Windows programs start a file with a byte order mark.
-      write(folder, 'none.ndjson', ['\ufeff{"user_group_id":"none","name":"None"}']);
+      write(folder, 'none.ndjson', [{ user_group_id: 'none', name: 'None' }]);
       await importHosted('none.ndjson');
       const read = () => service.call(token, 'GET', '/v1/user-groups/none');
       const first = await read();
       assert.match(first.json.user_group.token, /^ugt_/);
       await importHosted('none.ndjson');
       assert.equal((await read()).text, first.text);
+    });
+
+    it('accepts a byte order mark, with which Windows programs start a file', async () => {
+      write(folder, 'marked.ndjson', ['\ufeff{"user_group_id":"marked","name":"Marked"}']);
+      const { created } = countsOf(await importHosted('marked.ndjson', '--json'));
+      assert.equal(created, 1);
     });
 
     it('reports the results and changes nothing in a dry run', async () => {

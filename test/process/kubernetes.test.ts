@@ -311,9 +311,14 @@ describe('The manifests of the chart', { skip }, () => {
   });
 
   it('leave out what is switched off', () => {
-    const switches = 'metrics.enabled=false,networkPolicy.enabled=false,podDisruptionBudget=null';
-    const without = render('--set', switches);
-    assert.deepEqual(without.map(({ kind }) => kind).sort(), ['Deployment', 'Service']);
+    const without = render('--set', 'metrics.enabled=false,networkPolicy.enabled=false');
+    assert.deepEqual(without.map(({ kind }) => kind).sort(), [
+      'Deployment',
+      'PodDisruptionBudget',
+      'Service',
+    ]);
+    const withoutBudget = render('--set', 'podDisruptionBudget=null');
+    assert.ok(!withoutBudget.some(({ kind }) => kind === 'PodDisruptionBudget'));
     const { spec } = without.find(({ kind }) => kind === 'Deployment') as Deployment;
     assert.ok(!JSON.stringify(spec).includes('UGS_METRICS_ADDRESS'));
   });

@@ -121,7 +121,7 @@ describe('The maximum number of connections', { skip: process.platform === 'win3
   });
 
   for (const threads of [1, 2])
-    it(`keeps no workspace out when another one has all connections: with ${threads} serving threads`, async () => {
+    it(`keeps no workspace out when another one has all connections: UGS_THREADS=${threads}`, async () => {
       using folder = new Folder();
       const { token: greedy } = await createApiToken(folder);
       const { token } = await createApiToken(folder, ['--workspace', 'other', '--create-workspace']);
@@ -137,7 +137,7 @@ describe('The maximum number of connections', { skip: process.platform === 'win3
       const socket = socketOf(used);
       const others = newAgents(20);
       for (const agent of others) {
-        assert.equal((await whoami(greedy, used)).status, 200);
+        if (threads === 1) assert.equal((await whoami(greedy, used)).status, 200);
         assert.equal((await whoami(token, agent)).status, 200);
       }
       if (threads === 1) assert.equal(socketOf(used), socket);

@@ -139,7 +139,7 @@ const MARKUP = /&#60;(?:a href&#61;&#34;\/console|code&#62;|p&#62;|span class|ti
  * Checks that no visible text comes from an absent value or an object, and that no markup is shown as text.
  * Stored values are in elements for code, except ids, which the path also contains, and names.
  */
-function assertNoMistakes(page: string, path: string): void {
+export function assertNoMistakes(page: string, path: string): void {
   const text = page.replace(/<(code|textarea|option)\b[^>]*>[\s\S]*?<\/\1>/g, '').replace(/<[^>]*>/g, ' ');
   assert.doesNotMatch(text, MARKUP, path);
   const [mistake] = /\[object \w+\]|\b(?:undefined|NaN)\b/.exec(text) ?? [];

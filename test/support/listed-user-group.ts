@@ -10,7 +10,11 @@ export interface ListedGroup {
   provided_id: string;
 }
 
-export type ListQuery = Record<string, string | number | boolean>;
+export interface ListQuery {
+  limit?: number | string;
+  cursor?: string;
+  [filter: string]: string | number | boolean | undefined;
+}
 
 export function listPage(service: TestService, token: string, query: ListQuery = {}): Promise<TestResponse> {
   const parameters = Object.entries(query).map(([name, value]) => [name, String(value)]);

@@ -19,9 +19,9 @@ export const PROGRAM =
   process.env.TEST_PROGRAM ?? fileURLToPath(new URL('../../bin/user-group-service.js', import.meta.url));
 /** Executable of the service to test instead of this checkout, such as one of `npm run release`. */
 const EXECUTABLE = process.env.TEST_EXECUTABLE;
+/** Matches the refusals of a busy machine; those that say "too often" are the result of the call. */
+const BUSY = /Too many [^.]* are waiting/;
 /** Time limit of a wait; a busy machine needs a higher one. */
-/** Title of the problem, in JSON and on a page. */
-const OVERLOADED = 'The service is overloaded';
 const LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? 60_000);
 const POLL_MS = 5;
 /** Settings for a command on which a test or a rig depends, on a busy machine. */
@@ -250,7 +250,7 @@ export class ServedDatabase implements AsyncDisposable {
   service!: Service;
   token = '';
 
-  /** Returns that of a suite, which runs from before its tests until after them. */
+  /** Returns the service of a suite, which runs from before its tests until after them. */
   static of(kind: DatabaseKind, args?: readonly string[]): ServedDatabase {
     const served = new ServedDatabase();
     before(() => served.#start(kind, args));
@@ -316,18 +316,21 @@ export function served(call: () => Promise<TestResponse>): Promise<TestResponse>
   });
 }
 
-/**
- * Repeats a call that the service refuses because the machine is busy, which changes nothing, or whose response is
- * incomplete.
- */
+/** Repeats a call while the service is too busy for it, or while its response is incomplete. */
 export function admitted(
   call: () => Promise<TestResponse>,
   isComplete: (response: TestResponse) => boolean = () => true,
 ): Promise<TestResponse> {
-  return eventually('a response of a service that is not overloaded', async () => {
+  let refusal = '';
+  const probe = async () => {
     const response = await call();
-    const isRefused = response.status === 503 && response.text.includes(OVERLOADED);
-    return !isRefused && isComplete(response) && response;
+    const isRefused = response.status === 503 && BUSY.test(response.text);
+    if (!isRefused && isComplete(response)) return response;
+    refusal = response.text;
+    return null;
+  };
+  return eventually('a service that is not busy', probe).catch((error) => {
+    throw new Error(`${error.message}: ${refusal}`, { cause: error });
   });
 }
 

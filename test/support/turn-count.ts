@@ -1,4 +1,4 @@
-// Counts events in each turn of the event loop, and sends requests that arrive in one.
+// Counts events in each turn of the event loop, and sends requests that arrive in the same turn.
 
 import { eventually } from './process.ts';
 import { RawConnection } from './raw-connection.ts';
@@ -17,7 +17,7 @@ export class TurnCount {
   }
 }
 
-/** Opens connections. Each call of the result sends a request on all of them and waits for the responses. */
+/** Opens connections. Each call of `send` sends a request on all of them and waits for the responses. */
 export async function openRounds(url: string, count: number, path: string) {
   const connections = await Promise.all(Array.from({ length: count }, () => RawConnection.open(url)));
   let rounds = 0;

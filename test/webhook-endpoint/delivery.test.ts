@@ -746,16 +746,20 @@ describeOnEachDatabase('A webhook', (database) => {
     await tenant.endpoint('rare', 'http://127.0.0.1:1025/');
     await insertDeliveries('rare', 'delivered', 10_000, 10_001);
     await insertDeliveries('rare', 'failed', 1_000, 3);
+    await insertDeliveries('rare', 'failed', 30_000, 1);
     const path = `${PATH}/rare/deliveries?state=failed&limit=2`;
     const first = await tenant.call('GET', path);
     const second = await tenant.call('GET', `${path}&cursor=${first.json.next_cursor}`);
     assert.deepEqual(
       [first, second].map(({ json }) => json.deliveries.map(({ event_id }: TestDelivery) => event_id)),
-      [['evt_1002', 'evt_1001'], ['evt_1000']],
+      [
+        ['evt_30000', 'evt_1002'],
+        ['evt_1001', 'evt_1000'],
+      ],
     );
     assert.equal(second.json.next_cursor, null);
     const json = await redeliverAll(tenant, 'rare');
-    assert.deepEqual([json.redelivered, json.has_more], [3, false]);
+    assert.deepEqual([json.redelivered, json.has_more], [4, false]);
   });
 
   it('of an event that is no longer kept is given up', async () => {

@@ -128,7 +128,7 @@ export const fieldTables: Readonly<Record<string, FieldTable>> = {
     mapping: [
       ...mapped(notOf('string', 'number', 'null')),
       ...mapped(['""', '1.5', '-0.1', '1e-3']),
-      ...mapped(['9007199254740992', '-9007199254740992', '1e16', '1e400', '-1e400']),
+      ...mapped(['9007199254740992', '-9007199254740992', '9007199254740993', '1e16', '1e400', '-1e400']),
       ...mapped(tooLongTexts.map((text) => JSON.stringify(text))),
     ],
   },

@@ -1,4 +1,4 @@
-// Invalid tokens: mistyped, of another kind, foreign, or replaced.
+// Invalid tokens: mistyped, of another kind, or foreign.
 
 import { crc32 } from 'node:zlib';
 import {
