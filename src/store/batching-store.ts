@@ -42,6 +42,7 @@ const LISTS: ReadonlySet<QueryKind> = new Set<QueryKind>([
   'scanDocuments',
   'listEvents',
   'listDeliveries',
+  'findFirstFailedAt',
   'scanDeliveries',
   'scanFailingEndpoints',
   'listUsageOfDay',

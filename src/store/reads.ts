@@ -121,12 +121,16 @@ const LIST_DELIVERIES = statement('list_deliveries')`
   select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and event_id < $4
   order by event_id desc limit $5`;
 
+// The subqueries read only the index of failed deliveries, which SQLite uses for nothing else here.
 const FIRST_FAILED = statement('find_first_failed_delivery')`
-  select (select created_at from deliveries where ${OF_ENDPOINT} and state = 'failed' order by event_id limit 1)`;
+  select (select created_at from deliveries where ${OF_ENDPOINT} and event_id = (
+    select min(event_id) from deliveries where ${OF_ENDPOINT} and state = 'failed'))`;
 
 const LIST_FAILED_DELIVERIES = statement('list_failed_deliveries')`
-  select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and state = 'failed' and event_id < $4
-  order by event_id desc limit $5`;
+  select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and event_id in (
+    select event_id from deliveries where ${OF_ENDPOINT} and state = 'failed' and event_id < $4
+    order by event_id desc limit $5)
+  order by event_id desc`;
 
 const COUNT_PENDING = statement('count_pending_deliveries')`
   select count(*) from (select 1 from deliveries where next_attempt_at is not null limit $1) as pending`;
