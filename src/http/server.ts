@@ -22,7 +22,7 @@ import { requestIds } from './log/request-id.ts';
 import type { ParserError } from './node-internals.ts';
 import { firstPart, requestProtocol } from './protocol.ts';
 import { discardBody } from './request/body.ts';
-import { isChunked, joinSmallChunks } from './request/chunks.ts';
+import { isChunked, limitChunks } from './request/chunks.ts';
 import { checkHeaders, checkOrigin, hasUnsafeFraming } from './request/header-checks.ts';
 import {
   configureSockets,
@@ -96,7 +96,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     serverFactory: (route) =>
       http.createServer(httpOptions(config), (message, response) => {
         if (isChunked(message)) {
-          joinSmallChunks(message);
+          limitChunks(message);
           // Otherwise Node reads the rest of a body without counting its chunks.
           response.once('prefinish', () => discardBody(message));
         }

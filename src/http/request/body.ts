@@ -7,8 +7,10 @@ import { SMALL_BYTES } from '../../operations/machinery/cpu-queue.ts';
 import { Problem } from '../../problem.ts';
 import type { Reservation } from '../limits/body-admission.ts';
 import { hasNoBody } from '../node-internals.ts';
-import { hasTooManyChunks, isChunked, MAX_CHUNKS } from './chunks.ts';
+import { isChunked, MAX_CHUNKS } from './chunks.ts';
 
+/** Number of chunks that are joined as soon as they have arrived: Node keeps each in a buffer of its own. */
+const JOINED = 256;
 const NO_BODY = Promise.resolve(Buffer.alloc(0));
 
 /** Whether the headers announce no body or a small one. A larger one is read only after authentication. */
@@ -46,6 +48,7 @@ export function readBody(
     const grows = reservation !== undefined && isChunked(message);
     let chunks: Buffer[] | null = [];
     let size = 0;
+    let count = 0;
     const fail = (problem: unknown): void => {
       chunks = null;
       message.pause();
@@ -56,11 +59,12 @@ export function readBody(
       if (chunks === null) return freeBytes(chunk);
       size += chunk.length;
       if (size > maxBytes) return fail(bodyTooLarge(maxBytes));
-      if (hasTooManyChunks(message)) return fail(tooManyChunks());
+      if (count++ === MAX_CHUNKS) return fail(tooManyChunks());
       try {
         reservation?.progress(chunk.length);
         if (grows) reservation.grow(chunk.length);
         chunks?.push(chunk);
+        if (count % JOINED === 0) chunks?.push(joined(chunks.splice(-JOINED)));
       } catch (problem) {
         fail(problem);
       }
