@@ -91,7 +91,7 @@ export class HttpMetrics implements ServerMetrics {
     });
     new Gauge({
       name: 'user_group_service_client_connections_max',
-      help: 'Maximum number of connections. Beyond it, the oldest without an authenticated request, or beyond the share of a workspace, are closed.',
+      help: 'Maximum number of connections. Beyond it, some without an authenticated request, or beyond the share of a workspace, are closed.',
       registers,
       aggregator: 'max',
     }).set(maxConnections);

@@ -31,6 +31,9 @@ interface LimitOptions {
   log: Logger;
 }
 
+/** One in so many connections may be unauthenticated while others are closed that are beyond a share. */
+const UNAUTHENTICATED_SHARE = 8;
+
 const connectionsOf = new WeakMap<Socket, Connections>();
 
 /**
@@ -62,7 +65,7 @@ export function limitConnections(server: Server, { maxConnections, connections, 
   const warnOfConnections = atMostOnceA(REPEAT_MS, () =>
     log.warn(
       { connections: maxConnections },
-      'UGS_MAX_CONNECTIONS is reached: connections without an authenticated request, or of workspaces that have more than their share, are closed, the oldest first',
+      'UGS_MAX_CONNECTIONS is reached: connections without an authenticated request, or of workspaces that have more than their share, are closed',
     ),
   );
   const check = (): void => {
@@ -89,9 +92,9 @@ class Connections {
   /** Connections that stay when others have to make room, with their tenants. */
   readonly #kept = new Map<Socket, number>();
   readonly #shares: FairShare;
-  /** Others, the first opened first. */
+  /** Connections without an authenticated request, the first opened first. */
   readonly #unauthenticated = new Set<Socket>();
-  /** Those beyond a share, the least recently used first: it is probably idle. */
+  /** Connections beyond a share, the least recently used first, which is probably idle. */
   readonly #surplus = new Set<Socket>();
 
   constructor(max: number, ofThreads: ThreadConnections | undefined) {
@@ -111,13 +114,23 @@ class Connections {
 
   /**
    * Whether there are too many connections, or too many that are not kept in this thread, which can close only its
-   * own: otherwise, one thread could hold all places, and the others would have none for new connections.
+   * own: otherwise, one thread could hold all places, and the others would have none for new connections. Those
+   * beyond a share count only in a process that is full.
    */
   get #exceedsLimit(): boolean {
     if (this.#open.size > this.#maxOpen) return true;
     if (this.#ofThreads === undefined) return false;
     const { kept, open } = this.#ofThreads;
-    return this.#open.size - this.#kept.size > Math.ceil((this.#max - kept.total) / open.threads);
+    const surplus = open.total < this.#max ? 0 : this.#surplus.size;
+    return this.#unauthenticated.size + surplus > Math.ceil((this.#max - kept.total) / open.threads);
+  }
+
+  /** Returns an unauthenticated connection, or one beyond a share while few are unauthenticated: callers begin as such. */
+  get #leastNeeded(): Socket | undefined {
+    const [unauthenticated] = this.#unauthenticated;
+    const [surplus] = this.#surplus;
+    const room = this.#max / (this.#ofThreads?.open.threads ?? 1) / UNAUTHENTICATED_SHARE;
+    return (this.#unauthenticated.size > room ? unauthenticated : surplus) ?? unauthenticated;
   }
 
   /** Returns how many connections, perhaps with this one, were closed to stay within the limit. */
@@ -128,11 +141,10 @@ class Connections {
     this.#publish();
     socket.once('close', () => this.#remove(socket));
     for (let closed = 0; ; closed++) {
-      const { size } = this.#surplus;
-      const [oldest] = size < this.#unauthenticated.size ? this.#unauthenticated : this.#surplus;
-      if (oldest === undefined || !this.#exceedsLimit) return closed;
-      this.#remove(oldest);
-      oldest.destroy();
+      const leastNeeded = this.#leastNeeded;
+      if (leastNeeded === undefined || !this.#exceedsLimit) return closed;
+      this.#remove(leastNeeded);
+      leastNeeded.destroy();
     }
   }
 
