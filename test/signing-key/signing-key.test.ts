@@ -7,7 +7,8 @@ import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from '
 import { operator } from '../../src/domain/api-token.ts';
 import { EnvironmentConfig } from '../../src/operations/document/environment-config.ts';
 import { SignatureQueue } from '../../src/operations/machinery/signature-queue.ts';
-import { rotateKeySet } from '../../src/operations/signing-key/key-set.ts';
+import { ensureKeySet, rotateKeySet } from '../../src/operations/signing-key/key-set.ts';
+import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import { EmbedSite, integrations } from '../support/embed-token/site.ts';
 import type { TestResponse } from '../support/http.ts';
@@ -277,6 +278,26 @@ describeOnEachDatabase('The signing keys', (database) => {
     const context = { ...site.service.app.context, signatures: new Recorder() };
     await rotateKeySet(context, operator(1, 'Customer'), { revoke: true });
     assert.deepEqual(tenants, [1]);
+  });
+
+  it('are not generated again for each call that waits for the first', async () => {
+    let generated = 0;
+    class Recorder extends SignatureQueue {
+      override run<Signed>(tenant: number, sign: () => Promise<Signed>): Promise<Signed> {
+        return super.run(tenant, async () => {
+          const keys = await sign();
+          if (keys !== null) generated++;
+          return keys;
+        });
+      }
+    }
+    const { context } = site.service.app;
+    const { workspaceId } = (await ensureWorkspace(context.store, 'eager', context.clock())).workspace;
+    const creation = { ...context, signatures: new Recorder(1) };
+    const caller = operator(workspaceId, 'Customer');
+    await Promise.allSettled(Array.from({ length: 200 }, () => ensureKeySet(creation, caller)));
+    // The keys of the first call may not be stored yet when the next ones have their turn.
+    assert.ok(generated >= 1 && generated <= 3, `${generated} times`);
   });
 
   it('keep their issuer', async () => {

@@ -86,14 +86,14 @@ export async function ensureKeySet(context: KeySetContext, caller: Caller): Prom
   for (const reader of callerOfAttempts(caller)) {
     const stored = await findKeySet(context, reader);
     if (stored !== null) return stored;
-    const created = await write(context, reader, await firstKeys(context, caller), null);
+    const keys = await newKeysUnlessCreated(context, caller);
+    const created = keys && (await write(context, reader, firstKeys(caller, keys), null));
     if (created !== null) return created;
   }
   throw changedTooOften();
 }
 
-async function firstKeys(context: KeySetContext, caller: Caller): Promise<Change> {
-  const keys = await newKeys(context, caller, context.clock());
+function firstKeys(caller: Caller, keys: readonly NewSigningKey[]): Change {
   return { issuerId: newIssuerId(caller), keys, privateKeys: {}, added: keys };
 }
 
@@ -106,9 +106,21 @@ function newKeys(
   return signatures.run(workspaceId, () => generateSigningKeys(signsFrom));
 }
 
+/** Returns null if another call has created the key set while this one waited for its turn. */
+function newKeysUnlessCreated(
+  { store, clock, signatures }: KeySetContext,
+  caller: Caller,
+): Promise<NewSigningKey[] | null> {
+  return signatures.run(caller.workspaceId, async () => {
+    const document = await store.read({ kind: 'findDocument', key: keySetKey(caller) });
+    return document === null ? generateSigningKeys(clock()) : null;
+  });
+}
+
 /** Creates the first key set of an environment as part of a change of its whole configuration. */
 export async function newKeySet(context: KeySetContext, caller: Caller): Promise<DocumentChange> {
-  const first = await replacement(context, caller, await firstKeys(context, caller), null);
+  const keys = await newKeys(context, caller, context.clock());
+  const first = await replacement(context, caller, firstKeys(caller, keys), null);
   return { before: null, after: nextVersion(first.key, null, first), event: first.event };
 }
 
