@@ -49,7 +49,7 @@ describeOnEachDatabase('The client', (database) => {
       }
     };
     await follow('c');
-    // What was never stored may be null, too.
+    // A cursor that was never stored may be null.
     for await (const { events } of client.eventFeed({ limit: 1, cursor: null })) {
       assert.equal(events[0]!.target.id, ids[0]);
       break;

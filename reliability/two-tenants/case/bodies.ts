@@ -15,7 +15,7 @@ const INVALID = ['unknown fields', 'unfinished', 'too many entries'];
 const SLOW_BYTES_PER_SECOND = 80 * 1024;
 const PARAMETERS = 100_000;
 const DUPLICATES = 8_000;
-/** As many as the service accepts. */
+/** Maximum that the service accepts. */
 const CHUNKS = 32_768;
 
 export const bodyCases: readonly HostileCase[] = [

@@ -12,7 +12,7 @@ export function isChunked({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined;
 }
 
-/** Ends the connection at an endless number of chunks, even if nobody reads them. Call it before the first is parsed. */
+/** Disconnects a client that sends chunks without end, from now on, even if nobody reads them. */
 export function limitChunks(message: IncomingMessage): void {
   const push = message.push.bind(message);
   let count = 0;
