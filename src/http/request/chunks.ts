@@ -12,7 +12,7 @@ export function isChunked({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined;
 }
 
-/** Disconnects a client that sends chunks without end, from now on, even if nobody reads them. */
+/** Limits the chunks that the parser delivers from now on: beyond, it closes the connection, even if nothing reads the body. */
 export function limitChunks(message: IncomingMessage): void {
   const push = message.push.bind(message);
   let count = 0;
