@@ -6,6 +6,7 @@ import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { isPublicHost } from '../domain/webhook-endpoint/webhook-address.ts';
 import type { Outcome } from '../operations/webhook-endpoint/delivery.ts';
+import { FairShare } from '../scheduling/fair-share.ts';
 import { http } from '../system/http.ts';
 import { ExchangeFailed, receiveStatus, UNANSWERED } from './exchange.ts';
 import { NoPublicAddress, publicLookup, type Resolve } from './public-lookup.ts';
@@ -60,13 +61,12 @@ export class WebhookSender {
     agent.keepSocketAlive = (socket) => this.#mayIdle(socket) && keepSocketAlive(socket);
   }
 
-  /** Whether more idle connections are free than the workspace has: the rule of `FairShare`. */
+  /** Whether the workspace that used the connection has less than its share of the idle ones. */
   #mayIdle(socket: object): boolean {
-    const agents = Object.values(this.#agents);
-    const idle = agents.flatMap(({ freeSockets }) => Object.values(freeSockets)).flat();
-    const user = this.#users.get(socket);
-    const own = idle.filter((other) => this.#users.get(other!) === user);
-    return MAX_IDLE - idle.length > own.length;
+    const share = new FairShare(MAX_IDLE);
+    for (const { freeSockets } of Object.values(this.#agents))
+      for (const idle of Object.values(freeSockets).flat()) share.take(this.#users.get(idle!)!, 1);
+    return share.admits(this.#users.get(socket)!);
   }
 
   /** Whether running attempts were aborted. */
