@@ -12,7 +12,7 @@ export function isChunked({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined;
 }
 
-/** Limits the chunks that the parser delivers from now on: beyond, it closes the connection, even if nothing reads the body. */
+/** Closes the connection if the parser delivers more chunks from now on, even if nothing reads the body. */
 export function limitChunks(message: IncomingMessage): void {
   const push = message.push.bind(message);
   let count = 0;
