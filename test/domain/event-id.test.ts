@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { computeBucket } from '../../src/domain/bucket.ts';
 import { bucketOfTarget, firstEventIdAt, isSameTenant, newEventId } from '../../src/domain/event/event.ts';
+import { DAY_MS } from '../../src/domain/instant.ts';
 
 const LATER = 4_000_000_000_000;
 
@@ -29,6 +30,14 @@ describe('the id of an event', () => {
       last = id;
     }
     assert.equal(last.slice(4, 16), (now + 1).toString(16).padStart(12, '0'));
+  });
+
+  it('has the time of its event again once a clock that was ahead is corrected', () => {
+    const now = LATER - DAY_MS;
+    newEventId(LATER + DAY_MS);
+    const id = newEventId(now);
+    assert.ok(firstEventIdAt(now) < id && id < firstEventIdAt(now + 1));
+    assert.ok(newEventId(now) > id);
   });
 
   it('sorts between those of the instants before and after', () => {

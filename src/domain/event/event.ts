@@ -1,6 +1,7 @@
 // Events: what changed, who changed it, and when. An event is written in the transaction of its change.
 
 import { type Bucket, computeBucket } from '../bucket.ts';
+import { MINUTE_MS } from '../instant.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { takeRandomText } from '../random-bytes.ts';
 import type { Environment } from '../user-group/user-group.ts';
@@ -135,9 +136,15 @@ let lastInstant = 0;
 let lastInstantDigits = '';
 let sequence = 0;
 const SEQUENCES = 2 ** 16;
+/** A clock that was set back by more was ahead. */
+const MAX_SET_BACK_MS = MINUTE_MS;
 
-/** Ids of one process sort by time, byte for byte: 48 bits of milliseconds, 16 bits of a sequence, 64 random bits. */
+/**
+ * Ids of one process sort by time, byte for byte: 48 bits of milliseconds, 16 bits of a sequence, 64 random bits. They
+ * start again once a clock that was ahead is corrected, because deliveries are found and deleted by the time in their ids.
+ */
 export function newEventId(now: number): string {
+  if (lastInstant - now > MAX_SET_BACK_MS) lastInstant = 0;
   sequence = now > lastInstant ? 0 : sequence + 1;
   const instant = Math.max(now, lastInstant) + Math.floor(sequence / SEQUENCES);
   sequence %= SEQUENCES;
