@@ -11,6 +11,7 @@ import {
 } from '../support/client-matrix/forward-auth.ts';
 import { sqlite } from '../support/database.ts';
 import { EmbedSite } from '../support/embed-token/site.ts';
+import { exchange } from '../support/raw-connection.ts';
 import { suiteStack } from '../support/suite.ts';
 
 /** Headers that the service sends; `names` adds those that it may send later. */
@@ -133,6 +134,18 @@ for (const kind of forwardingProxies) {
         const { status, received } = await site.visitRaw([...head, ...lines]);
         assert.equal(status, kind.endsWebSockets || second?.endsWebSockets ? 200 : 101);
         assert.deepEqual(viewerIn(received!), acme);
+      });
+
+      it('opens no tunnel for CONNECT, through which a viewer could send any header', async () => {
+        site.received.length = 0;
+        const body =
+          'GET /page HTTP/1.1\r\nHost: 127.0.0.1\r\nX-User-Group-Id: evil\r\nConnection: close\r\n\r\n';
+        for (const lines of [[], [`Content-Length: ${body.length}`, 'Connection: close']]) {
+          const tunnel = ['CONNECT 127.0.0.1:80 HTTP/1.1', ...head.slice(1), ...lines, '', ''];
+          await exchange(site.url, tunnel.join('\r\n') + body);
+        }
+        for (const received of site.received)
+          assertAcme({ status: 200, received }, `${received.method} ${received.url}`);
       });
 
       it('passes on no header of the viewer that a dashboard could read as one of these', async () => {

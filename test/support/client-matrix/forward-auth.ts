@@ -160,6 +160,13 @@ export class ForwardAuthSite implements AsyncDisposable {
           `Sec-WebSocket-Accept: ${accepted}\r\n\r\n`,
       );
     });
+    // Reads what follows like all other requests, as a server that knows no CONNECT does.
+    server.on('connect', (request, socket, head) => {
+      this.#receive(request);
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      socket.unshift(head);
+      server.emit('connection', socket);
+    });
     this.#dashboard = new LoopbackServer(server);
   }
 
