@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Caller } from '../domain/api-token.ts';
+import { withoutFormulas } from '../domain/spreadsheet.ts';
 import { type Day, dayDate, dayOfDate, type Grouping, toDay } from '../domain/usage.ts';
 import { pagesOfList } from '../operations/pages.ts';
 import { listUsage, type UsageEntry, type UsageQuery, usageRange } from '../operations/usage/list.ts';
@@ -50,8 +51,8 @@ function exportCommand(): Command {
         'integration as JSON. Can run while the service is running; uses of the last minute are not included yet.' +
         '\n\nWith --url, they are read from a running service, with an API token of the permission read-only or read-write ' +
         'in UGS_API_TOKEN, which determines the workspace and environment.' +
-        "\n\nAn id that a spreadsheet would take for a formula, because it starts with =, +, - or @, is preceded by a ' " +
-        'in the file.',
+        '\n\nA spreadsheet would take an id for a formula if =, +, - or @ is at its start or after a semicolon: in the file, ' +
+        "a ' precedes this character.",
     )
     .addArgument(outputArgument());
   return addTargetOptions(command, 'workspace to export', 'environment to export')
@@ -137,7 +138,7 @@ function usageRecord(entry: UsageEntry): UsageRecord {
 
 async function* csvLines(records: AsyncIterable<UsageRecord>): AsyncGenerator<Buffer> {
   const { stringify } = await import('csv-stringify');
-  const csv = stringify({ header: true, columns: COLUMNS, escape_formulas: true });
+  const csv = stringify({ header: true, columns: COLUMNS, cast: { string: withoutFormulas } });
   // If the records fail, the lines end with the same error.
   pipeline(records, csv).catch(() => {});
   yield* csv;

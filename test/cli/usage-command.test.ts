@@ -47,6 +47,7 @@ describeOnEachDatabase('usage export', (kind) => {
       ['a "b", c', '2022-03-01', 'embed_tokens', 'cube', 2],
       ['a "b", c', '2022-03-01', 'embed_tokens', 'metabase', 3],
       ['a "b", c', '2022-03-02', 'introspections', '', 4],
+      ['b;=1+1', '2022-03-02', 'introspections', '', 1],
     ]);
     const { stdout } = await runExport('--from', '2022-03-01', '--to', '2022-03-31');
     assert.ok(stdout.startsWith(`${HEADING}\n`), stdout);
@@ -54,6 +55,7 @@ describeOnEachDatabase('usage export', (kind) => {
       ["'=1+1", '2022-03-01', '7', '0', '0', '0', '{}'],
       ['a "b", c', '2022-03-01', '0', '0', '0', '5', '{"cube":2,"metabase":3}'],
       ['a "b", c', '2022-03-02', '0', '4', '0', '0', '{}'],
+      ["b;'=1+1", '2022-03-02', '0', '1', '0', '0', '{}'],
     ]);
     const file = folder.join('usage.csv');
     const march = [

@@ -157,10 +157,14 @@ describeOnEachDatabase('the list of user groups in the console', (database) => {
 
   it('exports all pages of the current list as CSV, with formulas escaped', async () => {
     const { token } = await service.apiToken({ workspaceName: 'exported', permission: 'read-only' });
-    const names = ['=1+1', '+1', '-1', '@a', 'a "quoted", text', 'plain'];
+    const names = ['=1+1', '+1', '-1', '@a', 'a;=1+1', 'a; "-1', 'a "quoted"; text', 'plain'];
     const groups = Array.from({ length: 1_000 }, (_, index) => [
       `id-${String(index).padStart(4, '0')}`,
-      { name: names[index % names.length]!, ...(index === 7 && { suspendedAt: 1 }) },
+      {
+        name: names[index % names.length]!,
+        properties: '{"a":"b;=1+1"}' as JsonText,
+        ...(index === 7 && { suspendedAt: 1 }),
+      },
     ]);
     await storeUserGroups(service.app.context.store, 'exported', Object.fromEntries(groups));
     const reader = await ConsoleBrowser.signIn(service, token, { hasAnyText: true });
@@ -173,8 +177,11 @@ describeOnEachDatabase('the list of user groups in the console', (database) => {
     assert.equal(rows.length, 1_000);
     assert.deepEqual(
       rows.slice(0, names.length).map(({ name }) => name),
-      ["'=1+1", "'+1", "'-1", "'@a", 'a "quoted", text', 'plain'],
+      ["'=1+1", "'+1", "'-1", "'@a", "a;'=1+1", `a; "'-1`, 'a "quoted"; text', 'plain'],
     );
+    assert.deepEqual(JSON.parse(rows[0]!.properties!), { a: 'b;=1+1' });
+    // Where the separator is a semicolon, a spreadsheet also splits the lines at those within a cell.
+    assert.doesNotMatch(all.text, /;["\s]*[=+@-]/);
     const suspended = await reader.get(`${LIST}/-/export?suspended=yes`);
     assert.deepEqual(
       (parse(suspended.text, { bom: true, columns: true }) as Record<string, string>[]).map(

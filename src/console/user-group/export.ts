@@ -3,6 +3,8 @@
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
 import { timestamp, timestampOrNull } from '../../domain/instant.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
+import { withoutFormulas } from '../../domain/spreadsheet.ts';
 import { digestOfApiToken } from '../../domain/token.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { authenticate } from '../../operations/api-token/authenticate.ts';
@@ -46,17 +48,14 @@ export const exportList: Page = {
   },
 };
 
-/**
- * Writes CSV for spreadsheets. They would evaluate a cell that starts like a formula, so such a cell gets an
- * apostrophe, and they recognize UTF-8 by the byte order mark.
- */
+/** Writes CSV for spreadsheets, which recognize UTF-8 by the byte order mark. */
 function csv(call: PageCall): Readable {
   const { workspaceId } = call.caller;
   const format = stringify({
     header: true,
     bom: true,
     columns: COLUMNS,
-    escape_formulas: true,
+    cast: { string: withoutFormulas },
     record_delimiter: 'windows',
   });
   running.set(workspaceId, (running.get(workspaceId) ?? 0) + 1);
@@ -96,7 +95,12 @@ function toRecord(userGroup: UserGroup): (string | null)[] {
     timestamp(createdAt),
     timestamp(updatedAt),
     timestampOrNull(lastSeenAt),
-    mapping,
-    properties,
+    jsonCell(mapping),
+    jsonCell(properties),
   ];
+}
+
+/** Escapes semicolons, so that no apostrophe has to follow them. */
+function jsonCell(text: JsonText | null): string | null {
+  return text?.replaceAll(';', '\\u003b') ?? null;
 }
