@@ -105,8 +105,9 @@ describe('The dashboard server in Python', {
 
   it('shows each customer its own rows', async () => {
     for (const { id, name, revenue } of revenues) {
-      const { status, json } = await view(await signIn(id));
+      const { status, headers, json } = await view(await signIn(id));
       assert.equal(status, 200);
+      assert.equal(headers['cache-control'], 'private, no-store');
       assert.deepEqual(json, { customer: name, rows: [['2026-03', revenue]] });
     }
   });
