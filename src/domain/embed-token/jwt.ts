@@ -27,8 +27,8 @@ interface JwtSettings extends CommonSettings {
 const audience = { type: 'string', minLength: 1, maxLength: 255 } as const;
 const JTI_BYTES = 16;
 
-/** Claims that the service determines. */
-const RESERVED = ['iss', 'aud', 'iat', 'nbf', 'exp', 'jti', 'viewer'];
+/** Claims that the service determines. In upper case, because verifiers in Go ignore the case of names. */
+const RESERVED = ['ISS', 'SUB', 'AUD', 'IAT', 'NBF', 'EXP', 'JTI', 'VIEWER', 'USER_GROUP'];
 const headerMember = {
   type: 'string',
   maxLength: 255,
@@ -121,7 +121,7 @@ export const jwt: EmbedTokenType<JwtSettings> = {
 function isReserved(name: string, { algorithm, flat }: Integration<JwtSettings>['settings']): boolean {
   if (name === 'sub') return algorithm !== 'HS256';
   if (name === 'user_group') return algorithm !== 'HS256' || !flat;
-  return RESERVED.includes(name);
+  return RESERVED.includes(name.toUpperCase());
 }
 
 /** A number becomes a text: RFC 7519 requires one, and libraries reject every other subject. */
