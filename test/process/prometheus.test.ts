@@ -100,6 +100,15 @@ const troubles: Record<string, Record<string, string>> = {
   UserGroupServiceWebhookDisabled: { webhook_endpoints_disabled_total: '0x200 1x40' },
 };
 
+/** Series of a disturbance that is over within a minute, such as a restart of the database. */
+const disturbance = {
+  up: '1x100',
+  'user_group_service_rejections_total{code="database_unavailable"}': '0x40 20 40 60x60',
+  'user_group_service_rejections_total{code="overloaded"}': '0x40 1000 2000 3000x60',
+  'user_group_service_authentication_failures_total{reason="unknown"}': '0x40 1000 2000 3000x60',
+  'http_server_request_duration_seconds_count{http_route="/api/user"}': '0+20x100',
+};
+
 /** Returns a promtool unit test: the alert fires after an hour of its trouble. */
 function alertTest([alert, series]: [string, Record<string, string>], evalTime = '1h'): object {
   const ofService = (name: string) => {
@@ -198,6 +207,12 @@ describe('Each alert', () => {
     assertPass(Object.entries(troubles).map((trouble) => alertTest(trouble)));
   });
 
+  it('does not fire for a disturbance that is over within a minute', { skip }, () => {
+    const expr = 'count by (alertname) (count_over_time(ALERTS{alertstate="firing"}[25m]))';
+    const quiet = { expr, eval_time: '25m', exp_samples: [] };
+    assertPass([{ ...alertTest(['', disturbance]), promql_expr_test: [quiet] }]);
+  });
+
   it('fires for a crash loop of 80 seconds, which shows only in that most scrapes fail', {
     skip,
   }, () => {
@@ -250,8 +265,11 @@ describeOnEachDatabase('a Prometheus that scrapes the service', (database) => {
   it('accepts every rule, and no alert fires for a healthy service', { skip }, async () => {
     const evaluated = await prometheus.evaluatedRules();
     assert.equal(evaluated.length, rules.length);
-    for (const { name, health, lastError, state } of evaluated)
-      assert.deepEqual([name, health, lastError, state], [name, 'ok', undefined, 'inactive']);
+    for (const { name, health, lastError, state } of evaluated) {
+      assert.deepEqual([name, health, lastError], [name, 'ok', undefined]);
+      // One may be pending: on a busy machine, the event loop is delayed.
+      assert.notEqual(state, 'firing', name);
+    }
   });
 
   for (const [index, { where, expr }] of queries.entries()) {
