@@ -32,6 +32,18 @@ export function requestProtocol({ routeOptions, server, url }: FastifyRequest): 
   return server.pathProtocols.get(firstPart(url)) ?? routeOptions.config?.protocol;
 }
 
+/** Not decoded. */
 export function firstPart(url: string): string {
   return url.split(/[/?]/, 2)[1] ?? '';
+}
+
+/** Matches an encoded character in the first part of a path, also of an absolute URL. */
+const ENCODED_START = /^(?:[a-z]+:\/\/[^/?]*)?\/[^/?]*%/i;
+
+/**
+ * Whether the first part of the path is encoded. Nothing is there: a proxy that blocks, for example, `/console` may
+ * not decode paths.
+ */
+export function hasEncodedStart(url: string): boolean {
+  return url.includes('%') && ENCODED_START.test(url);
 }

@@ -20,7 +20,7 @@ import { accessLog } from './log/access-log.ts';
 import { ProblemLog } from './log/problem-log.ts';
 import { requestIds } from './log/request-id.ts';
 import type { ParserError } from './node-internals.ts';
-import { firstPart, requestProtocol } from './protocol.ts';
+import { firstPart, hasEncodedStart, requestProtocol } from './protocol.ts';
 import { discardBody } from './request/body.ts';
 import { isChunked, limitChunks } from './request/chunks.ts';
 import { checkHeaders, checkOrigin, hasUnsafeFraming } from './request/header-checks.ts';
@@ -207,6 +207,7 @@ function addReception(
     arrivals.admit(request.raw, () => {
       try {
         receive(request, reply);
+        if (hasEncodedStart(request.url)) throw nothingAtPath();
       } catch (problem) {
         done(problem as Problem);
         return;

@@ -336,6 +336,8 @@ function otherPaths(raw: RawRequests): Requests {
     ...words(
       '/api/user/. /api/./user /api/x/../user /../api/user /api/user%2f /api%2fuser /api/user%00 /api/user%20',
     ),
+    // A proxy that blocks a path by its first part, such as /console, may not decode it.
+    ...words('/%61pi/user http://x/%61pi/user /%63onsole /%63onsole/sign-in http://x/%63onsole'),
     ...words('/api/user;x /api/user;/x /.env /.git/config /admin /metrics/x /v1 /v2/user-groups *'),
     ...[`/${'a'.repeat(8_000)}`, `/api/user${'/'.repeat(4_000)}`],
   ];
