@@ -158,6 +158,8 @@ interface Queries {
   scanDeliveries(query: { after: DeliveryKey | null; limit: number }): Delivery[];
   /** All endpoints whose last delivery did not succeed, in key order, after `after`; from the first if it is null. */
   scanFailingEndpoints(query: { after: WebhookEndpointKey | null; limit: number }): FailingEndpoint[];
+  /** The first webhook endpoint after `after` that has deliveries, whether or not it exists; or null. */
+  findNextEndpoint(query: { after: EndpointPosition }): WebhookEndpointKey | null;
   /** The first webhook endpoint after `after` that has pending deliveries, and when its first one is due; or null. */
   findPendingEndpoint(query: { after: EndpointPosition }): PendingEndpoint | null;
   /** Counts at most `atMost`. */
@@ -313,7 +315,7 @@ interface Commands {
    */
   deleteOldEvents(command: { tenant: Tenant; before: number; limit: number; now?: number }): DeletedRows;
   /** Deletes up to `limit` deliveries of events before `before`, which cannot be delivered without their events. */
-  deleteOldDeliveries(command: { tenant: Tenant; before: number; limit: number }): DeletedRows;
+  deleteOldDeliveries(command: { endpoint: WebhookEndpointKey; before: number; limit: number }): DeletedRows;
   /**
    * Removes the changes from up to `limit` of the next `scanLimit` events of the target in the range. Returns
    * the position of the last event that has none now; null if the range has no event.

@@ -81,6 +81,9 @@ const API_TOKEN_OF_WORKSPACE = statement('find_api_token_of_workspace')`
 const EVENT_OF_WORKSPACE = statement('find_event_of_workspace')`
   select 1 from events where workspace_id = $1 limit 1`;
 
+const DELIVERY_OF_WORKSPACE = statement('find_delivery_of_workspace')`
+  select 1 from deliveries where workspace_id = $1 limit 1`;
+
 const USAGE_OF_WORKSPACE = statement('find_usage_of_workspace')`
   select 1 from usage_counts where workspace_id = $1 limit 1`;
 
@@ -251,6 +254,7 @@ export function obstaclesTo({ workspaceId, endedBefore }: Omit<Command<'deleteWo
     ['has_user_groups', exists(USER_GROUP_OF_WORKSPACE, [workspaceId])],
     ['has_api_tokens', exists(API_TOKEN_OF_WORKSPACE, [workspaceId, endedBefore])],
     ['has_history', exists(EVENT_OF_WORKSPACE, [workspaceId])],
+    ['has_history', exists(DELIVERY_OF_WORKSPACE, [workspaceId])],
     ['has_history', exists(USAGE_OF_WORKSPACE, [workspaceId])],
   ] as const;
 }

@@ -159,7 +159,7 @@ describeOnEachDatabase('A workspace deleted concurrently', (kind) => {
   }
 
   async function assertNoOrphans(): Promise<void> {
-    for (const table of ['api_tokens', 'user_groups']) {
+    for (const table of ['api_tokens', 'user_groups', 'deliveries']) {
       const orphans = await runSql(
         service.database,
         `select workspace_id from ${table} where workspace_id not in (select workspace_id from workspaces)`,
@@ -182,6 +182,21 @@ describeOnEachDatabase('A workspace deleted concurrently', (kind) => {
       // Creating the API token may also have created the workspace again.
       else assert.ok(deleted === 'deleted' && (created instanceof WorkspaceDeleted || created.token));
     }
+    await assertNoOrphans();
+  });
+
+  it('first loses webhook deliveries without events, in transactions of their own', async () => {
+    const { workspace } = await ensureWorkspace(other.store, 'deliveries', Date.now());
+    const { workspaceId } = workspace;
+    await runSql(
+      service.database,
+      `insert into deliveries (bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type,
+         target_id, position, state, attempts, created_at)
+       values (1, ${workspaceId}, 'Testing', 'crm', 'evt_1', 'user_group.created', 'user_group', 'g', 1, 'failed', 8, 1)`,
+    );
+    const command = { kind: 'deleteWorkspace', workspaceId, endedBefore: Date.now() } as const;
+    assert.equal(await other.store.write(command), 'has_history');
+    assert.equal(await remove('deliveries'), 'deleted');
     await assertNoOrphans();
   });
 

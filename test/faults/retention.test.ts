@@ -19,6 +19,8 @@ const DAY_MS = 24 * HOUR_MS;
 const DAY_SECONDS = 86_400;
 const OLD_EVENTS = 450;
 const READER_MS = 1_000;
+/** Workspace without events. */
+const WITHOUT_EVENTS = 99;
 
 describeOnEachDatabase('The retention of events', (database) => {
   const service = TestService.of(database, { env: { UGS_EVENT_RETENTION_DAYS: '30' } });
@@ -59,29 +61,44 @@ describeOnEachDatabase('The retention of events', (database) => {
     assert.deepEqual(purged, { events: 0, deliveries: 0, usage: 0 });
   });
 
-  it('deletes the deliveries of old events, pending or not', async () => {
+  it('deletes old deliveries, pending or not and with or without events, and all of deleted endpoints', async () => {
     const columns =
       'bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type, target_id, position, state, attempts, next_attempt_at, created_at';
-    const delivery = (endpoint: string, days: number, next: string) => {
+    const delivery = (workspaceId: number, endpoint: string, days: number, next: string) => {
       const time = (Date.now() + service.clockAheadMs - days * DAY_MS).toString(16).padStart(12, '0');
-      return `(1, 1, 'Customer', '${endpoint}', 'evt_${time}${days}', 'user_group.created', 'user_group', 'g', 1, 'x', 1, ${next}, 1)`;
+      return `(1, ${workspaceId}, 'Customer', '${endpoint}', 'evt_${time}${days}', 'user_group.created', 'user_group', 'g', 1, 'x', 1, ${next}, 1)`;
     };
+    const later = String(Date.now() + service.clockAheadMs + HOUR_MS);
     const rows = [
-      delivery('a', 31, 'null'),
-      delivery('a', 29, 'null'),
-      delivery('a', 32, String(Date.now() + service.clockAheadMs + HOUR_MS)),
-      delivery('b', 40, 'null'),
-      delivery('c', 29, 'null'),
+      delivery(1, 'a', 31, 'null'),
+      delivery(1, 'a', 29, 'null'),
+      delivery(1, 'a', 32, later),
+      delivery(1, 'b', 40, 'null'),
+      delivery(1, 'c', 29, 'null'),
+      delivery(1, 'deleted', 29, 'null'),
+      delivery(WITHOUT_EVENTS, 'a', 32, later),
+      delivery(WITHOUT_EVENTS, 'a', 28, later),
     ];
+    const endpoint = (workspaceId: number, id: string) =>
+      `(${workspaceId}, 'Customer', 'webhook_endpoint', '${id}', 1, '{"url":"","event_types":[],"enabled":true}', 1, 1)`;
+    const endpoints = [...['a', 'b', 'c'].map((id) => endpoint(1, id)), endpoint(WITHOUT_EVENTS, 'a')];
+    await runSql(
+      service.database,
+      `insert into documents (workspace_id, environment, kind, document_id, version, body, created_at, updated_at)
+       values ${endpoints.join(', ')}`,
+    );
     await runSql(service.database, `insert into deliveries (${columns}) values ${rows.join(', ')}`);
-    await service.app.eventRetention.run();
+    assert.equal((await service.app.eventRetention.run()).deliveries, 5);
     const left = await runSql(
       service.database,
-      `select endpoint_id, event_id from deliveries order by endpoint_id, event_id`,
+      'select workspace_id, endpoint_id, event_id from deliveries order by workspace_id, endpoint_id, event_id',
     );
     assert.deepEqual(
-      left.map(({ endpoint_id, event_id }) => `${endpoint_id} ${String(event_id).slice(16)}`),
-      ['a 29', 'c 29'],
+      left.map(
+        ({ workspace_id, endpoint_id, event_id }) =>
+          `${workspace_id} ${endpoint_id} ${String(event_id).slice(16)}`,
+      ),
+      ['1 a 29', '1 c 29', `${WITHOUT_EVENTS} a 28`],
     );
   });
 

@@ -73,15 +73,14 @@ describe('A row that two processes change', () => {
     const { workspaceId } = (await store.read({ kind: 'findWorkspace', name: WORKSPACE }))!;
     const usage = `insert into usage_counts values (1, ${workspaceId}, 'Customer', 'acme', 1, 'resolves', '', 1)`;
     await runSql(service.database, usage);
-    const tables = { Deliveries: 'deliveries', Events: 'events', Usage: 'usage_counts' } as const;
-    for (const [rows, table] of Object.entries(tables) as [keyof typeof tables, string][]) {
-      const tenant = { workspaceId, environment: 'Customer' } as const;
-      const command = {
-        kind: `deleteOld${rows}`,
-        tenant,
-        before: Number.MAX_SAFE_INTEGER,
-        limit: 1,
-      } as const;
+    const tenant = { workspaceId, environment: 'Customer' } as const;
+    const range = { before: Number.MAX_SAFE_INTEGER, limit: 1 };
+    const commands = {
+      deliveries: { kind: 'deleteOldDeliveries', endpoint: { ...tenant, endpointId: 'hook' }, ...range },
+      events: { kind: 'deleteOldEvents', tenant, ...range },
+      usage_counts: { kind: 'deleteOldUsage', tenant, ...range },
+    } as const;
+    for (const [table, command] of Object.entries(commands)) {
       const results = await whileWaiting(`select 1 from ${table} for update`, () =>
         [service, other].map((each) => each.app.context.store.write(command)),
       );
@@ -92,7 +91,7 @@ describe('A row that two processes change', () => {
       assert.deepEqual(
         results.toSorted((one, two) => one.deleted - two.deleted),
         counted,
-        rows,
+        table,
       );
     }
   });

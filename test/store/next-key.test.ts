@@ -1,11 +1,17 @@
-// Finds the next tenant with events, and the next webhook endpoint with pending deliveries, on SQLite, which
-// is queried in the thread that serves callers.
+// Finds the next tenant with events, and the next webhook endpoint with deliveries, on SQLite, which is
+// queried in the thread that serves callers.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Environment } from '../../src/domain/user-group/user-group.ts';
+import {
+  type EndpointPosition,
+  startOfWorkspace,
+  type WebhookEndpointKey,
+} from '../../src/domain/webhook-endpoint/delivery.ts';
 import { findNextTenant } from '../../src/store/sqlite/event/list.ts';
 import { Connection } from '../../src/store/sqlite/file/connection.ts';
+import { findNextEndpoint } from '../../src/store/sqlite/webhook-endpoint/delete-old-deliveries.ts';
 import { findPendingEndpoint } from '../../src/store/sqlite/webhook-endpoint/delivery.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
@@ -74,22 +80,25 @@ describe('Among many rows of one key', () => {
     assert.ok(Math.max(...times) < MAX_MS, `${times.map((time) => time.toFixed(2))} ms`);
   });
 
-  it('the next webhook endpoint with pending deliveries is found without reading them', () => {
-    const first = { workspaceId: 0, environment: '' as Environment, endpointId: '' };
-    const { keys, times } = walk((after: typeof first | null) => {
-      const found = findPendingEndpoint(connection, { kind: 'findPendingEndpoint', after: after ?? first });
-      return found && { ...found.endpoint };
+  const findNext = {
+    deliveries: (after: EndpointPosition) =>
+      findNextEndpoint(connection, { kind: 'findNextEndpoint', after }),
+    'pending deliveries': (after: EndpointPosition) =>
+      findPendingEndpoint(connection, { kind: 'findPendingEndpoint', after })?.endpoint ?? null,
+  };
+  for (const [what, find] of Object.entries(findNext))
+    it(`the next webhook endpoint with ${what} is found without reading them`, () => {
+      const { keys, times } = walk((after: WebhookEndpointKey | null) => find(after ?? startOfWorkspace(0)));
+      assert.deepEqual(
+        keys.map(({ workspaceId, environment, endpointId }) => [workspaceId, environment, endpointId]),
+        [
+          [7, 'Customer', 'whe_1'],
+          [7, 'Customer', 'whe_2'],
+          [7, 'Later', 'whe_1'],
+          [8, 'Customer', 'whe_1'],
+          [9, 'Customer', 'whe_1'],
+        ],
+      );
+      assert.ok(Math.max(...times) < MAX_MS, `${times.map((time) => time.toFixed(2))} ms`);
     });
-    assert.deepEqual(
-      keys.map(({ workspaceId, environment, endpointId }) => [workspaceId, environment, endpointId]),
-      [
-        [7, 'Customer', 'whe_1'],
-        [7, 'Customer', 'whe_2'],
-        [7, 'Later', 'whe_1'],
-        [8, 'Customer', 'whe_1'],
-        [9, 'Customer', 'whe_1'],
-      ],
-    );
-    assert.ok(Math.max(...times) < MAX_MS, `${times.map((time) => time.toFixed(2))} ms`);
-  });
 });

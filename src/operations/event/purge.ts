@@ -2,10 +2,16 @@
 // do so at once, because a row is deleted only once.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Tenant, tenantOf } from '../../domain/event/event.ts';
+import { tenantOf } from '../../domain/event/event.ts';
 import { type Day, toDay } from '../../domain/usage.ts';
+import {
+  type EndpointPosition,
+  startOfWorkspace,
+  type WebhookEndpointKey,
+} from '../../domain/webhook-endpoint/delivery.ts';
+import { endpointDocumentKey } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
-import type { TenantWithEvents, TenantWithUsage } from '../../store/port.ts';
+import type { DeletedRows, TenantWithEvents, TenantWithUsage } from '../../store/port.ts';
 
 /** Rows per batch, which SQLite deletes in a few milliseconds. */
 const BATCH = 200;
@@ -38,18 +44,20 @@ export interface Purged {
 export async function purgeEvents(options: PurgeOptions): Promise<Purged> {
   const { store, now, before, signal } = options;
   const purged = { events: 0, deliveries: 0, usage: 0 };
-  for await (const tenant of tenantsWithEvents(store, signal)) {
-    purged.deliveries += await deleteAll(options, 'deleteOldDeliveries', tenant);
-    if (mayHaveOld(tenant, options))
-      purged.events += await deleteAll(
-        options,
-        'deleteOldEvents',
-        tenant,
-        isAhead(tenant, now) ? { now } : {},
-      );
+  // Before their events, without which they cannot be delivered.
+  for await (const endpoint of endpointsWithDeliveries(store, startOfWorkspace(0), signal))
+    purged.deliveries += await deleteAll(options, await deletionOfDeliveries(options, endpoint));
+  for await (const found of tenantsWithEvents(store, signal)) {
+    if (!mayHaveOld(found, options)) continue;
+    const tenant = tenantOf(found);
+    const command = { kind: 'deleteOldEvents', tenant, before, ...(isAhead(found, now) && { now }) } as const;
+    purged.events += await deleteAll(options, (limit) => store.write({ ...command, limit }));
   }
-  for await (const tenant of tenantsWithUsage(store, signal))
-    if (tenant.firstDay < toDay(before)) purged.usage += await deleteAll(options, 'deleteOldUsage', tenant);
+  for await (const { firstDay, ...tenant } of tenantsWithUsage(store, signal)) {
+    const command = { kind: 'deleteOldUsage', tenant, before: toDay(before) } as const;
+    if (firstDay < command.before)
+      purged.usage += await deleteAll(options, (limit) => store.write({ ...command, limit }));
+  }
   await scrub(options);
   return purged;
 }
@@ -108,6 +116,15 @@ export async function hasUsageOn(store: BatchingStore, day: Day, signal: AbortSi
   return false;
 }
 
+/** Yields the webhook endpoints after a position that have deliveries, whether or not they exist. */
+export function endpointsWithDeliveries(
+  store: BatchingStore,
+  start: EndpointPosition,
+  signal?: AbortSignal,
+): AsyncGenerator<WebhookEndpointKey> {
+  return iterate((after) => store.read({ kind: 'findNextEndpoint', after: after ?? start }), signal);
+}
+
 function tenantsWithEvents(store: BatchingStore, signal?: AbortSignal): AsyncGenerator<TenantWithEvents> {
   return iterate((after) => store.read({ kind: 'findNextTenant', after }), signal);
 }
@@ -128,17 +145,26 @@ async function* iterate<Found>(
   }
 }
 
-async function deleteAll(
-  { store, before, pauseMs, signal }: PurgeOptions,
-  kind: 'deleteOldDeliveries' | 'deleteOldEvents' | 'deleteOldUsage',
-  tenant: Tenant,
-  ahead: { now?: number } = {},
-): Promise<number> {
-  const oldest = kind === 'deleteOldUsage' ? toDay(before) : before;
-  const command = { kind, tenant: tenantOf(tenant), before: oldest, limit: BATCH, ...ahead };
+/** Returns the deletion of old deliveries; for an endpoint that does not exist, the deletion of all. */
+async function deletionOfDeliveries(
+  { store, before }: PurgeOptions,
+  endpoint: WebhookEndpointKey,
+): Promise<Deletion> {
+  const document = await store.read({ kind: 'findDocument', key: endpointDocumentKey(endpoint) });
+  if (document !== null)
+    return (limit) => store.write({ kind: 'deleteOldDeliveries', endpoint, before, limit });
+  return async (limit) => {
+    const deleted = await store.write({ kind: 'deleteDeliveries', endpoint, tag: null, limit });
+    return { deleted, hasMore: deleted === limit };
+  };
+}
+
+type Deletion = (limit: number) => Promise<DeletedRows>;
+
+async function deleteAll({ pauseMs, signal }: PurgeOptions, deletion: Deletion): Promise<number> {
   let total = 0;
   for (let isEnd = false; !isEnd && !signal?.aborted; ) {
-    const { deleted, hasMore } = await store.write(command);
+    const { deleted, hasMore } = await deletion(BATCH);
     total += deleted;
     isEnd = !hasMore;
     const share = Math.max(deleted / BATCH, MIN_SHARE);

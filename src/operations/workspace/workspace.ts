@@ -3,8 +3,10 @@
 import type { Tenant } from '../../domain/event/event.ts';
 import { similarName } from '../../domain/suggest.ts';
 import { environments } from '../../domain/user-group/user-group.ts';
+import { startOfWorkspace } from '../../domain/webhook-endpoint/delivery.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { CommandResult, Workspace } from '../../store/port.ts';
+import { endpointsWithDeliveries } from '../event/purge.ts';
 import { leaseId } from '../machinery/id-lease.ts';
 import { inBatches, pagesAfter } from '../pages.ts';
 
@@ -24,6 +26,8 @@ const PAGE = 1_000;
  * docs/decisions/0006-deleting-a-workspace.md.
  */
 const MAX_REQUEST_MS = 60_000;
+/** Later than all history. */
+const ALL = Number.MAX_SAFE_INTEGER;
 
 /** Returns null if no workspace has the name. */
 export function findWorkspace(store: BatchingStore, name: string): Promise<Workspace | null> {
@@ -89,12 +93,20 @@ export async function deleteWorkspace(
     const result = await store.write({ kind: 'deleteWorkspace', workspaceId, endedBefore });
     if (result !== 'has_history') return result;
     // Deletes its history in small transactions, because there may be millions of rows.
+    await deleteDeliveries(store, workspaceId);
     for (const environment of environments) await deleteHistory(store, { workspaceId, environment });
   }
 }
 
+async function deleteDeliveries(store: BatchingStore, workspaceId: number): Promise<void> {
+  for await (const endpoint of endpointsWithDeliveries(store, startOfWorkspace(workspaceId))) {
+    if (endpoint.workspaceId !== workspaceId) return;
+    const command = { kind: 'deleteOldDeliveries', endpoint, before: ALL } as const;
+    await inBatches(async (limit) => (await store.write({ ...command, limit })).deleted);
+  }
+}
+
 async function deleteHistory(store: BatchingStore, tenant: Tenant): Promise<void> {
-  const before = Number.MAX_SAFE_INTEGER;
-  for (const kind of ['deleteOldDeliveries', 'deleteOldEvents', 'deleteOldUsage'] as const)
-    await inBatches(async (limit) => (await store.write({ kind, tenant, before, limit })).deleted);
+  for (const kind of ['deleteOldEvents', 'deleteOldUsage'] as const)
+    await inBatches(async (limit) => (await store.write({ kind, tenant, before: ALL, limit })).deleted);
 }

@@ -23,6 +23,7 @@ import {
   resolveImportedToken,
   resolveToken,
 } from './user-group/user-group.ts';
+import { findNextEndpoint } from './webhook-endpoint/delete-old-deliveries.ts';
 import { findEndpointHealth, findPendingEndpoint } from './webhook-endpoint/delivery.ts';
 
 /** Executes queries that take the same statement on both databases. */
@@ -47,6 +48,7 @@ const executors: { [Kind in QueryKind]: QueryExecutor<Kind> } = {
   listEvents,
   findEvent,
   hasMoreEvents,
+  findNextEndpoint,
   findPendingEndpoint,
   findEndpointHealth,
   findNextTenant,
