@@ -35,7 +35,9 @@ describe('A row that two processes change', () => {
     await client.query(`begin; ${statement}`);
     const calls = startCalls();
     await eventually('the calls to wait', async () => {
-      const { rowCount } = await client.query('select 1 from pg_locks where not granted');
+      const { rowCount } = await client.query(
+        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
       return rowCount === calls.length;
     });
     await client.query('commit');

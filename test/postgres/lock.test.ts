@@ -5,11 +5,17 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import type { Bucket } from '../../src/domain/bucket.ts';
 import type { DocumentKey } from '../../src/domain/document.ts';
 import type { Tenant } from '../../src/domain/event/event.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import type { TokenDigest } from '../../src/domain/token.ts';
 import { environments, type UserGroupKey, userGroupKey } from '../../src/domain/user-group/user-group.ts';
+import type {
+  Delivery,
+  FinishedAttempt,
+  WebhookEndpointKey,
+} from '../../src/domain/webhook-endpoint/delivery.ts';
 import type { Command, LeasedIds, Store } from '../../src/store/port.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { postgres, type TestDatabase } from '../support/database.ts';
@@ -187,6 +193,41 @@ describe('updates and rotations of the same user groups', () => {
   });
 });
 
+describe('changes of the same webhook deliveries', () => {
+  const PROCESSES = 3;
+  const DELIVERY_ROUNDS = 15;
+  /** On a busy machine, waiting for a lock may take seconds without a deadlock. */
+  const STATEMENT_MS = 30_000;
+  const endpoints = ['a', 'b', 'c'].map((endpointId) => ({ ...TENANT, endpointId }));
+  const deliveries = endpoints.flatMap((endpoint) =>
+    Array.from({ length: 40 }, (_, index) => deliveryTo(endpoint, `evt_${index + 10}`)),
+  );
+
+  it('sent concurrently to three processes do not deadlock', async () => {
+    await using database = await postgres.create();
+    const stores: Store[] = [];
+    for (let process = 0; process < PROCESSES; process++)
+      stores.push(await openStore(database.url, STATEMENT_MS));
+    const range = { before: Number.MAX_SAFE_INTEGER, limit: 30 };
+    const pending = { tag: null, error: 'disabled', limit: 30 };
+    const works: (() => Command[])[] = [
+      () => shuffled(endpoints).map((endpoint) => claim(endpoint)),
+      () => [{ kind: 'finishAttempts', attempts: shuffled(deliveries).map(failedAttempt) }],
+      () => shuffled(endpoints).map((endpoint) => ({ kind: 'cancelDeliveries', endpoint, ...pending })),
+      () => shuffled(endpoints).map((endpoint) => retryFailed(endpoint)),
+      () => shuffled(endpoints).map((endpoint) => ({ kind: 'deleteOldDeliveries', endpoint, ...range })),
+      () => [{ kind: 'copyDeliveries', deliveries }],
+    ];
+    const changing = [...stores, ...stores].map(async (store) => {
+      for (let round = 0; round < DELIVERY_ROUNDS; round++)
+        for (const work of shuffled(works)) await store.write(work());
+    });
+    await Promise.all(changing);
+    for (const store of stores) await store.close();
+    assert.equal(await countDeadlocks(database), 0);
+  });
+});
+
 /** Returns the number of deadlocks. PostgreSQL reports those of a session when the session ends. */
 async function countDeadlocks(database: TestDatabase): Promise<number> {
   const count = 'select deadlocks::integer from pg_stat_database where datname = current_database()';
@@ -194,8 +235,8 @@ async function countDeadlocks(database: TestDatabase): Promise<number> {
   return (row as { deadlocks: number }).deadlocks;
 }
 
-function openStore(url: string): Promise<Store> {
-  return openPostgresStore(optionsFor(url, { poolSize: 4, statementTimeoutMs: 4_000 }));
+function openStore(url: string, statementTimeoutMs = 4_000): Promise<Store> {
+  return openPostgresStore(optionsFor(url, { poolSize: 4, statementTimeoutMs }));
 }
 
 function create(key: UserGroupKey, index: number, { first, lease }: LeasedIds): Command<'createUserGroup'> {
@@ -237,6 +278,39 @@ function rename(key: UserGroupKey, to: UserGroupKey): Command<'renameUserGroup'>
     config: null,
     now: 2,
   };
+}
+
+/** Returns a delivery that is due at 1, as the commands below leave it. */
+function deliveryTo(endpoint: WebhookEndpointKey, eventId: string): Delivery {
+  return {
+    ...endpoint,
+    bucket: 1 as Bucket,
+    eventId,
+    eventType: 'user_group.created',
+    target: { type: 'user_group', id: 'acme' },
+    position: 1,
+    state: 'pending',
+    attempts: 0,
+    nextAttemptAt: 1,
+    lastAttemptAt: null,
+    responseStatus: null,
+    error: null,
+    createdAt: 1,
+    attemptLog: null,
+  };
+}
+
+function claim(endpoint: WebhookEndpointKey): Command<'claimDeliveries'> {
+  return { kind: 'claimDeliveries', endpoint, due: { from: 0, to: 1 }, until: 1, limit: 30 };
+}
+
+function failedAttempt(key: Delivery): FinishedAttempt {
+  const outcome = { responseStatus: null, error: 'failed', attemptLog: '[]' };
+  return { key, claimedUntil: 1, state: 'pending', nextAttemptAt: 1, attemptedAt: 1, ...outcome };
+}
+
+function retryFailed(endpoint: WebhookEndpointKey): Command<'retryFailedDeliveries'> {
+  return { kind: 'retryFailedDeliveries', endpoint, after: '', now: 1, limit: 30 };
 }
 
 function put(tenant: Tenant, round: number): Command<'putDocument'> {

@@ -3,6 +3,7 @@
 
 import type { Tenant } from '../../domain/event/event.ts';
 import { keyToString, type UserGroupKey } from '../../domain/user-group/user-group.ts';
+import type { WebhookEndpointKey } from '../../domain/webhook-endpoint/delivery.ts';
 import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../port.ts';
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
 import { groupIndexes, scatter } from './batch.ts';
@@ -28,10 +29,11 @@ import { markSeen } from './user-group/mark-seen.ts';
 import { copyRenames, lockRenamed, renameUserGroup } from './user-group/rename.ts';
 import { forgottenBy, resealTokens, rotateTokens } from './user-group/rotate-token.ts';
 import { updateUserGroups } from './user-group/update.ts';
-import { byTenant, lockUserGroups } from './user-group/user-group.ts';
+import { lockUserGroups } from './user-group/user-group.ts';
 import { copyDeliveries } from './webhook-endpoint/copy-deliveries.ts';
 import { deleteOldDeliveries } from './webhook-endpoint/delete-old-deliveries.ts';
 import {
+  byEndpoint,
   cancelDeliveries,
   claimDeliveries,
   deleteDeliveries,
@@ -47,10 +49,10 @@ interface Executor<Kind extends CommandKind> {
   /** Returns the part of each command, counted from 0. */
   splitParts: (commands: readonly Command<Kind>[]) => number[];
   /**
-   * Environment whose row each command locks until the commit. Parts run in the order of their environments,
-   * otherwise in that of the commands: batches that lock the same rows in different orders deadlock.
+   * Environment or webhook endpoint of which each command locks rows until the commit. Parts run in the order
+   * of these, otherwise in that of the commands: batches that lock the same rows in different orders deadlock.
    */
-  locksEnvironment?: (command: Command<Kind>) => Tenant;
+  locksRowsOf?: (command: Command<Kind>) => Tenant | WebhookEndpointKey;
   /**
    * Locks the groups of all commands first, if there are several parts or after a conflict. Otherwise a later
    * part could lock a group out of order: a command that changes nothing locks nothing, and a rename locks
@@ -68,6 +70,9 @@ interface Executor<Kind extends CommandKind> {
 
 const IN_TRANSACTION = { isTransaction: () => true };
 const UNREPEATABLE = { isRepeatable: false };
+const OF_ENDPOINT = {
+  locksRowsOf: ({ endpoint }: { endpoint: WebhookEndpointKey }) => endpoint,
+};
 
 const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   leaseIds: jointly(leaseIds),
@@ -87,29 +92,23 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   deleteOldUsage: singly(deleteOldUsage, IN_TRANSACTION),
   // A repeated attempt would find what the first one stored.
   putFigures: singly(putFigures, UNREPEATABLE),
-  putDocument: singly(putDocument, { ...UNREPEATABLE, locksEnvironment: ({ key }) => key }),
-  deleteDocument: singly(deleteDocument, { ...UNREPEATABLE, locksEnvironment: ({ key }) => key }),
-  changeConfig: singly(changeConfig, { ...UNREPEATABLE, locksEnvironment: ({ tenant }) => tenant }),
-  resealDocument: singly(resealDocument, { ...IN_TRANSACTION, locksEnvironment: ({ key }) => key }),
+  putDocument: singly(putDocument, { ...UNREPEATABLE, locksRowsOf: ({ key }) => key }),
+  deleteDocument: singly(deleteDocument, { ...UNREPEATABLE, locksRowsOf: ({ key }) => key }),
+  changeConfig: singly(changeConfig, { ...UNREPEATABLE, locksRowsOf: ({ tenant }) => tenant }),
+  resealDocument: singly(resealDocument, { ...IN_TRANSACTION, locksRowsOf: ({ key }) => key }),
   copyDocuments: singly(copyDocuments, IN_TRANSACTION),
   copyEvents: singly(copyEvents, IN_TRANSACTION),
   copyDeliveries: singly(copyDeliveries),
   deleteOldEvents: singly(deleteOldEvents, IN_TRANSACTION),
-  deleteOldDeliveries: singly(deleteOldDeliveries),
+  deleteOldDeliveries: singly(deleteOldDeliveries, OF_ENDPOINT),
   // A repeated attempt would record it again.
   recordEvent: singly(recordEvent, { ...UNREPEATABLE, lock: lockTargets }),
-  claimDeliveries: singly(claimDeliveries, IN_TRANSACTION),
+  claimDeliveries: singly(claimDeliveries, { ...IN_TRANSACTION, ...OF_ENDPOINT }),
   finishAttempts: singly(finishAttempts),
   retryDelivery: singly(retryDelivery),
-  retryFailedDeliveries: singly(retryFailedDeliveries),
-  cancelDeliveries: singly(cancelDeliveries, {
-    ...IN_TRANSACTION,
-    locksEnvironment: ({ endpoint }) => endpoint,
-  }),
-  deleteDeliveries: singly(deleteDeliveries, {
-    ...IN_TRANSACTION,
-    locksEnvironment: ({ endpoint }) => endpoint,
-  }),
+  retryFailedDeliveries: singly(retryFailedDeliveries, OF_ENDPOINT),
+  cancelDeliveries: singly(cancelDeliveries, { ...IN_TRANSACTION, ...OF_ENDPOINT }),
+  deleteDeliveries: singly(deleteDeliveries, { ...IN_TRANSACTION, ...OF_ENDPOINT }),
   setFailingSince: singly(setFailingSince),
   eraseChanges: singly(eraseChanges),
   addTokenKeyId: singly(addTokenKeyId),
@@ -150,11 +149,11 @@ export async function runCommands(
   commands: readonly Command[],
 ): Promise<CommandResult[]> {
   const executor = executors[commands[0]!.kind] as Executor<CommandKind>;
-  const { execute, splitParts, locksEnvironment, lock, isRepeatable } = executor;
+  const { execute, splitParts, locksRowsOf, lock, isRepeatable } = executor;
   // Parts are numbered in order of first occurrence.
   const parts = [...groupIndexes(splitParts(commands)).values()];
-  if (locksEnvironment)
-    parts.sort(([a], [b]) => byTenant(locksEnvironment(commands[a!]!), locksEnvironment(commands[b!]!)));
+  if (locksRowsOf)
+    parts.sort(([a], [b]) => byEndpoint(locksRowsOf(commands[a!]!), locksRowsOf(commands[b!]!)));
   const work = async (session: Session): Promise<CommandResult[]> => {
     const results: CommandResult[] = new Array(commands.length);
     const transaction: Transaction = { locked: new Map(), recordings: [] };

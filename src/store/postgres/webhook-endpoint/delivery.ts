@@ -1,8 +1,14 @@
 // Webhook deliveries. They are created together with their event (event/record.ts).
 
 import { documentTag } from '../../../domain/document.ts';
+import type { Tenant } from '../../../domain/event/event.ts';
+import { compareIds } from '../../../domain/id-order.ts';
 import type { VersionTag } from '../../../domain/user-group/user-group.ts';
-import type { FinishedAttempt, WebhookEndpointKey } from '../../../domain/webhook-endpoint/delivery.ts';
+import type {
+  DeliveryKey,
+  FinishedAttempt,
+  WebhookEndpointKey,
+} from '../../../domain/webhook-endpoint/delivery.ts';
 import { endpointDocumentKey } from '../../../domain/webhook-endpoint/webhook-endpoint.ts';
 import {
   DELIVERY,
@@ -18,6 +24,7 @@ import type { Session } from '../client/session.ts';
 import { lockEnvironment } from '../document.ts';
 import type { CommandExecutor, QueryExecutor } from '../executor.ts';
 import { isSent, parameters, sentRows, toArrays } from '../sent-rows.ts';
+import { byTenant } from '../user-group/user-group.ts';
 
 const SELECT = `select ${DELIVERY.names} from deliveries
     where workspace_id = $1 and environment = $2 and endpoint_id = $3`;
@@ -121,14 +128,15 @@ export const claimDeliveries: CommandExecutor<'claimDeliveries'> = async (
   );
   const due = DELIVERY.readAll(rows);
   if (due.length === 0) return { deliveries: [], failingSince: since };
-  const claimed = await session.query(CLAIM, [...toArrays(DUE, due), until]);
+  const claimed = await session.query(CLAIM, [...toArrays(DUE, due.toSorted(byKey)), until]);
   const eventIds = new Set(claimed.map(([eventId]) => eventId));
   const deliveries = due.filter(({ eventId }) => eventIds.has(eventId));
   return { deliveries: deliveries.map((each) => ({ ...each, nextAttemptAt: until })), failingSince: since };
 };
 
 export const finishAttempts: CommandExecutor<'finishAttempts'> = async (session, { attempts }) => {
-  await session.query(FINISH, toArrays(FINISHED, attempts));
+  const inOrder = attempts.toSorted(({ key: a }, { key: b }) => byKey(a, b));
+  await session.query(FINISH, toArrays(FINISHED, inOrder));
   return null;
 };
 
@@ -189,5 +197,15 @@ export const setFailingSince: CommandExecutor<'setFailingSince'> = async (sessio
 
 /** `rows` have the columns of `DELIVERY`. */
 function toKeyArrays(rows: readonly unknown[][]): unknown[][] {
-  return toArrays(DELIVERY_KEY, DELIVERY.readAll(rows));
+  return toArrays(DELIVERY_KEY, DELIVERY.readAll(rows).toSorted(byKey));
+}
+
+/** Every process sorts deliveries this way, so that two of them do not deadlock. */
+function byKey(a: DeliveryKey, b: DeliveryKey): number {
+  return byEndpoint(a, b) || compareIds(a.eventId, b.eventId);
+}
+
+/** Same order for endpoints; an environment comes before its endpoints. */
+export function byEndpoint(a: Tenant & Partial<WebhookEndpointKey>, b: typeof a): number {
+  return byTenant(a, b) || compareIds(a.endpointId ?? '', b.endpointId ?? '');
 }
