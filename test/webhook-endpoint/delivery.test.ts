@@ -266,8 +266,10 @@ describeOnEachDatabase('A webhook', (database) => {
     assert.deepEqual(failing, { last_delivered_at: lastSuccess, pending_deliveries: 1 });
     assert.ok(Date.parse(failingSince) >= Date.parse(lastSuccess));
     assertProblem(await tenant.call('GET', `${PATH}/unknown/health`), 'not_found');
-    // Earlier failures may be those of another URL, or of an earlier endpoint with the same id.
     await tenant.endpoint('health', receiver.url);
+    assert.equal((await health()).failing_since, failingSince);
+    // Earlier failures may be those of another URL, or of an earlier endpoint with the same id.
+    await tenant.endpoint('health', `${receiver.url}/changed`);
     assert.equal((await health()).failing_since, null);
     await tenant.createGroup('three');
     await eventually('the failure', async () => (await health()).failing_since !== null);
@@ -543,23 +545,23 @@ describeOnEachDatabase('A webhook', (database) => {
     await tenant.waitUntilDisabled('idle');
   });
 
-  it('that fails after its endpoint was enabled again does not count the failures before', async () => {
+  it('that fails after its endpoint was changed does not count the failures before', async () => {
     await using receiver = await Receiver.start(respondWith(503));
     const tenant = await newTenant();
     const failingSince = async () =>
-      (await tenant.call('GET', `${PATH}/enabled/health`)).json.health.failing_since as string | null;
-    await tenant.endpoint('enabled', receiver.url);
+      (await tenant.call('GET', `${PATH}/changed/health`)).json.health.failing_since as string | null;
+    await tenant.endpoint('changed', receiver.url);
     await tenant.createGroup('first');
     await eventually('the failure', async () => (await failingSince()) !== null);
     const { promise: running, resolve } = Promise.withResolvers<ServerResponse>();
     receiver.respond = resolve;
     await advance(service, 6 * DAY);
     const response = await running;
-    await tenant.endpoint('enabled', receiver.url);
+    await tenant.endpoint('changed', receiver.url, ['*']);
     assert.equal(await failingSince(), null);
     response.writeHead(503).end();
     await eventually('the next failure', async () => (await failingSince()) !== null);
-    assert.equal((await tenant.call('GET', `${PATH}/enabled`)).json.webhook_endpoint.enabled, true);
+    assert.equal((await tenant.call('GET', `${PATH}/changed`)).json.webhook_endpoint.enabled, true);
   });
 
   for (const way of ['PUT', 'configuration'])

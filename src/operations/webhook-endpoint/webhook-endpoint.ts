@@ -75,7 +75,7 @@ export async function putWebhookEndpoint(
   const fields = { body: webhookEndpointText(body), secret: sealed };
   const stored = await putDocument(context, caller, definition, id, fields, precondition);
   // Past failures may concern another URL, or an endpoint that was deleted during an attempt.
-  if (body.enabled) await recordHealth(context, endpointKey(caller, id), null);
+  if (stored.isChanged) await recordHealth(context, endpointKey(caller, id), null);
   return { ...stored, secret: stored.created ? secrets.current : null };
 }
 
