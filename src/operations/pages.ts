@@ -26,12 +26,15 @@ export async function* pagesOfList<Page extends { nextCursor: string | null }>(
 
 const BATCH = 1_000;
 
-/** Changes everything in small transactions; `change` returns how many rows it has changed. */
+/**
+ * Changes rows in small transactions; `change` returns how many it has changed. Returns whether none is left.
+ */
 export async function inBatches(
   change: (limit: number) => Promise<number>,
   maxBatches = Number.POSITIVE_INFINITY,
-): Promise<void> {
-  for (let batch = 0; batch < maxBatches; batch++) if ((await change(BATCH)) < BATCH) return;
+): Promise<boolean> {
+  for (let batch = 0; batch < maxBatches; batch++) if ((await change(BATCH)) < BATCH) return true;
+  return false;
 }
 
 export function* chunks<Item>(items: Iterable<Item>, size: number): Generator<Item[]> {

@@ -735,6 +735,26 @@ describeOnEachDatabase('A webhook', (database) => {
       )
     ).json;
 
+  for (const way of ['PUT', 'configuration'])
+    it(`of a deleted endpoint is not one of another endpoint with its id, however many there are, by ${way}`, async () => {
+      const tenant = await newTenant();
+      const id = `inherited-by-${way}`;
+      const url = 'http://127.0.0.1:1025/';
+      await tenant.endpoint(id, url);
+      await insertDeliveries(id, 'failed', 100_000, 20_001);
+      assert.equal((await tenant.call('DELETE', `${PATH}/${id}`)).status, 204);
+      const endpoint = { url, event_types: ['user_group.created'] };
+      const create = () =>
+        way === 'PUT'
+          ? tenant.call('PUT', `${PATH}/${id}`, endpoint)
+          : tenant.call('PUT', '/v1/config', { version: 1, webhook_endpoints: { [id]: endpoint } });
+      assertProblem(await create(), 'overloaded');
+      const { status, text } = await create();
+      assert.ok(status === 200 || status === 201, text);
+      assert.deepEqual(await tenant.deliveries(id), []);
+      assert.equal((await redeliverAll(tenant, id)).redelivered, 0);
+    });
+
   it('is one of about a thousand that a request delivers again', async () => {
     const tenant = await newTenant();
     await tenant.endpoint('many', 'http://127.0.0.1:1025/');

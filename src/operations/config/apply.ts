@@ -1,16 +1,16 @@
 import type { Caller } from '../../domain/api-token.ts';
 import type { ConfigBody } from '../../domain/config/config.ts';
 import type { ConfigPlan } from '../../domain/config/config-plan.ts';
-import { nextVersion } from '../../domain/document.ts';
+import { type DocumentKey, nextVersion } from '../../domain/document.ts';
 import { type EventType, tenantOf } from '../../domain/event/event.ts';
-import { parseWebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
+import type { WebhookEndpointKey } from '../../domain/webhook-endpoint/delivery.ts';
 import type { DocumentChange } from '../../store/port.ts';
 import { withoutTarget } from '../document/document.ts';
 import type { EnvironmentConfig } from '../document/environment-config.ts';
 import { newEvent } from '../event/event.ts';
 import { leaseId } from '../machinery/id-lease.ts';
 import { newKeySet } from '../signing-key/key-set.ts';
-import { forgetDeliveries, recordHealth } from '../webhook-endpoint/webhook-endpoint.ts';
+import { forgetEndpoint, prepareDeliveries, recordHealth } from '../webhook-endpoint/webhook-endpoint.ts';
 import { type ConfigOptions, configChanged, type Draft, draftConfig } from './plan.ts';
 import type { ConfigContext } from './prepare.ts';
 
@@ -27,6 +27,7 @@ export async function applyConfig(
 ): Promise<ConfigPlan> {
   const { plan, drafts, config } = await draftConfig(context, caller, body, options);
   if (options.dryRun || drafts.length === 0) return plan;
+  await prepareEndpoints(context, drafts);
   const changes = await documentChanges(context, caller, config, drafts);
   const version = await context.store.write({
     kind: 'changeConfig',
@@ -62,13 +63,22 @@ async function documentChange(context: ConfigContext, caller: Caller, draft: Dra
   return { before: stored, after, event };
 }
 
+/** Prepares new webhook endpoints, as the call for a single endpoint does. */
+async function prepareEndpoints(context: ConfigContext, drafts: readonly Draft[]): Promise<void> {
+  const created = drafts.filter(({ stored }) => stored === null).flatMap(({ key }) => endpointOf(key) ?? []);
+  await Promise.all(created.map((endpoint) => prepareDeliveries(context, endpoint)));
+}
+
 /** Follows up on changed webhook endpoints, as the calls for a single endpoint do. */
 async function updateDeliveries(context: ConfigContext, changes: readonly DocumentChange[]): Promise<void> {
   for (const { before, after } of changes) {
-    const { kind, workspaceId, environment, id: endpointId } = (after ?? before)!;
-    if (kind !== 'webhook_endpoint') continue;
-    const endpoint = { workspaceId, environment, endpointId };
-    if (after === null) await forgetDeliveries(context, endpoint);
-    else if (parseWebhookEndpoint(after).enabled) await recordHealth(context, endpoint, null);
+    const endpoint = endpointOf((after ?? before)!);
+    if (endpoint === null) continue;
+    if (after === null) await forgetEndpoint(context, endpoint);
+    else await recordHealth(context, endpoint, null);
   }
+}
+
+function endpointOf({ kind, workspaceId, environment, id }: DocumentKey): WebhookEndpointKey | null {
+  return kind === 'webhook_endpoint' ? { workspaceId, environment, endpointId: id } : null;
 }

@@ -39,7 +39,7 @@ import {
 import { newEvent } from '../event/event.ts';
 import { type PageQuery, readCursor } from '../list-cursor.ts';
 import { inBatches } from '../pages.ts';
-import { versionMismatch } from '../refusals.ts';
+import { tooBusy, versionMismatch } from '../refusals.ts';
 
 const definition = webhookEndpointDefinition;
 /**
@@ -54,7 +54,7 @@ const LOOKED_AT = 500;
 const MAX_REDELIVERED = 1_000;
 /** Maximum up to which pending deliveries of an endpoint are counted. */
 export const MAX_COUNTED = 1_000;
-/** Maximum number of batches; the remaining deliveries are deleted with their events. */
+/** Maximum number of batches of deliveries that one call deletes; retention deletes the others. */
 const MAX_DELETIONS = 10;
 
 type WebhookContext = DocumentContext & Pick<Context, 'allowsPrivateWebhooks'>;
@@ -71,6 +71,7 @@ export async function putWebhookEndpoint(
   precondition: Precondition | undefined,
 ): Promise<StoredDocument & { secret: Secret | null }> {
   refuseAddress(context, body);
+  await prepareDeliveries(context, endpointKey(caller, id));
   const { secrets, sealed } = newSecrets(context, documentKey(caller, definition, id));
   const fields = { body: webhookEndpointText(body), secret: sealed };
   const stored = await putDocument(context, caller, definition, id, fields, precondition);
@@ -116,18 +117,40 @@ export async function deleteWebhookEndpoint(
   precondition: Precondition | undefined,
 ): Promise<void> {
   await deleteDocument(context, caller, definition, id, precondition);
-  await forgetDeliveries(context, endpointKey(caller, id));
+  await forgetEndpoint(context, endpointKey(caller, id));
 }
 
-/** Deletes the deliveries of a deleted endpoint, unless another one has its id by now. */
-export async function forgetDeliveries(
+/** Deletes the health and deliveries of a deleted endpoint. */
+export async function forgetEndpoint(
   context: Pick<WebhookContext, 'store'>,
   endpoint: WebhookEndpointKey,
 ): Promise<void> {
   await recordHealth(context, endpoint, null);
-  const { store } = context;
+  await deleteDeliveries(context, endpoint, MAX_DELETIONS);
+}
+
+/**
+ * Deletes the remaining deliveries of a deleted endpoint before another one with its id is created, which
+ * would deliver them to another receiver. Throws `overloaded` if there are too many for one call.
+ */
+export async function prepareDeliveries(
+  context: Pick<WebhookContext, 'store'>,
+  endpoint: WebhookEndpointKey,
+): Promise<void> {
+  if (await deleteDeliveries(context, endpoint, MAX_DELETIONS)) return;
+  throw tooBusy(
+    'A deleted webhook endpoint with this id has many deliveries, which are being deleted before its id can be used again. Repeat the request.',
+  );
+}
+
+/** Deletes deliveries unless their endpoint exists. Returns whether that is done. */
+export function deleteDeliveries(
+  { store }: Pick<WebhookContext, 'store'>,
+  endpoint: WebhookEndpointKey,
+  maxBatches?: number,
+): Promise<boolean> {
   const command = { kind: 'deleteDeliveries', endpoint, tag: null } as const;
-  await inBatches((limit) => store.write({ ...command, limit }), MAX_DELETIONS);
+  return inBatches((limit) => store.write({ ...command, limit }), maxBatches);
 }
 
 /**
