@@ -329,8 +329,8 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await page.getByRole('button', { name: 'Review changes' }).click();
     const rows = (text: string) =>
       page
-        .getByRole('cell', { name: text, exact: true })
-        .locator('code')
+        .locator('[data-label]')
+        .getByText(text, { exact: true })
         .evaluate((element) => element.getClientRects().length);
     assert.deepEqual([await rows('name'), await rows('"Changed"')], [1, 1]);
     await context.close();

@@ -111,7 +111,7 @@ describe('The Big List of Naughty Strings in a browser', { skip: skipsBrowser },
     assert.deepEqual(await page.evaluate(FOREIGN), [], path);
     assert.deepEqual(incidents.splice(0), [], path);
     return (await page.evaluate(
-      `[...document.querySelectorAll('a, td, h1, code')].map((each) => each.textContent)`,
+      `[...document.querySelectorAll('a, th, td, h1, code')].map((each) => each.textContent)`,
     )) as string[];
   }
 

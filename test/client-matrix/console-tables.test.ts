@@ -28,20 +28,20 @@ const VIEW_AS = '/console/user-groups/demo-alpenglow/view-as';
 const SCROLLED =
   "[...document.querySelectorAll('.table')].filter((table) => table.scrollWidth > table.clientWidth).length";
 const BROKEN_IDS =
-  "[...document.querySelectorAll('td .id')].filter((id) => id.getClientRects().length > 1).map((id) => id.textContent)";
+  "[...document.querySelectorAll('tbody .id')].filter((id) => id.getClientRects().length > 1).map((id) => id.textContent)";
 
 /** Selects values that overlap the column name floating to their left. */
-const OVERLAID = `[...document.querySelectorAll('td')].filter((cell) => {
+const OVERLAID = `[...document.querySelectorAll('[data-label]')].filter((cell) => {
   const { display, marginLeft } = getComputedStyle(cell, '::before');
   return cell.checkVisibility() && display !== 'none' && parseFloat(getComputedStyle(cell).paddingLeft) < -parseFloat(marginLeft);
 }).map((cell) => cell.dataset.label)`;
 /** Selects the distinct distances of card titles from the edges of their cards. */
 const TITLE_INSETS =
-  "[...new Set([...document.querySelectorAll('tr :is(td:first-child:not(:has(input)), td:has(> input) + td)')].map((cell) => getComputedStyle(cell).paddingLeft))]";
+  "[...new Set([...document.querySelectorAll('tbody th:not(:has(> .field))')].map((cell) => getComputedStyle(cell).paddingLeft))]";
 
 /** Selects the distinct names of columns that are shown beside fields. */
 const NAMES_OF_FIELDS =
-  "[...new Set([...document.querySelectorAll('td:has(.field)')].filter((cell) => getComputedStyle(cell, '::before').display !== 'none').map((cell) => cell.dataset.label))]";
+  "[...new Set([...document.querySelectorAll('[data-label]:has(.field)')].filter((cell) => getComputedStyle(cell, '::before').display !== 'none').map((cell) => cell.dataset.label))]";
 
 /** Pages whose filters are all visible. */
 const FILTERED = ['/console/events', '/console/user-groups?seen=never'];

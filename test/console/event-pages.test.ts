@@ -48,7 +48,7 @@ describeOnEachDatabase('events in the console', (database) => {
     const rows: Row[] = [];
     for (const { name, text: cell, attributes } of elementsOf(text)) {
       if (name === 'tr') rows.push({ cells: {}, hrefs: [] });
-      if (name === 'td')
+      if ('data-label' in attributes)
         rows.at(-1)!.cells[attributes['data-label']!] = cell
           .replace(/History|Restore this value|Undo/g, '')
           .replace(/\s+/g, ' ')

@@ -155,6 +155,16 @@ describeOnEachDatabase('the list of user groups in the console', (database) => {
     assert.doesNotMatch((await reader.get(LIST)).text, /checkbox/);
   });
 
+  it('names each row by the id, also beside a check box', async () => {
+    await create('named');
+    const { token } = await service.apiToken({ permission: 'read-only' });
+    for (const person of [browser, await ConsoleBrowser.signIn(service, token)]) {
+      const elements = elementsOf((await person.get(`${LIST}?search=named`)).text);
+      const header = elements.find(({ attributes }) => attributes.scope === 'row');
+      assert.deepEqual([header?.text, header?.attributes['aria-label']], ['named', 'named']);
+    }
+  });
+
   it('exports all pages of the current list as CSV, with formulas escaped', async () => {
     const { token } = await service.apiToken({ workspaceName: 'exported', permission: 'read-only' });
     const names = ['=1+1', '+1', '-1', '@a', 'a;=1+1', 'a; "-1', 'a "quoted"; text', 'plain'];

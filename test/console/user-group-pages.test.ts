@@ -62,7 +62,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
     for (const { name, text: cell, attributes } of elementsOf(text)) {
       if (name === 'table' && rows.length > 0) break;
       if (name === 'tr') rows.push([]);
-      if (name === 'td' && 'data-label' in attributes) rows.at(-1)!.push(cell.trim());
+      if ('data-label' in attributes) rows.at(-1)!.push(cell.trim());
     }
     return rows.filter((row) => row.length > 0);
   }

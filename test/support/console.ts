@@ -128,6 +128,7 @@ export class ConsoleBrowser {
     );
     if (!this.#hasAnyText) assertNoMistakes(response.text, path);
     assertErrorsNameLabels(response.text, path);
+    assertRowsHaveHeaders(response.text, path);
     for (const cookie of response.headers['set-cookie'] ?? []) this.#store(cookie);
     return response;
   }
@@ -163,6 +164,12 @@ function assertErrorsNameLabels(page: string, path: string): void {
     const labels = elements.filter((each) => field !== undefined && each.attributes.for === field);
     for (const label of labels) assert.ok([label.text, ...legends].includes(text), `${path}: ${text}`);
   }
+}
+
+/** Checks that each row of a table has one header. */
+function assertRowsHaveHeaders(page: string, path: string): void {
+  const count = (pattern: RegExp) => page.match(pattern)?.length ?? 0;
+  assert.equal(count(/<th scope="row"/g), count(/<tr>/g) - count(/<thead>/g), path);
 }
 
 /**

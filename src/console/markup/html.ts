@@ -1,8 +1,8 @@
 // Elements that several pages share.
 
-import { type Html, html, type Insertion, joined, NO_HTML } from '../../http/response/html.ts';
+import { Html, html, type Insertion, joined, NO_HTML } from '../../http/response/html.ts';
 
-export { type Html, html, type Insertion, joined, NO_HTML };
+export { Html, html, type Insertion, joined, NO_HTML };
 
 /** Longest word that columns and buttons keep in one piece, in characters. */
 const WORD = 24;
@@ -138,31 +138,47 @@ export function definitions(rows: readonly (readonly [name: Insertion, value: In
   return html`<dl>${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
+interface TableOptions {
+  /** Id for scripts that add rows. */
+  rowsId?: string;
+  /** Index of the column that names the row; screen readers repeat it before the other cells. */
+  rowHeader?: number;
+}
+
 /**
- * Renders a table. On a small screen, each row is a card: the first cell is its title, and every other cell
- * shows the name of its column, unless it is empty. `ifEmpty` replaces a table without rows. `rowsId` is an
- * id for scripts that add rows.
+ * Renders a table. On a small screen, each row is a card: its header is the title, and every other cell shows
+ * the name of its column, unless it is empty. `ifEmpty` replaces a table without rows.
  */
 export function table(
   caption: string,
   columns: readonly string[],
   rows: readonly (readonly Insertion[])[],
   ifEmpty?: string,
-  rowsId?: string,
+  { rowsId, rowHeader = 0 }: TableOptions = {},
 ): Html {
   if (rows.length === 0 && ifEmpty !== undefined) return none(ifEmpty);
   return html`<div class="table"><table>
 <caption class="hidden">${caption}</caption>
 <thead><tr>${columns.map((name) => html`<th scope="col"${wrapping(name)}>${name}</th>`)}</tr></thead>
 <tbody${rowsId === undefined ? '' : html` id="${rowsId}"`}>${rows.map(
-    (cells) => html`<tr>${cells.map((cell, index) => tableCell(columns[index]!, cell))}</tr>
+    (cells) =>
+      html`<tr>${cells.map((cell, index) => tableCell(columns[index]!, cell, index === rowHeader))}</tr>
 `,
   )}</tbody>
 </table></div>`;
 }
 
-function tableCell(column: string, cell: Insertion): Html {
-  return html`<td data-label="${column}"${wrapping(cell)}>${cell}</td>`;
+function tableCell(column: string, cell: Insertion, isHeader: boolean): Html {
+  return isHeader
+    ? html`<th scope="row" data-label="${column}"${wrapping(cell)}${headerLabel(cell)}>${cell}</th>`
+    : html`<td data-label="${column}"${wrapping(cell)}>${cell}</td>`;
+}
+
+/** Returns the text of a header as its label if it has a button that copies it, whose label repeats the text. */
+function headerLabel(cell: Insertion): Html {
+  if (!Html.is(cell) || !cell.markup.includes('data-copy')) return NO_HTML;
+  const text = cell.markup.replace(/<p\b/g, ' $&').replace(/<[^>]*>/g, '');
+  return html` aria-label="${new Html(text)}"`;
 }
 
 /** Shows the text unchanged in a fixed-width font. */

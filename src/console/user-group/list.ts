@@ -134,7 +134,7 @@ function results(userGroups: readonly UserGroup[], columns: readonly string[], i
       ...(isWriter ? [editLink(userGroup)] : []),
     ]),
     undefined,
-    ROWS,
+    { rowsId: ROWS, rowHeader: isWriter ? 1 : 0 },
   );
 }
 
