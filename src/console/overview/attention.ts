@@ -7,7 +7,7 @@ import { parseWebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endp
 import { listNewestApiTokens } from '../../operations/api-token/api-token.ts';
 import { findHealth } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { API_TOKENS, apiTokenLink, expiresSoon } from '../api-token/show.ts';
-import { badge, type Html, html, idLink, link, NO_HTML, none, pathTo, time } from '../markup/html.ts';
+import { badge, type Html, html, idLink, link, none, pathTo, time } from '../markup/html.ts';
 import { environmentConfig, type PageCall, unlessBusy } from '../page.ts';
 import { WEBHOOKS } from '../webhook-endpoint/delivery.ts';
 import { isDisabledByService, NO_DELIVERIES, NO_EVENTS } from '../webhook-endpoint/health.ts';
@@ -17,23 +17,33 @@ const UNUSED_MS = DAY_MS;
 /** Maximum number of API tokens of each kind; the list has all. */
 const MAX_ITEMS = 10;
 
-/** Returns nothing under load, when lists are slowed down. */
+/** Under load, when lists are slowed down, says so instead. */
 export async function attention(call: PageCall): Promise<Html> {
-  const found = await unlessBusy(Promise.all([failingEndpoints(call), activeApiTokens(call)]));
-  if (found === null) return NO_HTML;
-  const [endpoints, apiTokens] = found;
+  const items = await unlessBusy(findItems(call));
+  return html`<section aria-labelledby="attention"><h2 id="attention">Needs attention</h2>
+${items === null ? BUSY : itemList(items)}
+</section>`;
+}
+
+const BUSY = none('The service is too busy to check webhook endpoints and API tokens now. Reload this page.');
+
+function itemList(items: readonly Html[]): Html {
+  if (items.length === 0)
+    return none('No webhook endpoint fails, and no API token expires soon or is unused.');
+  return html`<ul class="entries">${items.map((item) => html`<li>${item}</li>`)}</ul>`;
+}
+
+async function findItems(call: PageCall): Promise<Html[]> {
+  const [endpoints, apiTokens] = await Promise.all([failingEndpoints(call), activeApiTokens(call)]);
   const now = call.context.clock();
   const expiringSoon = apiTokens
     .filter((apiToken) => expiresSoon(apiToken, now))
     .sort((a, b) => a.expiresAt! - b.expiresAt!);
-  const items = [
+  return [
     ...endpoints,
     ...firstItems(expiringSoon.map(expiring)),
     ...firstItems(apiTokens.filter((apiToken) => isUnused(apiToken, now)).map(unused)),
   ];
-  return html`<section aria-labelledby="attention"><h2 id="attention">Needs attention</h2>
-${items.length === 0 ? none('No webhook endpoint fails, and no API token expires soon or is unused.') : html`<ul class="entries">${items.map((item) => html`<li>${item}</li>`)}</ul>`}
-</section>`;
 }
 
 async function failingEndpoints(call: PageCall): Promise<Html[]> {

@@ -23,6 +23,7 @@ import {
   isolated,
   link,
   NO_HTML,
+  none,
   pathTo,
   table,
   time,
@@ -157,12 +158,13 @@ async function findNamed({ context, caller }: PageCall, { search }: Search): Pro
   return newId === null ? null : { id: newId, formerId: search };
 }
 
-/** Says that the text of the search was the id of a user group until it was deleted. */
+/** Says that the text of the search was the id of a user group until it was deleted, or that this is unknown. */
 async function deletedText({ context, caller }: PageCall, { search }: Search): Promise<Html> {
   if (idViolation(search) !== null) return NO_HTML;
   const target = { type: 'user_group', id: search } as const;
   const page = await unlessBusy(listEvents(context, caller, { order: 'newest', limit: 1, target }));
-  if (page?.events[0]?.type !== 'user_group.deleted') return NO_HTML;
+  if (page === null) return none('The service is too busy to look for a deleted user group with this id.');
+  if (page.events[0]?.type !== 'user_group.deleted') return NO_HTML;
   const events = link(pathTo('user-groups', search, 'events'), 'its events');
   return html`<p>A user group with the id ${identifier(search)} was deleted: see ${events}.</p>`;
 }

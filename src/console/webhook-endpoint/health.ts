@@ -17,16 +17,22 @@ export async function healthText(
   document: Document,
   { failingSince, lastDeliveredAt }: EndpointHealth,
 ): Promise<Html> {
-  if (!parseWebhookEndpoint(document).enabled)
-    return (await isDisabledByService(call, document))
-      ? html`${badge('bad', 'disabled')} by the service, because it failed`
-      : badge('neutral', 'disabled');
+  if (!parseWebhookEndpoint(document).enabled) return disabledText(call, document);
   if (!call.context.keepsEvents) return html`${NO_DELIVERIES}: ${NO_EVENTS}`;
   if (failingSince !== null) return html`${badge('bad', 'failing')} since ${time(failingSince)}`;
   return lastDeliveredAt === null ? badge('neutral', 'enabled, nothing delivered') : badge('good', 'healthy');
 }
 
-/** Whether the last change of the endpoint is that the service disabled it. False under load: then unknown. */
+async function disabledText(call: PageCall, document: Document): Promise<Html> {
+  const isByService = await unlessBusy(isDisabledByService(call, document));
+  if (isByService === null)
+    return html`${badge('warning', 'disabled')} The service is too busy to look up why.`;
+  return isByService
+    ? html`${badge('bad', 'disabled')} by the service, because it failed`
+    : badge('neutral', 'disabled');
+}
+
+/** Whether the last change of the endpoint is that the service disabled it. */
 export async function isDisabledByService(
   { context, caller }: PageCall,
   document: Document,
@@ -34,8 +40,8 @@ export async function isDisabledByService(
   if (parseWebhookEndpoint(document).enabled) return false;
   const target = { type: 'webhook_endpoint', id: document.id } as const;
   const query = { order: 'newest', limit: 1, type: 'webhook_endpoint.disabled', target } as const;
-  const page = await unlessBusy(listEvents(context, caller, query));
-  return page?.events[0]?.version === document.version;
+  const { events } = await listEvents(context, caller, query);
+  return events[0]?.version === document.version;
 }
 
 export function lastSuccess({ lastDeliveredAt }: EndpointHealth): Html {
