@@ -5,7 +5,9 @@ import { describe, it } from 'node:test';
 import { Form, MAX_FORM_BYTES, MAX_FORM_CHARACTERS } from '../../src/console/form/form.ts';
 import { MAX_KEPT_CHARACTERS } from '../../src/console/request/interrupted-form.ts';
 import { groupOfText } from '../../src/console/user-group/merge.ts';
+import { propertyFields, readProperties } from '../../src/console/user-group/properties.ts';
 import { limits } from '../../src/domain/field.ts';
+import { CpuQueue } from '../../src/operations/machinery/cpu-queue.ts';
 import { ConsoleBrowser, newWorkspace } from '../support/console.ts';
 import { textOf } from '../support/console-page.ts';
 import { sqlite } from '../support/database.ts';
@@ -21,6 +23,8 @@ const LARGE_FORMS = 16;
 const PATH = '/console/user-groups/a/review';
 const OPTIONS = 100;
 const INPUTS = 100;
+/** Turns in which so many inputs are shown at least. */
+const MIN_TURNS = 20;
 /** Takes a few milliseconds if each lookup is constant; searching all fields would take seconds. */
 const MAX_MS = 500;
 
@@ -107,6 +111,23 @@ describe('A form of the console', () => {
       assert.deepEqual([form.has(name), form.text(name), form.texts(name)], [true, name, [name]]);
     const tookMs = performance.now() - startedAt;
     assert.ok(tookMs < MAX_MS, `${tookMs} ms`);
+  });
+
+  it('is shown again in several turns of the event loop', async () => {
+    const inputs = Array.from({ length: MAX_FIELDS / 3 }, (_, index) => [
+      [`property-${index}-key`, `key ${index}`],
+      [`property-${index}`, 'x'],
+    ]);
+    const typed = readProperties(new Form(inputs.flat() as [string, string][]), null);
+    let turns = 0;
+    let next = setImmediate(function count() {
+      turns++;
+      next = setImmediate(count);
+    });
+    const { markup } = await propertyFields(CpuQueue.create(), typed, undefined);
+    clearImmediate(next);
+    assert.equal(markup.split('-kind"').length - 1, inputs.length);
+    assert.ok(turns >= MIN_TURNS, `${turns} turns`);
   });
 
   it('is refused for a body that is too large for the API', async () => {

@@ -42,7 +42,7 @@ export const creation = formPages({
     const config = await environmentConfig(call);
     const isJson = isJsonForm(call.query, form);
     const typed = problem === undefined ? typedGroup(config, isJson) : readGroup(form, config);
-    return createContent({ id: form.text('user_group_id'), ...typed }, config, problem);
+    return createContent(call, { id: form.text('user_group_id'), ...typed }, config, problem);
   },
 });
 
@@ -57,7 +57,11 @@ export const creationAgain: Page = {
     const { context, form } = call;
     await context.cpu.turn(form.size);
     const [id, config] = [form.text('user_group_id'), await environmentConfig(call)];
-    return formView(call, CREATE_PATH, createContent({ id, ...typedIn(call, id, config) }, config));
+    return formView(
+      call,
+      CREATE_PATH,
+      await createContent(call, { id, ...typedIn(call, id, config) }, config),
+    );
   },
 };
 
@@ -85,11 +89,12 @@ const EXISTS = new Problem(
 );
 
 /** `problem` is why the form was rejected. */
-function createContent(
+async function createContent(
+  { context }: PageCall,
   { id, ...typed }: TypedGroup & { id: string },
   config: EnvironmentConfig,
   problem?: Problem,
-): FormContent {
+): Promise<FormContent> {
   return {
     title: 'Create a user group',
     text: problemSummary(problem, { user_group_id: ID_LABEL }),
@@ -102,7 +107,7 @@ ${textField({
   isRequired: true,
   problem,
 })}
-${groupFields(typed, config, null, problem)}`,
+${await groupFields(context, typed, config, null, problem)}`,
     button: 'Create',
     back: pathTo('user-groups'),
     more: modeButton(typed, AGAIN_PATH),

@@ -81,7 +81,7 @@ async function editView(call: PageCall, typed: TypedGroup, opened: Opened, probl
     text: html`<p>${idLink(group, id)}</p>
 ${problemSummary(problem)}`,
     fields: html`${openedFields(opened)}
-${groupFields(typed, config, id, problem)}`,
+${await groupFields(call.context, typed, config, id, problem)}`,
     button: 'Review changes',
     back: group,
     more: modeButton(typed, `${group}/edit`),

@@ -5,6 +5,7 @@ import { limits } from '../../domain/field.ts';
 import { refuseFields } from '../../domain/request-body.ts';
 import { type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
 import { type UserGroupFields, userGroupBody } from '../../domain/user-group/user-group-body.ts';
+import type { Context } from '../../operations/context.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { Problem, type Violation } from '../../problem.ts';
 import { type Change, changeList } from '../event/changes.ts';
@@ -119,15 +120,16 @@ export function differences(stored: UserGroup, fields: GroupFields): Change[] {
 }
 
 /** `userGroupId` is null for a new group. */
-export function groupFields(
+export async function groupFields(
+  { cpu }: Pick<Context, 'cpu'>,
   { name, mapping, properties }: TypedGroup,
   config: EnvironmentConfig,
   userGroupId: string | null,
   problem: Problem | undefined,
-): Html {
+): Promise<Html> {
   return html`${nameField({ value: name, problem })}
 ${mappingFields(mapping, config, userGroupId, problem)}
-${propertyFields(properties, problem)}`;
+${await propertyFields(cpu, properties, problem)}`;
 }
 
 /** Button that shows the form in the other mode. Must follow the main button, which the Enter key presses. */

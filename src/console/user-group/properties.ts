@@ -11,6 +11,7 @@ import {
   parseTree,
 } from '../../domain/json/json-tree.ts';
 import { type JsonText, jsonPointer, ONLY_NUMBER } from '../../domain/json/strict-json.ts';
+import { type CpuQueue, GRACE_MS } from '../../operations/machinery/cpu-queue.ts';
 import type { Problem, Violation } from '../../problem.ts';
 import { areaField, choiceField, group, hidden, textField, withoutErrorsAt } from '../form/fields.ts';
 import { type Form, parseTypedJson } from '../form/form.ts';
@@ -50,6 +51,8 @@ export interface TypedProperties {
 /** Maximum number of rows. More members are edited as JSON. */
 const MAX_ROWS = 40;
 const BLANK_ROWS = 3;
+/** Size of JSON whose processing takes as long as rendering an input. */
+const INPUT_BYTES = 256;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers drop line breaks, and parsers of HTML replace NUL.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
@@ -138,11 +141,12 @@ export function propertiesText(
   return fieldText('properties', stored, typed, other, violations);
 }
 
-/** `problem` is why the form was rejected. */
-export function propertyFields(
+/** `problem` is why the form was rejected. A property schema may have thousands of simple members. */
+export async function propertyFields(
+  cpu: CpuQueue,
   { inputs, other, hasRows }: TypedProperties,
   problem: Problem | undefined,
-): Html {
+): Promise<Html> {
   if (hasRows) return rowFields(inputs, other, problem);
   const ofOther = areaField({
     name: 'properties',
@@ -153,8 +157,13 @@ export function propertyFields(
     problem: withoutShownErrors(inputs, problem),
   });
   if (inputs.length === 0) return ofOther;
+  const fields: Html[] = [];
+  for (const [index, input] of inputs.entries()) {
+    await cpu.turn(INPUT_BYTES, GRACE_MS);
+    fields.push(inputField(input, index, problem));
+  }
   return html`<fieldset><legend>Properties</legend>
-${inputs.map((input, index) => inputField(input, index, problem))}
+${fields}
 ${ofOther}
 </fieldset>`;
 }
