@@ -107,7 +107,7 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
   it('says that nothing is there when it has read everything', async () => {
     const page = await open();
     await page.getByLabel('Id or name').fill('nothing like it');
-    await page.getByText('No user group here meets these conditions.').waitFor();
+    await page.getByText('No user group here meets these conditions: ').waitFor();
     await page.close();
   });
 

@@ -181,7 +181,12 @@ describeOnEachDatabase('events in the console', (database) => {
     );
     assert.equal(nextOf(ofGroup), undefined);
     const unknown = await browser.get(`${PATH}?target_id=unknown`);
-    assert.match(unknown.text, /No events meet these conditions\./);
+    assert.match(textOf(unknown), /No events meet these conditions: User group unknown\./);
+    assert.match(textOfElement(unknown.text, 'title'), /^Events: User group unknown · /);
+    assert.equal(
+      elementsOf(unknown.text).findLast(({ text }) => text === 'Show all events')?.attributes.href,
+      PATH,
+    );
     assert.match(unknown.text, /<option value="user_group" selected>/);
     const schema = await browser.get(`${PATH}?target_id=40&type=schema.updated`);
     assert.match(schema.text, /<option value="schema" selected>/);

@@ -92,7 +92,8 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
     for (const [query, title] of [
       ['', 'User groups · '],
       ['?search=+acme+', 'User groups: acme · '],
-      ['?search=acme&suspended=yes', 'User groups: acme · '],
+      ['?search=acme&match=prefix&suspended=yes', 'User groups: acme at the start, suspended · '],
+      ['?seen=never&seen_before=soon&invalid=mapping', 'User groups: never seen, invalid mapping · '],
     ] as const) {
       const { text } = await served(() => browser.get(LIST + query));
       assert.ok(textOfElement(text, 'title').startsWith(title), query);
@@ -178,11 +179,11 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
   it('says that there is nothing only at the end', async () => {
     const first = await browser.get(`${LIST}?search=nothing`);
     assert.doesNotMatch(textOf(first), /No user group/);
-    const hint = /No user group here meets these conditions\. Only ids and names were searched/;
+    const hint = /No user group here meets these conditions: nothing\. Only ids and names were searched/;
     assert.match(textOf(await searchOn(first)), hint);
     const property = await browser.get(`${LIST}?${new URLSearchParams({ search: 'no: thing' })}`);
     const none = textOf(await searchOn(property));
-    assert.match(none, /No user group here meets these conditions\./);
+    assert.match(none, /No user group here meets these conditions: no: thing\./);
     assert.doesNotMatch(none, hint);
   });
 
@@ -191,8 +192,12 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
     const reader = await ConsoleBrowser.signIn(service, token);
     for (const query of ['', '?columns=plan'])
       assert.match(textOf(await reader.get(`${LIST}${query}`)), /There are no user groups here yet\./);
-    const filtered = textOf(await reader.get(`${LIST}?suspended=yes`));
-    assert.match(filtered, /No user group here meets these conditions\./);
+    const filtered = await reader.get(`${LIST}?suspended=yes&created_since=2026-03-02&columns=plan`);
+    assert.match(
+      textOf(filtered),
+      /No user group here meets these conditions: suspended, created since 2026-03-02 \(UTC\)\./,
+    );
+    assert.equal(linkNamed(filtered, 'Show all user groups'), `${LIST}?columns=plan`);
   });
 
   it('ignores case in every script, in names and ids', async () => {
@@ -247,7 +252,7 @@ describeOnEachDatabase('the search for user groups in the console', (database) =
     const anywhere = await browser.get(`${LIST}?search=000000`);
     assert.match(textOf(anywhere), /customer-000000/);
     const start = await browser.get(`${LIST}?search=000000&match=prefix`);
-    assert.match(textOf(start), /No user group here meets these conditions\./);
+    assert.match(textOf(start), /No user group here meets these conditions: 000000 at the start\./);
     assert.match(textOf(await browser.get(`${LIST}?search=customer-00599&match=prefix`)), /The rare one/);
   });
 });

@@ -14,7 +14,7 @@ import { listNewestApiTokens } from '../../operations/api-token/api-token.ts';
 import type { Context } from '../../operations/context.ts';
 import { type EventQuery, type EventsPage, listEvents } from '../../operations/event/list.ts';
 import { choiceField, textField, wordsOf } from '../form/fields.ts';
-import { type Html, html, NO_HTML, none } from '../markup/html.ts';
+import { type Html, html, isolated, link, NO_HTML, none, titleWith } from '../markup/html.ts';
 import { nextPage, pageQuery } from '../markup/pagination.ts';
 import { ADMINS, type Page, type PageCall, READERS } from '../page.ts';
 import { requestPath } from '../request/browser.ts';
@@ -47,7 +47,7 @@ export const list: Page = {
   purpose: 'list events',
   access: 'list',
   handle: async (call) => ({
-    title: 'Events',
+    title: titleWith('Events', conditionTexts(call.query)),
     main: html`<h1>Events</h1>
 ${await filteredEvents(call)}`,
   }),
@@ -65,10 +65,11 @@ export async function filteredEvents(call: PageCall, subject?: EventTarget): Pro
     listEvents(context, caller, { order: 'newest', ...conditions, ...pageQuery(query, EVENTS) }),
     apiTokenLabels(call),
   ]);
+  const texts = conditionTexts(query);
   const actors = [...new Set([...page.events.map(({ actor }) => actorLabel(actor)), ...apiTokens])];
   const path = requestPath(request);
   return html`${filterForm(path, filter, actors, subject?.type)}
-${page.events.length === 0 ? emptyPage(context, page, filter) : await eventTable(call, page, subject?.id)}
+${page.events.length === 0 ? emptyPage(context, page, path, filter, texts) : await eventTable(call, page, subject?.id)}
 ${nextPage(path, page.nextCursor, Object.fromEntries(query), 'Older events')}`;
 }
 
@@ -87,14 +88,36 @@ async function apiTokenLabels({ context, caller }: PageCall): Promise<string[]> 
 
 const MEMBER_HINT = 'Write a property as properties.plan, and an entry of the mapping as mapping.40.';
 
-/** Text for a page without events. With a filter, more may follow. */
-function emptyPage(context: Context, { nextCursor }: EventsPage, filter: Filter): Html {
-  if (nextCursor !== null)
-    return none('None of the events searched so far meets these conditions; continue on the next page.');
-  const isFiltered = Object.values(filter).some((condition) => condition);
-  if (!isFiltered || !context.keepsEvents) return noEvents(context);
-  const hint = filter.field === '' || filter.field.includes('.') ? '' : ` ${MEMBER_HINT}`;
-  return none(`No events meet these conditions. Requests that changed nothing are not recorded.${hint}`);
+/** Says that a page has no events. With a filter, more may follow. */
+function emptyPage(
+  context: Context,
+  { nextCursor }: EventsPage,
+  path: string,
+  { field }: Filter,
+  texts: readonly string[],
+): Html {
+  if (!context.keepsEvents || texts.length === 0) return noEvents(context);
+  const hint = field === '' || field.includes('.') ? '' : ` ${MEMBER_HINT}`;
+  const conditions = `these conditions: ${texts.join(', ')}`;
+  return html`${none(
+    nextCursor === null
+      ? `No events meet ${conditions}. Requests that changed nothing are not recorded.${hint}`
+      : `None of the events searched so far meets ${conditions}; continue on the next page.`,
+  )}<p>${link(path, 'Show all events')}</p>`;
+}
+
+/** Returns the conditions in the URL as a person reads them in a title or a sentence. */
+export function conditionTexts(query: URLSearchParams): string[] {
+  const { type, target_type, target_id, actor, field, request_id, since, until } = readFilter(query);
+  return [
+    type ? wordsOf(type) : '',
+    target_type ? `${wordsOf(target_type)} ${isolated(target_id)}`.trim() : '',
+    field && `changed field ${isolated(field)}`,
+    actor && `by ${NUMBER.test(actor) ? `API token ${actor}` : isolated(actor)}`,
+    request_id && `request ${isolated(request_id)}`,
+    since && `from ${since} (UTC)`,
+    until && `to ${until} (UTC)`,
+  ].filter((text) => text !== '');
 }
 
 function readFilter(query: URLSearchParams): Filter {

@@ -30,6 +30,11 @@ export function nameWithId(name: string, id: string): string {
   return name === id ? id : `${isolated(name)} (${isolated(id)})`;
 }
 
+/** Title of a list, with the conditions that it meets. */
+export function titleWith(title: string, conditions: readonly string[]): string {
+  return conditions.length === 0 ? title : `${title}: ${conditions.join(', ')}`;
+}
+
 /** Isolates each part of a JSON Pointer. */
 export function pointerText(pointer: string): Html {
   return joined(pointer.split('/').map(bdi), '/');

@@ -1,7 +1,7 @@
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import { lastEvents } from '../event/last.ts';
-import { filteredEvents } from '../event/list.ts';
-import { type Html, html, idLink, pathTo } from '../markup/html.ts';
+import { conditionTexts, filteredEvents } from '../event/list.ts';
+import { type Html, html, idLink, isolated, pathTo, titleWith } from '../markup/html.ts';
 import { type Page, type PageCall, READERS } from '../page.ts';
 import { hasToken } from '../request/browser.ts';
 import { groupIn } from './group.ts';
@@ -18,7 +18,7 @@ export const events: Page = {
     // Responds with 404 if the id is a pasted token: the page would show it.
     if (hasToken(id)) await groupIn(call);
     return {
-      title: `Events of ${id}`,
+      title: titleWith(`Events of ${isolated(id)}`, conditionTexts(call.query)),
       main: html`<h1>Events of a user group</h1>
 <p>${idLink(pathTo('user-groups', id), id)}</p>
 ${await filteredEvents(call, { type: 'user_group', id })}`,

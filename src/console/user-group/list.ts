@@ -20,13 +20,13 @@ import {
   idCell,
   identifier,
   idLink,
-  isolated,
   link,
   NO_HTML,
   none,
   pathTo,
   table,
   time,
+  titleWith,
 } from '../markup/html.ts';
 import { membersOf } from '../markup/json.ts';
 import { pageUrl } from '../markup/pagination.ts';
@@ -37,6 +37,7 @@ import { EXPORT_PATH } from './export.ts';
 import { FIND_PATH } from './find.ts';
 import { statusBadge } from './group.ts';
 import {
+  conditionTexts,
   listConditions,
   omittedColumns,
   propertyColumns,
@@ -83,7 +84,7 @@ export const list: Page = {
     const deleted = isNothing(progress) ? await deletedText(call, search) : NO_HTML;
     const total = progress.isDone ? null : ((await countedFigures(call))?.userGroups ?? null);
     return {
-      title: search.search === '' ? 'User groups' : `User groups: ${isolated(search.search)}`,
+      title: titleWith('User groups', conditionTexts(search)),
       main: html`${heading('User groups', html`${isWriter ? buttonTo(CREATE_PATH, 'Create', 'primary') : ''} ${buttonTo(FIND_PATH, 'Find by token')}`)}
 ${noticeText(call, NOTICES)}
 ${query.has('token_in_search') ? TOKEN_IN_SEARCH : ''}

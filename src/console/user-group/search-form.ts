@@ -5,7 +5,7 @@ import { startOfDay } from '../../domain/instant.ts';
 import { invalidFields } from '../../domain/user-group/user-group-filter.ts';
 import type { ListQuery } from '../../operations/user-group/list.ts';
 import { choiceField, textField } from '../form/fields.ts';
-import { bdi, type Html, html, joined, NO_HTML, pathTo } from '../markup/html.ts';
+import { bdi, type Html, html, isolated, joined, NO_HTML, pathTo } from '../markup/html.ts';
 
 export const LIST_PATH = pathTo('user-groups');
 /** Id of the element that tells screen readers how far the search has come. */
@@ -66,6 +66,21 @@ export function listConditions({
     ...(createdSince !== null && { createdSince }),
     ...(invalid !== undefined && { invalid }),
   };
+}
+
+/** Returns the conditions that are valid, as a person reads them in a title or a sentence. */
+export function conditionTexts(conditions: Search): string[] {
+  const { search, match, dataSource, suspended, neverSeen, seenBefore, createdSince, invalid } =
+    listConditions(conditions);
+  return [
+    search && `${isolated(search)}${match === 'prefix' ? ' at the start' : ''}`,
+    dataSource && `data source ${isolated(dataSource)}`,
+    suspended !== undefined && (suspended ? 'suspended' : 'not suspended'),
+    neverSeen && 'never seen',
+    seenBefore !== undefined && `not seen since ${conditions.seen_before} (UTC)`,
+    createdSince !== undefined && `created since ${conditions.created_since} (UTC)`,
+    invalid !== undefined && `invalid ${invalid}`,
+  ].filter((text) => typeof text === 'string');
 }
 
 /** Maximum number of properties with a column of their own. */

@@ -5,10 +5,10 @@ import { isAboutProperty } from '../../domain/user-group/user-group-filter.ts';
 import { DEFAULT_SCAN, type ScanBounds } from '../../operations/user-group/filtered-page.ts';
 import type { Page as ListPage, ListQuery } from '../../operations/user-group/list.ts';
 import { withSeparators } from '../markup/chart.ts';
-import { type Html, html, none } from '../markup/html.ts';
+import { type Html, html, link, none } from '../markup/html.ts';
 import { extendedTrail, nextPage, PAGE_SIZE, pageQuery, pageUrl, TRAIL } from '../markup/pagination.ts';
 import type { PageCall } from '../page.ts';
-import { LIST_PATH, listConditions, type Search, STATUS } from './search-form.ts';
+import { conditionTexts, LIST_PATH, type Search, STATUS } from './search-form.ts';
 
 /** The first step is as fast as any page. */
 const FIRST_STEP: ScanBounds = { ...DEFAULT_SCAN, read: 500, searched: 2_000 };
@@ -110,7 +110,7 @@ export function progressView(
 
 function done(search: Search, progress: Progress, ifNothing: Html): Html {
   const { shown, found, searched, place, nextCursor } = progress;
-  if (isNothing(progress)) return html`${none(nothingText(search))}${ifNothing}`;
+  if (isNothing(progress)) return html`${nothing(search)}${ifNothing}`;
   const counts = { searched: String(searched), found: String(found + shown) };
   const pages = nextPage(LIST_PATH, nextCursor, { ...search, ...place }, undefined, counts);
   return shown === 0 ? html`${none(noMoreText(found))}${pages}` : pages;
@@ -122,11 +122,13 @@ export function isNothing({ shown, found, place, isContinued, isDone }: Progress
   return isDone && shown === 0 && found === 0 && place[TRAIL] === '' && hasBegun;
 }
 
-function nothingText(search: Search): string {
-  const hasConditions = Object.keys(listConditions(search)).length > 0;
-  if (!hasConditions) return 'There are no user groups here yet.';
-  const text = 'No user group here meets these conditions.';
-  return search.search === '' || isAboutProperty(search.search) ? text : `${text} ${PROPERTY_HINT}`;
+function nothing(search: Search): Html {
+  const conditions = conditionTexts(search);
+  if (conditions.length === 0) return none('There are no user groups here yet.');
+  const text = `No user group here meets these conditions: ${conditions.join(', ')}.`;
+  const hint = search.search === '' || isAboutProperty(search.search) ? '' : ` ${PROPERTY_HINT}`;
+  const all = pageUrl(LIST_PATH, { columns: search.columns });
+  return html`${none(text + hint)}<p>${link(all, 'Show all user groups')}</p>`;
 }
 
 const PROPERTY_HINT =

@@ -130,7 +130,7 @@ async function deliveries({ id }: Document, call: PageCall): Promise<Html> {
   const isFiltered = state !== undefined || query.has('cursor');
   return html`<h2 id="deliveries">Deliveries</h2>
 ${rows.length === 0 && !isFiltered ? '' : stateFilter(id, state)}
-${rows.length === 0 ? noDeliveries(state, page.nextCursor) : table('Deliveries', columns, rows)}
+${rows.length === 0 ? noDeliveries(id, state, page.nextCursor) : table('Deliveries', columns, rows)}
 ${nextPage(pathTo(...WEBHOOKS, id), page.nextCursor, Object.fromEntries(query))}`;
 }
 
@@ -148,13 +148,13 @@ ${buttonTo(pathTo(...WEBHOOKS, id, 'redeliver-failed'), 'Deliver failed ones aga
 }
 
 /** Text for a page without deliveries. With a state, more may follow. */
-function noDeliveries(state: DeliveryState | undefined, nextCursor: string | null): Html {
+function noDeliveries(id: string, state: DeliveryState | undefined, nextCursor: string | null): Html {
   if (state === undefined) return none('None yet.');
-  return none(
+  return html`${none(
     nextCursor === null
       ? `No delivery has the state ${state}.`
       : `None of the deliveries searched so far has the state ${state}; continue on the next page.`,
-  );
+  )}<p>${link(pathTo(...WEBHOOKS, id), 'Show all deliveries')}</p>`;
 }
 
 function deliveryLink(id: string, { eventId, eventType }: Delivery): Html {
