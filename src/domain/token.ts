@@ -24,6 +24,7 @@ const BUCKET_DIGITS = 3;
 const RANDOM_DIGITS = 43;
 const CHECKSUM_DIGITS = 6;
 const USER_GROUP_TOKEN = new RegExp(`ugt_[0-9A-Za-z]{${BUCKET_DIGITS + RANDOM_DIGITS + CHECKSUM_DIGITS}}`);
+const API_TOKEN = new RegExp(`uga_[0-9A-Za-z]{${RANDOM_DIGITS + CHECKSUM_DIGITS}}`);
 const NOT_BASE62 = /[^0-9A-Za-z]/;
 const BUCKET_START = 'ugt_'.length;
 const BUCKET_END = BUCKET_START + BUCKET_DIGITS;
@@ -62,6 +63,11 @@ export function addressOfUserGroupToken(text: string): TokenAddress | null {
 /** Returns the first part of the text with the form of a user group token issued here. */
 export function findUserGroupToken(text: string): string | undefined {
   return USER_GROUP_TOKEN.exec(text)?.[0];
+}
+
+/** Returns the first part of the text with the form of an API token. */
+export function findApiToken(text: string): string | undefined {
+  return API_TOKEN.exec(text)?.[0];
 }
 
 /** A token that a caller presents. The prefetch and the operation both need its address: it is computed once. */

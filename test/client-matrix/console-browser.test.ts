@@ -580,13 +580,13 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     page.on('request', (request) => urls.push(request.url()));
     page.on('framenavigated', (frame) => urls.push(frame.url()));
     await page.getByLabel('Id or name').fill(json.user_group.token);
-    await page.getByRole('heading', { name: 'Find a user group by its token', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Find by token', level: 1 }).waitFor();
     assert.ok(urls.length > 0 && urls.every((url) => !url.includes(secret)));
     await page.goBack();
     assert.equal(await page.getByLabel('Id or name').inputValue(), '');
     await page.goto('/console/events');
     await page.getByLabel('Changed field').fill(json.user_group.token);
-    await page.getByRole('heading', { name: 'Find a user group by its token', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Find by token', level: 1 }).waitFor();
     assert.ok(urls.every((url) => !url.includes(secret)));
     assert.deepEqual(errors, []);
     await context.close();

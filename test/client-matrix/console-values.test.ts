@@ -315,7 +315,7 @@ describe('Values in the console in a browser', { skip: skipsBrowser }, () => {
           await page.goto(path);
           if (path === GROUPS) await page.locator('summary').click();
           await page.locator(`input[name="${name}"]`).fill(secret);
-          await page.getByRole('heading', { name: 'Find a user group by its token', level: 1 }).waitFor();
+          await page.getByRole('heading', { name: 'Find by token', level: 1 }).waitFor();
           assert.ok(!(await page.content()).includes(secret));
         }
         fields++;

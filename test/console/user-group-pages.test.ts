@@ -540,8 +540,6 @@ describeOnEachDatabase('user groups in the console', (database) => {
     for (const wrap of ['\n  ', '\u200b', '\u00ad'])
       assert.match((await find(`${issued.slice(0, 20)}${wrap}${issued.slice(20)}`))!, /is the current one/);
     assert.match((await find(`?token=${issued.slice(0, -1)}`))!, /not known here/);
-    const { token: apiToken } = await service.apiToken();
-    assert.match((await find(` ${apiToken}`))!, /not an API token/);
   });
 
   it('finds no token of another workspace or environment, and shows no token that was typed', async () => {
@@ -552,6 +550,37 @@ describeOnEachDatabase('user groups in the console', (database) => {
       assert.equal(response.status, 404);
       assert.match(errorsOf(response).token!, /not known here/);
       assert(!response.text.includes(token.slice(0, 30)) || token.length === 1);
+    }
+  });
+
+  it('leads an administrator from the text of an API token to it, and says whether the text is valid', async () => {
+    const { browser: admin, id, token, call, reader } = await newWorkspace(service);
+    const page = `/console/api-tokens/${id}`;
+    const find = (person: ConsoleBrowser, text: string) => person.submit(FIND, FIND, { token: text });
+    const pasted = [
+      token,
+      `curl -H "Authorization: Token ${token}"`,
+      `${token.slice(0, 9)}\n${token.slice(9)}`,
+    ];
+    for (const text of pasted) {
+      const found = await find(admin, text);
+      assert.equal(found.headers.location, page, found.text);
+      assert.match(noticeOf(await admin.follow(found))!, /is valid/);
+    }
+    const { json } = await call('POST', '/v1/api-tokens', { name: 'leaked', permission: 'resolve' });
+    const { api_token_id: leaked } = json.api_token;
+    assert.equal((await call('DELETE', `/v1/api-tokens/${leaked}`)).status, 204);
+    const found = await find(admin, json.api_token.token);
+    assert.equal(found.headers.location, `/console/api-tokens/${leaked}`);
+    assert.match(noticeOf(await admin.follow(found))!, /no longer valid/);
+    for (const [person, text, message] of [
+      [admin, service.token, /none of this workspace and environment/],
+      [await reader('read-write'), token, /ask an administrator/],
+    ] as const) {
+      const refused = await find(person, text);
+      assert.equal(refused.status, 404);
+      assert.match(alertOf(refused)!, message);
+      assert.doesNotMatch(refused.text, new RegExp(text));
     }
   });
 

@@ -5,6 +5,7 @@ import { buttonTo, type Html, heading, html, link, NO_HTML, pathTo, table, time 
 import { nextPage, pageQuery, pageUrl } from '../markup/pagination.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
 import { noticeText } from '../request/notice.ts';
+import { FIND_PATH } from '../user-group/find.ts';
 import { creatorText } from './creator.ts';
 import { API_TOKENS, apiTokenLink, expiryText, statusBadge } from './show.ts';
 
@@ -27,7 +28,7 @@ export const listOfApiTokens: Page = {
       : link(pageUrl(pathTo(API_TOKENS), { [REVOKED]: 'yes' }), 'Revoked API tokens');
     return {
       title: isRevoked ? 'Revoked API tokens' : 'API tokens',
-      main: html`${heading(isRevoked ? 'Revoked API tokens' : 'API tokens', isRevoked ? NO_HTML : buttonTo(newPath([API_TOKENS]), 'New API token', 'primary'))}
+      main: html`${heading(isRevoked ? 'Revoked API tokens' : 'API tokens', isRevoked ? NO_HTML : html`${buttonTo(newPath([API_TOKENS]), 'New API token', 'primary')} ${buttonTo(FIND_PATH, 'Find by token')}`)}
 ${noticeText(call, { revoked: 'The API token was revoked: it is rejected from now on.' })}
 <p class="hint">API tokens of this workspace for the environment ${caller.environment}, the newest first. The last use is recorded to the hour. ${other}</p>
 ${await apiTokenTable(call, apiTokens)}

@@ -24,9 +24,15 @@ import {
 } from '../markup/html.ts';
 import { issuedView } from '../markup/shown-once.ts';
 import { ADMINS, type Page, type PageCall, type View } from '../page.ts';
+import { noticeText } from '../request/notice.ts';
 import { creatorText } from './creator.ts';
 
 export const API_TOKENS = 'api-tokens';
+
+const NOTICES = {
+  found_valid: 'The text is valid: requests with it are accepted.',
+  found_invalid: 'The text was of this API token. It is no longer valid.',
+} as const;
 
 export const showApiToken: Page = {
   method: 'GET',
@@ -41,6 +47,7 @@ export const showApiToken: Page = {
     return {
       title,
       main: html`${heading(title, apiTokenStatus(apiToken, now) === 'active' ? actions(apiToken) : NO_HTML)}
+${noticeText(call, NOTICES)}
 ${definitions([
   ['Number', apiToken.apiTokenId],
   ['Permission', apiToken.permission],

@@ -1,13 +1,17 @@
-// Finds the user group of a token. The form is posted, so that neither a URL nor a history contains the
-// token.
+// Finds the user group of a token, or an API token by its text. The form is posted, so that neither a URL nor a
+// history contains the token.
 
-import { digestOfApiToken, findUserGroupToken } from '../../domain/token.ts';
+import { isPermitted } from '../../domain/api-token.ts';
+import { isSameTenant } from '../../domain/event/event.ts';
+import { digestOfApiToken, findApiToken, findUserGroupToken } from '../../domain/token.ts';
+import { authenticates } from '../../operations/api-token/authenticate.ts';
 import { findTokenOwner } from '../../operations/user-group/find-token-owner.ts';
 import { Problem } from '../../problem.ts';
+import { API_TOKENS } from '../api-token/show.ts';
 import { problemSummary, textField } from '../form/fields.ts';
 import { formPages } from '../form/form-pages.ts';
 import { pathTo } from '../markup/html.ts';
-import { READERS } from '../page.ts';
+import { ADMINS, type PageCall, READERS, type Redirect } from '../page.ts';
 
 /** `-` stands in place of an id, as in the path of the form for a new group. */
 const path = '/user-groups/-/find-by-token';
@@ -18,26 +22,30 @@ export const findByToken = formPages({
   permissions: READERS,
   purpose: 'find user groups',
   access: 'read',
-  act: async ({ context, caller, form }) => {
+  act: async (call) => {
+    const { context, caller, form } = call;
     const pasted = form.text('token').trim();
-    for (const text of new Set([pasted, tokenWithin(pasted)])) {
+    const whole = pasted.replace(/[\s\p{Cf}]+/gu, '');
+    const apiToken = findApiToken(whole);
+    if (apiToken !== undefined) return findByApiToken(call, apiToken);
+    for (const text of new Set([pasted, findUserGroupToken(whole) ?? embedTokenWithin(pasted)])) {
+      if (text === undefined) continue;
       const owner = await findTokenOwner(context, caller, text);
       if (owner === null) continue;
       const group = pathTo('user-groups', owner.userGroup.providedId);
       return { location: group, notice: `token_${owner.status}` };
     }
-    throw digestOfApiToken(pasted) === null ? NOT_FOUND : API_TOKEN;
+    throw NOT_FOUND;
   },
   /** Never repeats what was typed: a page contains a token only if a person asks for it. */
   view: (_call, _form, problem) => ({
     title: 'Find by token',
-    heading: 'Find a user group by its token',
     text: problemSummary(problem),
     fields: textField({
       name: 'token',
       label: 'Token',
       type: 'password',
-      hint: 'A user group token, or an embed token of the type jwt. Looking it up does not change “Last seen”.',
+      hint: 'A user group token, an embed token of the type jwt, or an API token, alone or with the text around it. Looking it up does not count as a use.',
       isRequired: true,
       problem,
     }),
@@ -46,29 +54,36 @@ export const findByToken = formPages({
   }),
 });
 
-/** Finds the token within a text, such as an address, a header, or what a mail has wrapped or hyphenated. */
-function tokenWithin(text: string): string {
-  const embedToken = () => text.split(/[^\w.-]+/).find((part) => part.startsWith('eyJ'));
-  return findUserGroupToken(text.replace(/[\s\p{Cf}]+/gu, '')) ?? embedToken() ?? text;
+/** Leads an administrator to the API token, valid or not. */
+async function findByApiToken({ context, caller }: PageCall, text: string): Promise<Redirect> {
+  if (!isPermitted(caller, ADMINS)) throw FOR_ADMINS;
+  const digest = digestOfApiToken(text);
+  const found = digest === null ? null : await context.store.read({ kind: 'findApiToken', digest });
+  if (found === null || !isSameTenant(found, caller)) throw UNKNOWN_API_TOKEN;
+  const isValid = authenticates(found, digest!, context.clock());
+  return {
+    location: pathTo(API_TOKENS, found.apiTokenId),
+    notice: isValid ? 'found_valid' : 'found_invalid',
+  };
 }
 
-const API_TOKEN = new Problem(
-  'user_group_token_not_found',
-  'That is an API token, which no user group has.',
-  {
-    errors: [{ pointer: '/token', detail: 'must be the token of a user group, not an API token' }],
-  },
-);
+function embedTokenWithin(text: string): string | undefined {
+  return text.split(/[^\w.-]+/).find((part) => part.startsWith('eyJ'));
+}
 
-const NOT_FOUND = new Problem(
-  'user_group_token_not_found',
+function notFound(message: string, detail: string): Problem {
+  return new Problem('user_group_token_not_found', message, { errors: [{ pointer: '/token', detail }] });
+}
+
+const NOT_FOUND = notFound(
   'No user group of this workspace and environment has this token, or had it before its last rotation.',
-  {
-    errors: [
-      {
-        pointer: '/token',
-        detail: 'is not known here: mistyped, replaced long ago, expired, or of another environment',
-      },
-    ],
-  },
+  'is not known here: mistyped, incomplete, replaced long ago, expired, or of another environment',
+);
+const UNKNOWN_API_TOKEN = notFound(
+  'That is an API token, but none of this workspace and environment.',
+  'is not known here: mistyped, replaced long ago, or of another environment',
+);
+const FOR_ADMINS = notFound(
+  'That is an API token, not the token of a user group. If it has leaked, ask an administrator to paste it here and to revoke it.',
+  'is an API token, which only administrators can look up',
 );
