@@ -1,15 +1,31 @@
 // Page of an object that does not exist. The last events of its id say whether it was deleted or renamed, and
-// by whom.
+// by whom. Page of a list at a position that it does not have.
 
 import type { EventTarget } from '../domain/event/event.ts';
 import { redact } from '../domain/secret.ts';
 import { findNewId } from '../operations/user-group/history.ts';
 import { Problem, type ProblemCode } from '../problem.ts';
 import { lastEvents } from './event/last.ts';
-import { type Html, html, idLink, NO_HTML, pathTo } from './markup/html.ts';
+import { type Html, html, idLink, link, NO_HTML, pathTo } from './markup/html.ts';
+import { pageUrl } from './markup/pagination.ts';
 import type { Page, PageCall, View } from './page.ts';
+import { requestPath } from './request/browser.ts';
+import { LIST_PATH } from './user-group/search-form.ts';
 
 const EVENTS = 10;
+const SWITCH = link(pathTo('sessions'), 'Switch workspace or environment');
+
+/** Page for a cursor that is not of the list, such as in an address that a person in another environment sent. */
+export function missingPageView({ request }: PageCall): View {
+  const title = 'The list does not have this page';
+  return {
+    title,
+    status: 400,
+    main: html`<h1>${title}</h1>
+<p>The address is of a list with other conditions, or of another workspace or environment.</p>
+<p>${link(requestPath(request), 'Show the whole list')} · ${SWITCH}</p>`,
+  };
+}
 
 /**
  * Wraps the pages of one object. If they throw a problem with this code, the object does not exist, and they
@@ -45,12 +61,19 @@ async function missingView(call: PageCall, target: EventTarget, noun: string, id
     status: 404,
     // A token may have been pasted in place of the id.
     main: html`<h1>${title}</h1>
-<p>No ${noun} has the id <code>${redact(id)}</code>.</p>
+<p>No ${noun} of this workspace and environment has the id <code>${redact(id)}</code>.</p>
 ${await renamedText(call, target)}
+<p>${searchLink(target)}${SWITCH}</p>
 <h2>Last events</h2>
 ${await lastEvents(call, target, EVENTS)}
 <p class="hint">Request ${call.request.id}</p>`,
   };
+}
+
+/** An id may be incomplete, or written in another case. */
+function searchLink({ type, id }: EventTarget): Html {
+  if (type !== 'user_group' || redact(id) !== id) return NO_HTML;
+  return html`${link(pageUrl(LIST_PATH, { search: id }), 'Search for it')} · `;
 }
 
 async function renamedText({ context, caller }: PageCall, { type, id }: EventTarget): Promise<Html> {

@@ -35,10 +35,12 @@ export function firstPage<Item>(
   return page;
 }
 
+export class CursorOfAnotherList extends Problem {}
+
 /** `parameters` names what else the cursor depends on. */
 export function cursorOfAnotherList(parameters?: string): Problem {
   const same = parameters === undefined ? '' : `the same ${parameters} and `;
-  return new Problem(
+  return new CursorOfAnotherList(
     'invalid_request',
     `cursor is not valid for this list. Send next_cursor of the previous page unchanged, with ${same}an API token of the same workspace and environment.`,
   );

@@ -251,8 +251,17 @@ describeOnEachDatabase('events in the console', (database) => {
     ] as const) {
       const page = await browser.get(`/console/${path}`);
       assert.equal(page.status, 404);
-      assert.match(textOf(page), new RegExp(`${title} .*No events`));
+      assert.match(textOf(page), new RegExp(`${title} .*Switch workspace or environment .*No events`));
       assert.ok(!page.text.includes(token));
+    }
+    const mistyped = elementsOf((await browser.get('/console/user-groups/AFTER')).text);
+    const search = mistyped.find(({ name, text }) => name === 'a' && text === 'Search for it');
+    assert.match(textOf(await browser.get(search!.attributes.href!)), /after Acme/);
+    for (const path of ['events', 'user-groups', 'api-tokens', 'catalogue/schemas']) {
+      const page = await browser.get(`/console/${path}?cursor=x`);
+      assert.equal(page.status, 400);
+      assert.match(textOf(page), /The list does not have this page/);
+      assert.ok(page.text.includes(`<a href="/console/${path}">Show the whole list</a>`));
     }
   });
 

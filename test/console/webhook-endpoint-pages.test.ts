@@ -216,7 +216,7 @@ describeOnEachDatabase('Webhooks in the console', (database) => {
     const missing = await browser.get(`${LIST}/crm/deliveries/evt_unknown`);
     assert.equal(missing.status, 404);
     assert.match(textOfElement(missing.text, 'title'), /^Error: The delivery does not exist · /);
-    assert.match(textOf(missing), /No delivery has the id evt_unknown \./);
+    assert.match(textOf(missing), /No delivery of this workspace and environment has the id evt_unknown \./);
   });
 
   it('says for each endpoint that nothing is delivered if no events are recorded', async () => {

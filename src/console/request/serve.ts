@@ -6,12 +6,14 @@ import { digestOfApiToken } from '../../domain/token.ts';
 import { acceptCaller } from '../../http/endpoint.ts';
 import { httpStatus, isUnavailable, toProblem } from '../../http/response/problem.ts';
 import { authenticate, Unauthenticated } from '../../operations/api-token/authenticate.ts';
+import { CursorOfAnotherList } from '../../operations/list-cursor.ts';
 import { GRACE_MS } from '../../operations/machinery/cpu-queue.ts';
 import { overloaded } from '../../operations/refusals.ts';
 import { Problem } from '../../problem.ts';
 import { Form } from '../form/form.ts';
 import { idInPath } from '../markup/html.ts';
 import type { SignedIn } from '../markup/layout.ts';
+import { missingPageView } from '../missing.ts';
 import { accessOf, type Download, type Page, type PageCall, type Redirect, type View } from '../page.ts';
 import { endSession, isMasked, requestSession } from '../session/session.ts';
 import { hasToken, isFromThisSite, queryParameters } from './browser.ts';
@@ -102,6 +104,7 @@ async function perform(page: Page, call: PageCall): Promise<View | Redirect | Do
   try {
     return await page.handle(call);
   } catch (error) {
+    if (error instanceof CursorOfAnotherList) return missingPageView(call);
     if (page.onRejection === undefined || !(error instanceof Problem) || httpStatus(error) >= 500)
       throw error;
     // A large form is not rejected and shown again in one turn of the event loop.
