@@ -1,11 +1,12 @@
 import { createInterface } from 'node:readline';
 import { UsageError } from './exit-code.ts';
+import { escapeControls } from './terminal-text.ts';
 
 /** Asks the operator to type `expected`. Throws `UsageError` if they type something else, or without a terminal. */
 export async function confirmByTyping(expected: string, question: string): Promise<void> {
   if (!process.stdin.isTTY)
     throw new UsageError('there is no terminal to ask for confirmation; add --yes to confirm');
-  process.stderr.write(question);
+  process.stderr.write(escapeControls(question));
   if ((await readLine()) !== expected) throw new UsageError('not confirmed; nothing was changed');
 }
 

@@ -202,12 +202,12 @@ describeOnEachDatabase('group', (database) => {
     }
 
     it('deletes only if the id is typed', async () => {
-      const token = await create('typed');
+      const token = await create('typed', { name: 'Typed\u202e' });
       const refused = await deleteTyping('yes');
       assert.equal(refused.code, 2);
       assert.match(
         refused.stdout,
-        /deletes user group typed \(Name of typed\) of workspace default, Customer/,
+        /deletes user group typed \(Typed\\u202e\) of workspace default, Customer/,
       );
       assert.match(refused.stdout, /not confirmed; nothing was changed/);
       assert.equal(await resolve(token), 200);
