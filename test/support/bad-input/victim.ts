@@ -3,8 +3,10 @@
 
 import { before } from 'node:test';
 import type { DatabaseKind } from '../database.ts';
-import { WITHOUT_FAILURE_LIMIT } from '../process.ts';
+import { PATIENT, WITHOUT_FAILURE_LIMIT } from '../process.ts';
 import { TestService } from '../service.ts';
+
+const SETTINGS = { ...WITHOUT_FAILURE_LIMIT, ...PATIENT };
 
 export class Victim {
   readonly service: TestService;
@@ -20,13 +22,13 @@ export class Victim {
 
   /** Returns the victim of a suite, which runs from before its tests until after them. */
   static of(database: DatabaseKind, env: Record<string, string> = {}): Victim {
-    const victim = new Victim(TestService.of(database, { env: { ...WITHOUT_FAILURE_LIMIT, ...env } }));
+    const victim = new Victim(TestService.of(database, { env: { ...SETTINGS, ...env } }));
     before(() => victim.#create());
     return victim;
   }
 
   static async start(database: DatabaseKind): Promise<Victim> {
-    const victim = new Victim(await TestService.start(database, { env: WITHOUT_FAILURE_LIMIT }));
+    const victim = new Victim(await TestService.start(database, { env: SETTINGS }));
     await victim.#create();
     return victim;
   }
