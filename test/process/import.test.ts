@@ -283,9 +283,8 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
       const [group] = newGroups(1, 'scoped') as [Required<Group>];
       write(folder, 'scoped.ndjson', [group]);
       const scope = ['--workspace', 'acme', '--environment', 'Testing'];
-      const { stderr } = await run(folder, ['import', 'scoped.ndjson', '--create-workspace', ...scope], {
-        env,
-      });
+      const args = ['import', 'scoped.ndjson', '--create-workspace', ...scope];
+      const { stderr } = await runHosted(folder, args, { env });
       assert.equal(stderr, 'Created workspace acme.\n');
       const insider = await createApiToken(folder, scope, { env });
       const statusFor = async (caller: string) =>
@@ -308,7 +307,7 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
       stdout,
       new RegExp(`^${count} lines: \\d+ created, 0 updated, \\d+ unchanged, 0 refused\\.\n$`),
     );
-    const again = await runImport('killed.ndjson', '--json');
+    const again = await importHosted('killed.ndjson', '--json');
     assert.deepEqual(countsOf(again), { created: 0, updated: 0, unchanged: count, refused: 0 });
     await using service = await serve(folder, { env });
     await assertServed(service, groups.slice(0, 100));
@@ -343,7 +342,7 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
       { [group.token]: 1 },
       `{"a":x${group.token}}`,
     ]);
-    const { code, stdout, stderr } = await runImport('json.ndjson', '--json');
+    const { code, stdout, stderr } = await importHosted('json.ndjson', '--json');
     assert.equal(code, 65);
     const lines = stdout
       .trimEnd()
@@ -384,7 +383,7 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     const { stdout, stderr } = await reading.exit(60_000);
     assert.deepEqual(JSON.parse(stdout), { line: 1, result: 'created' });
     assert.equal(stderr, 'Created workspace unread.\n');
-    const exported = await run(folder, ['export', '--workspace', 'unread'], { env });
+    const exported = await runHosted(folder, ['export', '--workspace', 'unread'], { env });
     assert.equal(exported.stdout.split('\n').length - 1, count);
   });
 
@@ -412,11 +411,12 @@ describeOnEachDatabase('export', (kind: DatabaseKind) => {
   before(async () => {
     env = database.env;
     write(folder, 'groups.ndjson', groups);
-    assert.equal((await run(folder, ['import', 'groups.ndjson', '--workspace', 'default'], { env })).code, 0);
+    const args = ['import', 'groups.ndjson', '--workspace', 'default'];
+    assert.equal((await runHosted(folder, args, { env })).code, 0);
   });
 
   const runExport = (...args: string[]) =>
-    run(folder, ['export', '--workspace', 'default', ...args], { env });
+    runHosted(folder, ['export', '--workspace', 'default', ...args], { env });
 
   it('writes the groups without their tokens, ordered by id, to standard output', async () => {
     const { code, stdout, stderr } = await runExport();
@@ -483,7 +483,7 @@ describeOnEachDatabase('export', (kind: DatabaseKind) => {
     const nowhere = await runExport('nowhere/file');
     assert.equal(nowhere.code, 2);
     assert.match(nowhere.stderr, /^user-group-service: cannot write nowhere\/file: [^\n]+\n$/);
-    const stranger = await run(folder, ['export', '--workspace', 'nobody', 'none'], { env });
+    const stranger = await runHosted(folder, ['export', '--workspace', 'nobody', 'none'], { env });
     assert.equal(stranger.code, 3);
     assert.equal(existsSync(folder.join('none')), false);
     assert.deepEqual(globSync('*.new', { cwd: folder.path }), []);
@@ -505,7 +505,7 @@ describe('import and export', () => {
     assert.match(stderr, /^user-group-service: PostgreSQL: .*: run the same import again to continue\n$/m);
     const reported = stdout.trimEnd().split('\n').length;
     assert.equal(Number(/the lines before (\d+) are imported/.exec(stderr)?.[1]), reported + 1);
-    const { created, unchanged } = countsOf(await run(folder, args, { env: database.env }));
+    const { created, unchanged } = countsOf(await runHosted(folder, args, { env: database.env }));
     assert.equal(created + unchanged, LINES);
     assert.ok(unchanged >= reported);
   });
@@ -516,7 +516,7 @@ describe('import and export', () => {
     const groups = newGroups(1_000);
     write(folder, 'groups.ndjson', groups);
     await using proxy = await FaultProxy.start(database.url);
-    await run(folder, ['migrate'], { env: database.env });
+    await runHosted(folder, ['migrate'], { env: database.env });
     let commits = 0;
     proxy.decide = (subject) => (subject === 'commit' && ++commits === 2 ? { responseBytes: 0 } : 'pass');
     const env = { ...database.env, DATABASE_URL: proxy.url };
@@ -532,7 +532,7 @@ describe('import and export', () => {
   it('succeed if gathering statistics fails', async () => {
     using folder = new Folder();
     await using database = await postgres.create();
-    await run(folder, ['migrate'], { env: database.env });
+    await runHosted(folder, ['migrate'], { env: database.env });
     // Holds the lock of a VACUUM, which may take hours.
     const vacuum = await SqlConnection.open(database.url);
     await vacuum.query('begin; lock table user_groups in share update exclusive mode');
@@ -555,9 +555,9 @@ describe('import and export', () => {
       ['import', '--dry-run', 'empty.ndjson'],
     ]) {
       writeFileSync(folder.join('empty.ndjson'), '');
-      assert.equal((await run(folder, [...command, ...scope])).code, 3);
+      assert.equal((await runHosted(folder, [...command, ...scope])).code, 3);
     }
-    assert.equal((await run(folder, ['import', '.', ...scope])).code, 2);
+    assert.equal((await runHosted(folder, ['import', '.', ...scope])).code, 2);
     assert.equal(existsSync(folder.join('data')), false);
   });
 
@@ -592,7 +592,7 @@ describe('import and export', () => {
     const groups = newGroups(600);
     write(folder, 'groups.ndjson', groups);
     const { token } = await createApiToken(folder);
-    assert.equal((await run(folder, ['import', 'groups.ndjson', '--workspace', 'default'])).code, 0);
+    assert.equal((await runHosted(folder, ['import', 'groups.ndjson', '--workspace', 'default'])).code, 0);
     const assertResolve = async (service: Service) => {
       for (const group of groups.slice(0, 50)) {
         const { json } = await service.call(token, 'POST', '/v1/resolve', { token: group.token });
@@ -602,7 +602,7 @@ describe('import and export', () => {
 
     const database = await postgres.create();
     const copy = ['copy', '--from', 'sqlite:data/user-groups.db'];
-    assert.equal((await run(folder, copy, { env: { TARGET_DATABASE_URL: database.url } })).code, 0);
+    assert.equal((await runHosted(folder, copy, { env: { TARGET_DATABASE_URL: database.url } })).code, 0);
     const ring = readFileSync(folder.join('data/token-keys'), 'utf8');
     const key = (await run(folder, ['key', 'generate'])).stdout;
     const env = { DATABASE_URL: database.url, UGS_TOKEN_KEYS: key + ring };
@@ -614,14 +614,14 @@ describe('import and export', () => {
       assert.equal(rotated.status, 200);
       assert.equal((await service.call(token, 'POST', '/v1/resolve', { token: group!.token })).status, 404);
     }
-    assert.equal((await run(folder, ['key', 'reencrypt'], { env })).code, 0);
+    assert.equal((await runHosted(folder, ['key', 'reencrypt'], { env })).code, 0);
     {
       await using service = await serve(folder, { env: { ...env, UGS_TOKEN_KEYS: key } });
       await assertResolve(service);
     }
     await database.drop();
 
-    assert.equal((await run(folder, ['backup', 'groups.backup'])).code, 0);
+    assert.equal((await runHosted(folder, ['backup', 'groups.backup'])).code, 0);
     await using service = await serve(folder, {
       env: { DATABASE_URL: 'sqlite:groups.backup', UGS_TOKEN_KEYS: ring },
     });
