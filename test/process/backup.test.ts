@@ -25,7 +25,6 @@ import {
   eventually,
   Folder,
   Program,
-  run,
   runHosted,
   type Service,
   serve,
@@ -46,7 +45,7 @@ describe('backup', () => {
     const load = new CreateLoad(service, token);
     await eventually('groups', () => load.tokens.size > GROUPS_BEFORE);
     const before = new Map(load.tokens);
-    const { code, stdout } = await run(folder, ['backup', 'groups.backup', '--json']);
+    const { code, stdout } = await runHosted(folder, ['backup', 'groups.backup', '--json']);
     const after = new Map(load.tokens);
     await load.end();
     assert.equal(code, 0);
@@ -70,7 +69,7 @@ describe('backup', () => {
       service.call(token, 'POST', '/v1/user-groups', { user_group_id: 'new', name: 'New' });
     {
       await using service = await serve(folder);
-      assert.equal((await run(folder, ['backup', 'groups.backup'])).code, 0);
+      assert.equal((await runHosted(folder, ['backup', 'groups.backup'])).code, 0);
       for (const file of globSync('user-groups.db*', { cwd: folder.join('data') }))
         renameSync(folder.join('data', file), folder.join(file));
       copyFileSync(folder.join('groups.backup'), folder.join('data/user-groups.db'));
@@ -93,10 +92,10 @@ describe('backup', () => {
       );
     assert.equal(await backedUpAt(), 0);
     const startedAt = Date.now();
-    assert.equal((await run(folder, ['backup', 'groups.backup'])).code, 0);
+    assert.equal((await runHosted(folder, ['backup', 'groups.backup'])).code, 0);
     assert.ok((await backedUpAt()) * 1_000 >= startedAt - 10);
     const recorded = await backedUpAt();
-    assert.equal((await run(folder, ['backup', 'groups.backup'])).code, 2);
+    assert.equal((await runHosted(folder, ['backup', 'groups.backup'])).code, 2);
     assert.equal(await backedUpAt(), recorded, 'a failed backup is not recorded');
   });
 
@@ -104,7 +103,7 @@ describe('backup', () => {
     using folder = new Folder();
     await createApiToken(folder);
     mkdirSync(folder.join('data/user-groups.db.last-backup'));
-    const { code, stderr } = await run(folder, ['backup', 'groups.backup']);
+    const { code, stderr } = await runHosted(folder, ['backup', 'groups.backup']);
     assert.equal(code, 0);
     assert.match(
       stderr,
@@ -115,7 +114,7 @@ describe('backup', () => {
   it('creates a file that only its owner can read, and no other file', async () => {
     using folder = new Folder();
     await createApiToken(folder);
-    const { code, stdout, stderr } = await run(folder, ['backup', 'groups.backup']);
+    const { code, stdout, stderr } = await runHosted(folder, ['backup', 'groups.backup']);
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
     assert.match(stdout, /^Backed up 0 user groups to groups\.backup\. The key ring is not included/);
     assert.equal(statSync(folder.join('groups.backup')).mode & 0o777, 0o600);
@@ -125,7 +124,7 @@ describe('backup', () => {
   it('is complete even if SQLite would interpret its name as a URI', async () => {
     using folder = new Folder();
     await createApiToken(folder);
-    assert.equal((await run(folder, ['backup', 'file:groups'])).code, 0);
+    assert.equal((await runHosted(folder, ['backup', 'file:groups'])).code, 0);
     assert.deepEqual(globSync('*groups*', { cwd: folder.path }), ['file:groups']);
     const copy = { env: { DATABASE_URL: 'sqlite:file:groups' } };
     assert.match((await runHosted(folder, ['workspace', 'list'], copy)).stdout, /^default /m);
@@ -134,11 +133,11 @@ describe('backup', () => {
   it('is not written to standard output, nor to a file called - except as ./-', async () => {
     using folder = new Folder();
     await createApiToken(folder);
-    const refused = await run(folder, ['backup', '-']);
+    const refused = await runHosted(folder, ['backup', '-']);
     assert.deepEqual([refused.code, refused.stdout], [2, '']);
     assert.match(refused.stderr, /^user-group-service: [^\n]* standard output[^\n]*\n$/);
     assert.deepEqual(globSync('-', { cwd: folder.path }), []);
-    assert.equal((await run(folder, ['backup', './-'])).code, 0);
+    assert.equal((await runHosted(folder, ['backup', './-'])).code, 0);
     assert.deepEqual(globSync('-', { cwd: folder.path }), ['-']);
   });
 
@@ -172,7 +171,7 @@ describe('backup', () => {
       await program.kill();
     }
     const complete = globSync('groups-?.backup', { cwd: folder.path });
-    assert.equal((await run(folder, ['backup', 'groups-last.backup'])).code, 0);
+    assert.equal((await runHosted(folder, ['backup', 'groups-last.backup'])).code, 0);
     for (const file of [...complete, 'groups-last.backup']) {
       const copy = { env: { DATABASE_URL: `sqlite:${file}`, UGS_TOKEN_KEYS_FILE: 'data/token-keys' } };
       assert.equal((await runHosted(folder, ['migrate'], copy)).stdout, 'The schema is up to date.\n');
@@ -189,24 +188,24 @@ describe('backup', () => {
     writeFileSync(folder.join('mine'), 'mine');
     mkdirSync(folder.join('data'));
     writeFileSync(folder.join('data/user-groups.db'), 'This is not a database. '.repeat(100));
-    await assertRefused(await run(folder, ['backup', 'mine']), 2, /mine already exists/);
+    await assertRefused(await runHosted(folder, ['backup', 'mine']), 2, /mine already exists/);
     assert.equal(readFileSync(folder.join('mine'), 'utf8'), 'mine');
   });
 
   it('is refused with 2 for PostgreSQL or if the file cannot be created, and with 3 without a database', async () => {
     using folder = new Folder();
     const database = await postgres.create();
-    await assertRefused(await run(folder, ['backup', 'b'], { env: database.env }), 2, /pg_dump/);
+    await assertRefused(await runHosted(folder, ['backup', 'b'], { env: database.env }), 2, /pg_dump/);
     await database.drop();
     await assertRefused(
-      await run(folder, ['backup', 'b']),
+      await runHosted(folder, ['backup', 'b']),
       3,
       /database data\/user-groups\.db does not exist/,
     );
     assert.equal(existsSync(folder.join('data')), false);
     await createApiToken(folder);
     await assertRefused(
-      await run(folder, ['backup', 'nowhere/b']),
+      await runHosted(folder, ['backup', 'nowhere/b']),
       2,
       /: cannot write nowhere\/b: ENOENT: no such/,
     );
@@ -218,7 +217,7 @@ describe('backup', () => {
     const file = folder.join('data/user-groups.db');
     const bytes = readFileSync(file);
     writeFileSync(file, bytes.fill(0xff, 2 * PAGE_BYTES, 3 * PAGE_BYTES));
-    const exit = await run(folder, ['backup', 'b']);
+    const exit = await runHosted(folder, ['backup', 'b']);
     await assertRefused(exit, 69, /^user-group-service: SQLite: the backup is corrupt[^\n]+\n$/);
     assert.deepEqual(globSync('b*', { cwd: folder.path }), []);
   });
@@ -230,7 +229,7 @@ describe('backup', () => {
       const other = new DatabaseSync(folder.join('other.db'));
       other.exec(sql);
       other.close();
-      const exit = await run(folder, ['backup', 'b'], { env });
+      const exit = await runHosted(folder, ['backup', 'b'], { env });
       await assertRefused(
         exit,
         69,

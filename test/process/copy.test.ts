@@ -23,7 +23,6 @@ import {
   eventually,
   Folder,
   Program,
-  run,
   runHosted,
   serve,
   served,
@@ -90,7 +89,7 @@ describe('A copy from SQLite to PostgreSQL, and back', () => {
   });
 
   it('copies nothing when run again', async () => {
-    const { code, stdout } = await run(folder, ['copy', '--json'], {
+    const { code, stdout } = await runHosted(folder, ['copy', '--json'], {
       env: { SOURCE_DATABASE_URL: 'sqlite:data/user-groups.db', TARGET_DATABASE_URL: database.url },
     });
     assert.equal(code, 0);
@@ -162,7 +161,7 @@ describe('A copy is refused', () => {
       await service.call(token, 'GET', '/api/user', { user_group_id: 'a', name: 'A' });
     }
     const before = contentOf(folder.join('other/user-groups.db'));
-    await assertRefused(await run(folder, args, ring), 65, /the target contains user groups/);
+    await assertRefused(await runHosted(folder, args, ring), 65, /the target contains user groups/);
     deleteFrom(folder.join('other/user-groups.db'), 'user_groups');
     await assertRefused(await runHosted(folder, args, ring), 65, /the target contains workspaces/);
     deleteFrom(folder.join('other/user-groups.db'), 'workspaces');
@@ -188,7 +187,11 @@ describe('A copy is refused', () => {
     for (const table of ['user_groups', 'workspaces', 'api_tokens', 'events'])
       deleteFrom(folder.join(target), table);
     const before = contentOf(folder.join(target));
-    await assertRefused(await run(folder, args), 65, /the target was served with the token key [0-9a-f]{8},/);
+    await assertRefused(
+      await runHosted(folder, args),
+      65,
+      /the target was served with the token key [0-9a-f]{8},/,
+    );
     assert.deepEqual(contentOf(folder.join(target)), before);
   });
 
@@ -204,14 +207,18 @@ describe('A copy is refused', () => {
       await using service = await serve(folder);
       await caller.update(service, 'a');
     }
-    await assertRefused(await run(folder, args), 65, /empty the target/);
+    await assertRefused(await runHosted(folder, args), 65, /empty the target/);
   });
 
   it('with 75 while a process serves the source or the target, and the process keeps serving', async () => {
     using folder = new Folder();
     const caller = await Caller.create(folder, 'default', 'Customer');
     await using service = await serve(folder);
-    await assertRefused(await run(folder, args), 75, /another process is serving data\/user-groups\.db/);
+    await assertRefused(
+      await runHosted(folder, args),
+      75,
+      /another process is serving data\/user-groups\.db/,
+    );
     const reverse = ['copy', '--from', 'sqlite:other/user-groups.db', '--to', 'sqlite:data/user-groups.db'];
     await runHosted(folder, ['migrate'], { env: { DATABASE_URL: 'sqlite:other/user-groups.db' } });
     await assertRefused(
@@ -232,7 +239,7 @@ describe('A copy is refused', () => {
     const wrong = { env: { UGS_TOKEN_KEYS: (await runHosted(folder, ['key', 'generate'])).stdout } };
     await assertRefused(await runHosted(folder, args, wrong), 78, /UGS_TOKEN_KEYS lacks the token key/);
     change(folder.join('data/user-groups.db'), "update user_groups set name = 'B', team_id = team_id + 1");
-    await assertRefused(await run(folder, args), 78, /does not decrypt/);
+    await assertRefused(await runHosted(folder, args), 78, /does not decrypt/);
     assert.deepEqual(contentOf(folder.join('other/user-groups.db')).user_groups, []);
   });
 
@@ -252,7 +259,7 @@ describe('A copy is refused', () => {
 
   it('with 3 if the source does not exist, and does not create it', async () => {
     using folder = new Folder();
-    await assertRefused(await run(folder, args), 3, /database data\/user-groups\.db does not exist/);
+    await assertRefused(await runHosted(folder, args), 3, /database data\/user-groups\.db does not exist/);
     assert.equal(existsSync(folder.join('data')), false);
   });
 
@@ -271,7 +278,7 @@ describe('A copy is refused', () => {
     await runHosted(folder, ['migrate']);
     const url = folder.join('url');
     writeFileSync(url, 'postgres://user:hunter2@127.0.0.1:1/groups\n');
-    const exit = await run(folder, args.slice(0, 3), { env: { TARGET_DATABASE_URL_FILE: url } });
+    const exit = await runHosted(folder, args.slice(0, 3), { env: { TARGET_DATABASE_URL_FILE: url } });
     await assertRefused(exit, 69, /PostgreSQL/);
     assert.doesNotMatch(exit.stderr, /hunter2/);
   });
@@ -366,7 +373,7 @@ for (const [source, target] of [
         history = (await service.call(token, 'GET', HISTORY)).text;
       }
       const env = { ...settings, SOURCE_DATABASE_URL: from.url, TARGET_DATABASE_URL: to.url };
-      const { code, stdout } = await run(folder, ['copy', '--json'], { env });
+      const { code, stdout } = await runHosted(folder, ['copy', '--json'], { env });
       assert.equal(code, 0);
       assert.equal(JSON.parse(stdout).deliveries.count, PENDING);
       assert.deepEqual(await failingEndpoints(to), await failingEndpoints(from));
@@ -401,7 +408,9 @@ it('A copy from PostgreSQL has every event while a transaction of another databa
     await service.call(token, 'POST', '/v1/user-groups', { user_group_id: 'a', name: 'A' });
   }
   const databases = { SOURCE_DATABASE_URL: source.url, TARGET_DATABASE_URL: 'sqlite:new/user-groups.db' };
-  const { code, stdout } = await run(folder, ['copy', '--json'], { env: { ...settings, ...databases } });
+  const { code, stdout } = await runHosted(folder, ['copy', '--json'], {
+    env: { ...settings, ...databases },
+  });
   assert.equal(code, 0);
   assert.equal(JSON.parse(stdout).events.count, 2);
 });
@@ -445,7 +454,7 @@ it('A copy between two files reports what it copied, and how to serve the target
     await using service = await serve(folder);
     await caller.create(service, 'a');
   }
-  const { code, stdout } = await run(folder, [
+  const { code, stdout } = await runHosted(folder, [
     'copy',
     ...['--from', 'sqlite:data/user-groups.db'],
     ...['--to', 'sqlite:new/user-groups.db'],

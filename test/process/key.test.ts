@@ -89,7 +89,7 @@ async function assertStartRefused(
 describe('key generate', () => {
   it('prints a valid line for the key ring, different each time', async () => {
     using folder = new Folder();
-    const human = await run(folder, ['key', 'generate']);
+    const human = await runHosted(folder, ['key', 'generate']);
     assert.deepEqual({ code: human.code, stderr: human.stderr }, { code: 0, stderr: '' });
     assert.match(human.stdout, /^[0-9a-f]{8}:[A-Za-z0-9_-]{43}\n$/);
     const key = await generateKey(folder);
@@ -100,7 +100,7 @@ describe('key generate', () => {
 
   it('creates no file', async () => {
     using folder = new Folder();
-    await run(folder, ['key', 'generate']);
+    await runHosted(folder, ['key', 'generate']);
     assert.equal(existsSync(folder.join('data')), false);
   });
 });
@@ -112,14 +112,14 @@ describe('key list', () => {
     const unused = await generateKey(folder);
     await (await serve(folder, withRing(newKey, oldKey))).kill();
     const ring = withRing(newKey, unused);
-    const { code, stdout } = await run(folder, ['key', 'list', '--json'], ring);
+    const { code, stdout } = await runHosted(folder, ['key', 'list', '--json'], ring);
     assert.equal(code, 0);
     assert.deepEqual(JSON.parse(stdout), [
       { id: newKey.id, in_ring: true, active: true, registered: true, tokens: 0 },
       { id: unused.id, in_ring: true, active: false, registered: false, tokens: 0 },
       { id: oldKey.id, in_ring: false, active: false, registered: true, tokens: 3 },
     ]);
-    const human = await run(folder, ['key', 'list'], ring);
+    const human = await runHosted(folder, ['key', 'list'], ring);
     assert.equal(
       human.stdout,
       [
@@ -140,22 +140,22 @@ describe('key list', () => {
     const group = JSON.stringify({ user_group_id: 'one', name: 'One' });
     writeFileSync(folder.join('groups.ndjson'), group);
     const args = ['import', 'groups.ndjson', '--workspace', 'default', '--create-workspace'];
-    const empty = await run(folder, ['key', 'list', '--json'], database);
+    const empty = await runHosted(folder, ['key', 'list', '--json'], database);
     assert.deepEqual(
       JSON.parse(empty.stdout).map(({ registered }: { registered: boolean }) => registered),
       [false],
     );
     assert.equal((await runHosted(folder, args, database)).code, 0);
-    const { stdout } = await run(folder, ['key', 'list', '--json'], database);
+    const { stdout } = await runHosted(folder, ['key', 'list', '--json'], database);
     const id = database.env.UGS_TOKEN_KEYS!.split(':')[0];
     assert.deepEqual(JSON.parse(stdout), [{ id, in_ring: true, active: true, registered: true, tokens: 1 }]);
   });
 
   it('exits with 3 if there is no database, and with 78 if there is no key ring', async () => {
     using folder = new Folder();
-    assert.equal((await run(folder, ['key', 'list'])).code, 3);
+    assert.equal((await runHosted(folder, ['key', 'list'])).code, 3);
     await createApiToken(folder);
-    const { code, stderr } = await run(folder, ['key', 'list']);
+    const { code, stderr } = await runHosted(folder, ['key', 'list']);
     const message = 'the key file data/token-keys does not exist yet: the first start creates it';
     assert.deepEqual([code, stderr], [78, `user-group-service: ${message}\n`]);
     assert.equal(existsSync(folder.join('data/token-keys')), false);
@@ -215,7 +215,7 @@ describe('A key ring that cannot decrypt the stored tokens makes serve exit with
     await createApiToken(folder);
     await (await serve(folder, withRing(first))).kill();
     const rotate = ['signing-key', 'rotate', '--workspace', 'default'];
-    assert.equal((await run(folder, rotate, withRing(second, first))).code, 0);
+    assert.equal((await runHosted(folder, rotate, withRing(second, first))).code, 0);
     await assertStartRefused(folder, withRing(first), new RegExp(`lacks the token key ${second.id}`));
   });
 
@@ -231,7 +231,7 @@ describe('A key ring that cannot decrypt the stored tokens makes serve exit with
     using folder = new Folder();
     const [first, second] = [await generateKey(folder), await generateKey(folder)];
     await (await serve(folder, withRing(first))).kill();
-    assert.equal((await run(folder, ['key', 'reencrypt'], withRing(second))).code, 78);
+    assert.equal((await runHosted(folder, ['key', 'reencrypt'], withRing(second))).code, 78);
   });
 });
 
@@ -244,7 +244,7 @@ describe('key reencrypt', () => {
       await using service = await serve(folder, ring);
       const load = new Load(service, token, groups);
       await eventually('calls on each connection', () => load.turns > CONNECTIONS);
-      const { code, stdout } = await run(folder, ['key', 'reencrypt', '--json'], ring);
+      const { code, stdout } = await runHosted(folder, ['key', 'reencrypt', '--json'], ring);
       assert.equal(code, 0);
       const { active_key: activeKey, resealed } = JSON.parse(stdout);
       assert.equal(activeKey, newKey.id);
@@ -261,13 +261,13 @@ describe('key reencrypt', () => {
     let late: string;
     {
       await using service = await serve(folder, withRing(oldKey, newKey));
-      assert.equal((await run(folder, ['key', 'reencrypt'], withRing(newKey, oldKey))).code, 0);
+      assert.equal((await runHosted(folder, ['key', 'reencrypt'], withRing(newKey, oldKey))).code, 0);
       late = await groupToken(service, token, 'late');
       service.signal('SIGTERM');
       assert.equal((await service.exit()).code, 0);
     }
     await assertStartRefused(folder, withRing(newKey), new RegExp(`lacks the token key ${oldKey.id}`));
-    assert.equal((await run(folder, ['key', 'reencrypt'], withRing(newKey, oldKey))).code, 0);
+    assert.equal((await runHosted(folder, ['key', 'reencrypt'], withRing(newKey, oldKey))).code, 0);
     await using service = await serveHere(folder, withRing(newKey).env);
     assert.equal(await groupToken(service, token, 'late'), late);
   });
@@ -282,7 +282,7 @@ describe('key reencrypt', () => {
       // On a busy machine, the service may write nothing while the command runs, so there is nothing to
       // report.
       const { code, stdout, stderr } = await eventually('a run with a concurrent write', async () => {
-        const exit = await run(folder, ['key', 'reencrypt'], withRing(newKey, oldKey));
+        const exit = await runHosted(folder, ['key', 'reencrypt'], withRing(newKey, oldKey));
         return exit.code !== 0 && exit;
       });
       await load.end();
@@ -292,7 +292,7 @@ describe('key reencrypt', () => {
         new RegExp(`^user-group-service: [^\\n]* with the key ${oldKey.id} [^\\n]* restart [^\\n]*\\n$`),
       );
     }
-    assert.equal((await run(folder, ['key', 'reencrypt'], withRing(newKey, oldKey))).code, 0);
+    assert.equal((await runHosted(folder, ['key', 'reencrypt'], withRing(newKey, oldKey))).code, 0);
     await using _service = await serveHere(folder, withRing(newKey).env);
   });
 
@@ -301,7 +301,7 @@ describe('key reencrypt', () => {
     const { oldKey, newKey } = await folderWithGroups(folder, 3);
     const ring = withRing(newKey, oldKey);
     for (const count of [3, 0]) {
-      const { code, stdout, stderr } = await run(folder, ['key', 'reencrypt'], ring);
+      const { code, stdout, stderr } = await runHosted(folder, ['key', 'reencrypt'], ring);
       const report = `Re-encrypted ${count} of 3 tokens; all are now encrypted with key ${newKey.id}.\n`;
       assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: report, stderr: '' });
     }
@@ -310,7 +310,7 @@ describe('key reencrypt', () => {
   it('makes the new key required to serve the database', async () => {
     using folder = new Folder();
     const { oldKey, newKey } = await folderWithGroups(folder, 3);
-    await run(folder, ['key', 'reencrypt'], withRing(newKey, oldKey));
+    await runHosted(folder, ['key', 'reencrypt'], withRing(newKey, oldKey));
     await assertStartRefused(folder, withRing(oldKey), new RegExp(`lacks the token key ${newKey.id}`));
   });
 
@@ -320,7 +320,7 @@ describe('key reencrypt', () => {
     const database = new DatabaseSync(folder.join('data/user-groups.db'));
     database.exec("update user_groups set team_id = team_id + 1000 where provided_id = 'group-1'");
     database.close();
-    const { code, stdout, stderr } = await run(folder, ['key', 'reencrypt'], withRing(newKey, oldKey));
+    const { code, stdout, stderr } = await runHosted(folder, ['key', 'reencrypt'], withRing(newKey, oldKey));
     assert.deepEqual({ code, stdout }, { code: 78, stdout: '' });
     assert.match(
       stderr,
@@ -338,7 +338,7 @@ describe('key reencrypt', () => {
     assert.ok(killedAt > 0 && killedAt < MANY_GROUPS, `killed after ${killedAt}`);
 
     await assertStartRefused(folder, withRing(newKey), /lacks the token key/);
-    const { code, stdout } = await run(folder, ['key', 'reencrypt', '--json'], ring);
+    const { code, stdout } = await runHosted(folder, ['key', 'reencrypt', '--json'], ring);
     assert.equal(code, 0);
     assert.equal(JSON.parse(stdout).resealed, MANY_GROUPS - killedAt);
     await using service = await serveHere(folder, withRing(newKey).env);
