@@ -268,6 +268,15 @@ describeOnEachDatabase('A webhook', (database) => {
     assertProblem(await tenant.call('GET', `${PATH}/unknown/health`), 'not_found');
     await tenant.endpoint('health', receiver.url);
     assert.equal((await health()).failing_since, failingSince);
+    // As after a change whose call failed: repeating it changes nothing.
+    await runSql(
+      service.database,
+      "update failing_webhook_endpoints set failing_since = 1 where endpoint_id = 'health'",
+    );
+    await tenant.endpoint('health', receiver.url);
+    assert.equal((await health()).failing_since, null);
+    await tenant.createGroup('again');
+    await eventually('the failure', async () => (await health()).failing_since !== null);
     // Earlier failures may be those of another URL, or of an earlier endpoint with the same id.
     await tenant.endpoint('health', `${receiver.url}/changed`);
     assert.equal((await health()).failing_since, null);

@@ -36,8 +36,6 @@ interface NewDocument {
 
 export interface StoredDocument {
   created: boolean;
-  /** Whether the document is new or differs from the one before. */
-  isChanged: boolean;
   document: Document;
 }
 
@@ -144,8 +142,7 @@ export async function putDocument(
     });
     if (result === 'documents_limit_reached') throw limitReached(definition, 'documents');
     if (result === 'bytes_limit_reached') throw limitReached(definition, 'bytes');
-    if (result !== 'version_mismatch')
-      return { ...result, isChanged: result.document.version !== stored?.version };
+    if (result !== 'version_mismatch') return result;
     // Another call created, changed or deleted the document between the read and the write.
   }
   throw tooBusy(`This ${definition.noun} is being changed too often. Retry later.`);

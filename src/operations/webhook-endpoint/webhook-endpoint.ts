@@ -75,8 +75,10 @@ export async function putWebhookEndpoint(
   const { secrets, sealed } = newSecrets(context, documentKey(caller, definition, id));
   const fields = { body: webhookEndpointText(body), secret: sealed };
   const stored = await putDocument(context, caller, definition, id, fields, precondition);
-  // Past failures may concern another URL, or an endpoint that was deleted during an attempt.
-  if (stored.isChanged) await recordHealth(context, endpointKey(caller, id), null);
+  // Failures before the last change may concern another URL, or an endpoint that was deleted during an attempt.
+  const { failingSince } = await findHealth(context, caller, id, 0);
+  if (failingSince !== null && failingSince <= stored.document.updatedAt)
+    await recordHealth(context, endpointKey(caller, id), null);
   return { ...stored, secret: stored.created ? secrets.current : null };
 }
 
