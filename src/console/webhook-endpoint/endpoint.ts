@@ -75,7 +75,8 @@ ${actionForm(session, pathTo(...WEBHOOKS, id, 'test'), submit('Send a test', 'pl
       'Failed deliveries of events since that time are delivered again, as fast as the receiver accepts them.',
     redelivered_some:
       'The first failed deliveries of events since that time are delivered again. There may be more: repeat it when these have arrived.',
-    none_failed: 'No delivery of an event since that time has failed.',
+    none_failed:
+      'No delivery of an event since that time has failed for good. Pending ones are attempted again by themselves.',
   },
   consequences: async (document) => {
     const { url } = parseWebhookEndpoint(document);
