@@ -72,7 +72,8 @@ function dayChart(id: string, column: string, { counts, since }: DayCounts, toda
   const bars = days.map((day) => ({ name: dayDate(day), value: counts[day] ?? 0 }));
   if (bars.length === 0) return html`<section><h3>${title}</h3>${none('Too many to count.')}</section>`;
   const total = bars.reduce((sum, { value }) => sum + value, 0);
-  if (total === 0) return html`<section><h3>${title}</h3>${none(`None since ${bars[0]!.name}.`)}</section>`;
+  if (total === 0)
+    return html`<section><h3>${title}</h3>${none(`None since ${bars[0]!.name} (UTC).`)}</section>`;
   return html`<section aria-labelledby="${id}"><h3 id="${id}">${title}</h3>
 ${barChart(
   {
