@@ -128,6 +128,21 @@ describe('The tables of the console', { skip: skipsBrowser }, () => {
     }
   });
 
+  it('are cards in a window that is too small for large text', async () => {
+    await using large = await launchBrowser(['--blink-settings=defaultFontSize=32']);
+    const context = await large.newContext({
+      baseURL: service.url,
+      viewport: { width: 1_280, height: 800 },
+      storageState: await page.context().storageState(),
+    });
+    const enlarged = await context.newPage();
+    for (const path of PAGES) {
+      await enlarged.goto(path);
+      assert.equal(await enlarged.locator('thead').first().isVisible(), false, path);
+      assert.equal(await enlarged.evaluate(SCROLLED), 0, path);
+    }
+  });
+
   it('name each field of a form in a smaller window, where rows of properties are cards', async () => {
     const { token } = await service.apiToken({ environment: 'Testing' });
     await page.goto('/console/sign-in?another=1');

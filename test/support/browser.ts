@@ -18,8 +18,8 @@ export const skipsBrowser: string | false = existsSync(EXECUTABLE)
   ? false
   : `needs Chromium at ${EXECUTABLE}, or at the path in CHROMIUM`;
 
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
+export function launchBrowser(flags: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({ executablePath: EXECUTABLE, args: [...FLAGS, ...flags] });
 }
 
 /** Minified, because every page of a test loads it and so parses half as much. */
