@@ -7,6 +7,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
 import { DESKTOP, launchBrowser, PHONE, skipsBrowser, violationsOf } from '../support/browser.ts';
 import { sqlite } from '../support/database.ts';
+import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { storeUserGroups } from '../support/stored-user-group.ts';
 import { suiteStack } from '../support/suite.ts';
@@ -155,6 +156,28 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
       .filter({ hasText: /^1 user group$/ })
       .waitFor({ state: 'attached' });
     assert.equal(await links(page).count(), 1);
+    await page.close();
+  });
+
+  it('dims the rows of the previous search while the next one takes long', async () => {
+    const page = await open();
+    const held = Promise.withResolvers<void>();
+    await page.route(
+      (url) => url.searchParams.has('search'),
+      async (route) => {
+        await held.promise;
+        await route.continue();
+      },
+    );
+    const opacity = (expected: string) =>
+      eventually(`opacity ${expected}`, async () => {
+        const shown = await page.evaluate("getComputedStyle(document.getElementById('results')).opacity");
+        return shown === expected || null;
+      });
+    await page.getByLabel('Id or name').fill('rare');
+    await opacity('0.4');
+    held.resolve();
+    await opacity('1');
     await page.close();
   });
 
