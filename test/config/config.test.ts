@@ -76,7 +76,8 @@ describeOnEachDatabase('The configuration', (database) => {
           action === 'create' && (before === null || (before as { mode: string }).mode === 'off'),
       ),
     );
-    assert.deepEqual([kept, config_version], [[], 1]);
+    assert.deepEqual(kept, []);
+    assert.ok(config_version > 0);
     const exported = {
       ...whole,
       integrations: {
@@ -84,7 +85,7 @@ describeOnEachDatabase('The configuration', (database) => {
         metabase: { ...metabase, secret: { environment: 'INTEGRATION_METABASE_SECRET' } },
       },
     };
-    assert.deepEqual(await stored(), { success: 1, config: exported, config_version: 1 });
+    assert.deepEqual(await stored(), { success: 1, config: exported, config_version });
     assert.deepEqual((await eventTypes()).sort(), [
       'data_source.created',
       'data_source.created',
@@ -140,16 +141,18 @@ describeOnEachDatabase('The configuration', (database) => {
   it('gives the same text after it was applied to another environment', async () => {
     const exact = JSON.stringify(whole).replace('"database":"shared"', '"big":9007199254740993,"exact":1.50');
     await applied(exact);
-    const { text } = await tenant.call('GET', '/v1/config');
+    const configText = async (of: Tenant) =>
+      (await of.call('GET', '/v1/config')).text.replace(/,"config_version":\d+}$/, '');
+    const text = await configText(tenant);
     assert.match(text, /"big":9007199254740993,"exact":1\.50/);
     const sent = JSON.parse(JSON.stringify(text)).replace(
       '{"environment":"INTEGRATION_METABASE_SECRET"}',
       `"${SECRET}"`,
     );
-    const body = /"config":(.*),"config_version"/.exec(sent)![1]!;
+    const body = /"config":(.*)/.exec(sent)![1]!;
     const other = await Tenant.create(service, `config ${created++}`);
     assert.equal((await other.call('PUT', '/v1/config', body)).status, 200);
-    assert.equal((await other.call('GET', '/v1/config')).text, text);
+    assert.equal(await configText(other), text);
   });
 
   it('refers to data sources by id, although mappings may use numbers', async () => {
@@ -196,8 +199,7 @@ describeOnEachDatabase('The configuration', (database) => {
         replaces_secret: false,
       },
     ]);
-    assert.equal(plan.config_version, 1);
-    assert.deepEqual((await stored()).config_version, 1);
+    assert.equal((await stored()).config_version, plan.config_version);
     assert.deepEqual(await eventTypes(), events);
     assert.deepEqual((await applied(changed, '?prune=true')).changes, plan.changes);
   });
@@ -305,10 +307,10 @@ describeOnEachDatabase('The configuration', (database) => {
   });
 
   it('is changed by one of several concurrent calls with the same version', async () => {
-    await applied(whole);
+    const { config_version } = await applied(whole);
     const responses = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
-        apply({ version: 1, config_version: 1, schemas: { [`s${index}`]: { name: 'S' } } }),
+        apply({ version: 1, config_version, schemas: { [`s${index}`]: { name: 'S' } } }),
       ),
     );
     const statuses = responses.map(({ status }) => status).sort();

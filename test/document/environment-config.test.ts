@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Caller } from '../../src/domain/api-token.ts';
 import type { Document } from '../../src/domain/document.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
-import { EnvironmentConfigs } from '../../src/operations/document/environment-config.ts';
+import { atCurrentConfig, EnvironmentConfigs } from '../../src/operations/document/environment-config.ts';
 import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
 import type { BatchingStore } from '../../src/store/batching-store.ts';
 import { CONFIG_PAGE, StartedTooLate } from '../../src/store/port.ts';
@@ -39,7 +39,7 @@ describeOnEachDatabase('A large configuration', (kind) => {
     // Keeps transactions short on a busy machine.
     for (let start = 0; start < documents.length; start += 100)
       await store.write({ kind: 'copyDocuments', documents: documents.slice(start, start + 100) });
-    caller = { workspaceId, environment: 'Customer', configVersion: documents.length } as Caller;
+    caller = await atCurrentConfig(store, { workspaceId, environment: 'Customer' } as Caller);
   });
 
   it('is read for the requests that wait together with one that runs out of time', async () => {

@@ -1,6 +1,7 @@
 // Documents. Every command locks the row of the environment, so changes of one environment are serialized. A
 // change of documents increments the version of the configuration.
 
+import { randomInt } from 'node:crypto';
 import {
   type Document,
   documentChanges,
@@ -49,7 +50,12 @@ export const LOCK = statement('lock_environment')`
   on conflict (workspace_id, environment) do update set config_version = environments.config_version`;
 
 export const INCREMENT = statement('increment_config_version')`
-  update environments set config_version = config_version + 1 where workspace_id = $1 and environment = $2`;
+  update environments set config_version = config_version + $3 where workspace_id = $1 and environment = $2`;
+/**
+ * Maximum step of the version of a configuration. Steps are random: after a failover that has lost a change, processes
+ * still keep what they read under its version, which must not be issued again.
+ */
+const MAX_STEP = 2 ** 20;
 
 /** The version is read first: documents that change in between are newer than it, and are read again. */
 export const findConfig: QueryExecutor<'findConfig'> = async (session, { tenant }) => {
@@ -105,7 +111,7 @@ export async function changeConfig(
 ): Promise<CommandResult<'changeConfig'>> {
   await lockEnvironment(session, tenant);
   if ((await session.read(READS.findConfigVersion({ tenant }))) !== version) return 'version_mismatch';
-  await change(
+  const step = await change(
     session,
     tenant,
     changes.map(({ before, after }) =>
@@ -114,7 +120,7 @@ export async function changeConfig(
   );
   for (const { before, after, event } of changes)
     recordings.push({ event, version: after?.version ?? null, changes: documentChanges(before, after) });
-  return version + 1;
+  return version + step;
 }
 
 /** Runs in a transaction. */
@@ -125,7 +131,7 @@ export const resealDocument: CommandExecutor<'resealDocument'> = async (
   await lockEnvironment(session, key);
   const values = [secret.keyId, secret.ciphertext, expected.keyId, expected.ciphertext];
   const isResealed = (await session.query(RESEAL, [...DOCUMENT_KEY.cells(key), ...values])).length === 1;
-  if (isResealed) await session.query(INCREMENT, TENANT.cells(key));
+  if (isResealed) await change(session, key, []);
   return isResealed;
 };
 
@@ -142,12 +148,14 @@ export async function lockEnvironment(session: Session, tenant: Tenant): Promise
   await session.query(LOCK, TENANT.cells(tenant));
 }
 
-/** The environment must be locked. */
+/** The environment must be locked. Returns the step to the next version of its configuration. */
 async function change(
   session: Session,
   tenant: Tenant,
   changes: readonly (readonly [statement: Statement, values: readonly unknown[]])[],
-): Promise<void> {
-  const all = [...changes, [INCREMENT, TENANT.cells(tenant)] as const];
+): Promise<number> {
+  const step = randomInt(1, MAX_STEP);
+  const all = [...changes, [INCREMENT, [...TENANT.cells(tenant), step]] as const];
   await session.pipelined(() => Promise.all(all.map((each) => session.query(...each))));
+  return step;
 }
