@@ -6,6 +6,8 @@ import { afterEach, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { claimDue, giveUpDeliveries } from '../../src/operations/webhook-endpoint/delivery.ts';
+import { forgetEndpoint } from '../../src/operations/webhook-endpoint/webhook-endpoint.ts';
+import { StoreUnavailable } from '../../src/store/port.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { mapConcurrently, type TestResponse } from '../support/http.ts';
 import { intercept } from '../support/intercept.ts';
@@ -644,11 +646,17 @@ describeOnEachDatabase('A webhook', (database) => {
 
   it('is deleted later if the process that deleted its endpoint could not delete it', async () => {
     await using receiver = await Receiver.start(respondWith(500));
-    const tenant = await newTenant();
+    const workspace = 'left behind';
+    const tenant = await Tenant.create(service, workspace);
     await tenant.endpoint('left', receiver.url);
     await tenant.createGroup('left');
     await tenant.waitFor('left', ({ attempts }) => attempts === 1);
     await runSql(service.database, "delete from documents where document_id = 'left'");
+    const { store } = service.app.context;
+    const { workspaceId } = (await store.read({ kind: 'findWorkspace', name: workspace }))!;
+    const firstWrite = () => Promise.reject(new StoreUnavailable('the database is down'));
+    const endpoint = { workspaceId, environment: 'Customer', endpointId: 'left' } as const;
+    await forgetEndpoint({ store: intercept(store, { firstWrite }) }, endpoint);
     await advance(service, 10 * SECOND);
     await eventually('the deletion', async () => {
       const rows = await runSql(service.database, "select 1 from deliveries where endpoint_id = 'left'");

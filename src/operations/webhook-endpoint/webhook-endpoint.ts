@@ -25,7 +25,7 @@ import {
   webhookSecretsText,
 } from '../../domain/webhook-endpoint/webhook-signature.ts';
 import { Problem } from '../../problem.ts';
-import type { EndpointHealth } from '../../store/port.ts';
+import { type EndpointHealth, StoreUnavailable } from '../../store/port.ts';
 import type { Context } from '../context.ts';
 import {
   type DocumentContext,
@@ -122,13 +122,17 @@ export async function deleteWebhookEndpoint(
   await forgetEndpoint(context, endpointKey(caller, id));
 }
 
-/** Deletes the health and deliveries of a deleted endpoint. */
+/** Deletes the health and deliveries of a deleted endpoint, unless the database fails: the deletion is done. */
 export async function forgetEndpoint(
   context: Pick<WebhookContext, 'store'>,
   endpoint: WebhookEndpointKey,
 ): Promise<void> {
-  await recordHealth(context, endpoint, null);
-  await deleteDeliveries(context, endpoint, MAX_DELETIONS);
+  try {
+    await recordHealth(context, endpoint, null);
+    await deleteDeliveries(context, endpoint, MAX_DELETIONS);
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+  }
 }
 
 /**
