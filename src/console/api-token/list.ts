@@ -31,13 +31,17 @@ export const listOfApiTokens: Page = {
       main: html`${heading(isRevoked ? 'Revoked API tokens' : 'API tokens', isRevoked ? NO_HTML : html`${buttonTo(newPath([API_TOKENS]), 'New API token', 'primary')} ${buttonTo(FIND_PATH, 'Find by token')}`)}
 ${noticeText(call, { revoked: 'The API token was revoked: it is rejected from now on.' })}
 <p class="hint">API tokens of this workspace for the environment ${caller.environment}, the newest first. The last use is recorded to the hour. ${other}</p>
-${await apiTokenTable(call, apiTokens)}
+${await apiTokenTable(call, apiTokens, isRevoked)}
 ${nextPage(pathTo(API_TOKENS), nextCursor, Object.fromEntries(query))}`,
     };
   },
 };
 
-async function apiTokenTable(call: PageCall, apiTokens: readonly ApiToken[]): Promise<Html> {
+async function apiTokenTable(
+  call: PageCall,
+  apiTokens: readonly ApiToken[],
+  isRevoked: boolean,
+): Promise<Html> {
   const creators = await Promise.all(apiTokens.map((each) => creatorText(call, each)));
   return table(
     'API tokens',
@@ -51,6 +55,6 @@ async function apiTokenTable(call: PageCall, apiTokens: readonly ApiToken[]): Pr
       time(apiToken.lastUsedAt),
       expiryText(call, apiToken),
     ]),
-    'None.',
+    isRevoked ? 'No API token has been revoked.' : 'No API tokens.',
   );
 }

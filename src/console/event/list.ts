@@ -25,6 +25,8 @@ import { eventTable } from './table.ts';
 const EVENTS = 25;
 /** Maximum number of API tokens suggested from the revoked ones, and from the others. Any can be typed. */
 const MAX_SUGGESTIONS = 100;
+/** Text of the link to the next page. */
+const OLDER = 'Older events';
 const NUMBER = /^[1-9]\d{0,14}$/;
 
 /** Conditions as typed, in the URL of the page. Invalid ones are ignored. */
@@ -70,7 +72,7 @@ export async function filteredEvents(call: PageCall, subject?: EventTarget): Pro
   const path = requestPath(request);
   return html`${filterForm(path, filter, actors, subject?.type)}
 ${page.events.length === 0 ? emptyPage(context, page, path, filter, texts) : await eventTable(call, page, subject?.id)}
-${nextPage(path, page.nextCursor, Object.fromEntries(query), 'Older events')}`;
+${nextPage(path, page.nextCursor, Object.fromEntries(query), OLDER)}`;
 }
 
 /** Returns labels of the newest API tokens, for a person who may list them. */
@@ -102,7 +104,7 @@ function emptyPage(
   return html`${none(
     nextCursor === null
       ? `No events meet ${conditions}. Requests that changed nothing are not recorded.${hint}`
-      : `None of the events searched so far meets ${conditions}; continue on the next page.`,
+      : `None of the events searched so far meets ${conditions}. Continue with “${OLDER}”.`,
   )}<p>${link(path, 'Show all events')}</p>`;
 }
 
