@@ -30,7 +30,7 @@ export function signInView({ action, fields, text = NO_HTML }: SignInForm, probl
     label: 'API token',
     type: 'password',
     size: 'large',
-    hint: 'With the permission admin, read-write or read-only.',
+    hint: 'It starts with uga_ and has the permission admin, read-write or read-only.',
     isRequired: true,
     problem,
   });
