@@ -9,12 +9,15 @@ import { mayWithholdSession } from './browser.ts';
 
 /** Renders the page in the frame of the request; without a session, in one without navigation. */
 export function sendView(
-  { url, frame }: FastifyRequest,
+  { url, frame, headers }: FastifyRequest,
   reply: FastifyReply,
   assets: PageAssets,
   view: View,
 ): string {
-  reply.code(view.status ?? 200).headers(pageHeaders);
+  const { status = 200 } = view;
+  reply.code(status).headers(pageHeaders);
+  // The live search leads to the page of an error, as for a problem.
+  if (status >= 400 && headers['hx-request'] === 'true') reply.header('hx-redirect', url);
   const page = frame?.(view) ?? document(assets, view, { url, breadcrumbs: [], signedIn: null });
   return page.markup;
 }
