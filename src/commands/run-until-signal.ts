@@ -21,6 +21,8 @@ const SIGNALS: readonly NodeJS.Signals[] = [
 const IGNORED: readonly NodeJS.Signals[] = ['SIGUSR1', ...(isInTerminal ? [] : ['SIGHUP' as const])];
 /** A repeated signal within this time is a duplicate: npm forwards signals that the terminal also sends to the process. */
 const DUPLICATE_SIGNAL_MS = 1_000;
+/** Maximum time for closing the database after the shutdown timeout, which takes milliseconds unless a thread hangs. */
+const CLOSING_MS = 8_000;
 
 /**
  * Starts the service, calls `announce`, and resolves when a signal has shut the service down gracefully. A second
@@ -58,6 +60,11 @@ export async function serveUntilSignal(
     });
     log.info({ signal }, 'shutting down: draining requests in flight');
   } finally {
+    const onOverdue = (): void => {
+      log.fatal('the shutdown takes too long: the process exits');
+      process.exit(1);
+    };
+    setTimeout(onOverdue, config.shutdownDelayMs + config.shutdownTimeoutMs + CLOSING_MS).unref();
     await app.close();
   }
   log.info('stopped');

@@ -18,6 +18,8 @@ const THREADS = 2;
 /** Lets all requests arrive while the database is locked. */
 const LOCKED_MS = 300;
 const PROMPT_MS = 5_000;
+/** Time to close the database after the shutdown timeout. */
+const CLOSING_MS = 8_000;
 const env = { UGS_THREADS: String(THREADS) };
 
 describe('A process with several serving threads', () => {
@@ -101,6 +103,20 @@ describe('A process with several serving threads', () => {
       env: { ...env, NODE_OPTIONS: `--require=${FAILING_FILE}` },
     });
     assert.deepEqual([code, stderr], [69, 'user-group-service: SQLite: EIO: i/o error, access\n']);
+  });
+
+  it('exits with 1 if a thread blocks and cannot close', async () => {
+    using folder = new Folder();
+    const trigger = folder.join('fail');
+    const failure = { FAIL_HOW: 'block', FAIL_IN: 'other', FAIL_WHEN: trigger };
+    const preload = { NODE_OPTIONS: `--require=${FAILING_THREAD}`, UGS_SHUTDOWN_TIMEOUT_MS: '0' };
+    await using service = await serve(folder, { env: { ...env, ...failure, ...preload } });
+    writeFileSync(trigger, '');
+    await sleep(LOCKED_MS);
+    service.signal('SIGTERM');
+    const { code, stdout } = await service.exit(CLOSING_MS + PROMPT_MS);
+    assert.equal(code, 1);
+    assert.match(stdout, /"level":60,[^\n]*"msg":"the shutdown takes too long: the process exits"/);
   });
 
   for (const failing of ['main', 'other'] as const) {
