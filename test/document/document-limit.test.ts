@@ -145,6 +145,10 @@ describeOnEachDatabase('The documents of an environment', (database) => {
     assert.equal(forwarded.status, 200, 'forward authentication contains only ids');
     await putSource('source-16', '', '16');
     assert.equal((await resolve()).status, 200);
+    await service.writeUsage();
+    const [used] = (await call('GET', '/v1/usage?user_group_id=a')).json.usage;
+    const counts = [used.resolves, used.introspections, used.forward_authentications];
+    assert.deepEqual(counts, [2, 0, 1], 'refusals are not counted');
   });
 
   it('are refused if the defaults alone would exceed what a resolution contains', async () => {

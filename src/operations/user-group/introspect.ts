@@ -19,7 +19,6 @@ export async function introspectToken(
 ): Promise<Introspection | null> {
   const viewer = await identifyViewer(context, caller, token);
   if (viewer === null) return null;
-  context.usage.count(viewer.userGroup, 'introspections', context.clock());
   const keySet = viewer.token.status === 'embed' ? await findKeySet(context, caller) : null;
   const { publicUrl } = context;
   return { ...viewer, issuer: keySet === null ? publicUrl : issuerUrl(publicUrl, keySet.keySet) };

@@ -69,7 +69,10 @@ export const introspect = endpoint({
   prefetch: (caller, { token }, _request, now) => resolutionQuery(caller, token, now),
   handle: async ({ context, caller, body: { token } }) => {
     const introspection = await introspectToken(context, caller, token);
-    return introspection === null ? INACTIVE : activeBody(introspection);
+    if (introspection === null) return INACTIVE;
+    const active = activeBody(introspection);
+    context.usage.count(introspection.userGroup, 'introspections', context.clock());
+    return active;
   },
   description: {
     tag: 'User group tokens',

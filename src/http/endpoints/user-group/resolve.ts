@@ -70,6 +70,7 @@ export const resolve = endpoint({
     const viewer = await identifyViewer(context, caller, body.token);
     if (viewer === null) throw tokenNotFound();
     const { userGroup, effective, token } = viewer;
+    const dataSources = effectiveMappingMembers(effective);
     context.usage.count(userGroup, 'resolves', context.clock());
     return successBody({
       user_group: jsonObject({
@@ -80,7 +81,7 @@ export const resolve = endpoint({
         mapping: raw(userGroup.mapping),
         api_environment_tag: userGroup.environment,
       }),
-      ...effectiveMappingMembers(effective),
+      ...dataSources,
       token: jsonObject({
         status: token.status,
         expires_at: timestampOrNull(token.expiresAt),
