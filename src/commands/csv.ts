@@ -65,10 +65,10 @@ interface Row {
 function checkedColumns(names: readonly string[]): readonly string[] {
   for (const name of names) {
     const isKnown = TEXTS.includes(name) || JSON_FIELDS.includes(name) || MEMBER.test(name);
-    if (!isKnown)
-      throw new DataError(
-        `the column ${JSON.stringify(name)} is not a field: use ${[...TEXTS, ...JSON_FIELDS].join(', ')}, or mapping.SCHEMA and properties.NAME`,
-      );
+    if (isKnown) continue;
+    const fields = `use ${[...TEXTS, ...JSON_FIELDS].join(', ')}, or mapping.SCHEMA and properties.NAME`;
+    const remedy = /[;\t]/.test(name) ? 'separate the columns with commas' : fields;
+    throw new DataError(`the column ${JSON.stringify(name)} is not a field: ${remedy}`);
   }
   const [repeated] = names.filter((name, index) => names.indexOf(name) !== index);
   if (repeated !== undefined) throw new DataError(`the column ${repeated} occurs twice`);

@@ -260,6 +260,9 @@ describeOnEachDatabase('import --update --prune', (kind) => {
       'user_group_id,name\n"g1,A\n': /not valid CSV/,
       'user_group_id,name,token\ng1,A,explo-token-1234"5\n': /not valid CSV: .* at line 2$/m,
       'user_group_id;name\n"g1";"A"\n': /whose separator must be a comma, is not valid CSV/,
+      'user_group_id;name\r\ng1;A\r\n':
+        /"user_group_id;name" is not a field: separate the columns with commas/,
+      'user_group_id\tname\ng1\tA\n': /is not a field: separate the columns with commas/,
     };
     const before = await ids();
     for (const [text, message] of Object.entries(wrong)) {
