@@ -1,9 +1,10 @@
 // Reads a customer table in CSV as the lines of an import. Each field has a column; members have columns such
-// as `mapping.40` and `properties.plan`, whose values are texts. An empty cell is an absent member.
+// as `mapping.40` and `properties.plan`, whose values are texts. An empty cell is an absent field or
+// member; without any member, the object is null.
 
 import { pipeline } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
-import { jsonText, objectText } from '../domain/json/json-tree.ts';
+import { jsonText, NULL, objectText } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { DataError } from './exit-code.ts';
 import { type BatchLimits, type Line, lineBatches } from './ndjson.ts';
@@ -92,6 +93,7 @@ function recordJson(columns: readonly string[], record: readonly string[]): Json
   }
   for (const [name, members] of Object.entries(objects))
     if (members.size > 0) fields.set(name, objectText(members));
+    else if (columns.some((column) => column.startsWith(`${name}.`))) fields.set(name, NULL);
   return objectText(fields);
 }
 

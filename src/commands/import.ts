@@ -54,7 +54,8 @@ export function importCommand(): Command {
         'properties, suspended and token, under the rules of the API. An existing token of 16 to 200 visible ASCII characters is kept, ' +
         'so that dashboards embedded with it keep working; a group without a token gets a new one.' +
         '\n\nA CSV file has a header with the names of the fields. mapping and properties are JSON, or columns such as ' +
-        'mapping.40 and properties.plan, which are texts; an empty cell is an absent field.' +
+        'mapping.40 and properties.plan, which are texts; an empty cell is an absent field or member, ' +
+        'and an object whose members are all empty is null.' +
         '\n\nA group that already exists is not changed: a line with the same content counts as unchanged, and a line that ' +
         'differs is refused, unless --update is set, which replaces the fields that the line contains. An import never ' +
         'replaces a token and never assigns a token to a second group. Refused lines are reported with their line numbers; ' +

@@ -240,6 +240,17 @@ describeOnEachDatabase('import --update --prune', (kind) => {
       ['Acme, "Inc." GmbH\u00fc', { 40: 'orders' }, { plan: 'gold' }, true],
     );
     assert.deepEqual((await group('g2')).properties, { 'a b': '{"x":1}' });
+    for (const [columns, cells] of [
+      ['', ''],
+      [',mapping.40,properties.plan', ',,'],
+    ]) {
+      const { mapping, properties } = await group('g1');
+      assert.deepEqual([mapping, properties], [{ 40: 'orders' }, { plan: 'gold' }]);
+      const { code, stderr } = await importTable(`user_group_id,name${columns}\ng1,A${cells}\n`);
+      assert.deepEqual([code, stderr], [0, '']);
+    }
+    const cleared = await group('g1');
+    assert.deepEqual([cleared.mapping, cleared.properties], [null, null], 'a row without any member');
     const json = await importTable('user_group_id,name,properties\ng3,G3,"{""seats"":9007199254740993}"\n');
     assert.equal(json.code, 0, json.stderr);
     const { text } = await call('GET', '/v1/user-groups/g3');
