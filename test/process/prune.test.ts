@@ -171,6 +171,18 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     const exit = await prune(listed([0]), '--dry-run', '--max-delete', '100%');
     assert.deepEqual([exit.code, exit.stderr], [0, '']);
     assert.match(exit.stdout, /^Plan: .* to be deleted: 9\.$/m);
+    const { stdout } = await prune(
+      listed([0, 1, 2, 3, 5, 6, 7, 9]),
+      '--dry-run',
+      '--json',
+      '--max-delete',
+      '2',
+    );
+    const deletions = stdout
+      .split('\n')
+      .filter((line) => line.includes('"result":"deleted"'))
+      .map((line) => JSON.parse(line).user_group_id);
+    assert.deepEqual(deletions, ['g4', 'g8'], 'groups that the plan deletes');
     assert.deepEqual(await ids(), before);
     const without = await runHosted(folder, args('x', '--prune'), site.onDatabase);
     assert.equal(without.code, 2);
