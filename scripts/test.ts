@@ -45,7 +45,6 @@ const LONGEST_BEHAVIOUR = [
   'test/metrics/metrics.test.ts',
   'test/webhook-endpoint/delivery.test.ts',
 ];
-/** Ordered so that the two files that keep a browser busy do not start at the same time. */
 const LONGEST_PROCESSES = [
   'test/client-matrix/console-browser.test.ts',
   'test/process/usage-journal.test.ts',
@@ -68,6 +67,8 @@ const LONGEST_RIGS = [
   'reliability/test/rolling-restart.test.ts',
   'reliability/test/two-tenants.test.ts',
   'reliability/test/slow-clients.test.ts',
+  'test/release/release.test.ts',
+  'test/bad-input/bad-body.test.ts',
 ];
 
 const TIERS = {
@@ -111,7 +112,7 @@ const program = new Command('npm test --')
   .description(
     'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; processes (runs commands, ' +
       'kills processes, packs packages, runs other clients, or depends on the internals of PostgreSQL); ' +
-      'faults; or rigs (short versions of the rigs, what measures load, and long matrices), which CI does not run. "npm run test:rest" runs ' +
+      'faults; or rigs (short versions of the rigs, what measures load, invalid requests, long matrices and releases), which .ci/run leaves out. "npm run test:rest" runs ' +
       'the last three, "npm run test:all" all.',
   )
   .argument('[files...]', 'run these test files, and options of the runner such as --test-name-pattern=TEXT')

@@ -185,7 +185,7 @@ describeOnEachDatabase('A workspace deleted concurrently', (kind) => {
     await assertNoOrphans();
   });
 
-  it('first loses webhook deliveries without events, in transactions of their own', async () => {
+  it('loses webhook deliveries without events first', async () => {
     const { workspace } = await ensureWorkspace(other.store, 'deliveries', Date.now());
     const { workspaceId } = workspace;
     await runSql(

@@ -142,7 +142,11 @@ for (const kind of forwardingProxies) {
           'GET /page HTTP/1.1\r\nHost: 127.0.0.1\r\nX-User-Group-Id: evil\r\nConnection: close\r\n\r\n';
         for (const lines of [[], [`Content-Length: ${body.length}`, 'Connection: close']]) {
           const tunnel = ['CONNECT 127.0.0.1:80 HTTP/1.1', ...head.slice(1), ...lines, '', ''];
-          await exchange(site.url, tunnel.join('\r\n') + body);
+          const { answers } = await exchange(site.url, tunnel.join('\r\n') + body);
+          assert.ok(
+            answers.every(({ status }) => status >= 400),
+            `${answers.map(({ status }) => status)}`,
+          );
         }
         for (const received of site.received)
           assertAcme({ status: 200, received }, `${received.method} ${received.url}`);

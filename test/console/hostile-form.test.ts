@@ -124,8 +124,8 @@ describe('A form of the console', () => {
       turns++;
       next = setImmediate(count);
     });
-    const { markup } = await propertyFields(CpuQueue.create(), typed, undefined);
-    clearImmediate(next);
+    const rendering = propertyFields(CpuQueue.create(), typed, undefined);
+    const { markup } = await rendering.finally(() => clearImmediate(next));
     assert.equal(markup.split('-kind"').length - 1, inputs.length);
     assert.ok(turns >= MIN_TURNS, `${turns} turns`);
   });

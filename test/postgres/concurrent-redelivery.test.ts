@@ -35,6 +35,8 @@ describe('A row that two processes change', () => {
     await client.query(`begin; ${statement}`);
     const calls = startCalls();
     await eventually('the calls to wait', async () => {
+      // Within a transaction, PostgreSQL returns the same list of sessions every time.
+      await client.query('select pg_stat_clear_snapshot()');
       const { rowCount } = await client.query(
         "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
       );

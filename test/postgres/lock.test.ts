@@ -49,21 +49,8 @@ describe('updates of the same user groups', () => {
     await store.write(KEYS.map((key, index) => create(key, index, leased as LeasedIds)));
   });
 
-  async function deadlocksOf(
-    processes: number,
-    work: (stores: readonly Store[]) => Promise<unknown>,
-  ): Promise<number> {
-    const stores = await Promise.all(Array.from({ length: processes }, () => openStore(database.url)));
-    try {
-      await work(stores);
-    } finally {
-      for (const each of stores) await each.close();
-    }
-    return countDeadlocks(database);
-  }
-
   it('sent concurrently in random order to three processes do not deadlock', async () => {
-    const deadlocks = await deadlocksOf(3, (stores) => {
+    const deadlocks = await deadlocksOf(database, 3, (stores) => {
       const updating = [...stores, ...stores].map(async (each, lane) => {
         for (let round = 0; round < ROUNDS; round++) {
           const batch = shuffled(KEYS).slice(Math.random() * KEYS.length);
@@ -76,7 +63,7 @@ describe('updates of the same user groups', () => {
   });
 
   it('and renames between their ids do not deadlock', async () => {
-    const deadlocks = await deadlocksOf(3, (stores) => {
+    const deadlocks = await deadlocksOf(database, 3, (stores) => {
       const renaming = [...stores, ...stores].map(async (each) => {
         for (let round = 0; round < RENAME_ROUNDS; round++) {
           const keys = shuffled(KEYS);
@@ -90,7 +77,7 @@ describe('updates of the same user groups', () => {
   });
 
   it('and changes of documents of several environments in random order do not deadlock', async () => {
-    const deadlocks = await deadlocksOf(3, (stores) => {
+    const deadlocks = await deadlocksOf(database, 3, (stores) => {
       const changing = stores.map(async (each) => {
         for (let round = 0; round < DOCUMENT_ROUNDS; round++) {
           await each.write(shuffled(ENVIRONMENTS).map((tenant) => put(tenant, round)));
@@ -104,7 +91,7 @@ describe('updates of the same user groups', () => {
   });
 
   it('and imports of the same tokens in opposite order do not deadlock', async () => {
-    const deadlocks = await deadlocksOf(2, async (stores) => {
+    const deadlocks = await deadlocksOf(database, 2, async (stores) => {
       for (let round = 0; round < IMPORTS; round++) {
         const importing = stores.map(async (each, index) => {
           const [leased] = await each.write([{ kind: 'leaseIds', sequence: 'team_id', count: IMPORTED }]);
@@ -194,20 +181,16 @@ describe('updates and rotations of the same user groups', () => {
 });
 
 describe('changes of the same webhook deliveries', () => {
-  const PROCESSES = 3;
-  const DELIVERY_ROUNDS = 15;
+  const DELIVERY_ROUNDS = 5;
   /** On a busy machine, waiting for a lock may take seconds without a deadlock. */
   const STATEMENT_MS = 30_000;
   const endpoints = ['a', 'b', 'c'].map((endpointId) => ({ ...TENANT, endpointId }));
   const deliveries = endpoints.flatMap((endpoint) =>
-    Array.from({ length: 40 }, (_, index) => deliveryTo(endpoint, `evt_${index + 10}`)),
+    Array.from({ length: 40 }, (_, index) => deliveryTo(endpoint, `evt_0${index + 10}`)),
   );
 
   it('sent concurrently to three processes do not deadlock', async () => {
     await using database = await postgres.create();
-    const stores: Store[] = [];
-    for (let process = 0; process < PROCESSES; process++)
-      stores.push(await openStore(database.url, STATEMENT_MS));
     const range = { before: Number.MAX_SAFE_INTEGER, limit: 30 };
     const pending = { tag: null, error: 'disabled', limit: 30 };
     const works: (() => Command[])[] = [
@@ -218,15 +201,37 @@ describe('changes of the same webhook deliveries', () => {
       () => shuffled(endpoints).map((endpoint) => ({ kind: 'deleteOldDeliveries', endpoint, ...range })),
       () => [{ kind: 'copyDeliveries', deliveries }],
     ];
-    const changing = [...stores, ...stores].map(async (store) => {
-      for (let round = 0; round < DELIVERY_ROUNDS; round++)
-        for (const work of shuffled(works)) await store.write(work());
-    });
-    await Promise.all(changing);
-    for (const store of stores) await store.close();
-    assert.equal(await countDeadlocks(database), 0);
+    let deleted = 0;
+    const work = (stores: readonly Store[]) => {
+      const changing = [...stores, ...stores].map(async (store) => {
+        for (let round = 0; round < DELIVERY_ROUNDS; round++)
+          for (const commands of shuffled(works))
+            for (const result of await store.write(commands()))
+              deleted += result instanceof Object && 'deleted' in result ? result.deleted : 0;
+      });
+      return Promise.all(changing);
+    };
+    assert.equal(await deadlocksOf(database, 3, work, STATEMENT_MS), 0);
+    assert.ok(deleted > deliveries.length, `${deleted} deleted`);
   });
 });
+
+/** Returns the number of deadlocks between processes that work concurrently. */
+async function deadlocksOf(
+  database: TestDatabase,
+  processes: number,
+  work: (stores: readonly Store[]) => Promise<unknown>,
+  statementTimeoutMs?: number,
+): Promise<number> {
+  const opening = Array.from({ length: processes }, () => openStore(database.url, statementTimeoutMs));
+  const stores = await Promise.all(opening);
+  try {
+    await work(stores);
+  } finally {
+    for (const each of stores) await each.close();
+  }
+  return countDeadlocks(database);
+}
 
 /** Returns the number of deadlocks. PostgreSQL reports those of a session when the session ends. */
 async function countDeadlocks(database: TestDatabase): Promise<number> {

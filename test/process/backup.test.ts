@@ -25,6 +25,7 @@ import {
   eventually,
   Folder,
   Program,
+  run,
   runHosted,
   type Service,
   serve,
@@ -45,7 +46,7 @@ describe('backup', () => {
     const load = new CreateLoad(service, token);
     await eventually('groups', () => load.tokens.size > GROUPS_BEFORE);
     const before = new Map(load.tokens);
-    const { code, stdout } = await runHosted(folder, ['backup', 'groups.backup', '--json']);
+    const { code, stdout } = await run(folder, ['backup', 'groups.backup', '--json']);
     const after = new Map(load.tokens);
     await load.end();
     assert.equal(code, 0);

@@ -419,7 +419,7 @@ describeOnEachDatabase('export', (kind: DatabaseKind) => {
     runHosted(folder, ['export', '--workspace', 'default', ...args], { env });
 
   it('writes the groups without their tokens, ordered by id, to standard output', async () => {
-    const { code, stdout, stderr } = await runExport();
+    const { code, stdout, stderr } = await run(folder, ['export', '--workspace', 'default'], { env });
     assert.deepEqual([code, stderr], [0, '']);
     const sorted = groups.toSorted((a, b) =>
       Buffer.compare(Buffer.from(a.user_group_id), Buffer.from(b.user_group_id)),

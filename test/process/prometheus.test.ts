@@ -102,11 +102,13 @@ const troubles: Record<string, Record<string, string>> = {
 
 /** Series of a disturbance that is over within a minute, such as a restart of the database. */
 const disturbance = {
-  up: '1x100',
-  'user_group_service_rejections_total{code="database_unavailable"}': '0x40 20 40 60x60',
-  'user_group_service_rejections_total{code="overloaded"}': '0x40 1000 2000 3000x60',
-  'user_group_service_authentication_failures_total{reason="unknown"}': '0x40 1000 2000 3000x60',
-  'http_server_request_duration_seconds_count{http_route="/api/user"}': '0+20x100',
+  up: '1x200',
+  'user_group_service_rejections_total{code="database_unavailable"}': '0x40 20 40 60x160',
+  'user_group_service_rejections_total{code="overloaded"}': '0x40 1000 2000 3000x160',
+  'user_group_service_authentication_failures_total{reason="unknown"}': '0x40 1000 2000 3000x160',
+  'http_server_request_duration_seconds_count{http_route="/api/user"}': '0+20x200',
+  'webhook_deliveries_total{outcome="delivered"}': '0x200',
+  'webhook_deliveries_total{outcome="failed"}': '0x40 20 40 60x160',
 };
 
 /** Returns a promtool unit test: the alert fires after an hour of its trouble. */
@@ -207,9 +209,9 @@ describe('Each alert', () => {
     assertPass(Object.entries(troubles).map((trouble) => alertTest(trouble)));
   });
 
-  it('does not fire for a disturbance that is over within a minute', { skip }, () => {
-    const expr = 'count by (alertname) (count_over_time(ALERTS{alertstate="firing"}[25m]))';
-    const quiet = { expr, eval_time: '25m', exp_samples: [] };
+  it('of a rate does not fire for a disturbance that is over within a minute', { skip }, () => {
+    const expr = 'count by (alertname) (count_over_time(ALERTS{alertstate="firing"}[50m]))';
+    const quiet = { expr, eval_time: '50m', exp_samples: [] };
     assertPass([{ ...alertTest(['', disturbance]), promql_expr_test: [quiet] }]);
   });
 
@@ -267,8 +269,9 @@ describeOnEachDatabase('a Prometheus that scrapes the service', (database) => {
     assert.equal(evaluated.length, rules.length);
     for (const { name, health, lastError, state } of evaluated) {
       assert.deepEqual([name, health, lastError], [name, 'ok', undefined]);
-      // One may be pending: on a busy machine, the event loop is delayed.
-      assert.notEqual(state, 'firing', name);
+      // On a busy machine, the event loop is delayed.
+      const isPossible = name === 'UserGroupServiceEventLoopBlocked' && state === 'pending';
+      assert.ok(isPossible || state === 'inactive', `${name}: ${state}`);
     }
   });
 

@@ -8,7 +8,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { PinnedClient } from '../support/pinned-client.ts';
-import { createApiToken, Folder, run, type Service, serve } from '../support/process.ts';
+import { createApiToken, eventually, Folder, run, type Service, serve } from '../support/process.ts';
 
 const NO_FREE_THREAD = fileURLToPath(new URL('../support/no-free-thread.cjs', import.meta.url));
 const FAILING_FILE = fileURLToPath(new URL('../support/failing-file.cjs', import.meta.url));
@@ -18,8 +18,6 @@ const THREADS = 2;
 /** Lets all requests arrive while the database is locked. */
 const LOCKED_MS = 300;
 const PROMPT_MS = 5_000;
-/** Time to close the database after the shutdown timeout. */
-const CLOSING_MS = 8_000;
 const env = { UGS_THREADS: String(THREADS) };
 
 describe('A process with several serving threads', () => {
@@ -112,9 +110,9 @@ describe('A process with several serving threads', () => {
     const preload = { NODE_OPTIONS: `--require=${FAILING_THREAD}`, UGS_SHUTDOWN_TIMEOUT_MS: '0' };
     await using service = await serve(folder, { env: { ...env, ...failure, ...preload } });
     writeFileSync(trigger, '');
-    await sleep(LOCKED_MS);
+    await eventually('the thread to block', () => !existsSync(trigger));
     service.signal('SIGTERM');
-    const { code, stdout } = await service.exit(CLOSING_MS + PROMPT_MS);
+    const { code, stdout } = await service.exit();
     assert.equal(code, 1);
     assert.match(stdout, /"level":60,[^\n]*"msg":"the shutdown takes too long: the process exits"/);
   });

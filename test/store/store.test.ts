@@ -678,6 +678,7 @@ describeOnEachDatabase('A store', (kind) => {
         });
       }
     }
+    assert.ok(config.version > 0);
     assert.equal(config.version, version);
     assert.deepEqual(found, documents);
     const [changed] = (await store.read([{ kind: 'findConfig', tenant }])) as [Config];
