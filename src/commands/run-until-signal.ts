@@ -4,6 +4,7 @@ import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
 import type { App, Prepare } from '../app.ts';
 import type { Config } from '../config.ts';
+import { crash } from '../system/crash.ts';
 import { limitHeaps } from '../system/small-heap.ts';
 import { ServingThreads } from '../threads/serving-threads.ts';
 
@@ -21,8 +22,8 @@ const SIGNALS: readonly NodeJS.Signals[] = [
 const IGNORED: readonly NodeJS.Signals[] = ['SIGUSR1', ...(isInTerminal ? [] : ['SIGHUP' as const])];
 /** A repeated signal within this time is a duplicate: npm forwards signals that the terminal also sends to the process. */
 const DUPLICATE_SIGNAL_MS = 1_000;
-/** Maximum time for closing the database after the shutdown timeout, which takes milliseconds unless a thread hangs. */
-const CLOSING_MS = 8_000;
+/** Time beyond the shutdown timeout, in which the database is closed. */
+export const CLOSING_MS = 8_000;
 
 /**
  * Starts the service, calls `announce`, and resolves when a signal has shut the service down gracefully. A second
@@ -41,6 +42,7 @@ export async function serveUntilSignal(
     log.fatal({ err: error }, 'uncaught exception (a bug): the process exits');
     if (app === null || app.threads === 1) process.exit(1);
     process.off('uncaughtException', onBug);
+    limitShutdown(log, config);
     // Lets the other threads answer their requests first.
     void app.abandon().finally(() => process.exit(1));
   };
@@ -60,14 +62,19 @@ export async function serveUntilSignal(
     });
     log.info({ signal }, 'shutting down: draining requests in flight');
   } finally {
-    const onOverdue = (): void => {
-      log.fatal('the shutdown takes too long: the process exits');
-      process.exit(1);
-    };
-    setTimeout(onOverdue, config.shutdownDelayMs + config.shutdownTimeoutMs + CLOSING_MS).unref();
+    limitShutdown(log, config);
     await app.close();
   }
   log.info('stopped');
+}
+
+/** Ends the process if a thread hangs. `process.exit` would wait for a thread that hangs in native code. */
+function limitShutdown(log: Logger, { shutdownDelayMs, shutdownTimeoutMs }: Config): void {
+  const end = (): void => {
+    log.fatal('the shutdown takes too long: the process is killed');
+    crash();
+  };
+  setTimeout(end, shutdownDelayMs + shutdownTimeoutMs + CLOSING_MS).unref();
 }
 
 /** Returns null if a signal arrives first. Abandoning a startup loses no data. */

@@ -20,6 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { validate } from 'dockerfile-utils';
 import { parse } from 'yaml';
 import { UserGroupClient } from '../../client/src/index.ts';
+import { CLOSING_MS } from '../../src/commands/run-until-signal.ts';
 import { settings } from '../../src/config.ts';
 import { readVersion } from '../../src/version.ts';
 import { type Fault, FaultyProxy } from '../support/client/faulty-proxy.ts';
@@ -171,7 +172,7 @@ describe('The Compose file', () => {
     for (const [, { environment = {}, stop_grace_period: grace = '' }] of processes) {
       const delayMs = Number(environment.UGS_SHUTDOWN_DELAY_MS);
       const timeoutMs = Number(environment.UGS_SHUTDOWN_TIMEOUT_MS ?? settings.shutdownTimeoutMs.fallback);
-      assert.ok(Number.parseInt(grace, 10) * 1_000 >= delayMs + timeoutMs, grace);
+      assert.ok(Number.parseInt(grace, 10) * 1_000 > delayMs + timeoutMs + CLOSING_MS, grace);
     }
   });
 

@@ -13,6 +13,7 @@ import type { Container, PodSpec, Service } from 'kubernetes-types/core/v1.d.ts'
 import type { NetworkPolicy } from 'kubernetes-types/networking/v1.d.ts';
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.d.ts';
 import { parse, parseAllDocuments } from 'yaml';
+import { CLOSING_MS } from '../../src/commands/run-until-signal.ts';
 import { type Setting, settings } from '../../src/config.ts';
 import { publicEndpoints } from '../../src/http/routes.ts';
 import { Folder } from '../support/process.ts';
@@ -269,7 +270,7 @@ describe('The manifests of the chart', { skip }, () => {
     const { periodSeconds, failureThreshold } = container.startupProbe!;
     assert.ok(periodSeconds! * failureThreshold! * 1_000 > millisecondsOf('databaseWaitMs'));
     const shutdownMs = millisecondsOf('shutdownDelayMs') + millisecondsOf('shutdownTimeoutMs');
-    assert.ok(pod.terminationGracePeriodSeconds! * 1_000 > shutdownMs);
+    assert.ok(pod.terminationGracePeriodSeconds! * 1_000 > shutdownMs + CLOSING_MS);
     // The pod must leave the Service while it is still serving.
     const readiness = container.readinessProbe!;
     assert.ok(

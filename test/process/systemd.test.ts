@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
 import { exitCodes } from '../../src/commands/exit-code.ts';
+import { CLOSING_MS } from '../../src/commands/run-until-signal.ts';
 import { settings } from '../../src/config.ts';
 import { databaseOf, postgres } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
@@ -147,7 +148,7 @@ describe('The systemd unit', () => {
   it('gives a process enough time for a graceful shutdown, and enough files', () => {
     const shutdownMs =
       Number(settings.shutdownDelayMs.fallback) + Number(settings.shutdownTimeoutMs.fallback);
-    assert.ok(Number(valuesOf('TimeoutStopSec')[0]) * 1_000 > shutdownMs);
+    assert.ok(Number(valuesOf('TimeoutStopSec')[0]) * 1_000 > shutdownMs + CLOSING_MS);
     assert.ok(Number(valuesOf('LimitNOFILE')[0]) >= Number(settings.maxConnections.fallback) + 100);
   });
 
