@@ -535,6 +535,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
         `https://dashboards.example.com/?token=${token}&lang=en`,
         `Authorization: Bearer ${token}`,
         `"${token}",`,
+        `curl -H 'Authorization: Token ${service.token}' -d '{"token":"${token}"}'`,
       ])
         assert.match((await find(pasted))!, /is the current one|is valid/, pasted);
     for (const wrap of ['\n  ', '\u200b', '\u00ad'])

@@ -25,16 +25,16 @@ export const findByToken = formPages({
   act: async (call) => {
     const { context, caller, form } = call;
     const pasted = form.text('token').trim();
-    const whole = pasted.replace(/[\s\p{Cf}]+/gu, '');
-    const apiToken = findApiToken(whole);
-    if (apiToken !== undefined) return findByApiToken(call, apiToken);
-    for (const text of new Set([pasted, findUserGroupToken(whole) ?? embedTokenWithin(pasted)])) {
+    const compact = pasted.replace(/[\s\p{Cf}]+/gu, '');
+    for (const text of new Set([pasted, findUserGroupToken(compact) ?? embedTokenWithin(pasted)])) {
       if (text === undefined) continue;
       const owner = await findTokenOwner(context, caller, text);
       if (owner === null) continue;
       const group = pathTo('user-groups', owner.userGroup.providedId);
       return { location: group, notice: `token_${owner.status}` };
     }
+    const apiToken = findApiToken(compact);
+    if (apiToken !== undefined) return findByApiToken(call, apiToken);
     throw NOT_FOUND;
   },
   /** Never repeats what was typed: a page contains a token only if a person asks for it. */
