@@ -1,7 +1,8 @@
 import { pipeline } from 'node:stream/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import type { CastingContext } from 'csv-stringify';
 import type { Caller } from '../domain/api-token.ts';
-import { withoutFormulas } from '../domain/spreadsheet.ts';
+import { jsonCell, withoutFormulas } from '../domain/spreadsheet.ts';
 import { type Day, dayDate, dayOfDate, type Grouping, toDay } from '../domain/usage.ts';
 import { pagesOfList } from '../operations/pages.ts';
 import { listUsage, type UsageEntry, type UsageQuery, usageRange } from '../operations/usage/list.ts';
@@ -138,8 +139,13 @@ function usageRecord(entry: UsageEntry): UsageRecord {
 
 async function* csvLines(records: AsyncIterable<UsageRecord>): AsyncGenerator<Buffer> {
   const { stringify } = await import('csv-stringify');
-  const csv = stringify({ header: true, columns: COLUMNS, cast: { string: withoutFormulas } });
+  const csv = stringify({ header: true, columns: COLUMNS, cast: { string: csvCell } });
   // If the records fail, the lines end with the same error.
   pipeline(records, csv).catch(() => {});
   yield* csv;
+}
+
+/** Returns JSON in the last column, and text in the others. */
+function csvCell(text: string, { index }: CastingContext): string {
+  return index === COLUMNS.length - 1 ? jsonCell(text) : withoutFormulas(text);
 }

@@ -45,7 +45,7 @@ describeOnEachDatabase('usage export', (kind) => {
     await insert([
       ['=1+1', '2022-03-01', 'resolves', '', 7],
       ['a "b", c', '2022-03-01', 'embed_tokens', 'cube', 2],
-      ['a "b", c', '2022-03-01', 'embed_tokens', 'metabase', 3],
+      ['a "b", c', '2022-03-01', 'embed_tokens', 'cube;-2', 3],
       ['a "b", c', '2022-03-02', 'introspections', '', 4],
       ['b;=1+1', '2022-03-02', 'introspections', '', 1],
     ]);
@@ -53,7 +53,7 @@ describeOnEachDatabase('usage export', (kind) => {
     assert.ok(stdout.startsWith(`${HEADING}\n`), stdout);
     assert.deepEqual(parse(stdout, { from_line: 2 }), [
       ["'=1+1", '2022-03-01', '7', '0', '0', '0', '{}'],
-      ['a "b", c', '2022-03-01', '0', '0', '0', '5', '{"cube":2,"metabase":3}'],
+      ['a "b", c', '2022-03-01', '0', '0', '0', '5', '{"cube":2,"cube\\u003b-2":3}'],
       ['a "b", c', '2022-03-02', '0', '4', '0', '0', '{}'],
       ["b;'=1+1", '2022-03-02', '0', '1', '0', '0', '{}'],
     ]);
@@ -70,7 +70,7 @@ describeOnEachDatabase('usage export', (kind) => {
     ];
     await runExport(file, ...march);
     assert.deepEqual(parse(readFileSync(file), { from_line: 2 }), [
-      ['a "b", c', '2022-03', '0', '4', '0', '5', '{"cube":2,"metabase":3}'],
+      ['a "b", c', '2022-03', '0', '4', '0', '5', '{"cube":2,"cube\\u003b-2":3}'],
     ]);
     assert.equal((await exportHosted(file, ...march)).code, exitCodes.usage);
   });

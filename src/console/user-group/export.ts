@@ -3,8 +3,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
 import { timestamp, timestampOrNull } from '../../domain/instant.ts';
-import type { JsonText } from '../../domain/json/strict-json.ts';
-import { withoutFormulas } from '../../domain/spreadsheet.ts';
+import { jsonCell, withoutFormulas } from '../../domain/spreadsheet.ts';
 import { digestOfApiToken } from '../../domain/token.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { authenticate } from '../../operations/api-token/authenticate.ts';
@@ -95,12 +94,7 @@ function toRecord(userGroup: UserGroup): (string | null)[] {
     timestamp(createdAt),
     timestamp(updatedAt),
     timestampOrNull(lastSeenAt),
-    jsonCell(mapping),
-    jsonCell(properties),
+    mapping && jsonCell(mapping),
+    properties && jsonCell(properties),
   ];
-}
-
-/** Escapes semicolons, so that no apostrophe has to follow them. */
-function jsonCell(text: JsonText | null): string | null {
-  return text?.replaceAll(';', '\\u003b') ?? null;
 }
