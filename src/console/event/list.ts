@@ -67,7 +67,7 @@ export async function filteredEvents(call: PageCall, subject?: EventTarget): Pro
     listEvents(context, caller, { order: 'newest', ...conditions, ...pageQuery(query, EVENTS) }),
     apiTokenLabels(call),
   ]);
-  const texts = conditionTexts(query);
+  const texts = conditionTexts(query, subject);
   const actors = [...new Set([...page.events.map(({ actor }) => actorLabel(actor)), ...apiTokens])];
   const path = requestPath(request);
   return html`${filterForm(path, filter, actors, subject?.type)}
@@ -108,12 +108,15 @@ function emptyPage(
   )}<p>${link(path, 'Show all events')}</p>`;
 }
 
-/** Returns the conditions in the URL as a person reads them in a title or a sentence. */
-export function conditionTexts(query: URLSearchParams): string[] {
+/**
+ * Returns the conditions in the URL as a person reads them in a title or a sentence. `subject` is what the page
+ * is about, if that is one target.
+ */
+export function conditionTexts(query: URLSearchParams, subject?: EventTarget): string[] {
   const { type, target_type, target_id, actor, field, request_id, since, until } = readFilter(query);
   return [
     type ? wordsOf(type) : '',
-    target_type ? `${wordsOf(target_type)} ${isolated(target_id)}`.trim() : '',
+    target_type && !subject ? `${wordsOf(target_type)} ${isolated(target_id)}`.trim() : '',
     field && `changed field ${isolated(field)}`,
     actor && `by ${NUMBER.test(actor) ? `API token ${actor}` : isolated(actor)}`,
     request_id && `request ${isolated(request_id)}`,

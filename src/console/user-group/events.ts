@@ -17,11 +17,12 @@ export const events: Page = {
     const id = userGroupIdParameter(call.request);
     // Responds with 404 if the id is a pasted token: the page would show it.
     if (hasToken(id)) await groupIn(call);
+    const subject = { type: 'user_group', id } as const;
     return {
-      title: titleWith(`Events of ${isolated(id)}`, conditionTexts(call.query)),
+      title: titleWith(`Events of ${isolated(id)}`, conditionTexts(call.query, subject)),
       main: html`<h1>Events of a user group</h1>
 <p>${idLink(pathTo('user-groups', id), id)}</p>
-${await filteredEvents(call, { type: 'user_group', id })}`,
+${await filteredEvents(call, subject)}`,
     };
   },
 };
