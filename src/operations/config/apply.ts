@@ -10,7 +10,12 @@ import type { EnvironmentConfig } from '../document/environment-config.ts';
 import { newEvent } from '../event/event.ts';
 import { leaseId } from '../machinery/id-lease.ts';
 import { newKeySet } from '../signing-key/key-set.ts';
-import { forgetEndpoint, prepareDeliveries, recordHealth } from '../webhook-endpoint/webhook-endpoint.ts';
+import {
+  forgetEndpoint,
+  prepareDeliveries,
+  recordHealth,
+  unlessUnavailable,
+} from '../webhook-endpoint/webhook-endpoint.ts';
 import { type ConfigOptions, configChanged, type Draft, draftConfig } from './plan.ts';
 import type { ConfigContext } from './prepare.ts';
 
@@ -75,7 +80,7 @@ async function updateDeliveries(context: ConfigContext, changes: readonly Docume
     const endpoint = endpointOf((after ?? before)!);
     if (endpoint === null) continue;
     if (after === null) await forgetEndpoint(context, endpoint);
-    else await recordHealth(context, endpoint, null);
+    else await unlessUnavailable(() => recordHealth(context, endpoint, null));
   }
 }
 

@@ -23,7 +23,7 @@ import type { Context } from '../context.ts';
 import { type DocumentContext, withoutTarget } from '../document/document.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
 import { inBatches } from '../pages.ts';
-import { deleteDeliveries, openSecrets, recordHealth } from './webhook-endpoint.ts';
+import { deleteOrphanedDeliveries, openSecrets, recordHealth } from './webhook-endpoint.ts';
 
 export type DeliveryContext = DocumentContext & Pick<Context, 'cpu'>;
 
@@ -51,7 +51,7 @@ export async function claimDue(
   const { store, clock } = context;
   const document = await store.read({ kind: 'findDocument', key: endpointDocumentKey(endpoint) });
   if (document === null) {
-    await deleteDeliveries(context, endpoint);
+    await deleteOrphanedDeliveries(context, endpoint);
     return null;
   }
   const { url, enabled } = parseWebhookEndpoint(document);

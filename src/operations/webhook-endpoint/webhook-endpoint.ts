@@ -75,10 +75,12 @@ export async function putWebhookEndpoint(
   const { secrets, sealed } = newSecrets(context, documentKey(caller, definition, id));
   const fields = { body: webhookEndpointText(body), secret: sealed };
   const stored = await putDocument(context, caller, definition, id, fields, precondition);
-  // Failures before the last change may concern another URL, or an endpoint that was deleted during an attempt.
-  const { failingSince } = await findHealth(context, caller, id, 0);
-  if (failingSince !== null && failingSince <= stored.document.updatedAt)
-    await recordHealth(context, endpointKey(caller, id), null);
+  await unlessUnavailable(async () => {
+    // Failures before the last change may concern another URL, or an endpoint that was deleted during an attempt.
+    const { failingSince } = await findHealth(context, caller, id, 0);
+    if (failingSince !== null && failingSince <= stored.document.updatedAt)
+      await recordHealth(context, endpointKey(caller, id), null);
+  });
   return { ...stored, secret: stored.created ? secrets.current : null };
 }
 
@@ -122,14 +124,21 @@ export async function deleteWebhookEndpoint(
   await forgetEndpoint(context, endpointKey(caller, id));
 }
 
-/** Deletes the health and deliveries of a deleted endpoint, unless the database fails: the deletion is done. */
-export async function forgetEndpoint(
+/** Deletes the health and deliveries of a deleted endpoint. */
+export function forgetEndpoint(
   context: Pick<WebhookContext, 'store'>,
   endpoint: WebhookEndpointKey,
 ): Promise<void> {
-  try {
+  return unlessUnavailable(async () => {
     await recordHealth(context, endpoint, null);
-    await deleteDeliveries(context, endpoint, MAX_DELETIONS);
+    await deleteOrphanedDeliveries(context, endpoint, MAX_DELETIONS);
+  });
+}
+
+/** Follows up on a change. Ignores a failure of the database, because the change is already stored. */
+export async function unlessUnavailable(followUp: () => Promise<unknown>): Promise<void> {
+  try {
+    await followUp();
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
   }
@@ -143,14 +152,14 @@ export async function prepareDeliveries(
   context: Pick<WebhookContext, 'store'>,
   endpoint: WebhookEndpointKey,
 ): Promise<void> {
-  if (await deleteDeliveries(context, endpoint, MAX_DELETIONS)) return;
+  if (await deleteOrphanedDeliveries(context, endpoint, MAX_DELETIONS)) return;
   throw tooBusy(
     'A deleted webhook endpoint with this id has many deliveries, which are being deleted before its id can be used again. Repeat the request.',
   );
 }
 
 /** Deletes deliveries unless their endpoint exists. Returns whether that is done. */
-export function deleteDeliveries(
+export function deleteOrphanedDeliveries(
   { store }: Pick<WebhookContext, 'store'>,
   endpoint: WebhookEndpointKey,
   maxBatches?: number,
