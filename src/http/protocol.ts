@@ -32,7 +32,7 @@ export function requestProtocol({ routeOptions, server, url }: FastifyRequest): 
   return server.pathProtocols.get(firstPart(url)) ?? routeOptions.config?.protocol;
 }
 
-/** Not decoded. */
+/** Returns the first part of the path, which may be encoded. */
 export function firstPart(url: string): string {
   return url.split(/[/?]/, 2)[1] ?? '';
 }

@@ -35,6 +35,7 @@ export function firstPage<Item>(
   return page;
 }
 
+/** Rejects a cursor that this list has not issued, or not for these conditions. */
 export class CursorOfAnotherList extends Problem {}
 
 /** `parameters` names what else the cursor depends on. */

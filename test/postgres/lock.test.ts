@@ -21,6 +21,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { postgres, type TestDatabase } from '../support/database.ts';
 import { mapConcurrently } from '../support/http.ts';
 import { optionsFor } from '../support/postgres/options.ts';
+import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { runSql, SqlConnection } from '../support/sql.ts';
 import { suiteStack } from '../support/suite.ts';
@@ -149,7 +150,8 @@ describe('updates and rotations of the same user groups', () => {
     const second = await TestService.start(postgres, { database: first.database, env });
     try {
       const ids = Array.from({ length: GROUPS }, (_, index) => `group-${index}`);
-      const made = await mapConcurrently(ids, (id) => first.get({ user_group_id: id, name: 'New' }));
+      const create = (id: string) => served(() => first.get({ user_group_id: id, name: 'New' }));
+      const made = await mapConcurrently(ids, create);
       await runSql(first.database, 'analyze user_groups');
       const tokens = new Map(
         made.slice(0, BUSY_GROUPS).map(({ json }, index) => [ids[index]!, json.user_group.token as string]),

@@ -136,7 +136,7 @@ let lastInstant = 0;
 let lastInstantDigits = '';
 let sequence = 0;
 const SEQUENCES = 2 ** 16;
-/** A clock that was set back by more was ahead. */
+/** Largest correction of a clock that was not ahead. */
 const MAX_SET_BACK_MS = MINUTE_MS;
 
 /**

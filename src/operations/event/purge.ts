@@ -44,7 +44,7 @@ export interface Purged {
 export async function purgeEvents(options: PurgeOptions): Promise<Purged> {
   const { store, now, before, signal } = options;
   const purged = { events: 0, deliveries: 0, usage: 0 };
-  // Before their events, without which they cannot be delivered.
+  // Deletes deliveries before their events, without which they cannot be sent.
   for await (const endpoint of endpointsWithDeliveries(store, startOfWorkspace(0), signal))
     purged.deliveries += await deleteAll(options, await deletionOfDeliveries(options, endpoint));
   for await (const found of tenantsWithEvents(store, signal)) {

@@ -26,7 +26,7 @@ const PAGE = 1_000;
  * docs/decisions/0006-deleting-a-workspace.md.
  */
 const MAX_REQUEST_MS = 60_000;
-/** Later than all history. */
+/** Time later than all history. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
 /** Returns null if no workspace has the name. */
