@@ -7,6 +7,8 @@ import { Secret } from '../../src/domain/secret.ts';
 import { reencryptTokens } from '../../src/operations/database/reencrypt.ts';
 import { openSecrets } from '../../src/operations/webhook-endpoint/webhook-endpoint.ts';
 import type { ProblemCode } from '../../src/problem.ts';
+import { BatchingStore } from '../../src/store/batching-store.ts';
+import { type Query, StoreUnavailable } from '../../src/store/port.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
@@ -30,6 +32,17 @@ describeOnEachDatabase('/v1/webhook-endpoints', (database) => {
 
   const call = (method: string, path: string, body?: unknown, headers = {}) =>
     service.call(method, PATH + path, body, { token, headers });
+
+  it('returns the secret of a new endpoint even if the database fails once it is stored', async (t) => {
+    const { read } = BatchingStore.prototype;
+    t.mock.method(BatchingStore.prototype, 'read', function (this: BatchingStore, query: Query) {
+      const isFailing = query.kind === 'findEndpointHealth';
+      return isFailing ? Promise.reject(new StoreUnavailable('down')) : read.call(this, query);
+    });
+    const created = await call('PUT', '/stored', FIELDS);
+    assert.equal(created.status, 201);
+    assert.match(created.json.secret, /^whsec_/);
+  });
 
   it('creates an endpoint with a secret of 32 random bytes, shown only then', async () => {
     const created = await call('PUT', '/shown', FIELDS);
