@@ -164,7 +164,7 @@ export interface Schemas {
       introspections: number;
       /** Requests that forward authentication let through. */
       forward_authentications: number;
-      /** Embed tokens that were minted, by the id of the integration. */
+      /** Embed tokens that were minted, by the id of the integration, except test tokens of the console. */
       embed_tokens: { readonly [name: string]: number };
     }[];
     /** The `cursor` of the next page; null on the last one. */
@@ -193,7 +193,7 @@ export interface Schemas {
       updated_at: string;
       /** While true, the tokens of the group do not resolve. */
       suspended: boolean;
-      /** When a token of the group was last resolved: RFC 3339, UTC, rounded down to the hour, written within seconds; null if never. Changes neither `version` nor `updated_at`. */
+      /** When a token of the group was last resolved or an embed token was minted for it: RFC 3339, UTC, rounded down to the hour, written within seconds; null if never. Changes neither `version` nor `updated_at`. */
       last_seen_at: string | null;
     }[];
     /** The `cursor` of the next page; null on the last one. */
@@ -224,7 +224,7 @@ export interface Schemas {
       updated_at: string;
       /** While true, the tokens of the group do not resolve. */
       suspended: boolean;
-      /** When a token of the group was last resolved: RFC 3339, UTC, rounded down to the hour, written within seconds; null if never. Changes neither `version` nor `updated_at`. */
+      /** When a token of the group was last resolved or an embed token was minted for it: RFC 3339, UTC, rounded down to the hour, written within seconds; null if never. Changes neither `version` nor `updated_at`. */
       last_seen_at: string | null;
     };
   };

@@ -49,7 +49,8 @@ function exportCommand(): Command {
     .summary('write the usage of the user groups of a workspace as CSV')
     .description(
       'Writes the entries of GET /v1/usage as CSV, with a heading. The last column has the embed tokens of each ' +
-        'integration as JSON. Can run while the service is running; uses of the last minute are not included yet.' +
+        'integration as JSON. Can run while the service is running; uses of the last minute are not included yet, ' +
+        'and days that ended more than UGS_EVENT_RETENTION_DAYS ago are deleted, also from a month that began before.' +
         '\n\nWith --url, they are read from a running service, with an API token of the permission read-only or read-write ' +
         'in UGS_API_TOKEN, which determines the workspace and environment.' +
         '\n\nA spreadsheet would take an id for a formula if =, +, - or @ is at its start or after a semicolon: in the file, ' +
@@ -58,9 +59,11 @@ function exportCommand(): Command {
     .addArgument(outputArgument());
   return addTargetOptions(command, 'workspace to export', 'environment to export')
     .option('--from <date>', 'first day, in UTC (default: 29 days before --to)', parseDay)
-    .option('--to <date>', 'last day (default: today)', parseDay)
+    .option('--to <date>', 'last day, in UTC (default: today)', parseDay)
     .addOption(
-      new Option('--group-by <period>', 'length of a period').choices(['day', 'month']).default('day'),
+      new Option('--group-by <period>', 'length of a period; a month has only its days of the range')
+        .choices(['day', 'month'])
+        .default('day'),
     )
     .option('--group <user_group_id>', 'only this user group')
     .option('--integration <id>', 'only groups and periods with embed tokens of this integration')

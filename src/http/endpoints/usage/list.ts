@@ -79,7 +79,8 @@ const usageSchema = titled(
     embed_tokens: {
       type: 'object',
       additionalProperties: count,
-      description: 'Embed tokens that were minted, by the id of the integration.',
+      description:
+        'Embed tokens that were minted, by the id of the integration, except test tokens of the console.',
     },
   }),
 );
@@ -116,7 +117,8 @@ export const list = endpoint({
     text:
       "How often the tokens of the user groups in the API token's workspace and environment were used, by day or month. " +
       'In the order of periods, and in one period in the byte order of the ids. A period without use has no entry. Uses ' +
-      'of the last minute are not included yet. Kept as long as events, also after a user group was deleted.\n\nA page ' +
+      'of the last minute are not included yet. Kept as long as events, also after a user group was deleted: a month that ' +
+      'began earlier has the days that are left.\n\nA page ' +
       'may have fewer entries than `limit`, or none, although more follow: continue with `next_cursor`.',
     responses: {
       200: {

@@ -96,8 +96,8 @@ const storedSchemas = {
   updated_at: timestampSchema,
   suspended: { type: 'boolean', description: 'While true, the tokens of the group do not resolve.' },
   last_seen_at: timestampOrNullSchema(
-    'When a token of the group was last resolved: RFC 3339, UTC, rounded down to the hour, written within seconds; ' +
-      'null if never. Changes neither `version` nor `updated_at`.',
+    'When a token of the group was last resolved or an embed token was minted for it: RFC 3339, UTC, rounded down to the ' +
+      'hour, written within seconds; null if never. Changes neither `version` nor `updated_at`.',
   ),
 } as const satisfies Record<string, Schema>;
 
