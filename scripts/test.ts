@@ -46,10 +46,11 @@ const LONGEST_BEHAVIOUR = [
   'test/webhook-endpoint/delivery.test.ts',
 ];
 const LONGEST_PROCESSES = [
-  'test/client-matrix/console-browser.test.ts',
   'test/process/usage-journal.test.ts',
   'test/process/copy.test.ts',
   'test/process/import.test.ts',
+  'test/process/express-chart.test.ts',
+  'test/client-matrix/console-tasks.test.ts',
   'test/process/key.test.ts',
 ];
 const LONGEST_FAULTS = [
@@ -68,6 +69,7 @@ const LONGEST_RIGS = [
   'reliability/test/two-tenants.test.ts',
   'reliability/test/slow-clients.test.ts',
   'test/release/release.test.ts',
+  'test/browser/console-browser.test.ts',
   'test/bad-input/bad-body.test.ts',
 ];
 
@@ -97,7 +99,14 @@ const TIERS = {
   },
   // Two at a time, because many measure latency or memory, or have callers that give up after some time.
   rigs: {
-    folders: ['test/bad-input/', 'test/load/', 'test/matrix/', 'test/release/', 'reliability/test/'],
+    folders: [
+      'test/bad-input/',
+      'test/browser/',
+      'test/load/',
+      'test/matrix/',
+      'test/release/',
+      'reliability/test/',
+    ],
     concurrency: 2,
     longest: LONGEST_RIGS,
   },
@@ -112,7 +121,7 @@ const program = new Command('npm test --')
   .description(
     'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; processes (runs commands, ' +
       'kills processes, packs packages, runs other clients, or depends on the internals of PostgreSQL); ' +
-      'faults; or rigs (short versions of the rigs, what measures load, invalid requests, long matrices and releases), which .ci/run leaves out. "npm run test:rest" runs ' +
+      'faults; or rigs (short versions of the rigs, what measures load, invalid requests, long matrices, browsers and releases), which .ci/run leaves out. "npm run test:rest" runs ' +
       'the last three, "npm run test:all" all.',
   )
   .argument('[files...]', 'run these test files, and options of the runner such as --test-name-pattern=TEXT')
