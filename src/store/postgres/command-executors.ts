@@ -70,6 +70,7 @@ interface Executor<Kind extends CommandKind> {
 
 const IN_TRANSACTION = { isTransaction: () => true };
 const UNREPEATABLE = { isRepeatable: false };
+const OF_USER_GROUP = { ...UNREPEATABLE, splitParts: oneOfEachKey, lock: lockUserGroups };
 const OF_ENDPOINT = {
   locksRowsOf: ({ endpoint }: { endpoint: WebhookEndpointKey }) => endpoint,
 };
@@ -114,22 +115,12 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   addTokenKeyId: singly(addTokenKeyId),
   removeTokenKeyIds: singly(removeTokenKeyIds),
   createUserGroup: jointly(createUserGroups, { isTransaction: (_, isDistributed) => isDistributed }),
-  importUserGroup: { ...jointly(importUserGroups, IN_TRANSACTION), splitParts: oneOfEachToken },
+  importUserGroup: jointly(importUserGroups, { ...IN_TRANSACTION, splitParts: oneOfEachToken }),
   copyUserGroups: singly(copyUserGroups, IN_TRANSACTION),
   // Between two attempts of an update another one may have been acknowledged.
-  updateUserGroup: {
-    execute: updateUserGroups,
-    splitParts: oneOfEachKey,
-    lock: lockUserGroups,
-    isRepeatable: false,
-  },
+  updateUserGroup: jointly(updateUserGroups, OF_USER_GROUP),
   // For the same reason; and the group may have been created again in between.
-  deleteUserGroup: {
-    execute: deleteUserGroups,
-    splitParts: oneOfEachKey,
-    lock: lockUserGroups,
-    isRepeatable: false,
-  },
+  deleteUserGroup: jointly(deleteUserGroups, OF_USER_GROUP),
   // For the same reason; and another rename may have been acknowledged.
   renameUserGroup: singly(renameUserGroup, { ...UNREPEATABLE, lock: lockRenamed }),
   copyRenames: singly(copyRenames),
@@ -222,7 +213,7 @@ function singly<Kind extends CommandKind>(
   };
 }
 
-/** Executes all commands of a batch with the same statements. */
+/** Executes all commands of a batch, or of each part, with the same statements. */
 function jointly<Kind extends CommandKind>(
   execute: CommandBatchExecutor<Kind>,
   traits: Partial<Executor<Kind>> = {},
