@@ -1,4 +1,4 @@
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Caller } from '../domain/api-token.ts';
 import { parseInstant, timestamp, timestampOrNull } from '../domain/instant.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
@@ -121,7 +121,6 @@ async function list({ store, caller: operator }: Place, options: ListOptions): P
 function showCommand(): Command {
   const command = new Command('show')
     .summary('show everything stored of a user group')
-    .addArgument(idArgument())
     .addOption(showTokenOption());
   return withUserGroup(command, async ({ store, userGroup, config }, options: TokenOptions) => {
     const token = options.showToken ? openStoredToken(userGroup, await loadKeyRing(config, store)) : null;
@@ -137,7 +136,6 @@ function rotateCommand(): Command {
       'Replaces the token of a user group. Pages embedded with the old token stop working when its grace period ends; ' +
         'get-or-create returns the new token from now on. A token that an earlier rotation replaced is no longer valid in either case.',
     )
-    .addArgument(idArgument())
     .option(
       '--grace-period <duration>',
       'how long the old token still resolves, such as 1h or 7d, at most 30d; 0 for not at all (default: UGS_DEFAULT_GRACE_PERIOD_SECONDS)',
@@ -170,15 +168,13 @@ function renameCommand(): Command {
     .description(
       'Gives a user group another id. It keeps its token and everything else; data sources that are reserved for it stay so. ' +
         'The old id is free: a program that asks for it creates another user group.',
-    )
-    .addArgument(idArgument())
-    .argument('<new-id>', 'its new user_group_id');
+    );
   return withUserGroup(command, async ({ store, config, caller, id }, options: GroupOptions) => {
     const [, newId = ''] = command.args;
     await rename(await contextWithKeys(store, config), caller, id, newId);
     const result = { user_group_id: newId, previous_user_group_id: id };
     printResult(options, result, `Renamed user group ${id} to ${newId}.`);
-  });
+  }).argument('<new-id>', 'its new user_group_id');
 }
 
 /** Throws `UsageError` for a new id that is not valid, or that another group has. */
@@ -214,7 +210,6 @@ function resumeCommand(): Command {
 
 function withSuspension(command: Command, suspended: boolean): Command {
   const [apply, done] = suspended ? [suspendUserGroup, 'Suspended'] : [resumeUserGroup, 'Resumed'];
-  command.addArgument(idArgument());
   return withUserGroup(command, async ({ store, config, caller, id }, options: GroupOptions) => {
     await apply(commandContext(store, config), caller, id);
     printResult(options, { user_group_id: id, suspended }, `${done} user group ${id}.`);
@@ -228,7 +223,6 @@ function deleteCommand(): Command {
       'Deletes a user group. Its token is no longer valid from the next request on and cannot be restored: a group that is created ' +
         'with the same id gets another token. Asks for confirmation, unless --yes is set.',
     )
-    .addArgument(idArgument())
     .option('--yes', 'delete without asking for confirmation');
   return withUserGroup(command, async ({ store, config, caller, id, userGroup }, options: DeleteOptions) => {
     if (!options.yes) await confirmDeletion(userGroup, options);
@@ -249,10 +243,6 @@ function confirmDeletion(
   );
 }
 
-function idArgument(): Argument {
-  return new Argument('<id>', 'user_group_id of the user group');
-}
-
 function showTokenOption(): Option {
   return new Option('--show-token', 'print the token too, which requires the key ring');
 }
@@ -262,11 +252,12 @@ interface Found extends Place {
   userGroup: UserGroup;
 }
 
-/** Adds the options of the place, and an action that works on the group whose id is the first argument. */
+/** Adds the id of a group as an argument, the options of its place, and an action that works on the group. */
 function withUserGroup<Options extends GroupOptions>(
   command: Command,
   work: (found: Found, options: Options) => Promise<void>,
 ): Command {
+  command.argument('<id>', 'user_group_id of the user group');
   return addPlaceOptions(command, 'the user group').action(async (id: string) => {
     const options = command.opts<Options>();
     await atPlace(options, async (place) => {
