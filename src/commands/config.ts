@@ -37,10 +37,9 @@ function exportCommand(): Command {
         'format of the file; json if its name ends in .json, otherwise yaml',
       ).choices(formats),
     );
-  return withTarget(command).action(async (file: string | undefined, options: ExportOptions) => {
-    const { exportConfig } = await import('./config-run.ts');
-    return exportConfig(file, options);
-  });
+  return withTarget(command).action(async (file: string | undefined, options: ExportOptions) =>
+    (await import('./config-run.ts')).exportConfig(file, options),
+  );
 }
 
 function planCommand(): Command {
@@ -50,10 +49,9 @@ function planCommand(): Command {
       'Prints the difference between the stored configuration and the file. The exit code is 0 if there is none, 2 if ' +
         'there is one, and 65 if the file would be refused.',
     );
-  return withFile(command).action(async (file: string, options: ApplyOptions) => {
-    const { planConfig } = await import('./config-run.ts');
-    return planConfig(file, options);
-  });
+  return withFile(command).action(async (file: string, options: ApplyOptions) =>
+    (await import('./config-run.ts')).planConfig(file, options),
+  );
 }
 
 function applyCommand(): Command {
@@ -65,10 +63,9 @@ function applyCommand(): Command {
         'does not have, unless --prune is set. Applying the same file again changes nothing.' +
         '\n\nA new webhook endpoint gets a secret, which is not shown: rotate it over HTTP or in the console to see one.',
     );
-  return withFile(command).action(async (file: string, options: ApplyOptions) => {
-    const { applyConfig } = await import('./config-run.ts');
-    return applyConfig(file, options);
-  });
+  return withFile(command).action(async (file: string, options: ApplyOptions) =>
+    (await import('./config-run.ts')).applyConfig(file, options),
+  );
 }
 
 function withFile(command: Command): Command {
