@@ -87,14 +87,15 @@ export async function ensureKeySet(context: KeySetContext, caller: Caller): Prom
     const stored = await findKeySet(context, reader);
     if (stored !== null) return stored;
     const keys = await newKeysUnlessCreated(context, caller);
-    const created = keys && (await write(context, reader, firstKeys(caller, keys), null));
+    const created = keys && (await write(context, reader, onlyKeys(newIssuerId(caller), keys), null));
     if (created !== null) return created;
   }
   throw changedTooOften();
 }
 
-function firstKeys(caller: Caller, keys: readonly NewSigningKey[]): Change {
-  return { issuerId: newIssuerId(caller), keys, privateKeys: {}, added: keys };
+/** Returns a key set without earlier keys. */
+function onlyKeys(issuerId: string, keys: readonly NewSigningKey[]): Change {
+  return { issuerId, keys, privateKeys: {}, added: keys };
 }
 
 /** Generates keys when it is the caller's turn, because this takes as long as a hundred slow signatures. */
@@ -120,7 +121,7 @@ function newKeysUnlessCreated(
 /** Creates the first key set of an environment as part of a change of its whole configuration. */
 export async function newKeySet(context: KeySetContext, caller: Caller): Promise<DocumentChange> {
   const keys = await newKeys(context, caller, context.clock());
-  const first = await replacement(context, caller, firstKeys(caller, keys), null);
+  const first = await replacement(context, caller, onlyKeys(newIssuerId(caller), keys), null);
   return { before: null, after: nextVersion(first.key, null, first), event: first.event };
 }
 
@@ -140,12 +141,8 @@ export async function rotateKeySet(
     if (!isMetByTag(precondition, stored && documentTag(stored.document))) throw versionMismatch(NOUN);
     if (stored === null) return ensureKeySet(context, reader);
     if (!revoke && hasPendingKeys(stored.keySet, context.clock())) return stored;
-    const rotated = await write(
-      context,
-      reader,
-      await rotation(context, reader, stored, revoke),
-      stored.document,
-    );
+    const change = await rotation(context, reader, stored, revoke);
+    const rotated = await write(context, reader, change, stored.document);
     if (rotated !== null) return rotated;
   }
   throw changedTooOften();
@@ -165,10 +162,7 @@ async function rotation(
 ): Promise<Change> {
   const now = context.clock();
   const { issuerId } = keySet;
-  if (revoke) {
-    const added = await newKeys(context, caller, now);
-    return { issuerId, keys: added, added, privateKeys: {} };
-  }
+  if (revoke) return onlyKeys(issuerId, await newKeys(context, caller, now));
   const added = await newKeys(context, caller, now + PUBLISHED_BEFORE_MS);
   const all = parsePrivateKeys(openSecret(context, document, NOUN));
   // Other keys will not sign again.
