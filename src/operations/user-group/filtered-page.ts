@@ -50,7 +50,7 @@ interface PageBounds {
   scan: ScanBounds;
 }
 
-interface FilteredPage {
+export interface ReadPage {
   userGroups: UserGroup[];
   /** null at the end of the list. */
   next: Position | null;
@@ -76,7 +76,7 @@ export async function filteredPage(
   list: FilteredList,
   start: Position,
   bounds: PageBounds,
-): Promise<FilteredPage> {
+): Promise<ReadPage> {
   const { store } = context;
   const select = await prepareSelection(context, caller, list.filter);
   const { found, next, scanned } = await scan(store, { list, select }, start, bounds);

@@ -20,7 +20,13 @@ import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult } from '../../store/port.ts';
 import { cursorOfAnotherList, type PageQuery } from '../list-cursor.ts';
 import { pagesOfList } from '../pages.ts';
-import { DEFAULT_SCAN, filteredPage, type ListContext, type ScanBounds } from './filtered-page.ts';
+import {
+  DEFAULT_SCAN,
+  filteredPage,
+  type ListContext,
+  type ReadPage,
+  type ScanBounds,
+} from './filtered-page.ts';
 
 export interface Page {
   userGroups: UserGroup[];
@@ -63,13 +69,10 @@ export async function listUserGroups(
   const list = describeList(caller, conditions);
   const start = cursor === undefined ? listStart(list) : readCursor(list, cursor);
   const { filter } = list;
-  if (filter === undefined) {
-    const { userGroups, next } = await completePage(context.store, list, start, limit);
-    return { userGroups, nextCursor: next && listCursor(list, next), scanned: userGroups.length };
-  }
-  const filtered = { ...list, filter };
-  const bounds = { limit, scan };
-  const { userGroups, next, scanned } = await filteredPage(context, caller, filtered, start, bounds);
+  const { userGroups, next, scanned } =
+    filter === undefined
+      ? await completePage(context.store, list, start, limit)
+      : await filteredPage(context, caller, { ...list, filter }, start, { limit, scan });
   return { userGroups, nextCursor: next && listCursor(list, next), scanned };
 }
 
@@ -100,22 +103,19 @@ function describeList(
   return { ...list, filter, ...(isByName && { order: 'name' }) };
 }
 
-/** Returns a page of a list without a filter. `next` is null at the end of the list. */
+/** Returns a page of a list without a filter. */
 async function completePage(
   store: BatchingStore,
   list: UserGroupList,
   start: Position,
   limit: number,
-): Promise<{ userGroups: UserGroup[]; next: Position | null }> {
+): Promise<ReadPage> {
   const found: { userGroup: UserGroup; after: Position }[] = [];
   let from: Position | null = start;
   let bytes = 0;
-  // Reads one group more than the page has, to know whether another page follows.
-  for (
-    let reads = 0;
-    from && reads < MAX_READS && found.length <= limit && bytes < limits.pageBytes;
-    reads++
-  ) {
+  for (let reads = 0; from && reads < MAX_READS; reads++) {
+    // Reads one group more than the page has, to know whether another page follows.
+    if (found.length > limit || bytes >= limits.pageBytes) break;
     const { order }: Position = from;
     const { userGroups, isEnd }: QueryResult<'listUserGroups'> = await store.read({
       kind: 'listUserGroups',
@@ -132,7 +132,8 @@ async function completePage(
     from = isEnd ? startOfNextOrder(order, list) : positionAfter(order, userGroups.at(-1)!);
   }
   if (found.length > limit) from = found[limit - 1]!.after;
-  return { userGroups: found.slice(0, limit).map(({ userGroup }) => userGroup), next: from };
+  const userGroups = found.slice(0, limit).map(({ userGroup }) => userGroup);
+  return { userGroups, next: from, scanned: userGroups.length };
 }
 
 function readCursor(list: UserGroupList, cursor: string): Position {
