@@ -57,10 +57,13 @@ export async function listEvents(
   const list: EventList = { tenant, order, type: type ?? null, target: target ?? null, filter };
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   const isScanned = isFiltered || type !== undefined;
-  const page: EventsPage = { events: [], nextCursor: null };
+  const page: EventsPage['events'] = [];
+  const endAt = (position: ListPosition | null, isEnd: boolean): EventsPage => ({
+    events: page,
+    nextCursor: nextCursor(list, position, isEnd),
+  });
   let after = cursor === undefined ? null : readCursor(list, cursor);
-  if (target !== undefined && CONTROL.test(target.id))
-    return { ...page, nextCursor: nextCursor(list, after, true) };
+  if (target !== undefined && CONTROL.test(target.id)) return endAt(after, true);
   let bytes = 0;
   for (let scans = 1; ; scans++) {
     const { events, last, isEnd, isCut } = await readPage(store, {
@@ -75,20 +78,18 @@ export async function listEvents(
     });
     let previous = after;
     for (const event of events) {
-      if (bytes >= limits.pageBytes || page.events.length === limit)
-        return { ...page, nextCursor: nextCursor(list, previous, false) };
-      if (isBeyond(event, list)) return { ...page, nextCursor: nextCursor(list, previous, true) };
+      if (bytes >= limits.pageBytes || page.length === limit) return endAt(previous, false);
+      if (isBeyond(event, list)) return endAt(previous, true);
       previous = event;
       const turn = cpu.turn(event.changes?.length ?? 0);
       if (turn !== undefined) await turn;
       if (!meetsFilter(event, filter)) continue;
       const json = eventJson(event);
-      page.events.push({ ...event, json });
+      page.push({ ...event, json });
       bytes += Buffer.byteLength(json);
     }
     after = last ?? after;
-    if (isEnd || isCut || !isFiltered || page.events.length > 0 || scans === SCANS)
-      return { ...page, nextCursor: nextCursor(list, after, isEnd) };
+    if (isEnd || isCut || !isFiltered || page.length > 0 || scans === SCANS) return endAt(after, isEnd);
   }
 }
 
