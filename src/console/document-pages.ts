@@ -10,7 +10,7 @@ import { capitalized } from '../http/description.ts';
 import type { DocumentKindApi } from '../http/document-endpoints.ts';
 import { documentIdParameter } from '../http/request/path-parameter.ts';
 import { isUsed, NO_USE, type Use, useText } from '../operations/catalogue/use.ts';
-import { deleteDocument, listDocuments, readDocument } from '../operations/document/document.ts';
+import { listDocuments, readDocument } from '../operations/document/document.ts';
 import { Problem } from '../problem.ts';
 import { eventsAbout } from './event/paths.ts';
 import { checkField, hidden, problemSummary, textField } from './form/fields.ts';
@@ -345,8 +345,7 @@ ${isRefused || isUsed(use) ? forceField(form) : ''}`,
     const { path, api } = this.#kind;
     const { context, caller, form } = call;
     const id = this.documentId(call);
-    if (api.remove) await api.remove(context, caller, id, preconditionIn(form), form.has(FORCE));
-    else await deleteDocument(context, caller, api.definition, id, preconditionIn(form));
+    await api.remove(context, caller, id, preconditionIn(form), form.has(FORCE));
     return { location: pathTo(...path), notice: 'deleted' };
   }
 }

@@ -5,12 +5,7 @@ import { type Document, type DocumentDefinition, documentFields } from '../domai
 import * as field from '../domain/field.ts';
 import { timestamp } from '../domain/instant.ts';
 import type { BodyType } from '../domain/request-body.ts';
-import {
-  type DocumentOperations,
-  deleteDocument,
-  listDocuments,
-  readDocument,
-} from '../operations/document/document.ts';
+import { type DocumentOperations, listDocuments, readDocument } from '../operations/document/document.ts';
 import type { PageQuery } from '../operations/list-cursor.ts';
 import { type EndpointDescription, type Example, lastPageExample, successExample } from './description.ts';
 import { type AnyEndpoint, endpoint } from './endpoint.ts';
@@ -284,8 +279,7 @@ function removeEndpoint<Body>({ kind, path }: DocumentApi<Body>): AnyEndpoint {
     isConditional: true,
     handle: async ({ context, caller, query: force, precondition, request }) => {
       const id = documentIdParameter(request, idParameter);
-      if (kind.remove) await kind.remove(context, caller, id, precondition, force === true);
-      else await deleteDocument(context, caller, definition, id, precondition);
+      await kind.remove(context, caller, id, precondition, force === true);
       return undefined;
     },
     description: {

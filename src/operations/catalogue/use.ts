@@ -51,7 +51,7 @@ export const deleteSchema = deletion(schemaDefinition, countSchemaUse);
 function deletion(
   definition: DocumentDefinition,
   countUse: (context: UseContext, caller: Caller, document: Document) => Promise<Use>,
-): NonNullable<DocumentOperations<never>['remove']> {
+): DocumentOperations<never>['remove'] {
   return async (context, caller, id, precondition, force) => {
     if (!force) {
       const document = await readDocument(context, caller, definition, id);

@@ -50,8 +50,7 @@ export interface DocumentOperations<Body> {
     precondition: Precondition | undefined,
     force: boolean,
   ): Promise<StoredDocument & { secret?: Secret | null }>;
-  /** `deleteDocument` if absent. */
-  remove?(
+  remove(
     context: Context,
     caller: Caller,
     id: string,

@@ -6,6 +6,7 @@ import {
   integrationExamples,
 } from '../../../domain/embed-token/embed-token.ts';
 import { integrationDefinition, integrationFields } from '../../../domain/integration.ts';
+import { deleteDocument } from '../../../operations/document/document.ts';
 import { putIntegration } from '../../../operations/integration/integration.ts';
 import { capitalized, listText } from '../../description.ts';
 import { asCreated, documentEndpoints } from '../../document-endpoints.ts';
@@ -56,6 +57,8 @@ export const integrations = documentEndpoints({
     ]),
   ),
   put: putIntegration,
+  remove: (context, caller, id, precondition) =>
+    deleteDocument(context, caller, integrationDefinition, id, precondition),
   texts: {
     put:
       'Stores exactly the sent fields under this id. Values come only from the user group that a token is for: ' +
