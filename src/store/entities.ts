@@ -1,10 +1,10 @@
 // Entities that both databases store, each described once: columns, types and conversions.
 
 import type { ApiToken } from '../domain/api-token.ts';
-import type { Document, DocumentKey } from '../domain/document.ts';
-import type { EventKey, StoredEvent, Tenant } from '../domain/event/event.ts';
+import type { Document } from '../domain/document.ts';
+import type { StoredEvent } from '../domain/event/event.ts';
 import type { StoredToken } from '../domain/key-ring.ts';
-import type { UsageCount, UsagePosition } from '../domain/usage.ts';
+import type { UsageCount } from '../domain/usage.ts';
 import type { Rename } from '../domain/user-group/rename.ts';
 import type { UserGroup, UserGroupKey } from '../domain/user-group/user-group.ts';
 import type {
@@ -70,11 +70,7 @@ export const USER_GROUP = new RowShape<UserGroup>({
 });
 
 /** Position in the order in which all user groups are read. */
-export const USER_GROUP_POSITION = new RowShape<Omit<UserGroupKey, 'bucket'>>({
-  workspaceId: USER_GROUP.fields.workspaceId,
-  environment: USER_GROUP.fields.environment,
-  providedId: USER_GROUP.fields.providedId,
-});
+export const USER_GROUP_POSITION = USER_GROUP.pick('workspaceId', 'environment', 'providedId');
 
 /** Reads a row of `USER_GROUP`; null if it is undefined. */
 export function toUserGroup(row: readonly unknown[] | undefined): UserGroup | null {
@@ -186,14 +182,9 @@ export const EVENT = new Entity<StoredEvent>((column) => ({
   position: column.bigint('position'),
 }));
 
-const { bucket, workspaceId, environment, target, position } = EVENT.fields;
-export const EVENT_TARGET = new RowShape<Omit<EventKey, 'position'>>({
-  bucket,
-  workspaceId,
-  environment,
-  target,
-});
-export const EVENT_KEY = new RowShape<EventKey>({ ...EVENT_TARGET.fields, position });
+export const EVENT_TARGET = EVENT.pick('bucket', 'workspaceId', 'environment', 'target');
+export const EVENT_KEY = EVENT.pick('bucket', 'workspaceId', 'environment', 'target', 'position');
+export const TENANT = EVENT.pick('workspaceId', 'environment');
 
 export const RENAME = new Entity<Rename>((column) => ({
   bucket: column.integer('bucket'),
@@ -208,15 +199,7 @@ export const RENAME = new Entity<Rename>((column) => ({
 }));
 
 /** Position in the order in which all renames are read. */
-export const RENAME_POSITION = new RowShape<
-  Pick<Rename, 'workspaceId' | 'environment' | 'position' | 'eventId' | 'direction'>
->({
-  workspaceId,
-  environment,
-  position,
-  eventId: RENAME.fields.eventId,
-  direction: RENAME.fields.direction,
-});
+export const RENAME_POSITION = RENAME.pick('workspaceId', 'environment', 'position', 'eventId', 'direction');
 
 export const TENANT_WITH_EVENTS = new Entity<TenantWithEvents>((column) => ({
   workspaceId: column.bigint('workspace_id'),
@@ -251,9 +234,8 @@ export const WEBHOOK_ENDPOINT_KEY = new Entity<WebhookEndpointKey>((column) => (
 
 /** Position of a webhook endpoint in the order of all; the same columns. */
 export const ENDPOINT_POSITION = new RowShape<EndpointPosition>({
-  workspaceId,
+  ...WEBHOOK_ENDPOINT_KEY.fields,
   environment: text('environment'),
-  endpointId: text('endpoint_id'),
 });
 
 export const DELIVERY_KEY = new Entity<DeliveryKey>((column) => ({
@@ -265,10 +247,7 @@ export const DELIVERY_KEY = new Entity<DeliveryKey>((column) => ({
 }));
 
 /** Position in the order in which all deliveries are read. */
-export const DELIVERY_POSITION = new RowShape<Omit<DeliveryKey, 'bucket'>>({
-  ...WEBHOOK_ENDPOINT_KEY.fields,
-  eventId: DELIVERY_KEY.fields.eventId,
-});
+export const DELIVERY_POSITION = DELIVERY_KEY.pick('workspaceId', 'environment', 'endpointId', 'eventId');
 
 export const FAILING_ENDPOINT = new Entity<FailingEndpoint>((column) => ({
   workspaceId: column.bigint('workspace_id'),
@@ -292,14 +271,7 @@ export const DOCUMENT = new Entity<Document>((column) => ({
   updatedAt: column.bigint('updated_at'),
 }));
 
-export const DOCUMENT_KEY = new RowShape<DocumentKey>({
-  workspaceId: DOCUMENT.fields.workspaceId,
-  environment: DOCUMENT.fields.environment,
-  kind: DOCUMENT.fields.kind,
-  id: DOCUMENT.fields.id,
-});
-
-export const TENANT = new RowShape<Tenant>({ workspaceId, environment });
+export const DOCUMENT_KEY = DOCUMENT.pick('workspaceId', 'environment', 'kind', 'id');
 
 export const USAGE_COUNT = new Entity<UsageCount>((column) => ({
   bucket: column.integer('bucket'),
@@ -312,16 +284,15 @@ export const USAGE_COUNT = new Entity<UsageCount>((column) => ({
   count: column.bigint('count'),
 }));
 
-const { day, kind, integration } = USAGE_COUNT.fields;
 /** Position in the order in which all counts are read. */
-export const USAGE_POSITION = new RowShape<UsagePosition>({
-  workspaceId,
-  environment,
-  day,
-  providedId: USAGE_COUNT.fields.providedId,
-  kind,
-  integration,
-});
+export const USAGE_POSITION = USAGE_COUNT.pick(
+  'workspaceId',
+  'environment',
+  'day',
+  'providedId',
+  'kind',
+  'integration',
+);
 
 export const STORED_FIGURES = new Entity<StoredFigures>((column) => ({
   countingUntil: column.bigint('counting_until'),

@@ -54,6 +54,12 @@ export class RowShape<Value extends object> implements Field<Value> {
     this.names = this.columns.map(({ name }) => name).join(', ');
   }
 
+  /** Returns the shape of these fields, in this order. */
+  pick<Name extends keyof Value>(...names: readonly Name[]): RowShape<Pick<Value, Name>> {
+    const fields = Object.fromEntries(names.map((name) => [name, this.fields[name]]));
+    return new RowShape(fields as Fields<Pick<Value, Name>>);
+  }
+
   /** `table.name, table.name, …` */
   namesIn(table: string): string {
     return this.columns.map(({ name }) => `${table}.${name}`).join(', ');

@@ -48,14 +48,9 @@ export const INSERT = statement('insert_events')`
   select ${RECORDED_EVENT.names}, ${nextPosition('sent')} + sent.position
   from ${sentRows(EVENT)}`;
 
-const { bucket, actor, requestId, changes } = RECORDED_EVENT.fields;
 const TOKEN_EVENT = new RowShape({
-  bucket,
-  tokenDigest: USER_GROUP.fields.tokenDigest,
-  eventId: RECORDED_EVENT.fields.eventId,
-  actor,
-  requestId,
-  changes,
+  ...USER_GROUP.pick('bucket', 'tokenDigest').fields,
+  ...RECORDED_EVENT.pick('eventId', 'actor', 'requestId', 'changes').fields,
 });
 
 /** The stored form of `Changes`: the fields of a new group need not be sent again. */
