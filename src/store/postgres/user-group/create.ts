@@ -17,18 +17,11 @@ import { record, recordForTokens } from '../event/record.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
 import { byKey, explainUnapplied } from './user-group.ts';
 
-const { teamId, name, mapping, properties, tokenDigest, sealedToken, createdAt, suspendedAt } =
-  USER_GROUP.fields;
 const SENT = new RowShape<Omit<NewUserGroup, 'lease' | 'event'>>({
   key: USER_GROUP_KEY,
-  teamId,
-  name,
-  mapping,
-  properties,
-  tokenDigest,
-  sealedToken,
-  now: createdAt,
-  suspendedAt,
+  ...USER_GROUP.pick('teamId', 'name', 'mapping', 'properties', 'tokenDigest', 'sealedToken').fields,
+  now: USER_GROUP.fields.createdAt,
+  suspendedAt: USER_GROUP.fields.suspendedAt,
 });
 
 export const INSERT = statement('create_user_groups')`

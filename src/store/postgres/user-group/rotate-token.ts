@@ -14,17 +14,11 @@ import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 import { forgetImportedTokens } from './imported-token.ts';
 import { byKey } from './user-group.ts';
 
-const { bucket, providedId, teamId, tokenDigest, sealedToken, previousTokenExpiresAt, updatedAt } =
-  USER_GROUP.fields;
 const ROTATED = new RowShape<Omit<TokenRotation, 'forgottenDigest' | 'event'>>({
-  bucket,
-  providedId,
+  ...USER_GROUP.pick('bucket', 'providedId').fields,
   currentDigest: text('current_digest'),
-  teamId,
-  tokenDigest,
-  sealedToken,
-  previousTokenExpiresAt,
-  now: updatedAt,
+  ...USER_GROUP.pick('teamId', 'tokenDigest', 'sealedToken', 'previousTokenExpiresAt').fields,
+  now: USER_GROUP.fields.updatedAt,
   precondition: PRECONDITION,
 });
 
@@ -46,7 +40,7 @@ export const ROTATE = statement('rotate_tokens')`
 const RESEALED = new RowShape<Omit<Command<'resealToken'>, 'kind'>>({
   key: USER_GROUP_KEY,
   expected: new RowShape({ keyId: text('expected_key_id'), ciphertext: text('expected_ciphertext') }),
-  sealedToken,
+  sealedToken: USER_GROUP.fields.sealedToken,
 });
 
 export const RESEAL = statement('reseal_tokens')`
