@@ -1,7 +1,11 @@
-import type { DataSource } from '../../domain/catalogue/catalogue.ts';
-import { type Document, documentFields } from '../../domain/document.ts';
+import {
+  type DataSource,
+  parseDataSource,
+  readDataSourceId,
+  storedSchema,
+} from '../../domain/catalogue/catalogue.ts';
+import type { Document } from '../../domain/document.ts';
 import type { CountedFigures } from '../../domain/figures.ts';
-import { decodeString } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { dataSources } from '../../http/endpoints/catalogue/data-source.ts';
 import { countDataSourceUse } from '../../operations/catalogue/use.ts';
@@ -12,7 +16,7 @@ import { areaField, nameField, textField } from '../form/fields.ts';
 import { jsonMember, textMember } from '../form/form.ts';
 import { withSeparators } from '../markup/chart.ts';
 import { type Html, html, idCell, idLink, joined, link, none, pathTo, table } from '../markup/html.ts';
-import { editableJson, jsonBlock } from '../markup/json.ts';
+import { editableJson, jsonBlock, membersOf } from '../markup/json.ts';
 import { pageUrl } from '../markup/pagination.ts';
 import { environmentConfig, type PageCall } from '../page.ts';
 import { LIST_PATH } from '../user-group/search-form.ts';
@@ -22,7 +26,7 @@ export const DATA_SOURCES = ['catalogue', 'data-sources'] as const;
 export const dataSourcePages = new DocumentPages({
   api: dataSources.kind,
   path: DATA_SOURCES,
-  list: { title: 'Data sources', table: (documents) => dataSourceTable(documents.map(dataSourceFields)) },
+  list: { title: 'Data sources', table: (documents) => dataSourceTable(documents.map(parseDataSource)) },
   idHint: 'Your own id. Mappings refer to the data source by it, or by its number.',
   members: (form) => ({
     schema_id: textMember(form, 'schema_id'),
@@ -31,12 +35,12 @@ export const dataSourcePages = new DocumentPages({
     user_group_id: textMember(form, 'user_group_id'),
   }),
   typed: (document) => {
-    const { schemaId, name, attributes, reservedFor } = dataSourceFields(document);
+    const dataSource = parseDataSource(document);
     return {
-      schema_id: schemaId,
-      name,
-      attributes: editableJson(attributes),
-      user_group_id: reservedFor ?? '',
+      schema_id: dataSource.schemaId,
+      name: dataSource.name,
+      attributes: editableJson(attributesOf(dataSource)),
+      user_group_id: dataSource.reservedFor ?? '',
     };
   },
   initial: (query) => ({ schema_id: query.get('schema') ?? '', attributes: '' }),
@@ -61,17 +65,18 @@ ${textField({
   doubt: async (call, id, { schemaId }) => {
     const config = await environmentConfig(call);
     const stored = config.ofKind('data_source').get(id);
-    const isStored = stored !== undefined && dataSourceFields(stored).schemaId === schemaId;
+    const isStored = stored !== undefined && parseDataSource(stored).schemaId === schemaId;
     if (isStored || config.ofKind('schema').has(schemaId)) return null;
     return new Doubt('/schema_id', 'is not the id of a schema: no mapping can use it yet');
   },
   rows: (document) => {
-    const { dataSourceId, schemaId, name, attributes, reservedFor } = dataSourceFields(document);
+    const dataSource = parseDataSource(document);
+    const { dataSourceId, schemaId, name, reservedFor } = dataSource;
     return [
       ['Number', html`<code>${dataSourceId}</code>`],
       ['Schema', schemaLink(schemaId)],
       ['Name', name],
-      ['Attributes', jsonBlock(attributes)],
+      ['Attributes', jsonBlock(attributesOf(dataSource))],
       ['Reserved for', reservedFor === null ? none('Any user group.') : userGroupLink(reservedFor)],
     ];
   },
@@ -97,21 +102,12 @@ const EXAMPLE = `{
   "secret_name": "prod/acme/orders"
 }`;
 
-type DataSourceRow = Omit<DataSource, 'json' | 'member'>;
-
-function dataSourceFields(document: Document): DataSourceRow & { attributes: JsonText } {
-  const { data_source_id, schema_id, name, attributes, user_group_id = 'null' } = documentFields(document);
-  return {
-    providedId: document.id,
-    dataSourceId: Number(data_source_id),
-    schemaId: decodeString(schema_id!),
-    name: decodeString(name!),
-    attributes: attributes!,
-    reservedFor: JSON.parse(user_group_id) as string | null,
-  };
+/** Returns the JSON of the attributes. */
+export function attributesOf({ json }: DataSource): JsonText {
+  return membersOf(json).get('attributes')!;
 }
 
-export function dataSourceTable(dataSources: readonly DataSourceRow[]): Html {
+export function dataSourceTable(dataSources: readonly DataSource[]): Html {
   return table(
     'Data sources',
     ['Id', 'Number', 'Schema', 'Name', 'Reserved for'],
@@ -137,7 +133,7 @@ function userGroupLink(userGroupId: string): Html {
 /** Returns the name of a schema for people; its id if the schema does not exist. */
 export function schemaName(config: EnvironmentConfig, schemaId: string): string {
   const document = config.ofKind('schema').get(schemaId);
-  return document === undefined ? schemaId : decodeString(documentFields(document).name!);
+  return document === undefined ? schemaId : storedSchema(document).name;
 }
 
 export function schemaLink(schemaId: string): Html {
@@ -157,5 +153,5 @@ async function used(document: Document, call: PageCall): Promise<Html> {
 }
 
 function usersIn(figures: CountedFigures | null, document: Document): number {
-  return figures?.dataSources[String(dataSourceFields(document).dataSourceId)] ?? 0;
+  return figures?.dataSources[String(readDataSourceId(document))] ?? 0;
 }

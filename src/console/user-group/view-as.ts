@@ -2,7 +2,6 @@
 
 import { sampleDashboard } from '../../demo/dashboard.ts';
 import { isPermitted } from '../../domain/api-token.ts';
-import type { DataSource } from '../../domain/catalogue/catalogue.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { embedTokenBody } from '../../http/endpoints/embed-token/create.ts';
@@ -16,7 +15,7 @@ import {
   viewAs,
 } from '../../operations/user-group/view-as.ts';
 import { Problem } from '../../problem.ts';
-import { dataSourceLink } from '../catalogue/data-source.ts';
+import { attributesOf, dataSourceLink } from '../catalogue/data-source.ts';
 import { dashboardSection } from '../demo/dashboard.ts';
 import { actionForm, hidden, submit } from '../form/fields.ts';
 import { jsonMember, readForm, textMember } from '../form/form.ts';
@@ -115,12 +114,8 @@ function dataSources(userGroup: UserGroup, config: EnvironmentConfig): Html {
 ${mapping === null ? none('No mapping.') : jsonBlock(mapping)}`;
   return mappedDataSources(config, userGroup, 'Attributes', (dataSource) => [
     html`${dataSourceLink(dataSource.providedId)}<br><span class="none long">${bdi(dataSource.name)}, number ${dataSource.dataSourceId}</span>`,
-    html`<code>${jsonText(dataSourceAttributes(dataSource))}</code>`,
+    html`<code>${jsonText(attributesOf(dataSource))}</code>`,
   ]);
-}
-
-function dataSourceAttributes({ json }: DataSource): JsonText {
-  return membersOf(json).get('attributes')!;
 }
 
 /** Shows the first level of the properties. */

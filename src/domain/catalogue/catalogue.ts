@@ -322,7 +322,7 @@ export function readDataSourceId({ body }: Pick<Document, 'body'>): number {
 }
 
 /** Values are not parsed: a form shows thousands of data sources, with up to 16 KiB of attributes each. */
-function parseDataSource({ id, body }: CatalogueDocument): DataSource {
+export function parseDataSource({ id, body }: CatalogueDocument): DataSource {
   const members = splitMembers(body);
   const text = (name: string) => members.get(`"${name}"`)!;
   const json =
