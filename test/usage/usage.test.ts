@@ -245,6 +245,17 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
     assert.deepEqual(await list('from=9999-01-01&to=9999-12-31'), []);
   });
 
+  it('continues a list of 400 days up to today after midnight', async () => {
+    const from = today() - 399;
+    await insert(['y1', 'y2'].map((id) => [id, from, 1] as const));
+    const query = `/v1/usage?limit=1&from=${dayDate(from)}`;
+    const { json } = await service.call('GET', query);
+    service.clockAheadMs += DAY_MS;
+    const next = await service.call('GET', `${query}&cursor=${encodeURIComponent(json.next_cursor)}`);
+    assert.equal(next.status, 200, next.text);
+    assert.equal(next.json.usage[0].user_group_id, 'y2');
+  });
+
   it('refuses days that do not exist, are in the wrong order or too far apart', async () => {
     const refused = {
       'from=2026-02-29': /from must be a date that exists/,

@@ -92,9 +92,10 @@ export async function listUsage(
     userGroupId,
     integration,
   ];
-  const { from, to } = usageRange(query, toDay(clock()));
   const place =
-    cursor === undefined ? { start: from, to, after: '' } : parsePlace(readCursor(list, cursor, PLACE));
+    cursor === undefined
+      ? firstPlace(usageRange(query, toDay(clock())))
+      : parsePlace(readCursor(list, cursor, PLACE));
   const { entries, next } = await (userGroupId === null
     ? readUserGroups({ store, tenant }, query, place)
     : readUserGroup({ store, tenant }, userGroupId, query, place));
@@ -147,11 +148,16 @@ export function usageRange(
 ): { from: Day; to: Day } {
   const last = to ?? today;
   const first = from ?? Math.max(0, last - DEFAULT_USAGE_DAYS + 1);
+  const end = to === undefined ? 'today' : names[1];
   const refuse = (relation: string) =>
-    new Problem('invalid_request', `${names[0]} must not be ${relation} ${names[1]}.`);
+    new Problem('invalid_request', `${names[0]} must not be ${relation} ${end}.`);
   if (first > last) throw refuse('after');
   if (last - first >= MAX_USAGE_DAYS) throw refuse(`more than ${MAX_USAGE_DAYS - 1} days before`);
   return { from: first, to: last };
+}
+
+function firstPlace({ from, to }: { from: Day; to: Day }): Place {
+  return { start: from, to, after: '' };
 }
 
 function parsePlace(position: string): Place {
