@@ -91,7 +91,7 @@ async function runExport(file: string | undefined, options: ExportOptions): Prom
 /** Throws `UsageError`. */
 function rangeIn(days: Pick<UsageQuery, 'from' | 'to'>): { from: Day; to: Day } {
   try {
-    return usageRange(days, toDay(Date.now()), ['--from', days.to === undefined ? 'today' : '--to']);
+    return usageRange(days, toDay(Date.now()), ['--from', '--to']);
   } catch (error) {
     throw error instanceof Problem ? new UsageError(error.message) : error;
   }
