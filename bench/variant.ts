@@ -11,6 +11,7 @@ import { createServer } from '../src/http/server.ts';
 import { loadKeyRing } from '../src/key-ring-source.ts';
 import { createLog } from '../src/log.ts';
 import { createContext } from '../src/operations/context.ts';
+import { ThreadSum } from '../src/scheduling/thread-sum.ts';
 import { BatchingStore } from '../src/store/batching-store.ts';
 import type { Command, Query, Store } from '../src/store/port.ts';
 import { openPostgresStore } from '../src/store/postgres/store.ts';
@@ -37,7 +38,12 @@ const context = createContext({
   defaultGracePeriodSeconds: config.defaultGracePeriodSeconds,
   via: 'api',
 });
-const server = createServer({ config, log: await createLog(config), phase: () => 'serving' });
+const server = createServer({
+  config,
+  connections: { open: new ThreadSum(), kept: new ThreadSum() },
+  log: await createLog(config),
+  phase: () => 'serving',
+});
 addRoutes(server, unlimitedRoutes(context));
 
 await server.listen({ host: config.host, port: config.port });

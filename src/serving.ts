@@ -142,13 +142,10 @@ export class Serving {
     this.#server = createServer({
       config,
       log,
-      connections:
-        threads === 1
-          ? undefined
-          : {
-              open: new ThreadSum(memory.connections.open, thread.number),
-              kept: new ThreadSum(memory.connections.kept, thread.number),
-            },
+      connections: {
+        open: new ThreadSum(memory.connections.open, thread.number),
+        kept: new ThreadSum(memory.connections.kept, thread.number),
+      },
       publicLimit,
       phase: () => this.#phase,
       metrics: metrics?.http ?? null,

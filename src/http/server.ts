@@ -69,8 +69,7 @@ export interface ServerMetrics {
 
 interface ServerOptions {
   config: ServerConfig;
-  /** Absent in a process with one serving thread. */
-  connections?: ThreadConnections | undefined;
+  connections: ThreadConnections;
   log: Logger;
   phase: () => Phase;
   publicLimit?: PublicLimit | null;

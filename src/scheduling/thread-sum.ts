@@ -12,7 +12,7 @@ export class ThreadSum {
     return new SharedArrayBuffer(threads * STRIDE * Int32Array.BYTES_PER_ELEMENT);
   }
 
-  constructor(memory: SharedArrayBuffer, thread: number) {
+  constructor(memory = ThreadSum.allocate(1), thread = 0) {
     this.#numbers = new Int32Array(memory);
     this.#own = thread * STRIDE;
   }

@@ -9,11 +9,11 @@ import type { Socket } from 'node:net';
 import { devNull } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import type { Logger } from 'pino';
+import { MINUTE_MS } from '../../domain/instant.ts';
 import { FairShare } from '../../scheduling/fair-share.ts';
 import type { ThreadSum } from '../../scheduling/thread-sum.ts';
 
 const CHECK_MS = 1_000;
-const REPEAT_MS = 60_000;
 /** Time for which the reserve is free, to accept and close connections with. */
 const CLOSING_MS = 100;
 
@@ -26,8 +26,7 @@ export interface ThreadConnections {
 
 interface LimitOptions {
   maxConnections: number;
-  /** Absent if the process has one serving thread. */
-  connections: ThreadConnections | undefined;
+  connections: ThreadConnections;
   log: Logger;
 }
 
@@ -46,7 +45,7 @@ export function keepConnection({ socket }: IncomingMessage, tenant: number): voi
 
 /** Logs connections closed for lack of file descriptors or because of `maxConnections`, each at most once a minute. */
 export function limitConnections(server: Server, { maxConnections, connections, log }: LimitOptions): void {
-  const files = new OpenFiles(connections !== undefined);
+  const files = new OpenFiles(connections.open.threads > 1);
   const open = new Connections(maxConnections, connections);
   // Node compares the value with the connections of this thread whenever it accepts one.
   Object.defineProperty(server, 'maxConnections', {
@@ -56,13 +55,13 @@ export function limitConnections(server: Server, { maxConnections, connections, 
     // Counted like connections that Node closes.
     for (let closed = open.add(socket); closed > 0; closed--) server.emit('drop');
   });
-  const warnOfFiles = atMostOnceA(REPEAT_MS, (open: number) =>
+  const warnOfFiles = atMostOnceAMinute(() =>
     log.error(
-      { code: 'EMFILE', connections: open },
+      { code: 'EMFILE', connections: connections.open.total },
       'too many open files (EMFILE): new connections are closed unanswered; raise the limit (ulimit -n, LimitNOFILE)',
     ),
   );
-  const warnOfConnections = atMostOnceA(REPEAT_MS, () =>
+  const warnOfConnections = atMostOnceAMinute(() =>
     log.warn(
       { connections: maxConnections },
       'UGS_MAX_CONNECTIONS is reached: connections without an authenticated request, or of workspaces that have more than their share, are closed',
@@ -72,7 +71,7 @@ export function limitConnections(server: Server, { maxConnections, connections, 
     const { isExhausted, wasExhausted } = files.check();
     // One thread logs, because all threads of the process find the same.
     if (!isMainThread) return;
-    if (isExhausted) server.getConnections((_error, open) => warnOfFiles(connections?.open.total ?? open));
+    if (isExhausted) warnOfFiles();
     else if (wasExhausted) log.info('files can be opened again');
   };
   const timer = setInterval(check, CHECK_MS).unref();
@@ -87,7 +86,7 @@ export function limitConnections(server: Server, { maxConnections, connections, 
 
 class Connections {
   readonly #max: number;
-  readonly #ofThreads: ThreadConnections | undefined;
+  readonly #ofThreads: ThreadConnections;
   readonly #open = new Set<Socket>();
   /** Connections that stay when others have to make room, with their tenants. */
   readonly #kept = new Map<Socket, number>();
@@ -97,10 +96,10 @@ class Connections {
   /** Connections beyond a share, the least recently used first, which is probably idle. */
   readonly #surplus = new Set<Socket>();
 
-  constructor(max: number, ofThreads: ThreadConnections | undefined) {
+  constructor(max: number, ofThreads: ThreadConnections) {
     this.#max = max;
     this.#ofThreads = ofThreads;
-    this.#shares = new FairShare(Math.ceil(max / (ofThreads?.open.threads ?? 1)));
+    this.#shares = new FairShare(Math.ceil(max / ofThreads.open.threads));
   }
 
   /** Includes one more than the limit, for which `add` closes another. */
@@ -109,7 +108,7 @@ class Connections {
   }
 
   get #maxOpen(): number {
-    return this.#max - (this.#ofThreads?.open.ofOthers ?? 0);
+    return this.#max - this.#ofThreads.open.ofOthers;
   }
 
   /**
@@ -119,7 +118,6 @@ class Connections {
    */
   get #exceedsLimit(): boolean {
     if (this.#open.size > this.#maxOpen) return true;
-    if (this.#ofThreads === undefined) return false;
     const { kept, open } = this.#ofThreads;
     const surplus = open.total < this.#max ? 0 : this.#surplus.size;
     return this.#unauthenticated.size + surplus > Math.ceil((this.#max - kept.total) / open.threads);
@@ -129,7 +127,7 @@ class Connections {
   get #leastNeeded(): Socket | undefined {
     const [unauthenticated] = this.#unauthenticated;
     const [surplus] = this.#surplus;
-    const room = this.#max / (this.#ofThreads?.open.threads ?? 1) / UNAUTHENTICATED_SHARE;
+    const room = this.#max / this.#ofThreads.open.threads / UNAUTHENTICATED_SHARE;
     return (this.#unauthenticated.size > room ? unauthenticated : surplus) ?? unauthenticated;
   }
 
@@ -172,7 +170,6 @@ class Connections {
   }
 
   #publish(): void {
-    if (this.#ofThreads === undefined) return;
     this.#ofThreads.open.own = this.#open.size;
     this.#ofThreads.kept.own = this.#kept.size;
   }
@@ -232,15 +229,12 @@ function openFile(): { file: number | null; isExhausted: boolean } {
   }
 }
 
-function atMostOnceA<Args extends unknown[]>(
-  intervalMs: number,
-  act: (...args: Args) => void,
-): (...args: Args) => void {
+function atMostOnceAMinute(act: () => void): () => void {
   let lastAt = Number.NEGATIVE_INFINITY;
-  return (...args) => {
+  return () => {
     const now = performance.now();
-    if (now - lastAt < intervalMs) return;
+    if (now - lastAt < MINUTE_MS) return;
     lastAt = now;
-    act(...args);
+    act();
   };
 }
