@@ -11,6 +11,7 @@ import { createServer } from '../src/http/server.ts';
 import { loadKeyRing } from '../src/key-ring-source.ts';
 import { createLog } from '../src/log.ts';
 import { createContext } from '../src/operations/context.ts';
+import { UNKNOWN_TENANT } from '../src/scheduling/fair-queue.ts';
 import { ThreadSum } from '../src/scheduling/thread-sum.ts';
 import { BatchingStore } from '../src/store/batching-store.ts';
 import type { Command, Query, Store } from '../src/store/port.ts';
@@ -43,6 +44,9 @@ const server = createServer({
   connections: { open: new ThreadSum(), kept: new ThreadSum() },
   log: await createLog(config),
   phase: () => 'serving',
+  publicLimit: null,
+  metrics: null,
+  arrivals: { guessTenant: () => UNKNOWN_TENANT, activity: context.activity },
 });
 addRoutes(server, unlimitedRoutes(context));
 

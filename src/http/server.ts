@@ -72,13 +72,14 @@ interface ServerOptions {
   connections: ThreadConnections;
   log: Logger;
   phase: () => Phase;
-  publicLimit?: PublicLimit | null;
-  metrics?: ServerMetrics | null;
-  arrivals?: ArrivalOptions;
+  publicLimit: PublicLimit | null;
+  /** null if metrics are off. */
+  metrics: ServerMetrics | null;
+  arrivals: ArrivalOptions;
 }
 
 export function createServer(options: ServerOptions): FastifyInstance {
-  const { config, log, connections, metrics = null, arrivals } = options;
+  const { config, log, connections, metrics, arrivals } = options;
   const requestId = requestIds();
   const problems = new ProblemLog(log, config.trustedProxies, config.threads);
   const pipelining = new RequestPipelining(config.threads);
@@ -167,7 +168,7 @@ function responder(
     // Also absent if the router rejects the path.
     const isPublic = !request.apiTokenId;
     // Overload is refused before authentication: it may be the caller's own.
-    if (isPublic && refused.code !== 'overloaded') arrivals?.activity?.seen(UNKNOWN_TENANT);
+    if (isPublic && refused.code !== 'overloaded') arrivals.activity.seen(UNKNOWN_TENANT);
     const problem = (isPublic && publicLimit?.refuse(request.raw, refused)) || refused;
     problems.add(problem, request);
     metrics?.rejected(problem);
@@ -175,7 +176,7 @@ function responder(
     const isFlood =
       problem.code === 'rate_limited'
         ? isPublic
-        : problem.code === 'overloaded' && arrivals?.activity?.isShared === true;
+        : problem.code === 'overloaded' && arrivals.activity.isShared;
     if (isFlood) delay.run(send);
     else send();
   };

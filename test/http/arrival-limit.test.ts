@@ -9,7 +9,8 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import fastify from 'fastify';
 import { median } from '../../bench/median.ts';
 import { ArrivalLimit, MAX_PER_PERIOD, MAX_PER_TURN } from '../../src/http/limits/arrival-limit.ts';
-import type { TenantActivity } from '../../src/scheduling/tenant-activity.ts';
+import { UNKNOWN_TENANT } from '../../src/scheduling/fair-queue.ts';
+import { TenantActivity } from '../../src/scheduling/tenant-activity.ts';
 import { block } from '../support/block.ts';
 import { seenAgain, severalTenants } from '../support/tenant-activity.ts';
 import { openRounds, TurnCount } from '../support/turn-count.ts';
@@ -21,7 +22,7 @@ describe('Requests that arrive at the same time', () => {
   let url = '';
   const started = new TurnCount();
   before(async () => {
-    const limit = new ArrivalLimit();
+    const limit = new ArrivalLimit({ guessTenant: () => UNKNOWN_TENANT, activity: new TenantActivity() });
     app.addHook('onRequest', ({ raw }, _reply, done) => limit.admit(raw, done));
     app.get('/', async () => {
       started.add();
@@ -80,7 +81,7 @@ describe('Requests that arrive at the same time', () => {
   });
 });
 
-function arrivals(activity?: TenantActivity, work: () => void = () => {}) {
+function arrivals(activity = new TenantActivity(), work: () => void = () => {}) {
   const order: number[] = [];
   const tenants = new Map<IncomingMessage, number>();
   const limit = new ArrivalLimit({ guessTenant: (message) => tenants.get(message)!, activity });

@@ -7,8 +7,8 @@
 // event loop occupied, and every step of another tenant's request would wait.
 
 import type { IncomingMessage } from 'node:http';
-import { FairQueue, UNKNOWN_TENANT } from '../../scheduling/fair-queue.ts';
-import { TenantActivity } from '../../scheduling/tenant-activity.ts';
+import { FairQueue } from '../../scheduling/fair-queue.ts';
+import type { TenantActivity } from '../../scheduling/tenant-activity.ts';
 import { hasSmallBody, postponeBody } from '../request/body.ts';
 
 export const MAX_PER_TURN = 64;
@@ -30,8 +30,6 @@ const MIN_IDLE_MS = 0.5;
 const MAX_PAUSE_MS = 50;
 
 type Start = () => void;
-/** Returns the tenant (a workspace id) that a request is probably from: it is not authenticated yet. */
-type GuessTenant = (message: IncomingMessage) => number;
 
 interface Waiting {
   tenant: number;
@@ -39,13 +37,14 @@ interface Waiting {
 }
 
 export interface ArrivalOptions {
-  guessTenant?: GuessTenant | undefined;
-  activity?: TenantActivity | undefined;
+  /** Returns the tenant (a workspace id) that a request is probably from: it is not authenticated yet. */
+  guessTenant: (message: IncomingMessage) => number;
+  activity: TenantActivity;
 }
 
 export class ArrivalLimit {
   readonly #waiting = new FairQueue<Waiting>();
-  readonly #guessTenant: GuessTenant;
+  readonly #guessTenant: ArrivalOptions['guessTenant'];
   readonly #activity: TenantActivity;
   /** Requests started since the last reset; a reset in every turn of the event loop would cost more. */
   #started = 0;
@@ -56,7 +55,7 @@ export class ArrivalLimit {
   #endsBy = 0;
   #lastReset = performance.eventLoopUtilization();
 
-  constructor({ guessTenant = () => UNKNOWN_TENANT, activity = new TenantActivity() }: ArrivalOptions = {}) {
+  constructor({ guessTenant, activity }: ArrivalOptions) {
     this.#guessTenant = guessTenant;
     this.#activity = activity;
   }
