@@ -1,19 +1,36 @@
+// Gauges whose values are read when metrics are collected.
+
 import { Gauge, type Registry } from 'prom-client';
 
-interface ReadGauge {
+interface ReadGauge<Value> {
   name: string;
   help: string;
-  read(): number | Promise<number>;
+  read(): Value | Promise<Value>;
 }
 
-/** Adds a gauge without labels, whose value is read when metrics are collected. */
-export function addGauge(registry: Registry, { name, help, read }: ReadGauge): void {
+export function addGauge(registry: Registry, { name, help, read }: ReadGauge<number>): void {
   new Gauge({
     name,
     help,
     registers: [registry],
     async collect() {
       this.set(await read());
+    },
+  });
+}
+
+/** Adds a gauge with one label; `read` returns the numbers by the values of the label. */
+export function addLabelledGauge(
+  registry: Registry,
+  { name, help, label, read }: ReadGauge<Readonly<Record<string, number>>> & { label: string },
+): void {
+  new Gauge({
+    name,
+    help,
+    labelNames: [label],
+    registers: [registry],
+    async collect() {
+      for (const [value, number] of Object.entries(await read())) this.set({ [label]: value }, number);
     },
   });
 }

@@ -9,7 +9,7 @@ import { problems } from '../http/response/problem.ts';
 import type { ServerMetrics } from '../http/server.ts';
 import { type AuthenticationFailure, authenticationFailure } from '../operations/api-token/authenticate.ts';
 import type { Problem } from '../problem.ts';
-import { addGauge } from './gauge.ts';
+import { addGauge, addLabelledGauge } from './gauge.ts';
 import { Histogram, type Series } from './histogram.ts';
 
 const SECONDS = [0.0003, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
@@ -53,17 +53,11 @@ export class HttpMetrics implements ServerMetrics {
     // Starts the series at 0, so that reaching 1 counts as an increase.
     for (const code of Object.keys(problems)) this.#rejections.inc({ code }, 0);
     for (const reason of FAILURES) this.#authenticationFailures.inc({ reason }, 0);
-    const active = this.#active;
-    new Gauge({
+    addLabelledGauge(registry, {
       name: 'http_server_active_requests',
       help: 'Requests in progress.',
-      labelNames: ['http_request_method'],
-      registers: [registry],
-      collect() {
-        for (const [method, count] of active.entries()) {
-          this.set({ http_request_method: METHODS[method]! }, count);
-        }
-      },
+      label: 'http_request_method',
+      read: () => Object.fromEntries(METHODS.map((method, index) => [method, this.#active[index]!])),
     });
   }
 

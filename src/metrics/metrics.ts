@@ -6,12 +6,12 @@ import type { ConnectionCounts } from '../database.ts';
 import type { BatchObservers } from '../store/batching-store.ts';
 import type { FileStorage } from '../store/port.ts';
 import { EventMetrics } from './event-metrics.ts';
-import { addGauge } from './gauge.ts';
+import { addGauge, addLabelledGauge } from './gauge.ts';
 import { HttpMetrics } from './http-metrics.ts';
 import { addProcessMetrics, addThreadMetrics, type Build } from './process-metrics.ts';
 import { Readiness } from './readiness.ts';
 import { addStorage } from './storage-metrics.ts';
-import { addConnections, addQueues, batchMetrics } from './store-metrics.ts';
+import { addConnections, batchMetrics } from './store-metrics.ts';
 import { WebhookMetrics } from './webhook-metrics.ts';
 
 /** Metrics of a thread, in the form in which they are sent to another thread. */
@@ -30,7 +30,12 @@ export class ThreadMetrics {
 
   /** `lengths` returns the length of each queue by its name. */
   watchQueues(lengths: () => Record<string, number>): void {
-    addQueues(this.registry, lengths);
+    addLabelledGauge(this.registry, {
+      name: 'user_group_service_queue_length',
+      help: 'Work that waits for the database (read, list, write) or for the processor (cpu).',
+      label: 'queue',
+      read: lengths,
+    });
   }
 
   /** `dropped` returns how many uses of tokens were not counted. */

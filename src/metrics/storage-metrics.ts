@@ -1,21 +1,19 @@
 // Metrics of the file of a SQLite database, its disk and its last backup.
 
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { FileStorage } from '../store/port.ts';
-import { addGauge } from './gauge.ts';
+import { addGauge, addLabelledGauge } from './gauge.ts';
 
 /** Values are NaN while `measure` rejects. */
 export function addStorage(registry: Registry, measure: () => Promise<FileStorage>): void {
   const measured = () => measure().catch(() => null);
-  new Gauge({
+  addLabelledGauge(registry, {
     name: 'user_group_service_database_bytes',
     help: 'Size of the SQLite database and of its write-ahead log.',
-    labelNames: ['file'],
-    registers: [registry],
-    async collect() {
+    label: 'file',
+    read: async () => {
       const storage = await measured();
-      this.set({ file: 'database' }, storage?.databaseBytes ?? Number.NaN);
-      this.set({ file: 'wal' }, storage?.logBytes ?? Number.NaN);
+      return { database: storage?.databaseBytes ?? Number.NaN, wal: storage?.logBytes ?? Number.NaN };
     },
   });
   addGauge(registry, {

@@ -1,9 +1,9 @@
-// Metrics of the batches, queues and connections of the database.
+// Metrics of the batches and connections of the database.
 
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { ConnectionCounts } from '../database.ts';
 import type { BatchObservers, Queue } from '../store/batching-store.ts';
-import { addGauge } from './gauge.ts';
+import { addGauge, addLabelledGauge } from './gauge.ts';
 import { Histogram } from './histogram.ts';
 
 const SECONDS = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3];
@@ -33,29 +33,14 @@ export function batchMetrics(registry: Registry): BatchObservers {
   return Object.fromEntries(observers) as unknown as BatchObservers;
 }
 
-/** `lengths` returns the length of each queue by its name. */
-export function addQueues(registry: Registry, lengths: () => Record<string, number>): void {
-  new Gauge({
-    name: 'user_group_service_queue_length',
-    help: 'Work that waits for the database (read, list, write) or for the processor (cpu).',
-    labelNames: ['queue'],
-    registers: [registry],
-    collect() {
-      for (const [queue, length] of Object.entries(lengths())) this.set({ queue }, length);
-    },
-  });
-}
-
 export function addConnections(registry: Registry, counts: () => ConnectionCounts): void {
-  new Gauge({
+  addLabelledGauge(registry, {
     name: 'user_group_service_database_connections',
     help: 'Connections to PostgreSQL by state: busy or idle.',
-    labelNames: ['state'],
-    registers: [registry],
-    collect() {
+    label: 'state',
+    read: () => {
       const { open, idle } = counts();
-      this.set({ state: 'busy' }, open - idle);
-      this.set({ state: 'idle' }, idle);
+      return { busy: open - idle, idle };
     },
   });
   addGauge(registry, {
