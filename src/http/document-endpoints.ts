@@ -13,16 +13,7 @@ import { Json, jsonArray, jsonObject, raw, successBody } from './json.ts';
 import { documentIdParameter, type pathParameters } from './request/path-parameter.ts';
 import { noQuery, type QueryType, queryType } from './request/query.ts';
 import { setDocumentTag } from './response/entity-tag.ts';
-import {
-  type NamedSchema,
-  objectSchema,
-  pageSchema,
-  type Schema,
-  successSchema,
-  timestampSchema,
-} from './schema.ts';
-
-type Action = 'put' | 'read' | 'list' | 'remove';
+import { objectSchema, pageSchema, type Schema, successSchema, timestampSchema } from './schema.ts';
 
 export interface DocumentKindApi<Body> extends DocumentOperations<Body> {
   definition: DocumentDefinition;
@@ -38,18 +29,11 @@ export interface DocumentKindApi<Body> extends DocumentOperations<Body> {
   fields: Readonly<Record<string, Schema>>;
   example: Readonly<Record<string, unknown>>;
   requests: Readonly<Record<string, Example>>;
-  texts: Readonly<Record<Action, string>>;
+  texts: Readonly<Record<'put' | 'read' | 'list' | 'remove', string>>;
   /** Descriptions of `force`; absent if user groups do not use documents of this kind. */
   force?: { put?: string; remove: string };
   /** The secret that the response to a create shows. */
   secret?: { schema: Schema; example: string };
-}
-
-interface DocumentEndpoints<Body> extends Record<Action, AnyEndpoint> {
-  kind: DocumentKindApi<Body>;
-  /** The schema of a document in responses. */
-  schema: Schema;
-  write(document: Document): Json;
 }
 
 /**
@@ -107,42 +91,35 @@ function forceQuery(description: string | undefined): QueryType<boolean | null> 
   return queryType({ parameters: { force }, convert: ({ force = false }) => force });
 }
 
-/** Values that the endpoints of a kind share. */
-interface DocumentApi<Body> {
-  kind: DocumentKindApi<Body>;
-  /** Member of a response with one document. */
-  member: string;
-  /** Member of a response with a page of documents. */
-  members: string;
-  collection: string;
-  path: string;
-  schema: Schema;
-  /** Schema of a response with one document. */
-  Stored: NamedSchema;
-  write: (document: Document) => Json;
-}
+type DocumentApi<Body> = ReturnType<typeof documentApi<Body>>;
 
-export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEndpoints<Body> {
+/** Returns the values that the endpoints of a kind share. */
+function documentApi<Body>(kind: DocumentKindApi<Body>) {
   const { definition, name, idParameter } = kind;
   const member = definition.kind;
   const members = `${member}s`;
   const collection = `/v1/${members.replace('_', '-')}`;
   const schema = documentSchema(kind);
-  const write = documentWriter(kind);
-  const api: DocumentApi<Body> = {
+  return {
     kind,
+    /** Member of a response with one document. */
     member,
+    /** Member of a response with a page of documents. */
     members,
     collection,
     path: `${collection}/:${idParameter}`,
+    /** Schema of a document in responses. */
     schema,
+    /** Schema of a response with one document. */
     Stored: successSchema(`Stored${name}`, { [member]: schema }),
-    write,
+    write: documentWriter(kind),
   };
+}
+
+export function documentEndpoints<Body>(kind: DocumentKindApi<Body>) {
+  const api = documentApi(kind);
   return {
-    kind,
-    schema,
-    write,
+    ...api,
     put: putEndpoint(api),
     read: readEndpoint(api),
     list: listEndpoint(api),
