@@ -11,22 +11,13 @@ import { putIntegration } from '../../../operations/integration/integration.ts';
 import { capitalized, listText } from '../../description.ts';
 import { asCreated, documentEndpoints } from '../../document-endpoints.ts';
 
-const settingsTexts = embedTokenTypes.map(
-  ([
-    type,
-    {
-      label,
-      claims,
-      settings: { properties, required },
-    },
-  ]) => {
-    const members = Object.entries(properties).map(
-      ([name, { description }]) =>
-        `  - \`${name}\`${required.includes(name) ? ' (required)' : ''}: ${description}`,
-    );
-    return `- \`${type}\`: ${label}. \`claims\` are ${claims}.\n${members.join('\n')}`;
-  },
-);
+const settingsTexts = embedTokenTypes.map(([type, { label, claims, settings }]) => {
+  const members = Object.entries(settings.properties).map(([name, { description }]) => {
+    const mark = settings.required.includes(name) ? ' (required)' : '';
+    return `  - \`${name}\`${mark}: ${description}`;
+  });
+  return `- \`${type}\`: ${label}. \`claims\` are ${claims}.\n${members.join('\n')}`;
+});
 
 const typesWithSecret = embedTokenTypes.flatMap(([type, definition]) => {
   const algorithms = algorithmsWithSecret(definition);
