@@ -206,8 +206,8 @@ export class Lane {
     if (event === null) return null;
     await context.cpu.turn(event.changes?.length ?? 0);
     const body = eventJson(event);
-    const message = { id: event.eventId, now: context.clock(), body };
-    return sender.send(this.#endpoint.workspaceId, url, webhookHeaders(secrets, message), body, deadline);
+    const headers = webhookHeaders(secrets, { id: event.eventId, now: context.clock(), body });
+    return sender.send({ workspaceId: this.#endpoint.workspaceId, url, headers, body }, deadline);
   }
 
   async #react(outcome: Outcome, url: string, now: number, attempts: number): Promise<void> {

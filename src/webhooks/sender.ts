@@ -1,7 +1,7 @@
 // Sends one webhook: connects only to allowed addresses, follows no redirect, reads little of the response, and takes at
 // most 15 seconds.
 
-import type { Agent } from 'node:http';
+import type { Agent, ClientRequest } from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { isPublicHost } from '../domain/webhook-endpoint/webhook-address.ts';
@@ -29,6 +29,14 @@ export interface SenderOptions {
   /** Replaces DNS in tests. */
   resolve?: Resolve;
   timeoutMs?: number;
+}
+
+/** A webhook as it is sent. */
+export interface Webhook {
+  workspaceId: number;
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: string;
 }
 
 export class WebhookSender {
@@ -80,24 +88,18 @@ export class WebhookSender {
   }
 
   /** Sends one webhook. Never rejects, and settles at the deadline at the latest. */
-  async send(
-    workspaceId: number,
-    url: string,
-    headers: Record<string, string>,
-    body: string,
-    deadline = this.deadline(),
-  ): Promise<Outcome> {
-    const target = new URL(url);
+  async send(webhook: Webhook, deadline = this.deadline()): Promise<Outcome> {
     if (this.#isAborted) return failure(stopped());
     // A literal address is not looked up, so `lookup` would not check it.
-    if (!this.#allowsPrivate && !isPublicHost(target.hostname)) return failure(new NoPublicAddress());
+    if (!this.#allowsPrivate && !isPublicHost(new URL(webhook.url).hostname))
+      return failure(new NoPublicAddress());
     const attempt = new AbortController();
     this.#attempts.add(attempt);
     const timedOut = () =>
       attempt.abort(new ExchangeFailed(`timed out after ${this.#timeoutMs / 1_000} seconds`));
     const timer = setTimeout(timedOut, Math.max(0, deadline - performance.now()));
     try {
-      const status = await this.#post(workspaceId, target, headers, Buffer.from(body), attempt.signal);
+      const status = await this.#post(webhook, attempt.signal);
       return { status, error: rejection(status) };
     } catch (error) {
       return failure(error);
@@ -117,40 +119,35 @@ export class WebhookSender {
     for (const agent of Object.values(this.#agents)) agent.destroy();
   }
 
-  async #post(
-    workspaceId: number,
-    url: URL,
-    headers: Record<string, string>,
-    body: Buffer,
-    signal: AbortSignal,
-  ): Promise<number> {
-    const attempt = () => {
-      const { request } = url.protocol === 'https:' ? https : http;
-      const sent = request(url, {
-        method: 'POST',
-        agent: this.#agents[url.protocol as 'http:' | 'https:'],
-        lookup: this.#lookup,
-        // The name in TLS has no trailing dot (RFC 6066 §3): servers in Go refuse it.
-        ...(url.hostname.endsWith('.') && { servername: url.hostname.slice(0, -1) }),
-        headers: {
-          'content-type': 'application/json',
-          'content-length': body.length,
-          'user-agent': USER_AGENT,
-          ...headers,
-        },
-      });
-      sent.on('socket', (socket) => this.#users.set(socket, workspaceId));
-      sent.end(body);
-      return sent;
-    };
-    const first = attempt();
+  async #post(webhook: Webhook, signal: AbortSignal): Promise<number> {
+    const first = this.#request(webhook);
     try {
       return await receiveStatus(first, signal);
     } catch (error) {
       if (!first.reusedSocket || signal.aborted) throw error;
       // The receiver closed the idle connection as it was reused.
-      return receiveStatus(attempt(), signal);
+      return receiveStatus(this.#request(webhook), signal);
     }
+  }
+
+  #request({ workspaceId, url, headers, body }: Webhook): ClientRequest {
+    const { protocol, hostname } = new URL(url);
+    const { request } = protocol === 'https:' ? https : http;
+    const sent = request(url, {
+      method: 'POST',
+      agent: this.#agents[protocol as 'http:' | 'https:'],
+      lookup: this.#lookup,
+      // The name in TLS has no trailing dot (RFC 6066 §3): servers in Go refuse it.
+      ...(hostname.endsWith('.') && { servername: hostname.slice(0, -1) }),
+      headers: {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        'user-agent': USER_AGENT,
+        ...headers,
+      },
+    });
+    sent.on('socket', (socket) => this.#users.set(socket, workspaceId));
+    return sent.end(body);
   }
 }
 

@@ -15,9 +15,9 @@ import { sqlite } from '../support/database.ts';
 import { LoopbackServer } from '../support/loopback-server.ts';
 import { assertProblem } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
+import { emptyWebhook } from '../support/webhooks/empty-webhook.ts';
 import { Receiver } from '../support/webhooks/receiver.ts';
 
-const WORKSPACE = 1;
 const PRIVATE_HOSTS = [
   ...words('127.0.0.1 127.1 2130706433 0x7f000001 0x7f.1 0177.0.0.1 017700000001 127.0.0.1. %31%32%37.0.0.1'),
   ...words('①②⑦.⓪.⓪.① 127。0。0。1 0 0.0.0.0 0.1.2.3 10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1'),
@@ -164,7 +164,7 @@ describe('A name', () => {
     const resolve = (name: string) => answers[name]!();
     const sender = new WebhookSender({ allowsPrivate: false, resolve });
     for (const name of Object.keys(answers)) {
-      const outcome = await sender.send(WORKSPACE, `http://${name}/`, {}, '{}');
+      const outcome = await sender.send(emptyWebhook(`http://${name}/`));
       assert.deepEqual(outcome, { status: null, error: NO_PUBLIC_ADDRESS }, name);
     }
     sender.close();
@@ -182,12 +182,12 @@ describe('A name', () => {
     await resolve();
     const url = `http://rebinding.example:${receiver.port}/`;
     while (answers.length > 0) {
-      const outcome = await sender.send(WORKSPACE, url, {}, '{}');
+      const outcome = await sender.send(emptyWebhook(url));
       assert.deepEqual(outcome, { status: null, error: NO_PUBLIC_ADDRESS });
     }
     for (const host of ['127.0.0.1', '2130706433', '[::ffff:127.0.0.1]', 'localhost']) {
       const literal = `http://${host}:${receiver.port}/`;
-      const outcome = await sender.send(WORKSPACE, literal, {}, '{}');
+      const outcome = await sender.send(emptyWebhook(literal));
       assert.deepEqual(outcome, { status: null, error: NO_PUBLIC_ADDRESS }, host);
     }
     assert.equal(receiver.connections, 0);
@@ -198,7 +198,7 @@ describe('A name', () => {
     await using receiver = await Receiver.start();
     const sender = new WebhookSender({ allowsPrivate: true });
     const url = `http://localhost:${receiver.port}/`;
-    const outcome = await sender.send(WORKSPACE, url, {}, '{}');
+    const outcome = await sender.send(emptyWebhook(url));
     assert.deepEqual(outcome, { status: 200, error: null });
     sender.close();
   });
@@ -217,7 +217,7 @@ describe('A name', () => {
       found(null, [{ address: '127.0.0.1', family: 4 }]);
     t.mock.method(https, 'request', (url: URL, options: object) => request(url, { ...options, lookup }));
     const sender = new WebhookSender({ allowsPrivate: true });
-    await sender.send(WORKSPACE, `https://receiver.example.:${server.port}/`, {}, '{}');
+    await sender.send(emptyWebhook(`https://receiver.example.:${server.port}/`));
     // The length of the name and the name.
     assert.ok((await hello.promise).includes('\0\x10receiver.example'));
     sender.close();
@@ -227,10 +227,10 @@ describe('A name', () => {
     await using receiver = await Receiver.start(() => {});
     const resolve = () => new Promise<LookupAddress[]>(() => {});
     const sender = new WebhookSender({ allowsPrivate: false, resolve, timeoutMs: 50 });
-    const slow = await sender.send(WORKSPACE, 'http://slow.example/', {}, '{}');
+    const slow = await sender.send(emptyWebhook('http://slow.example/'));
     assert.deepEqual(slow, { status: null, error: 'timed out after 0.05 seconds' });
     const patient = new WebhookSender({ allowsPrivate: true, timeoutMs: 50 });
-    const hanging = await patient.send(WORKSPACE, receiver.url, {}, '{}');
+    const hanging = await patient.send(emptyWebhook(receiver.url));
     assert.deepEqual(hanging, { status: null, error: 'timed out after 0.05 seconds' });
     patient.close();
     sender.close();

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebhookSender } from '../../src/webhooks/sender.ts';
+import { emptyWebhook } from '../support/webhooks/empty-webhook.ts';
 import { Receiver } from '../support/webhooks/receiver.ts';
 
 const HOSTILE = 1;
@@ -20,7 +21,7 @@ describe('Idle connections', () => {
     const sender = new WebhookSender({ allowsPrivate: true });
     const burst = (count: number) =>
       receivers.flatMap(({ url }, workspaceId) =>
-        Array.from({ length: count }, () => sender.send(workspaceId, url, {}, '{}')),
+        Array.from({ length: count }, () => sender.send(emptyWebhook(url, workspaceId))),
       );
     for (const { error } of await Promise.all(burst(PER_HOST + 8))) assert.equal(error, null);
     await sleep(CLOSING_MS);
@@ -41,9 +42,9 @@ describe('Idle connections', () => {
     await using receiver = await Receiver.start();
     const sender = new WebhookSender({ allowsPrivate: true });
     const hostile = receivers.flatMap(({ url }) => Array.from({ length: PER_HOST }, () => url));
-    await Promise.all(hostile.map((url) => sender.send(HOSTILE, url, {}, '{}')));
-    await sender.send(VICTIM, receiver.url, {}, '{}');
-    await sender.send(VICTIM, receiver.url, {}, '{}');
+    await Promise.all(hostile.map((url) => sender.send(emptyWebhook(url, HOSTILE))));
+    await sender.send(emptyWebhook(receiver.url, VICTIM));
+    await sender.send(emptyWebhook(receiver.url, VICTIM));
     sender.close();
     for (const each of receivers) await each[Symbol.asyncDispose]();
     assert.equal(receiver.connections, 1);
