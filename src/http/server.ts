@@ -260,7 +260,7 @@ function respondWithProblem(problem: Problem, request: FastifyRequest, reply: Fa
   // The rest of the request may never arrive.
   if (status === 408) reply.header('connection', 'close');
   discardBody(request.raw);
-  sendProblem(reply, problem, request.id);
+  sendProblem(reply, problem);
 }
 
 /** Responds 404 to an unknown path, and 405 to a known one that does not support the method. */

@@ -132,13 +132,13 @@ export function problemBody(problem: Problem, requestId: string, protocol?: Prot
   return redact(text);
 }
 
-export function sendProblem(reply: FastifyReply, problem: Problem, requestId: string): FastifyReply {
+export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  const { id: requestId, headers, url } = reply.request;
   const protocol = requestProtocol(reply.request);
   const { status, title } = problems[problem.code];
   const sent = problemHeaders(problem, protocol);
   reply.code(status).headers(sent);
   if (protocol === 'console') {
-    const { headers, url } = reply.request;
     // Makes the live search load the whole page: it would look for its results in the page of the problem.
     if (headers['hx-request'] === 'true') reply.header('hx-redirect', url);
     const detail = redact(problem.message);

@@ -31,13 +31,13 @@ export const ready: PublicEndpoint = {
   operationId: 'checkReady',
   path: '/readyz',
   isUnlimited: true,
-  handle: async ({ isReady, request, reply }) => {
+  handle: async ({ isReady, reply }) => {
     try {
       await isReady();
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'shutting_down') throw error;
       // Sent instead of thrown: the log would report a rejected caller.
-      return sendProblem(reply, error, request.id);
+      return sendProblem(reply, error);
     }
     reply.header('content-type', JSON_TYPE);
     return '{"success":1,"status":"ready"}';
