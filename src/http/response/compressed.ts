@@ -4,6 +4,7 @@
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
+import { lazy } from '../lazy.ts';
 
 export interface Compressed {
   bytes: Buffer;
@@ -16,6 +17,15 @@ const ACCEPTS_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
 export async function compressed(content: string | Buffer): Promise<Compressed> {
   const bytes = Buffer.from(content);
   return { bytes, gzipped: await compress(bytes) };
+}
+
+/** Returns a handler that sends the same content to everybody, which it creates for the first request. */
+export function sharedContent(
+  create: () => string | Buffer | Promise<string>,
+  headers: Readonly<Record<string, string>>,
+): (call: { reply: FastifyReply }) => Promise<Buffer> {
+  const content = lazy(async () => compressed(await create()));
+  return async ({ reply }) => negotiate(await content(), headers, reply);
 }
 
 /** Sets the headers, and those of the variant that the client accepts; returns its bytes. */

@@ -1,15 +1,12 @@
 import { configFileSchema } from '../../../domain/config/config.ts';
-import { lazy } from '../../lazy.ts';
 import type { PublicEndpoint } from '../../public-endpoint.ts';
-import { compressed, negotiate } from '../../response/compressed.ts';
+import { sharedContent } from '../../response/compressed.ts';
 import { JSON_TYPE } from '../../response/problem.ts';
-
-const schemaBytes = lazy(async () => compressed(JSON.stringify(configFileSchema)));
 
 export const configSchema: PublicEndpoint = {
   operationId: 'readConfigSchema',
   path: '/config.schema.json',
-  handle: async ({ reply }) => negotiate(await schemaBytes(), { 'content-type': JSON_TYPE }, reply),
+  handle: sharedContent(() => JSON.stringify(configFileSchema), { 'content-type': JSON_TYPE }),
   description: {
     tag: 'Service',
     summary: 'Read the JSON Schema of configuration files',

@@ -6,7 +6,7 @@ import type { DocsAssets } from '../../docs/assets.ts';
 import { docsHeaders, page } from '../../docs/page.ts';
 import { lazy } from '../../lazy.ts';
 import { addAssets, type PageLimitOptions, type PublicEndpoint } from '../../public-endpoint.ts';
-import { compressed, negotiate } from '../../response/compressed.ts';
+import { sharedContent } from '../../response/compressed.ts';
 import { type Html, html, joined } from '../../response/html.ts';
 import { JSON_TYPE } from '../../response/problem.ts';
 
@@ -17,15 +17,12 @@ const pageResponse = {
 } as const;
 
 const assets = lazy(async () => (await import('../../docs/assets.ts')).loadAssets());
-/** The file that `npm run format` writes: generating it here would occupy the event loop for 50 ms. */
-const openApiBytes = lazy(async () => compressed(readProgramFile('../docs/openapi.json')));
-const docsBytes = lazy(async () => compressed(docsPage(await assets())));
-const errorsBytes = lazy(async () => compressed(await errorsPage(await assets())));
 
 export const openApiDocument: PublicEndpoint = {
   operationId: 'readOpenApi',
   path: '/openapi.json',
-  handle: async ({ reply }) => negotiate(await openApiBytes(), { 'content-type': JSON_TYPE }, reply),
+  // The file that `npm run format` writes: generating it here would occupy the event loop for 50 ms.
+  handle: sharedContent(() => readProgramFile('../docs/openapi.json'), { 'content-type': JSON_TYPE }),
   description: {
     tag: 'Service',
     summary: 'Read the OpenAPI document',
@@ -47,7 +44,7 @@ export const openApiDocument: PublicEndpoint = {
 export const docs: PublicEndpoint = {
   operationId: 'readDocumentation',
   path: '/docs',
-  handle: async ({ reply }) => negotiate(await docsBytes(), docsHeaders, reply),
+  handle: sharedContent(docsPage, docsHeaders),
   description: {
     tag: 'Service',
     summary: 'Read the documentation',
@@ -60,7 +57,7 @@ export const docs: PublicEndpoint = {
 export const errors: PublicEndpoint = {
   operationId: 'readErrors',
   path: '/errors',
-  handle: async ({ reply }) => negotiate(await errorsBytes(), docsHeaders, reply),
+  handle: sharedContent(errorsPage, docsHeaders),
   description: {
     tag: 'Service',
     summary: 'Read about the errors',
@@ -75,7 +72,8 @@ export function addDocsAssets(app: FastifyInstance, options: PageLimitOptions): 
   addAssets(app, options, '/docs/assets', assets);
 }
 
-function docsPage(loaded: DocsAssets): string {
+async function docsPage(): Promise<string> {
+  const loaded = await assets();
   const styles = (['swagger-ui.css', 'page.css'] as const).map((name) => stylesheet(loaded, name));
   const scripts = (['swagger-ui-bundle.js', 'setup.js'] as const).map(
     (name) => html`<script defer src="${loaded.url(name)}"></script>`,
@@ -84,9 +82,9 @@ function docsPage(loaded: DocsAssets): string {
   return page('API', joined([...styles, ...scripts], '\n'), body).markup;
 }
 
-async function errorsPage(loaded: DocsAssets): Promise<string> {
+async function errorsPage(): Promise<string> {
   const { errorsMain } = await import('../../docs/errors.ts');
-  return page('Errors', stylesheet(loaded, 'page.css'), errorsMain()).markup;
+  return page('Errors', stylesheet(await assets(), 'page.css'), errorsMain()).markup;
 }
 
 function stylesheet(loaded: DocsAssets, name: 'swagger-ui.css' | 'page.css'): Html {
