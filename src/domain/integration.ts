@@ -5,6 +5,7 @@ import type { Document, DocumentDefinition } from './document.ts';
 import { isEmpty, parseTemplate, type Template, templatesSchema } from './embed-token/template.ts';
 import { decodeString, type JsonObject, jsonText, NULL, objectText, parseTree } from './json/json-tree.ts';
 import { type JsonText, jsonPointer } from './json/strict-json.ts';
+import type { SchemaMembers } from './schema-value.ts';
 import type { Secret } from './secret.ts';
 import { MAX_TTL_SECONDS } from './signing-key/key-set.ts';
 
@@ -99,7 +100,10 @@ export function integrationText(members: ReadonlyMap<string, JsonText>): JsonTex
 /** `body` has valid fields. */
 export function storedIntegration({ body }: Pick<Document, 'body'>): Integration {
   const { members } = parseTree(body) as JsonObject;
-  const { type, ttl_seconds, settings, unrestricted } = JSON.parse(body) as StoredIntegration;
+  const { type, ttl_seconds, settings, unrestricted } = JSON.parse(body) as SchemaMembers<
+    typeof integrationFields,
+    keyof typeof integrationFields
+  >;
   const claims = members.get('"claims"') as JsonObject;
   return {
     type,
@@ -112,13 +116,6 @@ export function storedIntegration({ body }: Pick<Document, 'body'>): Integration
     }),
     isUnrestricted: unrestricted,
   };
-}
-
-interface StoredIntegration {
-  type: IntegrationType;
-  ttl_seconds: number;
-  settings: unknown;
-  unrestricted: boolean;
 }
 
 export function violation(path: readonly (string | number)[], detail: string): Violation {

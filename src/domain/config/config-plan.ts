@@ -30,13 +30,7 @@ export interface ConfigPlan {
   kept: readonly KeptEntry[];
 }
 
-interface PlanTexts {
-  changes: JsonText;
-  kept: JsonText;
-  config_version: JsonText;
-}
-
-export function planTexts({ version, changes, kept }: ConfigPlan): PlanTexts {
+export function planTexts({ version, changes, kept }: ConfigPlan) {
   return {
     changes: `[${changes.map(changeText).join(',')}]` as JsonText,
     kept: jsonText(kept),

@@ -18,11 +18,6 @@ const MAX_SHORT_MAGNITUDE = 300n;
 /** Powers of ten up to this one are exact in JavaScript. */
 const MAX_EXACT_POWER = 22n;
 
-/** Missing from the types of ECMAScript 2024; Node has it. */
-interface RawJson {
-  rawJSON(text: string): unknown;
-}
-
 export type JsonNumber = number | ExactNumber;
 
 /** A number that no JavaScript number represents: `digits` × 10^`exponent`. */
@@ -94,7 +89,8 @@ export class ExactNumber {
   }
 
   toJSON(): unknown {
-    return (JSON as unknown as RawJson).rawJSON(this.text);
+    // Missing from the types of ECMAScript 2024; Node has it.
+    return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(this.text);
   }
 
   get #sign(): number {
