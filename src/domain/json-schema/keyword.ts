@@ -95,11 +95,7 @@ export const keywords: Readonly<Record<string, Keyword>> = {
       ),
     );
   },
-  allOf: (use) => {
-    const all = subschemasIn(use);
-    return (value, evaluation, evaluated) =>
-      every(all, evaluation, (assertion) => assertion(value, evaluation, evaluated));
-  },
+  allOf: (use) => together(subschemasIn(use)),
   anyOf: (use) => {
     const all = subschemasIn(use);
     return (value, evaluation, evaluated) => {
@@ -150,17 +146,13 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   },
   prefixItems: (use) => {
     const schemas = subschemasIn(use);
-    return ofArray((items, evaluation, evaluated) =>
-      everyItem(items.slice(0, schemas.length), 0, { evaluation, evaluated }, (index) => schemas[index]!),
-    );
+    return eachItem(0, schemas.length, (index) => schemas[index]);
   },
   items: (use) => {
     const { prefixItems } = use.siblings;
     const start = Array.isArray(prefixItems) ? prefixItems.length : 0;
     const assertion = orNone(use, 'is not an item of the schema');
-    return ofArray((items, evaluation, evaluated) =>
-      everyItem(items.slice(start), start, { evaluation, evaluated }, () => assertion),
-    );
+    return eachItem(start, undefined, () => assertion);
   },
   contains: (use) => {
     const assertion = use.subschema(use.value, use.path);
@@ -199,20 +191,16 @@ export const keywords: Readonly<Record<string, Keyword>> = {
         use.subschema(schema, [...use.path, name]),
       ]),
     );
-    return ofObject((object, evaluation, evaluated) =>
-      everyMember(object, { evaluation, evaluated }, (name) => schemas.get(name)),
-    );
+    return eachMember((name) => schemas.get(name));
   },
   patternProperties: (use) => {
-    const schemas = Object.entries(objectIn(use)).map(([pattern, schema]) => {
+    const all = Object.entries(objectIn(use)).map(([pattern, schema]) => {
       const path = [...use.path, pattern];
-      return { matches: patternIn(pattern, path), assertion: use.subschema(schema, path) };
+      const matches = patternIn(pattern, path);
+      const assertion = use.subschema(schema, path);
+      return eachMember((name) => (matches(name) ? assertion : undefined));
     });
-    return ofObject((object, evaluation, evaluated) =>
-      every(schemas, evaluation, ({ matches, assertion }) =>
-        everyMember(object, { evaluation, evaluated }, (name) => (matches(name) ? assertion : undefined)),
-      ),
-    );
+    return together(all);
   },
   additionalProperties: (use) => {
     const { properties, patternProperties } = use.siblings;
@@ -222,32 +210,17 @@ export const keywords: Readonly<Record<string, Keyword>> = {
     );
     const isAdditional = (name: string) => !names.has(name) && !patterns.some((matches) => matches(name));
     const assertion = orNone(use, 'is not a property of the schema');
-    return ofObject((object, evaluation, evaluated) =>
-      everyMember(object, { evaluation, evaluated }, (name) => (isAdditional(name) ? assertion : undefined)),
-    );
+    return eachMember((name) => (isAdditional(name) ? assertion : undefined));
   },
   unevaluatedItems: (use) => {
     const assertion = orNone(use, 'is not an item of the schema');
-    return ofArray((items, evaluation, evaluated) =>
-      everyItem(items, 0, { evaluation, evaluated }, (index) =>
-        evaluated!.has(index) ? undefined : assertion,
-      ),
-    );
+    return eachItem(0, undefined, (index, evaluated) => (evaluated!.has(index) ? undefined : assertion));
   },
   unevaluatedProperties: (use) => {
     const assertion = orNone(use, 'is not a property of the schema');
-    return ofObject((object, evaluation, evaluated) =>
-      everyMember(object, { evaluation, evaluated }, (name) =>
-        evaluated!.has(name) ? undefined : assertion,
-      ),
-    );
+    return eachMember((name, evaluated) => (evaluated!.has(name) ? undefined : assertion));
   },
 };
-
-interface Tracking {
-  evaluation: Evaluation;
-  evaluated: Evaluated;
-}
 
 /** Stops at the first failure if further ones would not be reported. */
 function every<Item>(
@@ -265,32 +238,37 @@ function every<Item>(
   return isValid;
 }
 
-function everyMember(
-  object: JsonObject,
-  { evaluation, evaluated }: Tracking,
-  findAssertion: (name: string) => Assertion | undefined,
-): boolean {
-  return every(Object.keys(object), evaluation, (name) => {
-    const assertion = findAssertion(name);
-    if (assertion === undefined) return true;
-    evaluated?.add(name);
-    return evaluation.at(name, object[name], assertion);
-  });
+/** Requires all to hold. Unlike in a `conjunction`, what each of them evaluates counts. */
+function together(assertions: readonly Assertion[]): Assertion {
+  return (value, evaluation, evaluated) =>
+    every(assertions, evaluation, (assertion) => assertion(value, evaluation, evaluated));
 }
 
-function everyItem(
-  items: readonly unknown[],
-  start: number,
-  { evaluation, evaluated }: Tracking,
-  findAssertion: (index: number) => Assertion | undefined,
-): boolean {
-  return every([...items.keys()], evaluation, (key) => {
-    const index = start + key;
-    const assertion = findAssertion(index);
-    if (assertion === undefined) return true;
-    evaluated?.add(index);
-    return evaluation.at(index, items[key], assertion);
-  });
+/** Returns the assertion of the member or item; undefined if there is none. */
+type FindAssertion<Key> = (key: Key, evaluated: Evaluated) => Assertion | undefined;
+
+function eachMember(findAssertion: FindAssertion<string>): Assertion {
+  return ofObject((object, evaluation, evaluated) =>
+    every(Object.keys(object), evaluation, (name) => {
+      const assertion = findAssertion(name, evaluated);
+      if (assertion === undefined) return true;
+      evaluated?.add(name);
+      return evaluation.at(name, object[name], assertion);
+    }),
+  );
+}
+
+/** Asserts something about the items from `start`, up to `end` if given. */
+function eachItem(start: number, end: number | undefined, findAssertion: FindAssertion<number>): Assertion {
+  return ofArray((items, evaluation, evaluated) =>
+    every([...items.slice(start, end).keys()], evaluation, (key) => {
+      const index = start + key;
+      const assertion = findAssertion(index, evaluated);
+      if (assertion === undefined) return true;
+      evaluated?.add(index);
+      return evaluation.at(index, items[index], assertion);
+    }),
+  );
 }
 
 /** Returns the assertion of the subschema; false has its own message. */
