@@ -1,5 +1,5 @@
-// Finds the endpoints that have pending deliveries. Workspaces take turns, so that one with many endpoints does not delay
-// the retries of the others.
+// Finds the endpoints that have pending deliveries. Workspaces take turns, so that one with many endpoints
+// does not delay the retries of the others.
 
 import { type EndpointPosition, startOfWorkspace } from '../domain/webhook-endpoint/delivery.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
@@ -12,6 +12,7 @@ const MAX_WORKSPACES = 128;
 
 export class PendingEndpoints {
   readonly #store: BatchingStore;
+  /** Workspace with which the next call starts. */
   #workspaceId = 0;
   /** Last visited endpoint of each workspace that may have more. */
   readonly #visited = new Map<number, EndpointPosition>();
@@ -27,7 +28,7 @@ export class PendingEndpoints {
   async visit(visitor: (pending: PendingEndpoint) => void): Promise<boolean> {
     const isStart = this.#workspaceId === 0;
     const turns = await this.#findWorkspaces();
-    const isNonePending = isStart && turns.length === 0;
+    if (isStart && turns.length === 0) return false;
     let lookups = 0;
     // A workspace with more endpoints gets another turn after the others.
     for (const workspaceId of turns) {
@@ -37,7 +38,7 @@ export class PendingEndpoints {
       visitor(pending);
       turns.push(workspaceId);
     }
-    return !isNonePending;
+    return true;
   }
 
   async #findWorkspaces(): Promise<number[]> {
