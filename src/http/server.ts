@@ -1,7 +1,7 @@
 // The HTTP server: its limits, and one format for every error response, including those that Node's parser or
 // Fastify's router would otherwise send themselves.
 
-import type { ServerOptions as HttpOptions, Server } from 'node:http';
+import type { ServerOptions as HttpOptions, RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -82,26 +82,16 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const { config, log, connections, metrics, arrivals } = options;
   const requestId = requestIds();
   const problems = new ProblemLog(log, config.trustedProxies, config.threads);
-  const pipelining = new RequestPipelining(config.threads);
   const respond = responder(options, problems);
+  const receive = receiver(options);
+  const observe = observeRequests(requestObservers(log, config, metrics));
   const identify = (problem: Problem): string => {
     metrics?.rejected(problem);
     return requestId();
   };
-  const receive = receiver(options);
   const app = fastify({
     ...BEHAVIOUR,
-    // Runs before the router: the requests of a client that does not read its responses wait until it is
-    // disconnected.
-    serverFactory: (route) =>
-      http.createServer(httpOptions(config), (message, response) => {
-        if (isChunked(message)) {
-          limitChunks(message);
-          // Otherwise Node reads the rest of a body without counting its chunks.
-          response.once('prefinish', () => discardBody(message));
-        }
-        pipelining.serialize(message, response, () => route(message, response));
-      }),
+    serverFactory: (route) => http.createServer(httpOptions(config), inOrder(route, config.threads)),
     genReqId: requestId,
     clientErrorHandler: (error, socket) =>
       handleParserError(error as NodeJS.ErrnoException as ParserError, socket as Socket, identify),
@@ -117,16 +107,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       respond(problem, request, reply);
     },
   });
-  const observe = observeRequests(requestObservers(log, config, metrics));
-  app.decorate('pathProtocols', new Map());
-  app.decorate('beforeNotFound', new Map());
-  app.decorateRequest('apiTokenId', null);
-  app.decorateRequest('frame', null);
-  app.decorateRequest('keptForm', null);
-  app.decorate('findFrame', () => null);
-  // Endpoints read the body themselves, for every method; see `body.ts`.
-  for (const method of app.supportedMethods)
-    app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  decorate(app);
   configureSockets(app.server, identify);
   limitConnections(app.server, { maxConnections: config.maxConnections, connections, log });
   metrics?.watch(app.server, config.maxConnections);
@@ -136,6 +117,35 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.setErrorHandler(respond);
   addNotFound(app, respond);
   return app;
+}
+
+/**
+ * Returns `route` for the requests of each connection in their order. Runs before the router: the requests of a
+ * client that does not read its responses wait until it is disconnected.
+ */
+function inOrder(route: RequestListener, threads: number): RequestListener {
+  const pipelining = new RequestPipelining(threads);
+  return (message, response) => {
+    if (isChunked(message)) {
+      limitChunks(message);
+      // Otherwise Node reads the rest of a body without counting its chunks.
+      response.once('prefinish', () => discardBody(message));
+    }
+    pipelining.serialize(message, response, () => route(message, response));
+  };
+}
+
+/** Adds the members that `protocol.ts`, `request-observer.ts` and `problem-page.ts` declare. */
+function decorate(app: FastifyInstance): void {
+  app.decorate('pathProtocols', new Map());
+  app.decorate('beforeNotFound', new Map());
+  app.decorate('findFrame', () => null);
+  app.decorateRequest('apiTokenId', null);
+  app.decorateRequest('frame', null);
+  app.decorateRequest('keptForm', null);
+  // Endpoints read the body themselves, for every method; see `body.ts`.
+  for (const method of app.supportedMethods)
+    app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
 }
 
 /** Returns the first step of every request, which throws the problem of a request that is refused. */
