@@ -7,7 +7,7 @@ import { parsePointer } from '../json/strict-json.ts';
 import { type Assertion, conjunction, Evaluation, type EvaluationLimits } from './evaluation.ts';
 import { keywords } from './keyword.ts';
 import { SchemaInvalid, type SchemaPath } from './schema-invalid.ts';
-import { isObject, type JsonObject } from './value.ts';
+import { isObject, type ObjectValue } from './value.ts';
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 const ANCHOR = /^[A-Za-z_][\w.-]*$/;
@@ -97,7 +97,7 @@ class CompiledSchema {
   }
 
   /** Registers the anchors of a schema, and returns the resource that it belongs to. */
-  #enter(schema: JsonObject, { path, resource: outer }: Place): Resource {
+  #enter(schema: ObjectValue, { path, resource: outer }: Place): Resource {
     const { $id, $schema, $anchor, $dynamicAnchor } = schema;
     if ($schema !== undefined && $schema !== DIALECT)
       throw new SchemaInvalid([...path, '$schema'], `must be "${DIALECT}"`);
@@ -112,7 +112,7 @@ class CompiledSchema {
     return resource;
   }
 
-  #compileKeywords(schema: JsonObject, path: SchemaPath, resource: Resource): Assertion[] {
+  #compileKeywords(schema: ObjectValue, path: SchemaPath, resource: Resource): Assertion[] {
     const assertions: Assertion[] = [];
     for (const [keyword, compile] of Object.entries(keywords)) {
       if (!Object.hasOwn(schema, keyword)) continue;
@@ -165,7 +165,7 @@ class CompiledSchema {
     }
     let place: Place = { schema: resource.root, path: resource.path, resource };
     for (const key of parsePointer(fragment)) {
-      const parent = place.schema as JsonObject;
+      const parent = place.schema as ObjectValue;
       if (typeof parent !== 'object' || parent === null || !Object.hasOwn(parent, key))
         throw new SchemaInvalid(path, `refers to a place that does not exist: ${text}`);
       const schema = parent[key];

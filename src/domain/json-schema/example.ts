@@ -3,7 +3,7 @@
 
 import { limits } from '../field.ts';
 import { parsePointer } from '../json/strict-json.ts';
-import { isObject, type JsonObject } from './value.ts';
+import { isObject, type ObjectValue } from './value.ts';
 
 /** Fills the places that the schema leaves open. `deep` has one member or item per level, the others as many as fit. */
 const fillers = {
@@ -86,7 +86,7 @@ class Examples {
     return type === undefined ? open(place) : 1;
   }
 
-  #array(schemas: readonly JsonObject[], place: Place): unknown[] {
+  #array(schemas: readonly ObjectValue[], place: Place): unknown[] {
     const prefix = schemas.flatMap(({ prefixItems }) => (Array.isArray(prefixItems) ? prefixItems : []));
     const share = within(place, prefix.length + 1);
     const first = prefix.slice(0, MAX_ENTRIES).map((schema) => this.#value(schema, share));
@@ -96,7 +96,7 @@ class Examples {
     ];
   }
 
-  #object(schemas: readonly JsonObject[], { only, ...place }: Place): Record<string, unknown> {
+  #object(schemas: readonly ObjectValue[], { only, ...place }: Place): Record<string, unknown> {
     const described = membersIn(schemas).filter(({ name }) => only === null || name === only);
     const share = within({ ...place, only: null }, described.length + (only === null ? 1 : 0));
     const members = described.map(({ name, schema }) => [name, this.#value(schema, share)] as const);
@@ -115,8 +115,8 @@ class Examples {
   }
 
   /** The schemas that apply to the same value as this one, itself included. */
-  #applicable(schema: unknown): JsonObject[] {
-    const found = new Set<JsonObject>();
+  #applicable(schema: unknown): ObjectValue[] {
+    const found = new Set<ObjectValue>();
     const pending = [schema];
     while (pending.length > 0 && found.size < MAX_APPLICABLE) {
       const next = pending.shift();
@@ -128,7 +128,7 @@ class Examples {
   }
 
   /** Follows only references by path: those by anchor are as rare in examples as in schemas. */
-  #referenceTargets({ $ref, $dynamicRef }: JsonObject): unknown[] {
+  #referenceTargets({ $ref, $dynamicRef }: ObjectValue): unknown[] {
     return [$ref, $dynamicRef].flatMap((reference) =>
       typeof reference === 'string' && /^#(?:\/|$)/.test(reference) ? [this.#dereference(reference)] : [],
     );
@@ -136,20 +136,20 @@ class Examples {
 
   #dereference(reference: string): unknown {
     return parsePointer(decodeURIComponent(reference)).reduce<unknown>(
-      (parent, key) => (parent as JsonObject | undefined)?.[key],
+      (parent, key) => (parent as ObjectValue | undefined)?.[key],
       this.#root,
     );
   }
 }
 
-function inPlaceSubschemas(schema: JsonObject): unknown[] {
+function inPlaceSubschemas(schema: ObjectValue): unknown[] {
   const { allOf, anyOf, oneOf, not, dependentSchemas } = schema;
   const lists = [allOf, anyOf, oneOf].filter(Array.isArray).flat();
   const dependent = isObject(dependentSchemas) ? Object.values(dependentSchemas) : [];
   return [...lists, schema.if, schema.then, schema.else, not, ...dependent];
 }
 
-function constantIn(schemas: readonly JsonObject[]): unknown {
+function constantIn(schemas: readonly ObjectValue[]): unknown {
   for (const schema of schemas) {
     if (schema.const !== undefined) return schema.const;
     if (Array.isArray(schema.enum) && schema.enum.length > 0) return schema.enum.at(-1);
@@ -166,7 +166,7 @@ const KEYWORDS = {
 } as const;
 
 /** Type of the example: composite values have more to check than texts and numbers. */
-function typeIn(schemas: readonly JsonObject[]): string | undefined {
+function typeIn(schemas: readonly ObjectValue[]): string | undefined {
   const named = schemas.flatMap(({ type }) => type ?? []);
   const keywords = schemas.flatMap((schema) => Object.keys(schema));
   const all = Object.entries(KEYWORDS);
@@ -181,7 +181,7 @@ interface Member {
   schema: unknown;
 }
 
-function membersIn(schemas: readonly JsonObject[]): Member[] {
+function membersIn(schemas: readonly ObjectValue[]): Member[] {
   const named = schemas.flatMap(({ properties }) => namedSchemas(properties));
   const byPattern = schemas.flatMap(({ patternProperties }) =>
     namedSchemas(patternProperties).map(({ name, schema }) => ({ name: patternText(name), schema })),
@@ -199,11 +199,11 @@ function namedSchemas(value: unknown): Member[] {
   return isObject(value) ? Object.entries(value).map(([name, schema]) => ({ name, schema })) : [];
 }
 
-function keywordValues(schemas: readonly JsonObject[], keywords: readonly string[]): unknown[] {
+function keywordValues(schemas: readonly ObjectValue[], keywords: readonly string[]): unknown[] {
   return schemas.flatMap((schema) => keywords.map((keyword) => schema[keyword])).filter(isObject);
 }
 
-function textFor(schemas: readonly JsonObject[], { filling, bytes }: Place): string {
+function textFor(schemas: readonly ObjectValue[], { filling, bytes }: Place): string {
   const pattern = schemas.map((schema) => schema.pattern).find((each) => typeof each === 'string');
   const letters = patternText(pattern ?? TEXT) || TEXT;
   const text = filling === 'texts' ? letters[0]! : letters;

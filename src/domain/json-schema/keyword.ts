@@ -10,7 +10,7 @@ import {
   countCodePoints,
   isObject,
   isOfType,
-  type JsonObject,
+  type ObjectValue,
   type Type,
   types,
 } from './value.ts';
@@ -20,7 +20,7 @@ interface KeywordUse {
   value: unknown;
   path: SchemaPath;
   /** All keywords of the schema. */
-  siblings: JsonObject;
+  siblings: ObjectValue;
   /** The assertion of a subschema. */
   subschema: (value: unknown, path: SchemaPath) => Assertion;
   /** The assertion of the schema that a reference leads to. */
@@ -276,7 +276,7 @@ function orNone({ value, path, subschema }: KeywordUse, detail: string): Asserti
   return value === false ? (_value, evaluation) => evaluation.fail(detail) : subschema(value, path);
 }
 
-function hasAll(object: JsonObject, names: readonly string[], evaluation: Evaluation): boolean {
+function hasAll(object: ObjectValue, names: readonly string[], evaluation: Evaluation): boolean {
   return every(
     names,
     evaluation,
@@ -326,7 +326,7 @@ function ofArray(
 }
 
 function ofObject(
-  holds: (object: JsonObject, evaluation: Evaluation, evaluated: Evaluated) => boolean,
+  holds: (object: ObjectValue, evaluation: Evaluation, evaluated: Evaluated) => boolean,
 ): Assertion {
   return (value, evaluation, evaluated) => !isObject(value) || holds(value, evaluation, evaluated);
 }
@@ -363,7 +363,7 @@ function arrayIn({ value, path }: KeywordUse): readonly unknown[] {
   throw new SchemaInvalid(path, 'must be an array');
 }
 
-function objectIn({ value, path }: KeywordUse): JsonObject {
+function objectIn({ value, path }: KeywordUse): ObjectValue {
   if (isObject(value)) return value;
   throw new SchemaInvalid(path, 'must be an object');
 }

@@ -2,9 +2,9 @@
 
 import { ExactNumber, isNumber } from './exact-number.ts';
 
-export type JsonObject = Readonly<Record<string, unknown>>;
+export type ObjectValue = Readonly<Record<string, unknown>>;
 
-export function isObject(value: unknown): value is JsonObject {
+export function isObject(value: unknown): value is ObjectValue {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
   );
