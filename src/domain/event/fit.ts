@@ -15,36 +15,26 @@ const MARK_BYTES = ':true,'.length;
  */
 export function fitted(differences: readonly Difference[], maxBytes: number): readonly Difference[] {
   const fields = Map.groupBy(differences, ({ field }) => field);
-  const budget = new Budget(maxBytes - FRAME_BYTES - sum([...fields.keys()], fieldBytes));
-  if (budget.take(sum(differences, valueBytes))) return differences;
+  let left = maxBytes - FRAME_BYTES - sum([...fields.keys()], fieldBytes);
+  const take = (bytes: number): boolean => {
+    const isLeft = bytes <= left;
+    if (isLeft) left -= bytes;
+    return isLeft;
+  };
+  if (take(sum(differences, valueBytes))) return differences;
   const named = [...fields.values()]
     .sort((a, b) => sum(a, markBytes) - sum(b, markBytes))
-    .filter((ofField) => budget.take(sum(ofField, markBytes)));
+    .filter((ofField) => take(sum(ofField, markBytes)));
   const kept = named
     .flat()
     .sort((a, b) => extraBytes(a) - extraBytes(b))
-    .filter((difference) => budget.take(extraBytes(difference)));
+    .filter((difference) => take(extraBytes(difference)));
   const [isNamed, isKept] = [new Set(named), new Set(kept)];
   return [...fields].flatMap(([field, ofField]) =>
     isNamed.has(ofField)
       ? ofField.map((difference) => (isKept.has(difference) ? difference : truncated(difference)))
       : [truncated({ field, member: null })],
   );
-}
-
-class Budget {
-  #left: number;
-
-  constructor(bytes: number) {
-    this.#left = bytes;
-  }
-
-  /** Returns false if too little is left. */
-  take(bytes: number): boolean {
-    const isLeft = bytes <= this.#left;
-    if (isLeft) this.#left -= bytes;
-    return isLeft;
-  }
 }
 
 function fieldBytes(field: string): number {
