@@ -23,12 +23,12 @@ export class ProblemLog {
   readonly #log: Logger;
   readonly #trustedProxies: BlockList;
   readonly #authenticationFailures: AuthenticationFailureLog;
-  readonly #outage: LineLimit;
-  readonly #refusals: LineLimit;
+  readonly #nextOutage: LineLimit;
+  readonly #nextRefusal: LineLimit;
 
   constructor(log: Logger, trustedProxies: BlockList, threads: number) {
-    this.#outage = new LineLimit(MAX_OUTAGE_LINES_PER_SECOND, threads);
-    this.#refusals = new LineLimit(MAX_REFUSAL_LINES_PER_SECOND, threads);
+    this.#nextOutage = lineLimit(MAX_OUTAGE_LINES_PER_SECOND, threads);
+    this.#nextRefusal = lineLimit(MAX_REFUSAL_LINES_PER_SECOND, threads);
     this.#log = log;
     this.#trustedProxies = trustedProxies;
     this.#authenticationFailures = new AuthenticationFailureLog(log);
@@ -52,10 +52,10 @@ export class ProblemLog {
     const { code, cause } = problem;
     const fields = { requestId, traceId: parseTraceId(raw.headers), code };
     if (code === 'overloaded' || code === 'shutting_down') {
-      const suppressed = this.#refusals.next();
+      const suppressed = this.#nextRefusal();
       if (suppressed !== null) this.#log.warn({ ...fields, ...suppressed }, problem.message);
     } else if (cause instanceof StoreUnavailable) {
-      const suppressed = this.#outage.next();
+      const suppressed = this.#nextOutage();
       const reason = cause.message;
       if (suppressed !== null) this.#log.error({ ...fields, reason, ...suppressed }, problem.message);
     } else {
@@ -64,28 +64,25 @@ export class ProblemLog {
   }
 }
 
-class LineLimit {
-  readonly #maxLines: number;
-  #second = 0;
-  #lines = 0;
-  #unlogged = 0;
+/** Returns how many lines were suppressed before this one, if any; null if this one is suppressed too. */
+type LineLimit = () => { unlogged?: number } | null;
 
-  /** Limits one of `threads` to its share. */
-  constructor(maxLines: number, threads: number) {
-    this.#maxLines = Math.max(1, Math.floor(maxLines / threads));
-  }
-
-  /** Returns how many lines were suppressed before this one, if any; null if this one is suppressed too. */
-  next(): { unlogged?: number } | null {
-    const second = Math.floor(performance.now() / 1_000);
-    if (second !== this.#second) [this.#second, this.#lines] = [second, 0];
-    if (this.#lines === this.#maxLines) {
-      this.#unlogged++;
+/** Limits one of `threads` to its share. */
+function lineLimit(maxLines: number, threads: number): LineLimit {
+  const max = Math.max(1, Math.floor(maxLines / threads));
+  let second = 0;
+  let lines = 0;
+  let unlogged = 0;
+  return () => {
+    const now = Math.floor(performance.now() / 1_000);
+    if (now !== second) [second, lines] = [now, 0];
+    if (lines === max) {
+      unlogged++;
       return null;
     }
-    this.#lines++;
-    const unlogged = this.#unlogged;
-    this.#unlogged = 0;
-    return unlogged > 0 ? { unlogged } : {};
-  }
+    lines++;
+    const before = unlogged;
+    unlogged = 0;
+    return before > 0 ? { unlogged: before } : {};
+  };
 }
