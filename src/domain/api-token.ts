@@ -1,6 +1,7 @@
 // API tokens: the caller, its workspace and environment, and its permission.
 
 import { timestampOrNull } from './instant.ts';
+import { jsonText } from './json/json-tree.ts';
 import type { JsonText } from './json/strict-json.ts';
 import { digestToken, type TokenDigest } from './token.ts';
 import type { Environment } from './user-group/user-group.ts';
@@ -52,10 +53,11 @@ export function apiTokenTextTag({ digest }: Pick<ApiToken, 'digest'>): string {
 
 /** Returns the fields of the event about its creation, without the digest. */
 export function apiTokenFields({ name, permission, expiresAt }: ApiToken): Record<string, JsonText> {
-  const fields = { name, permission, expires_at: timestampOrNull(expiresAt) };
-  return Object.fromEntries(
-    Object.entries(fields).map(([field, value]) => [field, JSON.stringify(value) as JsonText]),
-  );
+  return {
+    name: jsonText(name),
+    permission: jsonText(permission),
+    expires_at: jsonText(timestampOrNull(expiresAt)),
+  };
 }
 
 /** The caller: the bearer of an API token, or the operator on the command line, without a token. */

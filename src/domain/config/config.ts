@@ -217,7 +217,7 @@ function referenceById(text: JsonText, catalogue: Catalogue): JsonText {
 }
 
 function fieldDefault(schema: object): JsonText | null {
-  return 'default' in schema ? (JSON.stringify(schema.default) as JsonText) : null;
+  return 'default' in schema ? jsonText(schema.default as object | null) : null;
 }
 
 /** The place of a document in the configuration. */

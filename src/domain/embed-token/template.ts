@@ -1,7 +1,14 @@
 // Templates of the values in embed tokens. A template names a stored value of the one group that the token is
 // for. It cannot express another group, a computation, or text that is combined with a value.
 
-import { type JsonArray, JsonObject, type JsonTree, parseTree, treeText } from '../json/json-tree.ts';
+import {
+  type JsonArray,
+  JsonObject,
+  type JsonTree,
+  jsonText,
+  parseTree,
+  treeText,
+} from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { UserGroup } from '../user-group/user-group.ts';
 
@@ -99,7 +106,7 @@ export class GroupValues {
   }
 
   property(name: string): JsonText | null {
-    return this.propertyByText(JSON.stringify(name) as JsonText);
+    return this.propertyByText(jsonText(name));
   }
 
   /** Does the same by the JSON text of the name. */
@@ -138,5 +145,5 @@ function fieldJson(userGroup: UserGroup, name: TemplateField): JsonText {
     team_id: userGroup.teamId,
     environment: userGroup.environment,
   } satisfies Record<TemplateField, unknown>;
-  return JSON.stringify(fields[name]) as JsonText;
+  return jsonText(fields[name]);
 }

@@ -6,7 +6,7 @@
 //
 // The form that callers see: `{"properties": {"plan": {"from": …, "to": …}, "report": {"truncated": true}}}`.
 
-import { joinMembers, NULL, splitMembers } from '../json/json-tree.ts';
+import { joinMembers, jsonText, NULL, splitMembers } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { UserGroup } from '../user-group/user-group.ts';
 import {
@@ -75,11 +75,11 @@ export function userGroupChanges(before: GroupFields | null, after: GroupFields)
 }
 
 function changedFields({ name, mapping, properties }: Pick<UserGroup, 'name' | 'mapping' | 'properties'>) {
-  return { name: JSON.stringify(name) as JsonText, mapping, properties };
+  return { name: jsonText(name), mapping, properties };
 }
 
 function withSuspension(group: GroupFields): Fields {
-  return { ...changedFields(group), suspended: (group.suspendedAt === null ? 'false' : 'true') as JsonText };
+  return { ...changedFields(group), suspended: jsonText(group.suspendedAt !== null) };
 }
 
 function wholeSide(names: readonly string[], fields: Fields | null): JsonText {

@@ -66,7 +66,7 @@ export function decodeString(text: string): string {
 export const NULL = 'null' as JsonText;
 export const EMPTY_OBJECT = '{}' as JsonText;
 
-export function jsonText(value: string | number | boolean | object): JsonText {
+export function jsonText(value: string | number | boolean | object | null): JsonText {
   return JSON.stringify(value) as JsonText;
 }
 

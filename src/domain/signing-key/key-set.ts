@@ -19,6 +19,7 @@ import { promisify } from 'node:util';
 import type { Document, DocumentKey } from '../document.ts';
 import type { Tenant } from '../event/event.ts';
 import { timestamp, timestampOrNull } from '../instant.ts';
+import { jsonText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { takeRandomBytes } from '../random-bytes.ts';
 import { Secret } from '../secret.ts';
@@ -124,7 +125,7 @@ export function keySetText({ issuerId, keys }: KeySet): JsonText {
     issuer_id: issuerId,
     keys: keys.map(({ kid, algorithm, jwk, signsFrom }) => ({ kid, algorithm, jwk, signs_from: signsFrom })),
   };
-  return JSON.stringify(stored) as JsonText;
+  return jsonText(stored);
 }
 
 /** Private keys by key id. */

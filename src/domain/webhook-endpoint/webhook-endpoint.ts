@@ -2,6 +2,7 @@
 
 import type { Document, DocumentDefinition, DocumentKey } from '../document.ts';
 import type { EventType } from '../event/event.ts';
+import { jsonText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { WebhookEndpointKey } from './delivery.ts';
 
@@ -33,7 +34,7 @@ export function parseWebhookEndpoint({ id, body }: Pick<Document, 'id' | 'body'>
 }
 
 export function webhookEndpointText({ url, event_types, enabled }: WebhookEndpointBody): JsonText {
-  return JSON.stringify({ url, event_types, enabled }) as JsonText;
+  return jsonText({ url, event_types, enabled });
 }
 
 export function endpointDocumentKey({
