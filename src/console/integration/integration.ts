@@ -1,10 +1,6 @@
 import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
-import {
-  embedTokenType,
-  integrationExamples,
-  integrationSignature,
-} from '../../domain/embed-token/embed-token.ts';
+import { embedTokenType, integrationSignature } from '../../domain/embed-token/embed-token.ts';
 import {
   type Integration,
   type IntegrationType,
@@ -139,7 +135,7 @@ function typeIn(text: string): IntegrationType {
 }
 
 function exampleFields(type: IntegrationType): Record<string, string> {
-  const { settings, claims = {} } = integrationExamples[type];
+  const { settings, claims = {} } = embedTokenType({ type }).example;
   return {
     type,
     ttl_seconds: String(integrationFields.ttl_seconds.default),

@@ -47,11 +47,6 @@ export function embedTokenType({ type }: Pick<Integration, 'type'>): EmbedTokenT
   return types[type] as EmbedTokenType<unknown>;
 }
 
-/** Example of an integration of each type, as it is sent. */
-export const integrationExamples = Object.fromEntries(
-  Object.entries(types).map(([type, { example }]) => [type, { type, ...example }]),
-) as Record<IntegrationType, { type: IntegrationType } & EmbedTokenType<unknown>['example']>;
-
 /** All types, for the API description, the documentation and the client. */
 export const embedTokenTypes: readonly (readonly [IntegrationType, EmbedTokenType<unknown>])[] =
   integrationTypes.map((type) => [type, embedTokenType({ type })]);

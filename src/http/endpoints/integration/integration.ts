@@ -3,7 +3,6 @@ import {
   embedTokenType,
   embedTokenTypes,
   integrationBody,
-  integrationExamples,
 } from '../../../domain/embed-token/embed-token.ts';
 import { integrationDefinition, integrationFields } from '../../../domain/integration.ts';
 import { deleteDocument } from '../../../operations/document/document.ts';
@@ -25,7 +24,7 @@ const typesWithSecret = embedTokenTypes.flatMap(([type, definition]) => {
   return [`\`${type}\` with ${listText(algorithms.map((algorithm) => `\`${algorithm}\``))}`];
 });
 
-const { secret: _, ...metabaseExample } = integrationExamples.metabase;
+const { secret: _, ...metabaseExample } = embedTokenType({ type: 'metabase' }).example;
 
 export const integrations = documentEndpoints({
   definition: integrationDefinition,
@@ -37,14 +36,15 @@ export const integrations = documentEndpoints({
   fields: integrationFields,
   example: {
     integration_id: 'metabase',
+    type: 'metabase',
     ...metabaseExample,
     unrestricted: false,
     ...asCreated,
   },
   requests: Object.fromEntries(
-    Object.values(integrationExamples).map((value) => [
-      value.type,
-      { summary: capitalized(embedTokenType(value).label), value },
+    embedTokenTypes.map(([type, { label, example }]) => [
+      type,
+      { summary: capitalized(label), value: { type, ...example } },
     ]),
   ),
   put: putIntegration,
