@@ -1,5 +1,6 @@
-// The fields of requests: one JSON Schema each, used for validation and in the API description. Lengths count code
-// points. Limits that a schema cannot express (a size in bytes) are checked where a body is converted.
+// Fields that several requests share: one JSON Schema each, used for validation and in the API description.
+// Lengths count code points. Limits that a schema cannot express (a size in bytes) are checked where a body is
+// converted.
 
 /** Every limit, in the unit of its name. */
 export const limits = {
@@ -33,9 +34,9 @@ interface FieldSchema {
 /** A number that the service assigns. */
 export const assignedNumber = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
 
-const instant = { type: 'string', format: 'date-time' } as const;
+export const instant = { type: 'string', format: 'date-time' } as const;
 
-const text = { type: 'string', minLength: 1, maxLength: limits.textCodePoints } as const;
+export const text = { type: 'string', minLength: 1, maxLength: limits.textCodePoints } as const;
 
 // Patterns are published, so every regex engine must interpret them alike, with or without JavaScript's flag u: no
 // \p{…}, which requires that flag, no \s, which differs between engines, no lookaround, which RE2 and Rust lack.
@@ -76,12 +77,6 @@ export const mapping = {
   description: "Schema id to data source: the data source's id, or the caller's own id of it.",
 } as const satisfies FieldSchema;
 
-/** Accepts null, which removes an entry in a merge patch. */
-export const mappingPatch = {
-  ...mapping,
-  additionalProperties: { ...mapping.additionalProperties, type: ['string', 'integer', 'null'] },
-} as const satisfies FieldSchema;
-
 export const properties = {
   type: ['object', 'null'],
   maxProperties: limits.mapEntries,
@@ -114,18 +109,6 @@ export const gracePeriodSeconds = {
   description: 'How long the replaced token still resolves. 0: not at all.',
 } as const satisfies FieldSchema;
 
-export const apiTokenName = {
-  ...name,
-  description: 'Tells people what the API token is for. Need not be unique.',
-} as const satisfies FieldSchema;
-
-export const expiresInSeconds = {
-  type: 'integer',
-  minimum: 1,
-  maximum: limits.apiTokenSeconds,
-  description: 'Lifetime of the API token. Absent: it does not expire.',
-} as const satisfies FieldSchema;
-
 export const apiTokenGracePeriodSeconds = {
   ...gracePeriodSeconds,
   default: 0,
@@ -138,12 +121,6 @@ export const pageLimit = {
   maximum: limits.pageGroups,
   default: 50,
   description: `Maximum number of user groups per page. A page ends early after ${limits.pageBytes / 1024 ** 2} MiB of mappings and properties.`,
-} as const satisfies FieldSchema;
-
-export const apiTokenPageLimit = {
-  ...pageLimit,
-  maximum: limits.pageApiTokens,
-  description: 'Maximum number of API tokens per page.',
 } as const satisfies FieldSchema;
 
 export const cursor = {
@@ -160,77 +137,4 @@ export const search = {
   description:
     'Only user groups whose id or name starts with this text, byte for byte; with `match=contains`, contains it, ' +
     'regardless of case and of Unicode normalization. With `match=contains`, a text such as `plan: gold` also finds the value of a property.',
-} as const satisfies FieldSchema;
-
-export const match = {
-  type: 'string',
-  enum: ['prefix', 'contains'],
-  default: 'prefix',
-  description: 'How `search` matches.',
-} as const satisfies FieldSchema;
-
-export const dataSource = {
-  ...text,
-  description:
-    'Only user groups that use this data source, which is your id of it or its number: the mapping refers to it, either ' +
-    'way, or has no entry for a schema whose default it is.',
-} as const satisfies FieldSchema;
-
-export const suspended = {
-  type: 'boolean',
-  description: 'Only user groups that are suspended, or only those that are not.',
-} as const satisfies FieldSchema;
-
-export const neverSeen = {
-  type: 'boolean',
-  description: 'Only user groups that were never seen, or only those that were.',
-} as const satisfies FieldSchema;
-
-export const createdSince = {
-  ...instant,
-  description: 'Only user groups that were created at this instant (RFC 3339) or later.',
-} as const satisfies FieldSchema;
-
-export const invalid = {
-  type: 'string',
-  enum: ['mapping', 'properties'],
-  description:
-    'Only user groups whose mapping violates the catalogue, or whose properties violate the property schema, whatever the modes of the policies.',
-} as const satisfies FieldSchema;
-
-export const seenBefore = {
-  ...instant,
-  description: 'Only user groups whose `last_seen_at` is before this instant (RFC 3339) or null.',
-} as const satisfies FieldSchema;
-
-export const eventActor = {
-  ...assignedNumber,
-  description: 'Only events by the API token with this id.',
-} as const satisfies FieldSchema;
-
-export const redeliverSince = {
-  ...instant,
-  description: 'Events from this instant (RFC 3339) on.',
-} as const satisfies FieldSchema;
-
-export const eventSince = {
-  ...instant,
-  description: 'Only events from this instant (RFC 3339) on.',
-} as const satisfies FieldSchema;
-
-export const eventUntil = {
-  ...instant,
-  description: 'Only events before this instant (RFC 3339).',
-} as const satisfies FieldSchema;
-
-export const eventRequestId = {
-  ...text,
-  description: 'Only events of the request with this `X-Request-Id`.',
-} as const satisfies FieldSchema;
-
-export const eventField = {
-  ...text,
-  maxLength: 2 * limits.textCodePoints,
-  description:
-    'Only events that changed this: a field, such as `name`, or a member of one, such as `mapping.40`.',
 } as const satisfies FieldSchema;

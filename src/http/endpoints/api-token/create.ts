@@ -12,9 +12,14 @@ import { apiTokenJson, example, IssuedApiToken, permissionSchema } from './repre
 export const newApiTokenBody = bodyType({
   name: 'NewApiToken',
   fields: {
-    name: field.apiTokenName,
+    name: { ...field.name, description: 'Tells people what the API token is for. Need not be unique.' },
     permission: permissionSchema,
-    expires_in_seconds: field.expiresInSeconds,
+    expires_in_seconds: {
+      type: 'integer',
+      minimum: 1,
+      maximum: field.limits.apiTokenSeconds,
+      description: 'Lifetime of the API token. Absent: it does not expire.',
+    },
   },
   required: ['name', 'permission'],
   convert: ({ value }) => value,

@@ -7,9 +7,15 @@ import { queryType } from '../../request/query.ts';
 import { pageSchema } from '../../schema.ts';
 import { apiTokenJson, example, listedSchema } from './representation.ts';
 
+const limit = {
+  ...field.pageLimit,
+  maximum: field.limits.pageApiTokens,
+  description: 'Maximum number of API tokens per page.',
+} as const;
+
 const query = queryType({
-  parameters: { limit: field.apiTokenPageLimit, cursor: field.cursor },
-  convert: (values) => ({ limit: field.apiTokenPageLimit.default, ...values }),
+  parameters: { limit, cursor: field.cursor },
+  convert: (values) => ({ limit: limit.default, ...values }),
 });
 
 export const list = endpoint({

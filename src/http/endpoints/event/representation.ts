@@ -28,11 +28,16 @@ export const eventParameters = {
       'The `next_cursor` of the previous page, for the same order and filters. Absent for the first page.',
   },
   type: { type: 'string', enum: eventTypes, description: 'Only events of this type.' },
-  actor: field.eventActor,
-  since: field.eventSince,
-  until: field.eventUntil,
-  field: field.eventField,
-  request_id: field.eventRequestId,
+  actor: { ...field.assignedNumber, description: 'Only events by the API token with this id.' },
+  since: { ...field.instant, description: 'Only events from this instant (RFC 3339) on.' },
+  until: { ...field.instant, description: 'Only events before this instant (RFC 3339).' },
+  field: {
+    ...field.text,
+    maxLength: 2 * field.limits.textCodePoints,
+    description:
+      'Only events that changed this: a field, such as `name`, or a member of one, such as `mapping.40`.',
+  },
+  request_id: { ...field.text, description: 'Only events of the request with this `X-Request-Id`.' },
 } as const;
 
 export const targetTypeParameter = {

@@ -1,5 +1,6 @@
 import * as field from '../../../domain/field.ts';
 import { parseInstant } from '../../../domain/instant.ts';
+import { invalidFields } from '../../../domain/user-group/user-group-filter.ts';
 import { type ListQuery, listUserGroups } from '../../../operations/user-group/list.ts';
 import { Problem } from '../../../problem.ts';
 import { lastPageExample } from '../../description.ts';
@@ -9,24 +10,49 @@ import { queryType } from '../../request/query.ts';
 import { pageSchema } from '../../schema.ts';
 import { example, listedSchema, storedJson } from './representation.ts';
 
-const cursor = {
-  ...field.cursor,
-  description:
-    'The `next_cursor` of the previous page, for the same search and filters. Absent for the first page.',
-};
-
 const query = queryType({
   parameters: {
     limit: field.pageLimit,
-    cursor,
+    cursor: {
+      ...field.cursor,
+      description:
+        'The `next_cursor` of the previous page, for the same search and filters. Absent for the first page.',
+    },
     search: field.search,
-    match: field.match,
-    data_source: field.dataSource,
-    suspended: field.suspended,
-    seen_before: field.seenBefore,
-    never_seen: field.neverSeen,
-    created_since: field.createdSince,
-    invalid: field.invalid,
+    match: {
+      type: 'string',
+      enum: ['prefix', 'contains'],
+      default: 'prefix',
+      description: 'How `search` matches.',
+    },
+    data_source: {
+      ...field.text,
+      description:
+        'Only user groups that use this data source, which is your id of it or its number: the mapping refers to it, either ' +
+        'way, or has no entry for a schema whose default it is.',
+    },
+    suspended: {
+      type: 'boolean',
+      description: 'Only user groups that are suspended, or only those that are not.',
+    },
+    seen_before: {
+      ...field.instant,
+      description: 'Only user groups whose `last_seen_at` is before this instant (RFC 3339) or null.',
+    },
+    never_seen: {
+      type: 'boolean',
+      description: 'Only user groups that were never seen, or only those that were.',
+    },
+    created_since: {
+      ...field.instant,
+      description: 'Only user groups that were created at this instant (RFC 3339) or later.',
+    },
+    invalid: {
+      type: 'string',
+      enum: invalidFields,
+      description:
+        'Only user groups whose mapping violates the catalogue, or whose properties violate the property schema, whatever the modes of the policies.',
+    },
   },
   convert: ({ data_source, seen_before, never_seen, created_since, ...others }): ListQuery => {
     const { limit = field.pageLimit.default, ...rest } = others;

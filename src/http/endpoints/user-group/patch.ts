@@ -10,7 +10,15 @@ import { example, groupResponse, respondWithGroup } from './representation.ts';
 
 const body = bodyType({
   name: 'UserGroupPatch',
-  fields: { name: field.name, mapping: field.mappingPatch, properties: field.properties },
+  fields: {
+    name: field.name,
+    mapping: {
+      ...field.mapping,
+      // Accepts null, which removes an entry.
+      additionalProperties: { ...field.mapping.additionalProperties, type: ['string', 'integer', 'null'] },
+    },
+    properties: field.properties,
+  },
   required: [],
   convert: userGroupFields,
 });

@@ -10,7 +10,7 @@ import { successSchema } from '../../schema.ts';
 
 const failedRedeliveryBody = bodyType({
   name: 'FailedWebhookRedelivery',
-  fields: { since: field.redeliverSince },
+  fields: { since: { ...field.instant, description: 'Events from this instant (RFC 3339) on.' } },
   required: ['since'],
   convert: ({ value }) => ({ since: parseInstant(value.since)! }),
 });
