@@ -6,7 +6,6 @@ import * as field from '../domain/field.ts';
 import { timestamp } from '../domain/instant.ts';
 import type { BodyType } from '../domain/request-body.ts';
 import { type DocumentOperations, listDocuments, readDocument } from '../operations/document/document.ts';
-import type { PageQuery } from '../operations/list-cursor.ts';
 import { type EndpointDescription, type Example, lastPageExample, successExample } from './description.ts';
 import { type AnyEndpoint, endpoint } from './endpoint.ts';
 import { Json, jsonArray, jsonObject, raw, successBody } from './json.ts';
@@ -133,7 +132,7 @@ function putEndpoint<Body>({ kind, member, path, schema, Stored, write }: Docume
     ? successSchema(`Created${name}`, { [member]: schema, secret: secret.schema })
     : Stored;
   const stored = { [member]: kind.example };
-  return endpoint<Body, boolean | null>({
+  return endpoint({
     operationId: `put${name}`,
     method: 'PUT',
     paths: [path],
@@ -215,7 +214,7 @@ function readEndpoint<Body>({ kind, member, path, Stored, write }: DocumentApi<B
 
 function listEndpoint<Body>({ kind, members, collection, schema, write }: DocumentApi<Body>): AnyEndpoint {
   const { definition, name, tag } = kind;
-  return endpoint<null, PageQuery>({
+  return endpoint({
     operationId: `list${name}s`,
     method: 'GET',
     paths: [collection],
@@ -246,7 +245,7 @@ function listEndpoint<Body>({ kind, members, collection, schema, write }: Docume
 
 function removeEndpoint<Body>({ kind, path }: DocumentApi<Body>): AnyEndpoint {
   const { definition, name, tag, idParameter } = kind;
-  return endpoint<null, boolean | null>({
+  return endpoint({
     query: forceQuery(kind.force?.remove),
     operationId: `delete${name}`,
     method: 'DELETE',

@@ -64,7 +64,7 @@ interface Endpoint<Body, Query> {
   /** Accepted media types of the body. */
   mediaTypes: readonly MediaType[];
   /** The first query of the handler, if it is known before authentication. Declared as a method, like `handle`. */
-  prefetch?(...args: Parameters<FirstQuery<Body>>): ReturnType<FirstQuery<Body>>;
+  prefetch?(...args: Parameters<FirstQuery<NoInfer<Body>>>): ReturnType<FirstQuery<Body>>;
   description: EndpointDescription;
   /**
    * Returns the JSON body, or undefined for none. The status is the lowest of the description unless the
@@ -224,12 +224,8 @@ async function prepareCall(
   }
 }
 
-interface IncomingCall extends PrefetchOptions {
-  endpoint: AnyEndpoint;
-}
-
 async function authorize(
-  { endpoint, context, request, digest }: IncomingCall,
+  { endpoint, context, request, digest }: PrefetchOptions & { endpoint: AnyEndpoint },
   limit: RateLimit | null,
   reply: FastifyReply,
   prefetch: Prefetch,

@@ -58,7 +58,7 @@ const EXAMPLE_JWT = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJleGFtcGxlIjp0cnVlfQ
 const text = { type: 'string', minLength: 1 } as const;
 const typesWithUrl = listText(embedTokenTypes.flatMap(([type, { url }]) => (url ? [`\`${type}\``] : [])));
 
-export const createEmbedToken = endpoint<EmbedTokenBody>({
+export const createEmbedToken = endpoint({
   operationId: 'createEmbedToken',
   method: 'POST',
   paths: ['/v1/embed-tokens'],

@@ -51,7 +51,7 @@ export const readPropertySchema = endpoint({
   },
 });
 
-export const putPropertySchema = endpoint<PropertySchema>({
+export const putPropertySchema = endpoint({
   ...shared,
   operationId: 'putPropertySchema',
   method: 'PUT',

@@ -1,6 +1,6 @@
 import * as field from '../../../domain/field.ts';
 import { bodyType } from '../../../domain/request-body.ts';
-import { type UserGroupFields, userGroupFields } from '../../../domain/user-group/user-group-body.ts';
+import { userGroupFields } from '../../../domain/user-group/user-group-body.ts';
 import { patchUserGroup } from '../../../operations/user-group/patch.ts';
 import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
@@ -23,7 +23,7 @@ const body = bodyType({
   convert: userGroupFields,
 });
 
-export const patch = endpoint<UserGroupFields>({
+export const patch = endpoint({
   operationId: 'patchUserGroup',
   method: 'PATCH',
   paths: ['/v1/user-groups/:user_group_id'],

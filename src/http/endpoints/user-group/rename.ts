@@ -6,7 +6,7 @@ import { groupOfPath } from '../../prefetch.ts';
 import { userGroupIdParameter } from '../../request/path-parameter.ts';
 import { example, groupResponse, respondWithGroup } from './representation.ts';
 
-export const rename = endpoint<ReturnType<typeof userGroupRenameBody.read>>({
+export const rename = endpoint({
   operationId: 'renameUserGroup',
   method: 'POST',
   paths: ['/v1/user-groups/:user_group_id/rename'],

@@ -15,7 +15,7 @@ const body = bodyType({
   empty: {},
 });
 
-export const rotateById = endpoint<ReturnType<typeof body.read>>({
+export const rotateById = endpoint({
   operationId: 'rotateUserGroupTokenById',
   method: 'POST',
   paths: ['/v1/user-groups/:user_group_id/rotate'],
