@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { MergePatch } from '../../src/domain/json/merge-patch.ts';
+import { mergePatch } from '../../src/domain/json/merge-patch.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { parseByPlatform } from '../support/domain/strict-json-property.ts';
 
 function merge(target: string | null, patch: string): string {
-  return new MergePatch(target as JsonText | null, patch as JsonText).text;
+  return mergePatch(target as JsonText | null, patch as JsonText).text;
 }
 
 describe('a merge patch', () => {

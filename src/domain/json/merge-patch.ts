@@ -17,10 +17,10 @@ export function mergeFields(stored: UserGroup, patch: UserGroupFields): UserGrou
   for (const field of ['mapping', 'properties'] as const) {
     const text = patch[field];
     if (!text) continue;
-    const merge = new MergePatch(stored[field], text);
-    merged[field] = merge.text;
-    if (merge.entries > limits.mapEntries) {
-      const detail = `must have at most ${limits.mapEntries} entries and would have ${merge.entries}`;
+    const result = mergePatch(stored[field], text);
+    merged[field] = result.text;
+    if (result.entries > limits.mapEntries) {
+      const detail = `must have at most ${limits.mapEntries} entries and would have ${result.entries}`;
       throw invalidField(`/${field}`, detail);
     }
   }
@@ -28,43 +28,42 @@ export function mergeFields(stored: UserGroup, patch: UserGroupFields): UserGrou
   return merged;
 }
 
-/**
- * Members of the target keep their order; new ones follow in the order of the patch. The result is at most as deep as
- * the deeper of the two.
- */
-export class MergePatch {
-  readonly text: JsonText;
+interface Merged {
+  text: JsonText;
   /** Members of the result; 0 if it is not an object. */
-  readonly entries: number;
-  readonly #parts: string[] = [];
+  entries: number;
+}
 
-  /** `target` is null if nothing is stored. */
-  constructor(target: JsonText | null, patch: JsonText) {
-    this.entries = this.#merge(target === null ? null : parseTree(target), parseTree(patch));
-    this.text = this.#parts.join('') as JsonText;
-  }
+/**
+ * Members of the target, null if nothing is stored, keep their order; new ones follow in the order of the patch. The
+ * result is at most as deep as the deeper of the two.
+ */
+export function mergePatch(target: JsonText | null, patch: JsonText): Merged {
+  const parts: string[] = [];
+  const entries = writeMerged(parts, target === null ? null : parseTree(target), parseTree(patch));
+  return { text: parts.join('') as JsonText, entries };
+}
 
-  #merge(target: JsonTree | null, patch: JsonTree): number {
-    if (!(patch instanceof JsonObject)) {
-      this.#parts.push(treeText(patch));
-      return 0;
-    }
-    const members = target instanceof JsonObject ? target.members : new Map<string, JsonTree>();
-    let entries = 0;
-    this.#parts.push('{');
-    for (const [key, value] of members) {
-      const change = patch.members.get(key);
-      if (change === 'null') continue;
-      this.#parts.push(entries++ === 0 ? '' : ',', key, ':');
-      if (change === undefined) this.#parts.push(treeText(value));
-      else this.#merge(value, change);
-    }
-    for (const [key, value] of patch.members) {
-      if (value === 'null' || members.has(key)) continue;
-      this.#parts.push(entries++ === 0 ? '' : ',', key, ':');
-      this.#merge(null, value);
-    }
-    this.#parts.push('}');
-    return entries;
+function writeMerged(parts: string[], target: JsonTree | null, patch: JsonTree): number {
+  if (!(patch instanceof JsonObject)) {
+    parts.push(treeText(patch));
+    return 0;
   }
+  const members = target instanceof JsonObject ? target.members : new Map<string, JsonTree>();
+  let entries = 0;
+  parts.push('{');
+  for (const [key, value] of members) {
+    const change = patch.members.get(key);
+    if (change === 'null') continue;
+    parts.push(entries++ === 0 ? '' : ',', key, ':');
+    if (change === undefined) parts.push(treeText(value));
+    else writeMerged(parts, value, change);
+  }
+  for (const [key, value] of patch.members) {
+    if (value === 'null' || members.has(key)) continue;
+    parts.push(entries++ === 0 ? '' : ',', key, ':');
+    writeMerged(parts, null, value);
+  }
+  parts.push('}');
+  return entries;
 }
