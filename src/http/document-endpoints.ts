@@ -78,16 +78,13 @@ export const pageParameters = {
   cursor: field.cursor,
 };
 
-const pageQuery = queryType({
-  parameters: pageParameters,
-  convert: (values) => ({ limit: field.pageLimit.default, ...values }),
-});
+const pageQuery = queryType({ parameters: pageParameters, convert: (values) => values });
 
 /** Accepts the parameter `force`; without a description of its purpose, accepts none. */
 function forceQuery(description: string | undefined): QueryType<boolean | null> {
   if (description === undefined) return noQuery;
   const force = { type: 'boolean', default: false, description } as const;
-  return queryType({ parameters: { force }, convert: ({ force = false }) => force });
+  return queryType({ parameters: { force }, convert: ({ force }) => force });
 }
 
 type DocumentApi<Body> = ReturnType<typeof documentApi<Body>>;

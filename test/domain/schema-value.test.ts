@@ -38,17 +38,19 @@ describe('The type of a request', () => {
     assert.deepEqual({ text, choice, count, list }, { text: 'a', choice: 'y', count: undefined, list: [1] });
   });
 
-  it('is that of the schemas of its parameters, all of which are optional', () => {
+  it('is that of the schemas of its parameters, which are optional unless they have a default', () => {
     const query = queryType({
-      parameters: { text: fields.text, count: fields.count },
+      parameters: { text: fields.text, count: fields.count, limit: { type: 'integer', default: 50 } },
       convert: (values) => {
         const count: number | undefined = values.count;
+        const limit: number = values.limit;
         // @ts-expect-error: may be absent
         const text: string = values.text;
-        return { count, text };
+        return { count, text, limit };
       },
     });
-    assert.deepEqual(query.read('/?count=2'), { count: 2, text: undefined });
+    assert.deepEqual(query.read('/?count=2'), { count: 2, text: undefined, limit: 50 });
+    assert.equal(query.read('/?limit=7').limit, 7);
   });
 
   it('can only require fields that it has', () => {

@@ -26,11 +26,20 @@ interface ParameterSchema {
   readonly [keyword: string]: unknown;
 }
 
+/** Names of the parameters with a default: they always have a value. */
+type Defaulted<Parameters> = {
+  [Name in keyof Parameters]: Parameters[Name] extends { readonly default: unknown } ? Name : never;
+}[keyof Parameters];
+
+/** The values of parameters. */
+export type QueryValues<Parameters> = SchemaMembers<Parameters, Defaulted<Parameters>>;
+
 export function queryType<Query, const Parameters extends Record<string, ParameterSchema>>(definition: {
   parameters: Parameters;
-  convert: (values: SchemaMembers<Parameters, never>) => Query;
+  convert: (values: QueryValues<Parameters>) => Query;
 }): QueryType<Query> {
   const { parameters, convert } = definition;
+  const defaults = Object.entries(parameters).filter(([, schema]) => 'default' in schema);
   const checks = new Map(
     Object.entries(parameters).map(([name, schema]) => [name, { schema, check: valueCheck(schema) }]),
   );
@@ -51,8 +60,9 @@ export function queryType<Query, const Parameters extends Record<string, Paramet
       if (violation !== null) throw invalid(`The parameter ${name} ${violation}${hint}.`);
       values[name] = value;
     }
+    for (const [name, schema] of defaults) values[name] ??= schema.default;
     // The only cast: each value has passed the check of the schema that its type comes from.
-    return convert(values as SchemaMembers<Parameters, never>);
+    return convert(values as QueryValues<Parameters>);
   };
   return { parameters, read };
 }

@@ -15,7 +15,7 @@ const limit = {
 
 const query = queryType({
   parameters: { limit, cursor: field.cursor },
-  convert: (values) => ({ limit: limit.default, ...values }),
+  convert: (values) => values,
 });
 
 export const list = endpoint({

@@ -71,7 +71,7 @@ const applyQuery = queryType({
       description: 'Whether to return the changes without making them.',
     },
   },
-  convert: ({ prune = false, dry_run: dryRun = false }) => ({ prune, dryRun }),
+  convert: ({ prune, dry_run: dryRun }) => ({ prune, dryRun }),
 });
 
 const entryPlace = {

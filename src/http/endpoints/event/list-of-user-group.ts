@@ -2,7 +2,7 @@ import { listEvents } from '../../../operations/event/list.ts';
 import { endpoint } from '../../endpoint.ts';
 import { userGroupIdParameter } from '../../request/path-parameter.ts';
 import { queryType } from '../../request/query.ts';
-import { EventPage, eventPage, eventParameters, pageExamples, withDefaults } from './representation.ts';
+import { EventPage, eventPage, eventParameters, eventQuery, pageExamples } from './representation.ts';
 
 export const listOfUserGroup = endpoint({
   operationId: 'listUserGroupEvents',
@@ -11,7 +11,7 @@ export const listOfUserGroup = endpoint({
   permissions: ['read-write', 'read-only'],
   purpose: 'list events',
   access: 'list',
-  query: queryType({ parameters: eventParameters, convert: (values) => withDefaults(values) }),
+  query: queryType({ parameters: eventParameters, convert: (values) => eventQuery(values) }),
   handle: async ({ context, caller, query, request }) => {
     const target = { type: 'user_group', id: userGroupIdParameter(request) } as const;
     return eventPage(await listEvents(context, caller, { ...query, target }));

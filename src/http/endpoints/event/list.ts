@@ -5,17 +5,17 @@ import {
   EventPage,
   eventPage,
   eventParameters,
+  eventQuery,
   pageExamples,
   parseTarget,
   targetParameter,
   targetTypeParameter,
-  withDefaults,
 } from './representation.ts';
 
 const query = queryType({
   parameters: { ...eventParameters, target: targetParameter, target_type: targetTypeParameter },
   convert: ({ target, target_type, ...values }) => ({
-    ...withDefaults(values, target_type),
+    ...eventQuery(values, target_type),
     ...(target !== undefined && { target: parseTarget(target) }),
   }),
 });

@@ -4,10 +4,10 @@ import { type EventTarget, eventTypes, type TargetType, targetTypes } from '../.
 import { EVENT_BYTES } from '../../../domain/event/quota.ts';
 import * as field from '../../../domain/field.ts';
 import { parseInstant } from '../../../domain/instant.ts';
-import type { SchemaMembers } from '../../../domain/schema-value.ts';
 import type { EventQuery, EventsPage } from '../../../operations/event/list.ts';
 import { successExample } from '../../description.ts';
 import { jsonArray, raw, successBody } from '../../json.ts';
+import type { QueryValues } from '../../request/query.ts';
 import { objectSchema, type Schema, successSchema, timestampSchema, titled } from '../../schema.ts';
 
 export const eventParameters = {
@@ -60,7 +60,7 @@ export function parseTarget(text: string): EventTarget {
   return { type: type as EventTarget['type'], id: text.slice(type!.length + 1) };
 }
 
-export function withDefaults(
+export function eventQuery(
   {
     actor,
     since,
@@ -68,13 +68,12 @@ export function withDefaults(
     field: changed,
     request_id: requestId,
     ...values
-  }: SchemaMembers<typeof eventParameters, never>,
+  }: QueryValues<typeof eventParameters>,
   targetType?: TargetType,
 ): EventQuery {
-  const { order, limit } = eventParameters;
   const [from, to] = [since, until].map((text) => (text === undefined ? undefined : parseInstant(text)!));
   const filter = { targetType, actor, since: from, until: to, changed, requestId };
-  return { order: order.default, limit: limit.default, ...values, filter };
+  return { ...values, filter };
 }
 
 export function eventPage({ events, nextCursor }: EventsPage): string {

@@ -51,10 +51,10 @@ const query = queryType({
   convert: ({ from, to, group_by, user_group_id, integration, limit, cursor }): UsageQuery => ({
     from: dayAt('from', from),
     to: dayAt('to', to),
-    groupBy: group_by ?? 'day',
+    groupBy: group_by,
     userGroupId: user_group_id ?? null,
     integration: integration ?? null,
-    limit: limit ?? 100,
+    limit,
     ...(cursor !== undefined && { cursor }),
   }),
 });

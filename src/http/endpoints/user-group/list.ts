@@ -54,13 +54,11 @@ const query = queryType({
         'Only user groups whose mapping violates the catalogue, or whose properties violate the property schema, whatever the modes of the policies.',
     },
   },
-  convert: ({ data_source, seen_before, never_seen, created_since, ...others }): ListQuery => {
-    const { limit = field.pageLimit.default, ...rest } = others;
+  convert: ({ data_source, seen_before, never_seen, created_since, ...rest }): ListQuery => {
     // The default adds no condition: many generated clients always send it.
     if (rest.match === 'contains' && rest.search === undefined)
       throw new Problem('invalid_request', 'The parameter match requires the parameter search.');
     return {
-      limit,
       ...rest,
       ...(data_source !== undefined && { dataSource: data_source }),
       ...(seen_before !== undefined && { seenBefore: parseInstant(seen_before)! }),

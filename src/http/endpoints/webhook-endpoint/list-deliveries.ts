@@ -1,5 +1,4 @@
-import { type DeliveryState, deliveryStates } from '../../../domain/webhook-endpoint/delivery.ts';
-import type { PageQuery } from '../../../operations/list-cursor.ts';
+import { deliveryStates } from '../../../domain/webhook-endpoint/delivery.ts';
 import { listDeliveries } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { lastPageExample } from '../../description.ts';
 import { pageParameters } from '../../document-endpoints.ts';
@@ -15,10 +14,7 @@ const query = queryType({
     ...pageParameters,
     state: { type: 'string', enum: deliveryStates, description: 'Only deliveries in this state.' },
   },
-  convert: (values): PageQuery & { state?: DeliveryState } => ({
-    limit: pageParameters.limit.default,
-    ...values,
-  }),
+  convert: (values) => values,
 });
 
 export const listWebhookDeliveries = endpoint({
