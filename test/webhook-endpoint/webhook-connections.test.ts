@@ -17,8 +17,9 @@ const CLOSING_MS = 200;
 
 describe('Idle connections', () => {
   it(`are reused, at most ${PER_HOST} for each receiver and ${IN_TOTAL} for all`, async () => {
-    const receivers = await Promise.all(Array.from({ length: 20 }, startSlow));
-    const sender = new WebhookSender({ allowsPrivate: true });
+    await using stack = new AsyncDisposableStack();
+    const receivers = await startSlow(stack);
+    const sender = stack.adopt(new WebhookSender({ allowsPrivate: true }), (each) => each.close());
     const burst = (count: number) =>
       receivers.flatMap(({ url }, workspaceId) =>
         Array.from({ length: count }, () => sender.send(emptyWebhook(url, workspaceId))),
@@ -33,24 +34,23 @@ describe('Idle connections', () => {
     await Promise.all(burst(1));
     const added = receivers.filter(({ connections }, index) => connections > before[index]!);
     assert.ok(added.length < receivers.length, 'no connection was reused');
-    sender.close();
-    for (const receiver of receivers) await receiver[Symbol.asyncDispose]();
   });
 
   it('of one workspace leave room for those of another', async () => {
-    const receivers = await Promise.all(Array.from({ length: 20 }, startSlow));
-    await using receiver = await Receiver.start();
-    const sender = new WebhookSender({ allowsPrivate: true });
+    await using stack = new AsyncDisposableStack();
+    const receivers = await startSlow(stack);
+    const receiver = stack.use(await Receiver.start());
+    const sender = stack.adopt(new WebhookSender({ allowsPrivate: true }), (each) => each.close());
     const hostile = receivers.flatMap(({ url }) => Array.from({ length: PER_HOST }, () => url));
     await Promise.all(hostile.map((url) => sender.send(emptyWebhook(url, HOSTILE))));
     await sender.send(emptyWebhook(receiver.url, VICTIM));
     await sender.send(emptyWebhook(receiver.url, VICTIM));
-    sender.close();
-    for (const each of receivers) await each[Symbol.asyncDispose]();
     assert.equal(receiver.connections, 1);
   });
 });
 
-function startSlow(): Promise<Receiver> {
-  return Receiver.start((response) => setTimeout(() => response.end(), RESPONSE_MS));
+function startSlow(stack: AsyncDisposableStack): Promise<Receiver[]> {
+  const start = async () =>
+    stack.use(await Receiver.start((response) => setTimeout(() => response.end(), RESPONSE_MS)));
+  return Promise.all(Array.from({ length: 20 }, start));
 }
