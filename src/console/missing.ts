@@ -7,7 +7,7 @@ import { findNewId } from '../operations/user-group/history.ts';
 import { Problem, type ProblemCode } from '../problem.ts';
 import { lastEvents } from './event/last.ts';
 import { type Html, html, idLink, link, NO_HTML, pathTo } from './markup/html.ts';
-import { firstPageUrl, pageUrl } from './markup/pagination.ts';
+import { pageUrl } from './markup/pagination.ts';
 import type { Page, PageCall, View } from './page.ts';
 import { requestPath } from './request/browser.ts';
 import { LIST_PATH } from './user-group/search-form.ts';
@@ -16,14 +16,14 @@ const EVENTS = 10;
 const SWITCH = link(pathTo('sessions'), 'Switch workspace or environment');
 
 /** Page for a cursor that is not of the list, such as in an address that a person in another environment sent. */
-export function missingPageView({ request, query }: PageCall): View {
+export function missingPageView({ request }: PageCall): View {
   const title = 'The list does not have this page';
   return {
     title,
     status: 400,
     main: html`<h1>${title}</h1>
 <p>The address is of a list with other conditions, or of another workspace or environment.</p>
-<p>${link(firstPageUrl(requestPath(request), query), 'Show the first page')} · ${SWITCH}</p>`,
+<p>${link(requestPath(request), 'Show the whole list')} · ${SWITCH}</p>`,
   };
 }
 

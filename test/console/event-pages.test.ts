@@ -261,7 +261,7 @@ describeOnEachDatabase('events in the console', (database) => {
       const page = await browser.get(`/console/${path}?cursor=x`);
       assert.equal(page.status, 400);
       assert.match(textOf(page), /The list does not have this page/);
-      assert.ok(page.text.includes(`<a href="/console/${path}">Show the first page</a>`));
+      assert.ok(page.text.includes(`<a href="/console/${path}">Show the whole list</a>`));
     }
   });
 

@@ -57,11 +57,6 @@ function previousPage(path: string, query: Readonly<Record<string, string>>, tra
   return buttonTo(url, trail.length === 0 ? 'First page' : 'Previous page');
 }
 
-/** Returns the URL of the first page of a list. */
-export function firstPageUrl(path: string, query: URLSearchParams): string {
-  return pageUrl(path, { ...Object.fromEntries(query), cursor: '', [TRAIL]: '' });
-}
-
 /** Leaves out empty values. */
 export function pageUrl(path: string, query: Readonly<Record<string, string>>): string {
   const parameters = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''));
