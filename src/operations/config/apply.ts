@@ -80,7 +80,7 @@ async function updateDeliveries(context: ConfigContext, changes: readonly Docume
     const endpoint = endpointOf((after ?? before)!);
     if (endpoint === null) continue;
     if (after === null) await forgetEndpoint(context, endpoint);
-    else await unlessUnavailable(() => recordHealth(context, endpoint, null));
+    else await unlessUnavailable(recordHealth(context, endpoint, null));
   }
 }
 

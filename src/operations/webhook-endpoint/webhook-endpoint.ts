@@ -75,13 +75,24 @@ export async function putWebhookEndpoint(
   const { secrets, sealed } = newSecrets(context, documentKey(caller, definition, id));
   const fields = { body: webhookEndpointText(body), secret: sealed };
   const stored = await putDocument(context, caller, definition, id, fields, precondition);
-  await unlessUnavailable(async () => {
-    // Failures before the last change may concern another URL, or an endpoint that was deleted during an attempt.
-    const { failingSince } = await findHealth(context, caller, id, 0);
-    if (failingSince !== null && failingSince <= stored.document.updatedAt)
-      await recordHealth(context, endpointKey(caller, id), null);
-  });
-  return { ...stored, secret: stored.created ? secrets.current : null };
+  const forgetting = forgetFailures(context, caller, stored.document);
+  if (!stored.created) {
+    await forgetting;
+    return { ...stored, secret: null };
+  }
+  // A repeated call would not return the secret.
+  await unlessUnavailable(forgetting);
+  return { ...stored, secret: secrets.current };
+}
+
+/**
+ * Forgets failures before the last change of the endpoint: they may concern another URL, or an endpoint that was
+ * deleted during an attempt.
+ */
+async function forgetFailures(context: WebhookContext, caller: Caller, document: Document): Promise<void> {
+  const { failingSince } = await findHealth(context, caller, document.id, 0);
+  if (failingSince !== null && failingSince <= document.updatedAt)
+    await recordHealth(context, endpointKey(caller, document.id), null);
 }
 
 /** Throws `invalid_request` if webhooks must not be sent to the URL. */
@@ -129,16 +140,16 @@ export function forgetEndpoint(
   context: Pick<WebhookContext, 'store'>,
   endpoint: WebhookEndpointKey,
 ): Promise<void> {
-  return unlessUnavailable(async () => {
-    await recordHealth(context, endpoint, null);
-    await deleteOrphanedDeliveries(context, endpoint, MAX_DELETIONS);
-  });
+  const forgetting = recordHealth(context, endpoint, null).then(() =>
+    deleteOrphanedDeliveries(context, endpoint, MAX_DELETIONS),
+  );
+  return unlessUnavailable(forgetting);
 }
 
-/** Follows up on a change. Ignores a failure of the database, because the change is already stored. */
-export async function unlessUnavailable(followUp: () => Promise<unknown>): Promise<void> {
+/** Ignores that the database fails in what follows a change that is already stored. */
+export async function unlessUnavailable(followUp: Promise<unknown>): Promise<void> {
   try {
-    await followUp();
+    await followUp;
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
   }
