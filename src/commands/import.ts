@@ -92,7 +92,7 @@ export function importCommand(): Command {
     .option('--dry-run', 'report what would happen to each line, taken separately, and change nothing')
     .option(
       '--json',
-      'print a JSON line for each line and each planned deletion, and a final one with the counts',
+      'print a JSON line for each line, with --dry-run also for each group to be deleted, and a final one with the counts',
     )
     .action((file: string, options: ImportOptions) => runImport(file, options));
 }
@@ -156,7 +156,8 @@ async function listDeletions(
   const report = new Report({ ...options, dryRun: true }, options.dryRun === true);
   await readLines(source, report, target, await target.preview(), listed);
   const plan = await planDeletions(target, listed);
-  if (options.json) for (const id of plan.ids) printJson({ result: 'deleted', user_group_id: id });
+  if (options.json && options.dryRun)
+    for (const id of plan.ids) printJson({ result: 'deleted', user_group_id: id });
   report.deleted = plan.ids.length;
   report.end();
   return plan;

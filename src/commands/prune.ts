@@ -55,7 +55,7 @@ export function refuseMassDeletion({ listed, existing, ids }: DeletionPlan, max:
   const limit = 'count' in max ? String(max.count) : `${max.percent}%`;
   throw new DataError(
     `${ids.length} of ${existing} user groups are not in the file, and --max-delete allows ${limit}; nothing was changed. ` +
-      'Check that the file is complete, or raise the limit; --json lists them',
+      'Check that the file is complete, or raise the limit; --dry-run --json lists them',
   );
 }
 

@@ -61,7 +61,7 @@ function exportCommand(): Command {
     .option('--from <date>', 'first day, in UTC (default: 29 days before --to)', parseDay)
     .option('--to <date>', 'last day, in UTC (default: today)', parseDay)
     .addOption(
-      new Option('--group-by <period>', 'length of a period; a month has only its days of the range')
+      new Option('--group-by <period>', 'length of a period; a month includes only its days within the range')
         .choices(['day', 'month'])
         .default('day'),
     )
