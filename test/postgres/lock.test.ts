@@ -200,6 +200,15 @@ describe('changes of the same webhook deliveries', () => {
       () => [{ kind: 'finishAttempts', attempts: shuffled(deliveries).map(failedAttempt) }],
       () => shuffled(endpoints).map((endpoint) => ({ kind: 'cancelDeliveries', endpoint, ...pending })),
       () => shuffled(endpoints).map((endpoint) => retryFailed(endpoint)),
+      () =>
+        shuffled(endpoints).map((endpoint) => ({
+          kind: 'retryDelivery',
+          endpoint,
+          eventId: 'evt_010',
+          now: 1,
+        })),
+      () => shuffled(endpoints).map((endpoint) => ({ kind: 'setFailingSince', endpoint, since: 1 })),
+      () => shuffled(endpoints).map((endpoint) => ({ kind: 'setFailingSince', endpoint, since: null })),
       () => shuffled(endpoints).map((endpoint) => ({ kind: 'deleteOldDeliveries', endpoint, ...range })),
       () => [{ kind: 'copyDeliveries', deliveries }],
     ];

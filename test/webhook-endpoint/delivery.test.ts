@@ -758,10 +758,13 @@ describeOnEachDatabase('A webhook', (database) => {
     await tenant.endpoint('inherited', url);
     assert.equal((await tenant.call('DELETE', `${PATH}/inherited`)).status, 204);
     await insertDeliveries('inherited', 'failed', 100_000, 10_001);
-    const body = { url, event_types: ['user_group.created'] };
-    const create = () => tenant.call('PUT', `${PATH}/inherited`, body);
-    assert.equal((await create()).status, 503);
-    await eventually('another endpoint', async () => (await create()).status === 201);
+    const inherited = { url, event_types: ['user_group.created'] };
+    const config = { version: 1, webhook_endpoints: { inherited } };
+    assert.equal((await tenant.call('PUT', '/v1/config', config)).status, 503);
+    await eventually(
+      'another endpoint',
+      async () => (await tenant.call('PUT', `${PATH}/inherited`, inherited)).status === 201,
+    );
     assert.deepEqual(await tenant.deliveries('inherited'), []);
     assert.equal((await redeliverAll(tenant, 'inherited')).redelivered, 0);
   });
