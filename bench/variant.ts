@@ -41,7 +41,10 @@ const context = createContext({
 });
 const server = createServer({
   config,
-  connections: { open: new ThreadSum(), kept: new ThreadSum() },
+  connections: {
+    open: new ThreadSum(ThreadSum.allocate(1), 0),
+    kept: new ThreadSum(ThreadSum.allocate(1), 0),
+  },
   log: await createLog(config),
   phase: () => 'serving',
   publicLimit: null,

@@ -12,7 +12,7 @@ export class ThreadSum {
     return new SharedArrayBuffer(threads * STRIDE * Int32Array.BYTES_PER_ELEMENT);
   }
 
-  constructor(memory = ThreadSum.allocate(1), thread = 0) {
+  constructor(memory: SharedArrayBuffer, thread: number) {
     this.#numbers = new Int32Array(memory);
     this.#own = thread * STRIDE;
   }
