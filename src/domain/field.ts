@@ -1,4 +1,5 @@
-// Fields that several requests share: one JSON Schema each, used for validation and in the API description.
+// Fields that several requests share or that need the patterns below: one JSON Schema each, used for validation and
+// in the API description.
 // Lengths count code points. Limits that a schema cannot express (a size in bytes) are checked where a body is
 // converted.
 

@@ -115,7 +115,9 @@ function documentApi<Body>(kind: DocumentKindApi<Body>) {
 export function documentEndpoints<Body>(kind: DocumentKindApi<Body>) {
   const api = documentApi(kind);
   return {
-    ...api,
+    kind,
+    schema: api.schema,
+    write: api.write,
     put: putEndpoint(api),
     read: readEndpoint(api),
     list: listEndpoint(api),

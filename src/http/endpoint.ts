@@ -63,7 +63,10 @@ interface Endpoint<Body, Query> {
   isConditional: boolean;
   /** Accepted media types of the body. */
   mediaTypes: readonly MediaType[];
-  /** The first query of the handler, if it is known before authentication. Declared as a method, like `handle`. */
+  /**
+   * The first query of the handler, if it is known before authentication. Declared as a method, like `handle`; the
+   * type of the body follows from `body` alone.
+   */
   prefetch?(...args: Parameters<FirstQuery<NoInfer<Body>>>): ReturnType<FirstQuery<Body>>;
   description: EndpointDescription;
   /**

@@ -215,7 +215,7 @@ describe('A name', () => {
     const { request } = https;
     const lookup = async (_: string, __: object, found: (error: null, addresses: LookupAddress[]) => void) =>
       found(null, [{ address: '127.0.0.1', family: 4 }]);
-    t.mock.method(https, 'request', (url: URL, options: object) => request(url, { ...options, lookup }));
+    t.mock.method(https, 'request', (url: string, options: object) => request(url, { ...options, lookup }));
     const sender = new WebhookSender({ allowsPrivate: true });
     await sender.send(emptyWebhook(`https://receiver.example.:${server.port}/`));
     // The length of the name and the name.

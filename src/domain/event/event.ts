@@ -136,7 +136,7 @@ let lastInstant = 0;
 let lastInstantDigits = '';
 let sequence = 0;
 const SEQUENCES = 2 ** 16;
-/** Largest correction of a clock that was not ahead. */
+/** A clock that is set back by more was ahead. */
 const MAX_SET_BACK_MS = MINUTE_MS;
 
 /**

@@ -33,7 +33,7 @@ export interface UserGroup extends UserGroupKey {
   updatedAt: number;
   /** null unless suspended: the tokens of a suspended group do not resolve. */
   suspendedAt: number | null;
-  /** When its token was last resolved, to the hour. */
+  /** When one of its tokens was last used, to the hour. */
   lastSeenAt: number | null;
 }
 
