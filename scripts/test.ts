@@ -47,11 +47,8 @@ const LONGEST_BEHAVIOUR = [
 ];
 const LONGEST_PROCESSES = [
   'test/process/usage-journal.test.ts',
-  'test/process/copy.test.ts',
-  'test/process/import.test.ts',
   'test/process/express-chart.test.ts',
-  'test/client-matrix/console-tasks.test.ts',
-  'test/process/key.test.ts',
+  'test/cli/start-command.test.ts',
 ];
 const LONGEST_FAULTS = [
   'test/faults/start-without-database.test.ts',
@@ -70,6 +67,8 @@ const LONGEST_RIGS = [
   'reliability/test/slow-clients.test.ts',
   'test/release/release.test.ts',
   'test/browser/console-browser.test.ts',
+  'test/data/copy.test.ts',
+  'test/data/import.test.ts',
   'test/bad-input/bad-body.test.ts',
 ];
 
@@ -102,6 +101,7 @@ const TIERS = {
     folders: [
       'test/bad-input/',
       'test/browser/',
+      'test/data/',
       'test/load/',
       'test/matrix/',
       'test/release/',
@@ -121,7 +121,7 @@ const program = new Command('npm test --')
   .description(
     'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; processes (runs commands, ' +
       'kills processes, packs packages, runs other clients, or depends on the internals of PostgreSQL); ' +
-      'faults; or rigs (short versions of the rigs, what measures load, invalid requests, long matrices, browsers and releases), which .ci/run leaves out. "npm run test:rest" runs ' +
+      'faults; or rigs (short versions of the rigs, what measures load, large imports and copies, invalid requests, long matrices, pages in a browser and releases), which .ci/run leaves out. "npm run test:rest" runs ' +
       'the last three, "npm run test:all" all.',
   )
   .argument('[files...]', 'run these test files, and options of the runner such as --test-name-pattern=TEXT')

@@ -1,6 +1,7 @@
 // examples/express-chart: two customers, two databases, and what each viewer sees.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, before, beforeEach, it } from 'node:test';
@@ -23,10 +24,17 @@ interface Answer {
   text: string;
 }
 
+const folder = Folder.of();
+const example = folder.join('examples/express-chart');
+before(() => {
+  copyClone(folder.path);
+  mkdirSync(join(example, 'node_modules'));
+  symlinkSync(folder.join('client'), join(example, 'node_modules/user-group-service-client'));
+  execFileSync('npm', ['run', 'build', '--workspace', 'client'], { cwd: folder.path, stdio: 'ignore' });
+});
+
 describeOnEachDatabase('examples/express-chart', (database) => {
   const stack = suiteStack();
-  const folder = stack.use(new Folder());
-  const example = folder.join('examples/express-chart');
   let service: TestService;
   let productPort: number;
   let productUrl: string;
@@ -34,10 +42,6 @@ describeOnEachDatabase('examples/express-chart', (database) => {
   let chartsUrl: string;
 
   before(async () => {
-    copyClone(folder.path);
-    mkdirSync(join(example, 'node_modules'));
-    symlinkSync(folder.join('client'), join(example, 'node_modules/user-group-service-client'));
-    await complete('npm', ['run', 'build', '--workspace', 'client']);
     const acme = stack.use(await postgres.create());
     const globex = stack.use(await postgres.create());
     const connections = { 'acme-orders': acme.url, 'globex-orders': globex.url };
