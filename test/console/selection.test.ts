@@ -190,7 +190,7 @@ describeOnEachDatabase('the list of user groups in the console', (database) => {
       ["'=1+1", "'+1", "'-1", "'@a", "a;'=1+1", `a; "'-1`, 'a "quoted"; text', 'plain'],
     );
     assert.deepEqual(JSON.parse(rows[0]!.properties!), { a: 'b;=1+1' });
-    // Where the separator is a semicolon, a spreadsheet also splits the lines at those within a cell.
+    // Spreadsheets whose separator is a semicolon also split the lines at those within a cell.
     assert.doesNotMatch(all.text, /;["\s]*[=+@-]/);
     const suspended = await reader.get(`${LIST}/-/export?suspended=yes`);
     assert.deepEqual(

@@ -270,7 +270,7 @@ describeOnEachDatabase('A webhook', (database) => {
     assertProblem(await tenant.call('GET', `${PATH}/unknown/health`), 'not_found');
     await tenant.endpoint('health', receiver.url);
     assert.equal((await health()).failing_since, failingSince);
-    // As after a change whose call failed: repeating it changes nothing.
+    // Repeats a change whose call failed before it forgot the failures.
     await runSql(
       service.database,
       "update failing_webhook_endpoints set failing_since = 1 where endpoint_id = 'health'",
