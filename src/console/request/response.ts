@@ -1,7 +1,7 @@
 // Sends pages, redirects and files to the browser.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { pageHeaders } from '../../http/response/page-headers.ts';
+import { loadWholePage, pageHeaders } from '../../http/response/page-headers.ts';
 import { type Html, html } from '../markup/html.ts';
 import { document, type PageAssets } from '../markup/layout.ts';
 import type { Download, View } from '../page.ts';
@@ -9,15 +9,14 @@ import { mayWithholdSession } from './browser.ts';
 
 /** Renders the page in the frame of the request; without a session, in one without navigation. */
 export function sendView(
-  { url, frame, headers }: FastifyRequest,
+  { url, frame }: FastifyRequest,
   reply: FastifyReply,
   assets: PageAssets,
   view: View,
 ): string {
   const { status = 200 } = view;
   reply.code(status).headers(pageHeaders);
-  // The live search leads to the page of an error, as for a problem.
-  if (status >= 400 && headers['hx-request'] === 'true') reply.header('hx-redirect', url);
+  if (status >= 400) loadWholePage(reply);
   const page = frame?.(view) ?? document(assets, view, { url, breadcrumbs: [], signedIn: null });
   return page.markup;
 }

@@ -1,5 +1,7 @@
 // The headers of pages for people: nothing from other origins, no inline scripts, only the allowed styles, no frames.
 
+import type { FastifyReply } from 'fastify';
+
 export const pageHeaders = pageHeadersWith("'self'");
 
 /** `styles` is the source of styles that the policy allows. */
@@ -15,4 +17,10 @@ export function pageHeadersWith(styles: string) {
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',
   };
+}
+
+/** Makes the live search load the whole page of an error, in which it would look for its results. */
+export function loadWholePage(reply: FastifyReply): void {
+  const { headers, url } = reply.request;
+  if (headers['hx-request'] === 'true') reply.header('hx-redirect', url);
 }

@@ -5,6 +5,7 @@ import { redact } from '../../domain/secret.ts';
 import { Problem, type ProblemCode } from '../../problem.ts';
 import { StoreUnavailable } from '../../store/port.ts';
 import { type Protocol, requestProtocol } from '../protocol.ts';
+import { loadWholePage } from './page-headers.ts';
 import { sendProblemPage } from './problem-page.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -133,14 +134,13 @@ export function problemBody(problem: Problem, requestId: string, protocol?: Prot
 }
 
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
-  const { id: requestId, headers, url } = reply.request;
+  const { id: requestId } = reply.request;
   const protocol = requestProtocol(reply.request);
   const { status, title } = problems[problem.code];
   const sent = problemHeaders(problem, protocol);
   reply.code(status).headers(sent);
   if (protocol === 'console') {
-    // Makes the live search load the whole page: it would look for its results in the page of the problem.
-    if (headers['hx-request'] === 'true') reply.header('hx-redirect', url);
+    loadWholePage(reply);
     const detail = redact(problem.message);
     return sendProblemPage(reply, { status, title, detail, requestId, retryAfter: sent['retry-after'] });
   }
