@@ -137,9 +137,15 @@ export const resealDocument: CommandExecutor<'resealDocument'> = async (
 
 /** Runs in a transaction. */
 export const copyDocuments: CommandExecutor<'copyDocuments'> = async (session, { documents }) => {
-  for (const document of documents) {
-    await lockEnvironment(session, document);
-    await change(session, document, [[COPY, DOCUMENT.cells(document)]]);
+  const byTenant = Map.groupBy(documents, (document) => TENANT.cells(document).join());
+  for (const ofTenant of byTenant.values()) {
+    const tenant = ofTenant[0]!;
+    await lockEnvironment(session, tenant);
+    await change(
+      session,
+      tenant,
+      ofTenant.map((document) => [COPY, DOCUMENT.cells(document)]),
+    );
   }
   return null;
 };
