@@ -3,7 +3,7 @@
 // member; without any member, the object is null.
 
 import { pipeline } from 'node:stream/promises';
-import { CsvError, parse } from 'csv-parse';
+import { CsvError, type Options, parse } from 'csv-parse';
 import { jsonText, NULL, objectText } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { DataError } from './exit-code.ts';
@@ -20,25 +20,39 @@ export function csvBatches(input: AsyncIterable<Buffer>, limits: BatchLimits): A
 }
 
 async function* records(input: AsyncIterable<Buffer>, { lineBytes }: BatchLimits): AsyncGenerator<Line> {
-  const parser = parse({ bom: true, info: true, max_record_size: lineBytes, skip_empty_lines: true });
+  // The parser counts a CRLF in a cell as two lines.
+  let countedTwice = 0;
+  const options: Options<Row, string[]> = {
+    bom: true,
+    max_record_size: lineBytes,
+    on_record(record, { lines, bytes }) {
+      countedTwice += windowsLineBreaks(record);
+      return { record, number: lines - countedTwice, end: bytes };
+    },
+    // Otherwise the first line decides, and the last cell of a line that ends differently keeps its carriage return.
+    record_delimiter: ['\r\n', '\n', '\r'],
+    skip_empty_lines: true,
+  };
+  const parser = parse(options as object);
   // If the input fails, the parser ends with the same error.
   pipeline(validText(input), parser).catch(() => {});
   let columns: readonly string[] | null = null;
-  // The parser counts a CRLF in a cell as two lines.
-  let countedTwice = 0;
   try {
-    for await (const { record, info } of parser as AsyncIterable<Row>) {
-      countedTwice += record.join().split('\r\n').length - 1;
-      const number = info.lines - countedTwice;
+    for await (const { record, number, end } of parser as AsyncIterable<Row>)
       if (columns === null) columns = checkedColumns(record);
-      else yield { number, bytes: Buffer.from(recordJson(columns, record)), end: info.bytes };
-    }
+      else yield { number, bytes: Buffer.from(recordJson(columns, record)), end };
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     // Leaves out the cell that may follow: it may be a token.
-    const [reason] = error.message.split(', value is');
+    const [message] = error.message.split(', value is');
+    countedTwice += windowsLineBreaks((error.record ?? []) as string[]);
+    const reason = message!.replace(/(?<= line )\d+/, (line) => String(Number(line) - countedTwice));
     throw new DataError(`the file, whose separator must be a comma, is not valid CSV: ${reason}`);
   }
+}
+
+function windowsLineBreaks(record: readonly string[]): number {
+  return record.join().split('\r\n').length - 1;
 }
 
 /** Throws `DataError` for bytes that the parser would silently replace. A byte order mark indicates UTF-16. */
@@ -60,7 +74,8 @@ async function* validText(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 
 interface Row {
   record: string[];
-  info: { lines: number; bytes: number };
+  number: number;
+  end: number;
 }
 
 function checkedColumns(names: readonly string[]): readonly string[] {

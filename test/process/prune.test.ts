@@ -308,6 +308,23 @@ describeOnEachDatabase('import --update --prune', (kind) => {
         [code, ...results.map((line) => JSON.parse(line)).map(({ line, result }) => [line, result])],
         [65, [5, 'created'], [6, 'refused']],
       );
+      writeFileSync(table, [...lines, 'short'].join(lineBreak));
+      const invalid = await runHosted(folder, args(table, '--dry-run'), site.onDatabase);
+      assert.match(invalid.stderr, /on line 8/);
+    }
+  });
+
+  it('reads a customer table whose lines end differently from its header', async () => {
+    const table = folder.join('line-ends.csv');
+    for (const [header, row] of [
+      ['\n', '\r\n'],
+      ['\r\n', '\n'],
+    ]) {
+      writeFileSync(table, `user_group_id,name,properties.plan${header}ends,Ends,gold${row}`);
+      assert.equal((await runHosted(folder, args(table), site.onDatabase)).code, 0);
+      const { properties } = (await call('GET', '/v1/user-groups/ends')).json.user_group;
+      assert.deepEqual(properties, { plan: 'gold' });
+      await call('DELETE', '/v1/user-groups/ends');
     }
   });
 
