@@ -6,11 +6,14 @@ import pg from 'pg';
 import { ConnectionPool } from '../../src/store/postgres/client/pool.ts';
 import { INSERT } from '../../src/store/postgres/event/record.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { FIND, RESOLVE } from '../../src/store/postgres/user-group/find-by-imported-token.ts';
 import { postgres } from '../support/database.ts';
 import { optionsFor } from '../support/postgres/options.ts';
 import { SqlConnection } from '../support/sql.ts';
 
 const OTHER_EVENTS = 1_000;
+const BUCKETS = 500;
+const GROUPS_PER_BUCKET = 20;
 
 it('Statements are not compiled', () =>
   withDatabase(async (pool) => {
@@ -38,12 +41,36 @@ it('Inserting an event while other transactions end reads no event of another ta
     }, true);
     const plan = String(row![0]);
     assert.match(plan, /"Relation Name": "events"/);
-    const removed = [...plan.matchAll(/"Rows Removed by Filter": (\d+)/g)].map(([, count]) => Number(count));
-    assert.deepEqual(
-      removed.filter((count) => count > 0),
-      [],
-    );
+    assert.deepEqual(rowsRemoved(plan), []);
   }));
+
+for (const { name, sql } of [FIND, RESOLVE])
+  it(`${name} reads no other group of the bucket`, () =>
+    withDatabase(async (pool, other) => {
+      await other.query(
+        `insert into user_groups (bucket, workspace_id, environment, provided_id, team_id, name, version, token_digest,
+           token_key_id, token_ciphertext, previous_token_digest, created_at, updated_at)
+         select i % ${BUCKETS}, 1, 'Customer', i, i, '', 1, 'current ' || i, '', '', 'previous ' || i, 1, 1
+         from generate_series(1, ${BUCKETS * GROUPS_PER_BUCKET}) as i`,
+      );
+      await other.query('analyze user_groups');
+      const values = name === RESOLVE.name ? [['unknown'], [1], ['Customer'], [1]] : [['unknown']];
+      const explain = {
+        name: 'explain',
+        sql: `explain (analyze, format json) execute ${name}(${values.map(literalOf).join()})`,
+      };
+      const [row] = await pool.run(async (session) => {
+        await session.query({ name, sql }, values);
+        return session.query(explain);
+      });
+      assert.deepEqual(rowsRemoved(String(row![0])), []);
+    }));
+
+/** Number of rows that each step of the plan has read needlessly. */
+function rowsRemoved(plan: string): number[] {
+  const counts = [...plan.matchAll(/"Rows Removed by (?:Join )?Filter": (\d+)/g)];
+  return counts.map(([, count]) => Number(count)).filter((count) => count > 0);
+}
 
 function eventAbout(target: string): unknown[][] {
   const columns = [

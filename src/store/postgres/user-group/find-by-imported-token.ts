@@ -23,13 +23,15 @@ const RESOLVED = new RowShape<Omit<Resolution, 'kind'>>({ digest, tenant: TENANT
 /** Bucket for the lookup of a digest that no group has, which then takes the same steps as any other. */
 const ANY_BUCKET = 0 as Bucket;
 
-/** Selects the groups with a sent token in this column. */
+/**
+ * Selects the groups with a sent token in this column. A subquery, because after a join with the imported tokens
+ * PostgreSQL looks up only the bucket, and reads all of its groups.
+ */
 function groupsBy(shape: typeof SENT | typeof RESOLVED, column: string): string {
   return `select ${USER_GROUP.namesIn('user_groups')}, sent.ordinal
     from ${numberedRows(shape)}
-    left join imported_tokens using (token_digest)
-    join user_groups on user_groups.bucket = coalesce(imported_tokens.bucket, ${ANY_BUCKET})
-      and user_groups.${column} = sent.token_digest`;
+    join user_groups on user_groups.${column} = sent.token_digest and user_groups.bucket = coalesce(
+      (select bucket from imported_tokens where imported_tokens.token_digest = sent.token_digest), ${ANY_BUCKET})`;
 }
 
 export const FIND = statement('find_user_groups_by_imported_token')`
