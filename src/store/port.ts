@@ -270,7 +270,7 @@ interface Commands {
   /** Stores counts of another database unchanged; skips those that exist. */
   copyUsage(command: { counts: readonly UsageCount[] }): null;
   /** Deletes up to `limit` counts of days before this one. */
-  deleteOldUsage(command: { tenant: Tenant; before: Day; limit: number }): DeletedRows;
+  deleteOldUsage(command: { tenant: Tenant; before: Day } & DeletionBatch): DeletedRows;
   /**
    * Stores until when a process counts, and the result, if the time is still `expected`; returns whether it
    * was.
@@ -313,9 +313,9 @@ interface Commands {
    * `now`, looks through the `AHEAD_EVENTS` oldest ones instead, and also deletes those before an old event
    * that are dated later than `now`: a clock that was ahead recorded them.
    */
-  deleteOldEvents(command: { tenant: Tenant; before: number; limit: number; now?: number }): DeletedRows;
+  deleteOldEvents(command: { tenant: Tenant; before: number; now?: number } & DeletionBatch): DeletedRows;
   /** Deletes up to `limit` deliveries of events before `before`, which cannot be delivered without their events. */
-  deleteOldDeliveries(command: { endpoint: WebhookEndpointKey; before: number; limit: number }): DeletedRows;
+  deleteOldDeliveries(command: { endpoint: WebhookEndpointKey; before: number } & DeletionBatch): DeletedRows;
   /**
    * Removes the changes from up to `limit` of the next `scanLimit` events of the target in the range. Returns
    * the position of the last event that has none now; null if the range has no event.
@@ -443,11 +443,23 @@ interface DeliveriesOfEndpoint {
   limit: number;
 }
 
+/** One of several batches that delete rows in their order. */
+export interface DeletionBatch {
+  limit: number;
+  /** `next` of the batch before. */
+  after?: Continuation | undefined;
+}
+
+/** Where a batch of rows ended, in columns that only the adapter knows. */
+export type Continuation = readonly (string | number | null)[];
+
 export interface DeletedRows {
   /** Number of rows, without those that another process has deleted meanwhile. */
   deleted: number;
   /** Whether more rows may be old. */
   hasMore: boolean;
+  /** Absent if the next batch reads no deleted rows anyway. */
+  next?: Continuation;
 }
 
 interface RetriedDeliveries {

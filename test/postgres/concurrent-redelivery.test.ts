@@ -88,15 +88,7 @@ describe('A row that two processes change', () => {
       const results = await whileWaiting(`select 1 from ${table} for update`, () =>
         [service, other].map((each) => each.app.context.store.write(command)),
       );
-      const counted = [
-        { deleted: 0, hasMore: true },
-        { deleted: 1, hasMore: true },
-      ];
-      assert.deepEqual(
-        results.toSorted((one, two) => one.deleted - two.deleted),
-        counted,
-        table,
-      );
+      assert.deepEqual(results.map(({ deleted }) => deleted).toSorted(), [0, 1], table);
     }
   });
 });

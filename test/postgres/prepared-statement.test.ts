@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import pg from 'pg';
+import { purgeEvents } from '../../src/operations/event/purge.ts';
+import { BatchingStore } from '../../src/store/batching-store.ts';
 import { ConnectionPool } from '../../src/store/postgres/client/pool.ts';
 import { INSERT } from '../../src/store/postgres/event/record.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
@@ -12,8 +14,11 @@ import { optionsFor } from '../support/postgres/options.ts';
 import { SqlConnection } from '../support/sql.ts';
 
 const OTHER_EVENTS = 1_000;
+/** Several batches. */
+const OLD_ROWS = 4_000;
 const BUCKETS = 500;
 const GROUPS_PER_BUCKET = 20;
+const LIMITS = { maxBatch: 256, maxInFlight: 1, maxLingerMs: 0, maxQueued: 100 };
 
 it('Statements are not compiled', () =>
   withDatabase(async (pool) => {
@@ -65,6 +70,39 @@ for (const { name, sql } of [FIND, RESOLVE])
       });
       assert.deepEqual(rowsRemoved(String(row![0])), []);
     }));
+
+it('Deleting old rows in batches reads none of those that are deleted, although another transaction keeps them', async () => {
+  await using database = await postgres.create();
+  const opened = await openPostgresStore(optionsFor(database.url));
+  await using other = await SqlConnection.open(database.url);
+  const rows = `from generate_series(1, ${OLD_ROWS}) as i`;
+  await other.query(
+    `insert into events (bucket, workspace_id, environment, target_type, target_id, event_id, position, type,
+       occurred_at, actor)
+     select 1, 1, 'Customer', 'user_group', i, 'evt_0' || i, i / 10, 'user_group.created', 1, '{}' ${rows};
+     insert into deliveries (bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type,
+       target_id, position, state, attempts, created_at)
+     select 1, 1, 'Customer', 'hook', 'evt_00' || i, 'user_group.created', 'user_group', i, i, 'failed', 1, 1 ${rows};
+     insert into usage_counts select 1, 1, 'Customer', i, i / 100, 'resolves', '', 1 ${rows};
+     insert into documents select 1, 'Customer', 'webhook_endpoint', 'hook', 1, '{}', null, null, 1, 1;
+     analyze`,
+  );
+  await other.query('begin isolation level repeatable read; select 1 from events');
+  const store = BatchingStore.create(opened, { read: LIMITS, write: LIMITS });
+  const now = Date.now();
+  const purged = await purgeEvents({ store, now, before: now, pauseMs: 0 });
+  assert.deepEqual(purged, { events: OLD_ROWS, deliveries: OLD_ROWS, usage: OLD_ROWS });
+  // Reports what its connections have read.
+  await opened.close();
+  await other.query('commit');
+  const { rows: indexes } = await other.query(
+    `select indexrelname, idx_tup_read::integer as read from pg_stat_user_indexes
+     where indexrelname in ('events_feed', 'deliveries_endpoint', 'usage_counts_day') order by 1`,
+  );
+  for (const { indexrelname, read } of indexes)
+    assert.ok(read < 4 * OLD_ROWS, `${read} entries of ${indexrelname} for ${OLD_ROWS} rows`);
+  assert.equal(indexes.length, 3);
+});
 
 /** Number of rows that each step of the plan has read needlessly. */
 function rowsRemoved(plan: string): number[] {

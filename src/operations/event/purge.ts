@@ -11,7 +11,13 @@ import {
 } from '../../domain/webhook-endpoint/delivery.ts';
 import { endpointDocumentKey } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
-import type { DeletedRows, TenantWithEvents, TenantWithUsage } from '../../store/port.ts';
+import type {
+  Continuation,
+  DeletedRows,
+  DeletionBatch,
+  TenantWithEvents,
+  TenantWithUsage,
+} from '../../store/port.ts';
 
 /** Rows per batch, which SQLite deletes in a few milliseconds. */
 const BATCH = 200;
@@ -51,12 +57,12 @@ export async function purgeEvents(options: PurgeOptions): Promise<Purged> {
     if (!mayHaveOld(found, options)) continue;
     const tenant = tenantOf(found);
     const command = { kind: 'deleteOldEvents', tenant, before, ...(isAhead(found, now) && { now }) } as const;
-    purged.events += await deleteAll(options, (limit) => store.write({ ...command, limit }));
+    purged.events += await deleteAll(options, (batch) => store.write({ ...command, ...batch }));
   }
   for await (const { firstDay, ...tenant } of tenantsWithUsage(store, signal)) {
     const command = { kind: 'deleteOldUsage', tenant, before: toDay(before) } as const;
     if (firstDay < command.before)
-      purged.usage += await deleteAll(options, (limit) => store.write({ ...command, limit }));
+      purged.usage += await deleteAll(options, (batch) => store.write({ ...command, ...batch }));
   }
   await scrub(options);
   return purged;
@@ -152,20 +158,22 @@ async function deletionOfDeliveries(
 ): Promise<Deletion> {
   const document = await store.read({ kind: 'findDocument', key: endpointDocumentKey(endpoint) });
   if (document !== null)
-    return (limit) => store.write({ kind: 'deleteOldDeliveries', endpoint, before, limit });
-  return async (limit) => {
+    return (batch) => store.write({ kind: 'deleteOldDeliveries', endpoint, before, ...batch });
+  return async ({ limit }) => {
     const deleted = await store.write({ kind: 'deleteDeliveries', endpoint, tag: null, limit });
     return { deleted, hasMore: deleted === limit };
   };
 }
 
-type Deletion = (limit: number) => Promise<DeletedRows>;
+type Deletion = (batch: DeletionBatch) => Promise<DeletedRows>;
 
 async function deleteAll({ pauseMs, signal }: PurgeOptions, deletion: Deletion): Promise<number> {
   let total = 0;
+  let after: Continuation | undefined;
   for (let isEnd = false; !isEnd && !signal?.aborted; ) {
-    const { deleted, hasMore } = await deletion(BATCH);
+    const { deleted, hasMore, next } = await deletion({ limit: BATCH, after });
     total += deleted;
+    after = next;
     isEnd = !hasMore;
     const share = Math.max(deleted / BATCH, MIN_SHARE);
     // Pauses only after deletions, and in proportion to them: thousands of environments may have few old

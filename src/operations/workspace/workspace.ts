@@ -5,7 +5,7 @@ import { similarName } from '../../domain/suggest.ts';
 import { environments } from '../../domain/user-group/user-group.ts';
 import { startOfWorkspace } from '../../domain/webhook-endpoint/delivery.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
-import type { CommandResult, Workspace } from '../../store/port.ts';
+import type { CommandResult, Continuation, DeletedRows, DeletionBatch, Workspace } from '../../store/port.ts';
 import { endpointsWithDeliveries } from '../event/purge.ts';
 import { leaseId } from '../machinery/id-lease.ts';
 import { inBatches, pagesAfter } from '../pages.ts';
@@ -102,11 +102,20 @@ async function deleteDeliveries(store: BatchingStore, workspaceId: number): Prom
   for await (const endpoint of endpointsWithDeliveries(store, startOfWorkspace(workspaceId))) {
     if (endpoint.workspaceId !== workspaceId) return;
     const command = { kind: 'deleteOldDeliveries', endpoint, before: ALL } as const;
-    await inBatches(async (limit) => (await store.write({ ...command, limit })).deleted);
+    await deleteAll((batch) => store.write({ ...command, ...batch }));
   }
 }
 
 async function deleteHistory(store: BatchingStore, tenant: Tenant): Promise<void> {
   for (const kind of ['deleteOldEvents', 'deleteOldUsage'] as const)
-    await inBatches(async (limit) => (await store.write({ kind, tenant, before: ALL, limit })).deleted);
+    await deleteAll((batch) => store.write({ kind, tenant, before: ALL, ...batch }));
+}
+
+async function deleteAll(deletion: (batch: DeletionBatch) => Promise<DeletedRows>): Promise<void> {
+  let after: Continuation | undefined;
+  await inBatches(async (limit) => {
+    const { deleted, next } = await deletion({ limit, after });
+    after = next;
+    return deleted;
+  });
 }

@@ -25,9 +25,14 @@ export const NEXT_TENANT = statement('find_next_tenant_with_usage')`
   select ${TENANT_WITH_USAGE.names} from usage_counts where (workspace_id, environment) > ($1, $2)
   order by workspace_id, environment, day limit 1`;
 
+/** Place in the order of the counts of an environment. */
+const IN_TENANT = USAGE_COUNT.pick('day', 'providedId', 'kind', 'integration');
+
+// Batches continue as those of events do (event/delete.ts).
 export const FIND_OLD = statement('find_old_usage')`
   select ${USAGE_COUNT.names} from usage_counts
-  where workspace_id = $1 and environment = $2 and day < $3::bigint order by day limit $4`;
+  where workspace_id = $1 and environment = $2 and day < $3::bigint and (${IN_TENANT.names}) > ($4, $5, $6, $7)
+  order by ${IN_TENANT.names} limit $8`;
 
 export const DELETE = statement('delete_usage')`
   delete from usage_counts as stored using ${sentRows(KEY)} where ${isSent(KEY)} returning 1`;
@@ -48,11 +53,13 @@ export const findNextTenantWithUsage: QueryExecutor<'findNextTenantWithUsage'> =
 /** Runs in a transaction. */
 export const deleteOldUsage: CommandExecutor<'deleteOldUsage'> = async (
   session,
-  { tenant, before, limit },
+  { tenant, before, limit, after = IN_TENANT.cellsAfter(null) },
 ) => {
-  const old = USAGE_COUNT.readAll(await session.query(FIND_OLD, [...TENANT.cells(tenant), before, limit]));
-  const deleted = old.length === 0 ? [] : await session.query(DELETE, toArrays(KEY, old));
-  return { deleted: deleted.length, hasMore: old.length === limit };
+  const values = [...TENANT.cells(tenant), before, ...after, limit];
+  const old = USAGE_COUNT.readAll(await session.query(FIND_OLD, values));
+  if (old.length === 0) return { deleted: 0, hasMore: false };
+  const deleted = await session.query(DELETE, toArrays(KEY, old));
+  return { deleted: deleted.length, hasMore: old.length === limit, next: IN_TENANT.cells(old.at(-1)!) };
 };
 
 /** Adds up the counts of each key, as ADD requires. Sorts by key, so that processes do not deadlock. */

@@ -18,9 +18,11 @@ const OLD_EVENT = new Entity<EventKey & { occurredAt: number }>((column) => ({
   occurredAt: column.bigint('occurred_at'),
 }));
 
+// Batches continue where the last one ended: PostgreSQL keeps deleted rows, and reads them again, until it vacuums.
+// That takes long while another transaction is open. Other events may have the position of the last one.
 export const FIND_OLD = statement('find_old_events')`
-  select ${OLD_EVENT.names} from events where workspace_id = $1 and environment = $2
-  order by position, event_id limit $3`;
+  select ${OLD_EVENT.names} from events where workspace_id = $1 and environment = $2 and position >= $3
+  order by position, event_id limit $4`;
 
 export const DELETE = statement('delete_events')`
   delete from events as stored
@@ -61,10 +63,10 @@ export const ERASE_EACH = statement('erase_each_event_changes')`
 /** Runs in a transaction. */
 export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = async (
   session,
-  { tenant, before, limit, now },
+  { tenant, before, limit, now, after = [0] },
 ) => {
   const oldest = now === undefined ? limit : AHEAD_EVENTS;
-  const found = OLD_EVENT.readAll(await session.query(FIND_OLD, [...TENANT.cells(tenant), oldest]));
+  const found = OLD_EVENT.readAll(await session.query(FIND_OLD, [...TENANT.cells(tenant), ...after, oldest]));
   const lastOld = found.findLastIndex(({ occurredAt }) => occurredAt < before);
   const isOld = ({ occurredAt }: { occurredAt: number }) =>
     occurredAt < before || (now !== undefined && occurredAt > now);
@@ -83,7 +85,9 @@ export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = async (
       session.query(DELETE_RENAMES, [...TENANT.cells(tenant), kept === undefined ? last : kept.position - 1]),
     ]),
   );
-  return { deleted: deleted.length, hasMore: old.length === limit };
+  // With `now`, the next batch looks at the events that this one has kept again.
+  const next = now === undefined && { next: [last] };
+  return { deleted: deleted.length, hasMore: old.length === limit, ...next };
 };
 
 /** Erases the changes after `eraseAfter`. */

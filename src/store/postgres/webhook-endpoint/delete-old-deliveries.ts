@@ -10,22 +10,24 @@ export const NEXT_ENDPOINT = statement('find_next_endpoint_of_deliveries')`
   where (workspace_id, environment, endpoint_id) > ($1, $2, $3)
   order by workspace_id, environment, endpoint_id limit 1`;
 
-// Event ids sort by time, so the index leads to the oldest deliveries of an endpoint.
+// Event ids sort by time, so the index leads to the oldest deliveries of an endpoint. Batches continue as those of
+// events do (event/delete.ts).
 export const FIND_OLD = statement('find_old_deliveries')`
   select ${DELIVERY_KEY.names} from deliveries
-  where workspace_id = $1 and environment = $2 and endpoint_id = $3 and event_id < $4
-  order by event_id limit $5`;
+  where workspace_id = $1 and environment = $2 and endpoint_id = $3 and event_id > $4 and event_id < $5
+  order by event_id limit $6`;
 
 export const findNextEndpoint: QueryExecutor<'findNextEndpoint'> = async (session, { after }) =>
   WEBHOOK_ENDPOINT_KEY.readFirst(await session.query(NEXT_ENDPOINT, ENDPOINT_POSITION.cells(after)));
 
 export const deleteOldDeliveries: CommandExecutor<'deleteOldDeliveries'> = async (
   session,
-  { endpoint, before, limit },
+  { endpoint, before, limit, after = [''] },
 ) => {
-  const bounds = [firstEventIdAt(before), limit];
+  const bounds = [...after, firstEventIdAt(before), limit];
   const rows = await session.query(FIND_OLD, [...ENDPOINT_POSITION.cells(endpoint), ...bounds]);
   const old = DELIVERY_KEY.readAll(rows);
-  const deleted = old.length === 0 ? [] : await session.query(DELETE, toArrays(DELIVERY_KEY, old));
-  return { deleted: deleted.length, hasMore: old.length === limit };
+  if (old.length === 0) return { deleted: 0, hasMore: false };
+  const deleted = await session.query(DELETE, toArrays(DELIVERY_KEY, old));
+  return { deleted: deleted.length, hasMore: old.length === limit, next: [old.at(-1)!.eventId] };
 };
