@@ -2,6 +2,7 @@
 
 import { jsonText, NULL, objectText } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
+import { invalidField } from '../domain/request-body.ts';
 import type { UserGroup } from '../domain/user-group/user-group.ts';
 import type { ImportedUserGroupBody } from '../domain/user-group/user-group-body.ts';
 import { KeyedMutex } from '../operations/machinery/keyed-mutex.ts';
@@ -128,7 +129,10 @@ export class ServiceTarget implements ImportTarget {
   }
 }
 
+/** Throws `invalid_request` for an id that URLs resolve as a path segment, even percent-encoded. */
 function userGroupPath(id: string): string {
+  if (id === '.' || id === '..')
+    throw invalidField('/user_group_id', `cannot be "${id}" in a URL: run import without --url`);
   return `/v1/user-groups/${encodeURIComponent(id)}`;
 }
 

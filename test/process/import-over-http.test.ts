@@ -103,13 +103,15 @@ describeOnEachDatabase('import --url', (kind) => {
       { user_group_id: 'b', name: 'B', token: 'imported-token-of-16-characters' },
       { user_group_id: 'c', name: '' },
       '{"user_group_id":"d"',
+      { user_group_id: '..', name: 'F' },
       { user_group_id: 'e', name: 'E' },
     ]);
     assert.equal(code, 65);
-    assert.equal(stdout, '5 lines: 1 created, 0 updated, 1 unchanged, 3 refused.\n');
+    assert.equal(stdout, '6 lines: 1 created, 0 updated, 1 unchanged, 4 refused.\n');
     assert.match(stderr, /line 2: token is not the token of this user group/);
     assert.match(stderr, /line 3: name must not be empty/);
     assert.match(stderr, /line 4: /);
+    assert.match(stderr, /line 5: user_group_id cannot be "\.\." in a URL/);
     assert.ok(!stderr.includes('imported-token'));
     assert.deepEqual(await ids(), ['a', 'e']);
   });
