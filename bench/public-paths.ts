@@ -8,7 +8,7 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { DatabaseTokenIssuer } from '../reliability/token-issuer.ts';
+import { DatabaseTokenIssuer } from '../reliability/support/token-issuer.ts';
 import { printTable } from '../src/commands/output.ts';
 import { sqlite, type TestDatabase } from '../test/support/database.ts';
 import { send } from '../test/support/http.ts';

@@ -4,8 +4,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { send, type TestResponse } from '../test/support/http.ts';
-import { PromiseBroken } from './ledger.ts';
-import { Random } from './random.ts';
+import { PromiseBroken } from './support/ledger.ts';
+import { Random } from './support/random.ts';
 import {
   count,
   noTrials,
@@ -17,7 +17,7 @@ import {
   type Trials,
   type TrialsOptions,
   whileServing,
-} from './trial.ts';
+} from './support/trial.ts';
 
 /** Throws `PromiseBroken`. */
 export function catalogue({ kind, processes, ...options }: TrialsOptions): Promise<TrialFigures> {

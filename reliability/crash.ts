@@ -5,14 +5,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseKind } from '../test/support/database.ts';
 import { createApiToken, Folder } from '../test/support/process.ts';
-import { Fleet } from './fleet.ts';
-import { inspect } from './inspection.ts';
-import { type IntegrityChecker, openIntegrityChecker } from './integrity-checker.ts';
-import { Journal, readRounds } from './journal.ts';
-import { Ledger } from './ledger.ts';
-import { Load } from './load.ts';
-import { Random } from './random.ts';
-import { Workload } from './workload.ts';
+import { Fleet } from './support/fleet.ts';
+import { inspect } from './support/inspection.ts';
+import { type IntegrityChecker, openIntegrityChecker } from './support/integrity-checker.ts';
+import { Journal, readRounds } from './support/journal.ts';
+import { Ledger } from './support/ledger.ts';
+import { Load } from './support/load.ts';
+import { Random } from './support/random.ts';
+import { Workload } from './support/workload.ts';
 
 interface CrashOptions {
   kind: DatabaseKind;

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { parserProperties } from '../test/support/domain/strict-json-property.ts';
-import { PromiseBroken } from './ledger.ts';
+import { PromiseBroken } from './support/ledger.ts';
 
 interface ParserOptions {
   /** Documents for each property. */

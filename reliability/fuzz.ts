@@ -6,10 +6,10 @@ import { ApiDescription } from '../test/support/api-description.ts';
 import type { DatabaseKind } from '../test/support/database.ts';
 import { send } from '../test/support/http.ts';
 import { Folder, serve, WITHOUT_FAILURE_LIMIT } from '../test/support/process.ts';
-import { type Case, casesOf } from './fuzz-case.ts';
-import { type Account, Checker } from './fuzz-check.ts';
-import { PromiseBroken } from './ledger.ts';
-import { DatabaseTokenIssuer, type TokenIssuer } from './token-issuer.ts';
+import { type Case, casesOf } from './fuzz/case.ts';
+import { type Account, Checker } from './fuzz/check.ts';
+import { PromiseBroken } from './support/ledger.ts';
+import { DatabaseTokenIssuer, type TokenIssuer } from './support/token-issuer.ts';
 
 interface FuzzOptions {
   kind: DatabaseKind;

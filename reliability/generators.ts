@@ -5,7 +5,7 @@ import { cpSync, writeFileSync } from 'node:fs';
 import type { DatabaseKind } from '../test/support/database.ts';
 import { codeBlocks, pageText } from '../test/support/page.ts';
 import { createApiToken, Folder, Program, serve } from '../test/support/process.ts';
-import { PromiseBroken } from './ledger.ts';
+import { PromiseBroken } from './support/ledger.ts';
 
 const DESCRIPTION = new URL('../docs/openapi.json', import.meta.url);
 const LIMIT_MS = 540_000;

@@ -3,8 +3,8 @@
 
 import type { DatabaseKind } from '../test/support/database.ts';
 import { send } from '../test/support/http.ts';
-import { type LoopFigures, type Monitored, whileMonitored } from './event-loop.ts';
-import { type HostileSchema, hostileSchemas } from './hostile-schema-case.ts';
+import { type HostileSchema, hostileSchemas } from './hostile-schemas/case.ts';
+import { type LoopFigures, type Monitored, whileMonitored } from './support/event-loop.ts';
 
 interface HostileSchemasOptions {
   kind: DatabaseKind;

@@ -3,12 +3,18 @@
 // change partially, and recover afterwards.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errors, type Fault, nameOf, SYNC } from './injection.ts';
-import { PromiseBroken } from './ledger.ts';
-import { ProcessRun } from './process-run.ts';
-import { Random } from './random.ts';
-import { SmallDisk } from './small-disk.ts';
-import { emptyState, type ServiceState, START_CALLS, startUnder, stateAfterKill } from './start-errors.ts';
+import { ProcessRun } from './io-errors/process-run.ts';
+import {
+  emptyState,
+  type ServiceState,
+  START_CALLS,
+  startUnder,
+  stateAfterKill,
+} from './io-errors/start-errors.ts';
+import { errors, type Fault, nameOf, SYNC } from './support/injection.ts';
+import { PromiseBroken } from './support/ledger.ts';
+import { Random } from './support/random.ts';
+import { SmallDisk } from './support/small-disk.ts';
 
 interface IoErrorsOptions {
   seed: number;

@@ -4,8 +4,7 @@
 
 import type { DatabaseKind } from '../test/support/database.ts';
 import { eventually } from '../test/support/process.ts';
-import { type LoopFigures, type Monitored, whileMonitored } from './event-loop.ts';
-import { type BurstResponse, sendBurst } from './large-bodies-burst.ts';
+import { type BurstResponse, sendBurst } from './large-bodies/burst.ts';
 import {
   accepts,
   bodies,
@@ -14,7 +13,8 @@ import {
   type LargeBody,
   type LargeGroup,
   requestOf,
-} from './large-bodies-case.ts';
+} from './large-bodies/case.ts';
+import { type LoopFigures, type Monitored, whileMonitored } from './support/event-loop.ts';
 
 interface LargeBodiesOptions {
   kind: DatabaseKind;

@@ -24,19 +24,19 @@ import {
 import { failDisk, type Scenario, scenarioNames } from './io-errors.ts';
 import { compareVerdicts, findPython } from './json-schema.ts';
 import { brokenPromises as brokenByLargeBodies, burstCount, burstOfLargeBodies } from './large-bodies.ts';
-import { PromiseBroken } from './ledger.ts';
-import { type NginxConfiguration, nginxConfigurations } from './nginx.ts';
 import { brokenPromises as brokenByOverload, overload } from './overload.ts';
+import { readRecording, record } from './power-cut/recording.ts';
 import { cutPower } from './power-cut.ts';
-import { Random } from './random.ts';
-import { readRecording, record } from './recording.ts';
 import { revocation } from './revocation.ts';
+import { type NginxConfiguration, nginxConfigurations } from './rolling-restart/nginx.ts';
 import { type RollingRestartFigures, rollingRestart } from './rolling-restart.ts';
 import { rollingUpgrade } from './rolling-upgrade.ts';
 import { runSequences } from './sequence.ts';
 import { attackInRounds, brokenPromises as brokenBySlowClients } from './slow-clients.ts';
-import { requireStrace } from './strace.ts';
 import { customerCount, versionOfSuperset, viewInSuperset } from './superset.ts';
+import { PromiseBroken } from './support/ledger.ts';
+import { Random } from './support/random.ts';
+import { requireStrace } from './support/strace.ts';
 import { brokenPromises as brokenByTenant, casesOf, hurtOneOfTwoTenants } from './two-tenants.ts';
 import { killDelivering } from './webhooks.ts';
 

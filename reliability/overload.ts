@@ -3,9 +3,9 @@
 // because two processors cannot serve at full capacity and also generate five times that load.
 
 import { createApiToken, Folder } from '../test/support/process.ts';
-import { type CallLoad, call, probe } from './call-load.ts';
-import { slowDatabases } from './overload-database.ts';
-import { peakResidentMb } from './resident-memory.ts';
+import { slowDatabases } from './overload/database.ts';
+import { type CallLoad, call, probe } from './support/call-load.ts';
+import { peakResidentMb } from './support/resident-memory.ts';
 
 interface OverloadOptions {
   database: keyof typeof slowDatabases;

@@ -2,13 +2,13 @@
 // service open it, and checks that every response sent before that moment still holds.
 
 import { Folder } from '../test/support/process.ts';
-import { type Survival, survivals } from './disk.ts';
-import type { Entry } from './journal.ts';
-import { Ledger, PromiseBroken, type Round } from './ledger.ts';
-import { Random } from './random.ts';
-import type { Recording } from './recording.ts';
-import { reopen } from './reopening.ts';
-import { API_TOKEN_RESPONSE, Replay } from './replay.ts';
+import { type Survival, survivals } from './power-cut/disk.ts';
+import type { Recording } from './power-cut/recording.ts';
+import { API_TOKEN_RESPONSE, Replay } from './power-cut/replay.ts';
+import type { Entry } from './support/journal.ts';
+import { Ledger, PromiseBroken, type Round } from './support/ledger.ts';
+import { Random } from './support/random.ts';
+import { reopen } from './support/reopening.ts';
 
 interface PowerCutOptions {
   recording: Recording;

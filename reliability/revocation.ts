@@ -4,9 +4,9 @@
 import { randomUUID } from 'node:crypto';
 import { send, type TestResponse } from '../test/support/http.ts';
 import { type Exit, type Folder, PATIENT, Program } from '../test/support/process.ts';
-import { PromiseBroken } from './ledger.ts';
-import { Random } from './random.ts';
-import type { TokenIssuer } from './token-issuer.ts';
+import { PromiseBroken } from './support/ledger.ts';
+import { Random } from './support/random.ts';
+import type { TokenIssuer } from './support/token-issuer.ts';
 import {
   count,
   noTrials,
@@ -18,7 +18,7 @@ import {
   type Trials,
   type TrialsOptions,
   whileServing,
-} from './trial.ts';
+} from './support/trial.ts';
 
 interface RevocationFigures extends TrialFigures {
   /** Trials that revoke an API token from the command line. */

@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { UserGroupClient } from '../client/src/index.ts';
 import type { DatabaseKind } from '../test/support/database.ts';
 import { createApiToken, Folder, PROGRAM } from '../test/support/process.ts';
-import { type NginxConfiguration, startNginx } from './nginx.ts';
-import { RestartedProcess } from './restarted-process.ts';
-import { RollingCaller, type Target } from './rolling-caller.ts';
+import { RollingCaller, type Target } from './rolling-restart/caller.ts';
+import { type NginxConfiguration, startNginx } from './rolling-restart/nginx.ts';
+import { RestartedProcess } from './rolling-restart/restarted-process.ts';
 
 interface RollingRestartOptions {
   kind: DatabaseKind;

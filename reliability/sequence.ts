@@ -8,10 +8,10 @@ import type { Environment } from '../src/domain/user-group/user-group.ts';
 import type { DatabaseKind } from '../test/support/database.ts';
 import { send, type TestRequest, type TestResponse } from '../test/support/http.ts';
 import { Folder, serve } from '../test/support/process.ts';
-import { type Call, ExactModel, type IfMatch, Issued } from './exact-model.ts';
-import { PromiseBroken } from './ledger.ts';
-import { DatabaseTokenIssuer, type TokenIssuer } from './token-issuer.ts';
-import { bodyOf } from './workload.ts';
+import { type Call, ExactModel, type IfMatch, Issued } from './sequence/exact-model.ts';
+import { PromiseBroken } from './support/ledger.ts';
+import { DatabaseTokenIssuer, type TokenIssuer } from './support/token-issuer.ts';
+import { bodyOf } from './support/workload.ts';
 
 interface SequenceOptions {
   kind: DatabaseKind;

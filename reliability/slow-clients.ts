@@ -5,11 +5,11 @@ import { median } from '../bench/median.ts';
 import { sqlite } from '../test/support/database.ts';
 import { openFiles } from '../test/support/open-files.ts';
 import { eventually, Folder, type Service, serve } from '../test/support/process.ts';
-import { type CallLoad, call } from './call-load.ts';
-import { processOf, QUIET, writeScript } from './program.ts';
-import { peakResidentMb, residentMb } from './resident-memory.ts';
-import { type Mode, modes, SlowClients } from './slow-clients-attack.ts';
-import { DatabaseTokenIssuer } from './token-issuer.ts';
+import { type Mode, modes, SlowClients } from './slow-clients/attack.ts';
+import { type CallLoad, call } from './support/call-load.ts';
+import { processOf, QUIET, writeScript } from './support/program.ts';
+import { peakResidentMb, residentMb } from './support/resident-memory.ts';
+import { DatabaseTokenIssuer } from './support/token-issuer.ts';
 
 interface SlowClientsOptions {
   /** Number of clients of each kind. */

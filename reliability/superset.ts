@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import type { DatabaseKind } from '../test/support/database.ts';
 import { EmbedSite, SECRET } from '../test/support/embed-token/site.ts';
 import { Folder } from '../test/support/process.ts';
-import { PromiseBroken } from './ledger.ts';
+import { PromiseBroken } from './support/ledger.ts';
 
 const SCRIPT = new URL('superset-site.py', import.meta.url).pathname;
 const AUDIENCE = 'superset';

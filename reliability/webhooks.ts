@@ -8,9 +8,9 @@ import { send } from '../test/support/http.ts';
 import { createApiToken, eventually, Folder, type Service, serve } from '../test/support/process.ts';
 import { runSql } from '../test/support/sql.ts';
 import { Receiver } from '../test/support/webhooks/receiver.ts';
-import { PromiseBroken } from './ledger.ts';
-import { QUIET } from './program.ts';
-import { Random } from './random.ts';
+import { PromiseBroken } from './support/ledger.ts';
+import { QUIET } from './support/program.ts';
+import { Random } from './support/random.ts';
 
 interface WebhookRigOptions {
   kind: DatabaseKind;

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { mintApiToken } from '../../src/domain/token.ts';
 import { eventually } from '../../test/support/process.ts';
 import { Receiver } from '../../test/support/webhooks/receiver.ts';
-import { SmallDisk } from '../small-disk.ts';
+import { SmallDisk } from '../support/small-disk.ts';
 import { Site } from './site.ts';
 
 export interface AlertFault {

@@ -7,8 +7,8 @@ import { describeOnEachDatabase, sqlite } from '../../test/support/database.ts';
 import type { TestResponse } from '../../test/support/http.ts';
 import { TestService } from '../../test/support/service.ts';
 import { catalogue, changeConfig } from '../catalogue.ts';
-import { PromiseBroken } from '../ledger.ts';
-import { Random } from '../random.ts';
+import { PromiseBroken } from '../support/ledger.ts';
+import { Random } from '../support/random.ts';
 import { TamperingProxy } from './tampering-proxy.ts';
 
 const TRIALS = 60;

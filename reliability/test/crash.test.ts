@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeOnEachDatabase } from '../../test/support/database.ts';
 import { crash } from '../crash.ts';
-import { PromiseBroken } from '../ledger.ts';
-import { Random } from '../random.ts';
+import { PromiseBroken } from '../support/ledger.ts';
+import { Random } from '../support/random.ts';
 
 const KILLS = 10;
 const OLDEST = 'where team_id = (select min(team_id) from user_groups)';

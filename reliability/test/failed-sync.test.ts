@@ -6,11 +6,11 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { createApiToken, eventually, Folder, serve } from '../../test/support/process.ts';
-import { Injection, SYNC } from '../injection.ts';
-import { processOf, writeScript } from '../program.ts';
-import { Random } from '../random.ts';
-import { CALLS, eventsOf, Replay } from '../replay.ts';
-import { canTrace, recordingArguments } from '../strace.ts';
+import { CALLS, eventsOf, Replay } from '../power-cut/replay.ts';
+import { Injection, SYNC } from '../support/injection.ts';
+import { processOf, writeScript } from '../support/program.ts';
+import { Random } from '../support/random.ts';
+import { canTrace, recordingArguments } from '../support/strace.ts';
 
 const LOG = 'data/user-groups.db-wal';
 const ID = 'customer';

@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { SYNC } from '../injection.ts';
+import { emptyState, startUnder } from '../io-errors/start-errors.ts';
 import { failDisk, type Scenario } from '../io-errors.ts';
-import { Random } from '../random.ts';
-import { canMount } from '../small-disk.ts';
-import { emptyState, startUnder } from '../start-errors.ts';
-import { canTrace } from '../strace.ts';
+import { SYNC } from '../support/injection.ts';
+import { Random } from '../support/random.ts';
+import { canMount } from '../support/small-disk.ts';
+import { canTrace } from '../support/strace.ts';
 
 const noMount = canMount() ? false : 'mounting a file system is not permitted';
 

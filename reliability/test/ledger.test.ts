@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Ledger, PromiseBroken } from '../ledger.ts';
-import type { Exchange, Group, Operation, Response } from '../model.ts';
+import { Ledger, PromiseBroken } from '../support/ledger.ts';
+import type { Exchange, Group, Operation, Response } from '../support/model.ts';
 
 const FIELDS = { name: 'Acme', mapping: null, properties: null };
 const CREATE: Operation = { kind: 'create', ...FIELDS };

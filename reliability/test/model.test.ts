@@ -6,9 +6,9 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { describeOnEachDatabase, sqlite } from '../../test/support/database.ts';
 import { TestService } from '../../test/support/service.ts';
-import { PromiseBroken } from '../ledger.ts';
-import { Random } from '../random.ts';
 import { callersOf, callServices, runSequences } from '../sequence.ts';
+import { PromiseBroken } from '../support/ledger.ts';
+import { Random } from '../support/random.ts';
 import { type Tampering, TamperingProxy } from './tampering-proxy.ts';
 
 const SEQUENCES = 40;

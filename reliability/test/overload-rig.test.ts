@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { describe, it } from 'node:test';
 import { overload } from '../overload.ts';
-import { canTrace } from '../strace.ts';
+import { canTrace } from '../support/strace.ts';
 
 const SECONDS = 4;
 /**

@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Folder } from '../../test/support/process.ts';
+import { type Recording, readRecording, record } from '../power-cut/recording.ts';
 import { cutPower } from '../power-cut.ts';
-import { Random } from '../random.ts';
-import { type Recording, readRecording, record } from '../recording.ts';
-import { canTrace } from '../strace.ts';
+import { Random } from '../support/random.ts';
+import { canTrace } from '../support/strace.ts';
 
 const skip = canTrace() ? false : 'strace is not installed or not permitted';
 

@@ -5,9 +5,9 @@ import { describe, it } from 'node:test';
 import { describeOnEachDatabase, sqlite } from '../../test/support/database.ts';
 import type { TestResponse } from '../../test/support/http.ts';
 import { TestService } from '../../test/support/service.ts';
-import { PromiseBroken } from '../ledger.ts';
-import { Random } from '../random.ts';
 import { endTokens, revocation } from '../revocation.ts';
+import { PromiseBroken } from '../support/ledger.ts';
+import { Random } from '../support/random.ts';
 import { TamperingProxy } from './tampering-proxy.ts';
 
 const TRIALS = 100;

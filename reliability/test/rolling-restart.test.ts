@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { postgres } from '../../test/support/database.ts';
-import { isNginxInstalled } from '../nginx.ts';
+import { isNginxInstalled } from '../rolling-restart/nginx.ts';
 import { rollingRestart } from '../rolling-restart.ts';
 
 const RESTARTS = 2;

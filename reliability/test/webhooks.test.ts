@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type DatabaseKind, describeOnEachDatabase } from '../../test/support/database.ts';
-import { PromiseBroken } from '../ledger.ts';
-import { Random } from '../random.ts';
+import { PromiseBroken } from '../support/ledger.ts';
+import { Random } from '../support/random.ts';
 import { killDelivering } from '../webhooks.ts';
 
 const KILLS = 8;

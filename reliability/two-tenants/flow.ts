@@ -1,7 +1,7 @@
 // Connections that send endless requests.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection, codeOf, type Reply } from '../connection.ts';
+import { Connection, codeOf, type Reply } from '../support/connection.ts';
 
 export interface Flow {
   connections: number;

@@ -1,8 +1,8 @@
 // A workspace with an admin token, which the rig and the attacker prepare.
 
 import { mapConcurrently, send, type TestResponse } from '../../test/support/http.ts';
-import type { KnownGroup } from '../call.ts';
-import { requestBytes } from '../connection.ts';
+import type { KnownGroup } from '../support/call.ts';
+import { requestBytes } from '../support/connection.ts';
 
 export interface TenantSite {
   url: string;

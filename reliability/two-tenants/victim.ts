@@ -6,9 +6,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { constants, getPriority, setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CallName } from '../call.ts';
-import { Callers, type CallLoad } from '../call-load.ts';
-import { Connection } from '../connection.ts';
+import type { CallName } from '../support/call.ts';
+import { Callers, type CallLoad } from '../support/call-load.ts';
+import { Connection } from '../support/connection.ts';
 
 /** Measurements of the victim during one phase. */
 export interface Seen {

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { Injection, SYNC } from '../../reliability/injection.ts';
-import { processOf, QUIET, writeScript } from '../../reliability/program.ts';
-import { canTrace } from '../../reliability/strace.ts';
+import { Injection, SYNC } from '../../reliability/support/injection.ts';
+import { processOf, QUIET, writeScript } from '../../reliability/support/program.ts';
+import { canTrace } from '../../reliability/support/strace.ts';
 import { createApiToken, Folder, type Service, serve } from '../support/process.ts';
 
 const FILE = 'data/user-groups.db';

@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { before, describe, it } from 'node:test';
-import { canMount, SmallDisk } from '../../reliability/small-disk.ts';
+import { canMount, SmallDisk } from '../../reliability/support/small-disk.ts';
 import { readEnvironmentFile } from '../../src/commands/doctor/environment-file.ts';
 import { generateKeyLine } from '../../src/domain/key-ring.ts';
 import { indexNames } from '../../src/store/postgres/schema/indexes.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { canMount, SmallDisk } from '../../reliability/small-disk.ts';
+import { canMount, SmallDisk } from '../../reliability/support/small-disk.ts';
 import { frozenDatabases } from '../support/frozen-database.ts';
 import { createApiToken, Folder, PROGRAM, run, type Service, serve } from '../support/process.ts';
 

@@ -1,7 +1,7 @@
 // Bodies at every limit: valid and invalid, sent quickly, slowly, and over many connections.
 
 import { mintApiToken } from '../../../src/domain/token.ts';
-import { bodies, endpoints, requestOf } from '../../large-bodies-case.ts';
+import { bodies, endpoints, requestOf } from '../../large-bodies/case.ts';
 import { cycle } from '../flow.ts';
 import type { HostileCase } from '../hostile-case.ts';
 import type { Tenant } from '../tenant.ts';

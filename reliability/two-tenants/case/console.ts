@@ -2,7 +2,7 @@
 
 import { MAX_KEPT_CHARACTERS } from '../../../src/console/request/interrupted-form.ts';
 import { send } from '../../../test/support/http.ts';
-import { requestBytes } from '../../connection.ts';
+import { requestBytes } from '../../support/connection.ts';
 import type { HostileCase } from '../hostile-case.ts';
 import type { Tenant } from '../tenant.ts';
 

@@ -1,6 +1,6 @@
 // Ordinary calls at full speed, as a busy tenant sends them.
 
-import { type CallName, type CallTarget, calls } from '../../call.ts';
+import { type CallName, type CallTarget, calls } from '../../support/call.ts';
 import type { HostileCase } from '../hostile-case.ts';
 
 const GROUPS = 200;

@@ -2,7 +2,7 @@
 
 import { mintApiToken } from '../../../src/domain/token.ts';
 import { send } from '../../../test/support/http.ts';
-import { requestBytes } from '../../connection.ts';
+import { requestBytes } from '../../support/connection.ts';
 import type { HostileCase } from '../hostile-case.ts';
 import type { Tenant } from '../tenant.ts';
 import { storeCatalogue } from './catalogues.ts';

@@ -1,7 +1,7 @@
 // Property schemas that are expensive to compile or to check with: refused schemas, schemas that the examples
 // of the service do not reach, and a stream of new schemas.
 
-import { type HostileSchema, hidden, hostileSchemas } from '../../hostile-schema-case.ts';
+import { type HostileSchema, hidden, hostileSchemas } from '../../hostile-schemas/case.ts';
 import { cycle } from '../flow.ts';
 import type { HostileCase } from '../hostile-case.ts';
 import { namesOf, type Tenant } from '../tenant.ts';

@@ -1,0 +1,120 @@
+// Observes the event loop of a service: its longest iteration as the service measures it, and the latency of
+// `/healthz`.
+
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import type { DatabaseKind, TestDatabase } from '../../test/support/database.ts';
+import { send } from '../../test/support/http.ts';
+import { eventually, Folder, type Service, serve } from '../../test/support/process.ts';
+import { QUIET } from './program.ts';
+import { DatabaseTokenIssuer, type TokenIssuer } from './token-issuer.ts';
+
+const PROBE_EVERY_MS = 5;
+
+export interface Monitored {
+  service: Service;
+  loop: EventLoop;
+  /** API token with the permission `admin`. */
+  token: string;
+  issuer: TokenIssuer;
+  database: TestDatabase;
+}
+
+/** Serves a new database with a process whose event loop is monitored, and runs the work meanwhile. */
+export async function whileMonitored<Result>(
+  kind: DatabaseKind,
+  work: (monitored: Monitored) => Promise<Result>,
+  settings: Record<string, string> = {},
+): Promise<Result> {
+  using folder = new Folder();
+  await using database = await kind.create();
+  const file = folder.join('longest-iteration');
+  await using service = await serve(folder, {
+    env: { ...database.env, ...QUIET, ...settings, ...monitored(file) },
+  });
+  await using issuer = await DatabaseTokenIssuer.open(database);
+  const { token } = await issuer.create('default', 'Customer', 'admin');
+  const loop = new EventLoop(service, file);
+  return await work({ service, loop, token, issuer, database });
+}
+
+/** Returns settings that monitor the event loop of a service and write its longest iterations to the file. */
+function monitored(file: string): Record<string, string> {
+  const monitor = pathToFileURL(`${import.meta.dirname}/event-loop-monitor.ts`);
+  // Set here, because the monitor is loaded before the program enables the cache.
+  const cache = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') };
+  return { ...cache, NODE_OPTIONS: `--import=${monitor.href}`, RIG_EVENT_LOOP_FILE: file };
+}
+
+interface LongestIteration {
+  longestMs: number;
+  longestCpuMs: number;
+}
+
+/** How long the event loop was blocked. */
+export interface TurnFigures {
+  longestTurnMs: number;
+  /** CPU time that the thread used: on a busy machine, iterations take longer. */
+  longestTurnCpuMs: number;
+}
+
+export interface LoopFigures extends TurnFigures {
+  slowestHealthMs: number;
+}
+
+class EventLoop {
+  readonly #service: Service;
+  readonly #file: string;
+
+  constructor(service: Service, file: string) {
+    this.#service = service;
+    this.#file = file;
+  }
+
+  /** Returns the result of the work, and figures of the event loop meanwhile. */
+  async during<Result>(work: () => Promise<Result>): Promise<[Result, LoopFigures]> {
+    const [[result, slowestHealthMs], turns] = await this.turnsDuring(() => this.#slowestHealthMs(work()));
+    return [result, { ...turns, slowestHealthMs: Math.round(slowestHealthMs) }];
+  }
+
+  /** Does the same without calling `/healthz`. */
+  async turnsDuring<Result>(work: () => Promise<Result>): Promise<[Result, TurnFigures]> {
+    await this.#longestIteration();
+    const result = await work();
+    const { longestMs, longestCpuMs } = await this.#longestIteration();
+    const figures = { longestTurnMs: Math.round(longestMs), longestTurnCpuMs: Math.round(longestCpuMs) };
+    return [result, figures];
+  }
+
+  /** Returns the longest iteration since the last call. */
+  async #longestIteration(): Promise<LongestIteration> {
+    rmSync(this.#file, { force: true });
+    this.#service.signal('SIGUSR2');
+    await eventually('the longest iteration of the event loop', () => existsSync(this.#file));
+    return JSON.parse(readFileSync(this.#file, 'utf8'));
+  }
+
+  /** The highest latency of `/healthz` while the work is running. */
+  async #slowestHealthMs<Result>(work: Promise<Result>): Promise<[Result, number]> {
+    let isDone = false;
+    let slowestMs = 0;
+    const probe = async (): Promise<void> => {
+      while (!isDone) {
+        const sentAt = performance.now();
+        await send(this.#service.url, { path: '/healthz' });
+        slowestMs = Math.max(slowestMs, performance.now() - sentAt);
+        await sleep(PROBE_EVERY_MS);
+      }
+    };
+    const probing = probe();
+    try {
+      return [await work, slowestMs];
+    } finally {
+      isDone = true;
+      await probing;
+    }
+  }
+}
