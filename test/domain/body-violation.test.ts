@@ -229,9 +229,10 @@ describe('A check', () => {
     assert.equal(check([{ a: [1, 2] }, { a: [2, 1] }, {}]), null);
     // Comparing each item with all others would take seconds.
     const items = Array.from({ length: 20_000 }, (_, index) => ({ index }));
-    const startedAt = performance.now();
+    const start = process.threadCpuUsage();
     assert.equal(check(items), null);
-    assert.ok(performance.now() - startedAt < 1_000);
+    const { user } = process.threadCpuUsage(start);
+    assert.ok(user / 1_000 < 1_000, `${user / 1_000} ms`);
   });
 
   it('refuses a list of violations, and shows 20 of them', () => {
