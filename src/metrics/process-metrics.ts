@@ -10,7 +10,7 @@ export interface Build {
 
 /** Metrics that walk all connections in each scrape, and are left out. */
 const EXPENSIVE = /^nodejs_active_/;
-const OF_THREAD = /^nodejs_(eventloop|heap|gc)_/;
+const THREAD_METRIC = /^nodejs_(eventloop|heap|gc)_/;
 const EVENT_LOOP_TIME = 'nodejs_eventloop_time_seconds_total';
 
 export function addProcessMetrics(registry: Registry, { version, database }: Build): void {
@@ -20,13 +20,13 @@ export function addProcessMetrics(registry: Registry, { version, database }: Bui
     labelNames: ['version', 'database'],
     registers: [registry],
   }).set({ version, database }, 1);
-  addDefaults(registry, {}, (name) => !EXPENSIVE.test(name) && !OF_THREAD.test(name));
+  addDefaults(registry, {}, (name) => !EXPENSIVE.test(name) && !THREAD_METRIC.test(name));
 }
 
 /** `thread` is the value of a label; null in a process with one serving thread. */
 export function addThreadMetrics(registry: Registry, thread: number | null): void {
   const labels: Record<string, string> = thread === null ? {} : { thread: String(thread) };
-  addDefaults(registry, labels, (name) => OF_THREAD.test(name));
+  addDefaults(registry, labels, (name) => THREAD_METRIC.test(name));
   new Counter({
     name: EVENT_LOOP_TIME,
     help: 'Time that the event loop was active or idle.',

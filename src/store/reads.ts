@@ -115,23 +115,23 @@ const TOTAL_DOCUMENTS = statement('total_documents')`
   select count(*), coalesce(sum(octet_length(document_id) + octet_length(body)), 0) from documents
   where workspace_id = $1 and environment = $2 and kind = $3`;
 
-const OF_ENDPOINT = 'workspace_id = $1 and environment = $2 and endpoint_id = $3';
+const HAS_ENDPOINT = 'workspace_id = $1 and environment = $2 and endpoint_id = $3';
 
 const FIND_DELIVERY = statement('find_delivery')`
-  select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and event_id = $4`;
+  select ${DELIVERY.names} from deliveries where ${HAS_ENDPOINT} and event_id = $4`;
 
 const LIST_DELIVERIES = statement('list_deliveries')`
-  select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and event_id < $4
+  select ${DELIVERY.names} from deliveries where ${HAS_ENDPOINT} and event_id < $4
   order by event_id desc limit $5`;
 
 // The subqueries read only the index of failed deliveries, which SQLite uses for nothing else here.
 const FIRST_FAILED = statement('find_first_failed_delivery')`
-  select (select created_at from deliveries where ${OF_ENDPOINT} and event_id = (
-    select min(event_id) from deliveries where ${OF_ENDPOINT} and state = 'failed'))`;
+  select (select created_at from deliveries where ${HAS_ENDPOINT} and event_id = (
+    select min(event_id) from deliveries where ${HAS_ENDPOINT} and state = 'failed'))`;
 
 const LIST_FAILED_DELIVERIES = statement('list_failed_deliveries')`
-  select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and event_id in (
-    select event_id from deliveries where ${OF_ENDPOINT} and state = 'failed' and event_id < $4
+  select ${DELIVERY.names} from deliveries where ${HAS_ENDPOINT} and event_id in (
+    select event_id from deliveries where ${HAS_ENDPOINT} and state = 'failed' and event_id < $4
     order by event_id desc limit $5)
   order by event_id desc`;
 
@@ -140,16 +140,16 @@ const COUNT_PENDING = statement('count_pending_deliveries')`
 
 const COUNT_PENDING_OF = statement('count_pending_deliveries_of_endpoint')`
   select count(*) from (
-    select 1 from deliveries where ${OF_ENDPOINT} and next_attempt_at is not null limit $4) as pending`;
+    select 1 from deliveries where ${HAS_ENDPOINT} and next_attempt_at is not null limit $4) as pending`;
 
 const LAST_DELIVERED = statement('find_last_delivered')`
   select max(last_attempt_at) from (
-    select state, last_attempt_at from deliveries where ${OF_ENDPOINT}
+    select state, last_attempt_at from deliveries where ${HAS_ENDPOINT}
     order by event_id desc limit ${NEWEST_DELIVERIES}) as newest
   where state = 'delivered'`;
 
 const FAILING_SINCE = statement('find_failing_since')`
-  select failing_since from failing_webhook_endpoints where ${OF_ENDPOINT}`;
+  select failing_since from failing_webhook_endpoints where ${HAS_ENDPOINT}`;
 
 const LIST_USAGE_OF_DAY = statement('list_usage_of_day')`
   select ${USAGE_COUNT.names} from usage_counts

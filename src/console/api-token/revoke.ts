@@ -20,7 +20,7 @@ export const apiTokenRevocation = formPages({
     const apiToken = await apiTokenIn(call);
     return {
       title: `Revoke API token ${isolated(apiTokenName(apiToken))}?`,
-      text: html`${isOfSession(call, apiToken) ? OF_SESSION : ''}
+      text: html`${isOfSession(call, apiToken) ? OWN_TOKEN : ''}
 ${(await isLastAdmin(call, apiToken)) ? LAST_ADMIN : ''}
 <p>Whatever uses it (${apiToken.permission}) is rejected from the next request on. This cannot be undone. Last used: ${lastUse(apiToken.lastUsedAt)}.</p>`,
       fields: NO_HTML,
@@ -31,7 +31,7 @@ ${(await isLastAdmin(call, apiToken)) ? LAST_ADMIN : ''}
   },
 });
 
-const OF_SESSION = html`<div class="problem" role="note"><p>You are signed in with this API token. Revoking it signs you out.</p></div>`;
+const OWN_TOKEN = html`<div class="problem" role="note"><p>You are signed in with this API token. Revoking it signs you out.</p></div>`;
 const LAST_ADMIN = html`<div class="problem" role="note"><p>No other active API token of this environment has the permission admin. Only the command line can create one afterwards.</p></div>`;
 
 /** Returns false if the API tokens do not fit on one page, because then it is unknown. */

@@ -70,8 +70,8 @@ interface Executor<Kind extends CommandKind> {
 
 const IN_TRANSACTION = { isTransaction: () => true };
 const UNREPEATABLE = { isRepeatable: false };
-const OF_USER_GROUP = { ...UNREPEATABLE, splitParts: oneOfEachKey, lock: lockUserGroups };
-const OF_ENDPOINT = {
+const USER_GROUP_CHANGE = { ...UNREPEATABLE, splitParts: oneOfEachKey, lock: lockUserGroups };
+const LOCKS_ENDPOINT = {
   locksRowsOf: ({ endpoint }: { endpoint: WebhookEndpointKey }) => endpoint,
 };
 
@@ -101,16 +101,16 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   copyEvents: singly(copyEvents, IN_TRANSACTION),
   copyDeliveries: singly(copyDeliveries),
   deleteOldEvents: singly(deleteOldEvents, IN_TRANSACTION),
-  deleteOldDeliveries: singly(deleteOldDeliveries, OF_ENDPOINT),
+  deleteOldDeliveries: singly(deleteOldDeliveries, LOCKS_ENDPOINT),
   // A repeated attempt would record it again.
   recordEvent: singly(recordEvent, { ...UNREPEATABLE, lock: lockTargets }),
-  claimDeliveries: singly(claimDeliveries, { ...IN_TRANSACTION, ...OF_ENDPOINT }),
+  claimDeliveries: singly(claimDeliveries, { ...IN_TRANSACTION, ...LOCKS_ENDPOINT }),
   finishAttempts: singly(finishAttempts),
-  retryDelivery: singly(retryDelivery, OF_ENDPOINT),
-  retryFailedDeliveries: singly(retryFailedDeliveries, OF_ENDPOINT),
-  cancelDeliveries: singly(cancelDeliveries, { ...IN_TRANSACTION, ...OF_ENDPOINT }),
-  deleteDeliveries: singly(deleteDeliveries, { ...IN_TRANSACTION, ...OF_ENDPOINT }),
-  setFailingSince: singly(setFailingSince, OF_ENDPOINT),
+  retryDelivery: singly(retryDelivery, LOCKS_ENDPOINT),
+  retryFailedDeliveries: singly(retryFailedDeliveries, LOCKS_ENDPOINT),
+  cancelDeliveries: singly(cancelDeliveries, { ...IN_TRANSACTION, ...LOCKS_ENDPOINT }),
+  deleteDeliveries: singly(deleteDeliveries, { ...IN_TRANSACTION, ...LOCKS_ENDPOINT }),
+  setFailingSince: singly(setFailingSince, LOCKS_ENDPOINT),
   eraseChanges: singly(eraseChanges),
   addTokenKeyId: singly(addTokenKeyId),
   removeTokenKeyIds: singly(removeTokenKeyIds),
@@ -118,9 +118,9 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   importUserGroup: jointly(importUserGroups, { ...IN_TRANSACTION, splitParts: oneOfEachToken }),
   copyUserGroups: singly(copyUserGroups, IN_TRANSACTION),
   // Between two attempts of an update another one may have been acknowledged.
-  updateUserGroup: jointly(updateUserGroups, OF_USER_GROUP),
+  updateUserGroup: jointly(updateUserGroups, USER_GROUP_CHANGE),
   // For the same reason; and the group may have been created again in between.
-  deleteUserGroup: jointly(deleteUserGroups, OF_USER_GROUP),
+  deleteUserGroup: jointly(deleteUserGroups, USER_GROUP_CHANGE),
   // For the same reason; and another rename may have been acknowledged.
   renameUserGroup: singly(renameUserGroup, { ...UNREPEATABLE, lock: lockRenamed }),
   copyRenames: singly(copyRenames),

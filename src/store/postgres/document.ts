@@ -19,7 +19,7 @@ import type { Session } from './client/session.ts';
 import type { CommandExecutor, QueryExecutor, Transaction } from './executor.ts';
 import { parameters } from './sent-rows.ts';
 
-const OF_KEY = 'where workspace_id = $1 and environment = $2 and kind = $3 and document_id = $4';
+const WHERE_KEY = 'where workspace_id = $1 and environment = $2 and kind = $3 and document_id = $4';
 
 export const LIST = statement('list_documents')`
   select ${DOCUMENT.names} from documents where workspace_id = $1 and environment = $2
@@ -37,10 +37,10 @@ export const PUT = statement('put_document')`
 export const COPY = statement('copy_document')`
   ${INSERT_VALUES} on conflict (workspace_id, environment, kind, document_id) do nothing`;
 
-export const DELETE = statement('delete_document')`delete from documents ${OF_KEY}`;
+export const DELETE = statement('delete_document')`delete from documents ${WHERE_KEY}`;
 
 export const RESEAL = statement('reseal_document')`
-  update documents set secret_key_id = $5, secret_ciphertext = $6 ${OF_KEY}
+  update documents set secret_key_id = $5, secret_ciphertext = $6 ${WHERE_KEY}
     and secret_key_id = $7 and secret_ciphertext = $8
   returning document_id`;
 

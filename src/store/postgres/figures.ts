@@ -4,7 +4,7 @@ import { TENANT } from '../entities.ts';
 import { statement } from '../statement.ts';
 import type { CommandExecutor } from './executor.ts';
 
-const OF_TENANT = 'workspace_id = $1 and environment = $2';
+const HAS_TENANT = 'workspace_id = $1 and environment = $2';
 
 export const START = statement('start_figures')`
   insert into environment_figures (workspace_id, environment, counting_until) values ($1, $2, $3)
@@ -13,7 +13,7 @@ export const START = statement('start_figures')`
 export const UPDATE = statement('update_figures')`
   update environment_figures
   set counting_until = $3, counted_at = coalesce($4, counted_at), figures = coalesce($5, figures)
-  where ${OF_TENANT} and counting_until = $6 returning workspace_id`;
+  where ${HAS_TENANT} and counting_until = $6 returning workspace_id`;
 
 export const putFigures: CommandExecutor<'putFigures'> = async (
   session,

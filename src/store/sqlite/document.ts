@@ -16,8 +16,8 @@ import type { Connection } from './file/connection.ts';
 import { asStoreError } from './file/file-error.ts';
 import { placeholders } from './placeholders.ts';
 
-const OF_KEY = 'workspace_id = ? and environment = ? and kind = ? and document_id = ?';
-const OF_ENVIRONMENT = `select ${DOCUMENT.names} from documents where workspace_id = ? and environment = ?
+const HAS_KEY = 'workspace_id = ? and environment = ? and kind = ? and document_id = ?';
+const LIST = `select ${DOCUMENT.names} from documents where workspace_id = ? and environment = ?
   order by kind, document_id`;
 const HAS_SECOND_PAGE = `select 1 from documents where workspace_id = ? and environment = ? limit 1 offset ${CONFIG_PAGE}`;
 const PUT = `insert into documents (${DOCUMENT.names}) values (${placeholders(DOCUMENT)})
@@ -25,9 +25,9 @@ const PUT = `insert into documents (${DOCUMENT.names}) values (${placeholders(DO
     body = excluded.body, secret_key_id = excluded.secret_key_id, secret_ciphertext = excluded.secret_ciphertext,
     updated_at = excluded.updated_at`;
 const COPY = `insert into documents (${DOCUMENT.names}) values (${placeholders(DOCUMENT)}) on conflict do nothing`;
-const DELETE = `delete from documents where ${OF_KEY}`;
+const DELETE = `delete from documents where ${HAS_KEY}`;
 const RESEAL = `update documents set secret_key_id = ?, secret_ciphertext = ?
-  where ${OF_KEY} and secret_key_id = ? and secret_ciphertext = ?`;
+  where ${HAS_KEY} and secret_key_id = ? and secret_ciphertext = ?`;
 const INCREMENT = `insert into environments (workspace_id, environment, config_version) values (?, ?, 1)
   on conflict (workspace_id, environment) do update set config_version = config_version + 1`;
 
@@ -36,9 +36,7 @@ export const findConfig: QueryExecutor<'findConfig'> = (connection, { tenant }) 
   const cells = TENANT.cells(tenant);
   const version = connection.read(READS.findConfigVersion({ tenant }));
   const isLarge = connection.get(HAS_SECOND_PAGE, cells) !== undefined;
-  const pages = isLarge
-    ? readPages(connection, cells)
-    : [DOCUMENT.readAll(connection.all(OF_ENVIRONMENT, cells))];
+  const pages = isLarge ? readPages(connection, cells) : [DOCUMENT.readAll(connection.all(LIST, cells))];
   return { version, pages };
 };
 
@@ -50,7 +48,7 @@ function* readPages(connection: Connection, tenant: readonly Cell[]): Iterable<D
   const snapshot = connection.openAnother();
   try {
     let page: Document[] = [];
-    for (const row of snapshot.iterate(OF_ENVIRONMENT, tenant)) {
+    for (const row of snapshot.iterate(LIST, tenant)) {
       page.push(DOCUMENT.read(row));
       if (page.length < CONFIG_PAGE) continue;
       yield page;

@@ -3,12 +3,12 @@
 import { TENANT } from '../entities.ts';
 import type { CommandExecutor } from './executor.ts';
 
-const OF_TENANT = 'workspace_id = ? and environment = ?';
+const HAS_TENANT = 'workspace_id = ? and environment = ?';
 const START = `insert into environment_figures (workspace_id, environment, counting_until) values (?, ?, ?)
   on conflict do nothing`;
 const UPDATE = `update environment_figures
   set counting_until = ?, counted_at = coalesce(?, counted_at), figures = coalesce(?, figures)
-  where ${OF_TENANT} and counting_until = ?`;
+  where ${HAS_TENANT} and counting_until = ?`;
 
 export const putFigures: CommandExecutor<'putFigures'> = (
   connection,

@@ -5,13 +5,13 @@ import type { CommandExecutor, QueryExecutor } from './executor.ts';
 import { nextKey } from './next-key.ts';
 import { placeholders } from './placeholders.ts';
 
-const OF_TENANT = 'workspace_id = ? and environment = ?';
+const HAS_TENANT = 'workspace_id = ? and environment = ?';
 const INSERT = `insert into usage_counts (${USAGE_COUNT.names}) values (${placeholders(USAGE_COUNT)}) on conflict`;
 const ADD = `${INSERT} do update set count = count + excluded.count`;
 const COPY = `${INSERT} do nothing`;
 const KEY = 'workspace_id, environment, provided_id, day, kind, integration';
 const DELETE_OLD = `delete from usage_counts where (${KEY}) in (
-    select ${KEY} from usage_counts where ${OF_TENANT} and day < ? order by day limit ?)`;
+    select ${KEY} from usage_counts where ${HAS_TENANT} and day < ? order by day limit ?)`;
 const findNext = nextKey(
   TENANT,
   (condition) => `select ${TENANT_WITH_USAGE.names} from usage_counts where ${condition}

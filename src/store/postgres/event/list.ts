@@ -24,9 +24,9 @@ export const HORIZON = statement('event_horizon')`
 // Changes may be large, so the sizes are queried first, which PostgreSQL knows without reading the texts.
 const CANDIDATE = 'select position, event_id, type, coalesce(octet_length(changes), 0)';
 const SELECT = `select ${EVENT.names}`;
-const OF_TENANT = 'from events where workspace_id = $1 and environment = $2';
-const OF_TARGET = `${OF_TENANT} and bucket = $3 and target_type = $4 and target_id = $5`;
-const OF_TYPE = '($8::text is null or type = $8::text)';
+const EVENTS_OF_TENANT = 'from events where workspace_id = $1 and environment = $2';
+const EVENTS_OF_TARGET = `${EVENTS_OF_TENANT} and bucket = $3 and target_type = $4 and target_id = $5`;
+const HAS_TYPE = '($8::text is null or type = $8::text)';
 
 interface Listing {
   scan: Statement;
@@ -38,19 +38,19 @@ interface Listing {
 // which takes 10 milliseconds.
 export const FEED_NEWEST: Listing = {
   scan: statement('scan_events_newest')`
-    ${CANDIDATE} ${OF_TENANT} and (position, event_id) < ($3, $4) order by position desc, event_id desc limit $5`,
+    ${CANDIDATE} ${EVENTS_OF_TENANT} and (position, event_id) < ($3, $4) order by position desc, event_id desc limit $5`,
   list: statement('list_events_newest')`
-    ${SELECT} ${OF_TENANT} and (position, event_id) < ($3, $4) and (position, event_id) >= ($5, $6)
-    and position = any ($7::bigint[]) and ${OF_TYPE} order by position desc, event_id desc`,
+    ${SELECT} ${EVENTS_OF_TENANT} and (position, event_id) < ($3, $4) and (position, event_id) >= ($5, $6)
+    and position = any ($7::bigint[]) and ${HAS_TYPE} order by position desc, event_id desc`,
 };
 
 export const FEED_OLDEST: Listing = {
   scan: statement('scan_events_oldest')`
-    ${CANDIDATE} ${OF_TENANT} and (position, event_id) > ($3, $4) and position < $5
+    ${CANDIDATE} ${EVENTS_OF_TENANT} and (position, event_id) > ($3, $4) and position < $5
     order by position, event_id limit $6`,
   list: statement('list_events_oldest')`
-    ${SELECT} ${OF_TENANT} and (position, event_id) > ($3, $4) and (position, event_id) <= ($5, $6)
-    and position = any ($7::bigint[]) and ${OF_TYPE} order by position, event_id`,
+    ${SELECT} ${EVENTS_OF_TENANT} and (position, event_id) > ($3, $4) and (position, event_id) <= ($5, $6)
+    and position = any ($7::bigint[]) and ${HAS_TYPE} order by position, event_id`,
 };
 
 // Needs no horizon: the events of a target are committed in the order of their positions. Selected by
@@ -58,23 +58,23 @@ export const FEED_OLDEST: Listing = {
 // all targets.
 export const TARGET_NEWEST: Listing = {
   scan: statement('scan_target_events_newest')`
-    ${CANDIDATE} ${OF_TARGET} and position > $6 and position <= $7 order by position desc limit $8`,
+    ${CANDIDATE} ${EVENTS_OF_TARGET} and position > $6 and position <= $7 order by position desc limit $8`,
   list: statement('list_target_events_newest')`
-    ${SELECT} ${OF_TARGET} and position = any ($6::bigint[]) order by position desc`,
+    ${SELECT} ${EVENTS_OF_TARGET} and position = any ($6::bigint[]) order by position desc`,
 };
 
 export const TARGET_OLDEST: Listing = {
   scan: statement('scan_target_events_oldest')`
-    ${CANDIDATE} ${OF_TARGET} and position > $6 and position <= $7 order by position limit $8`,
+    ${CANDIDATE} ${EVENTS_OF_TARGET} and position > $6 and position <= $7 order by position limit $8`,
   list: statement('list_target_events_oldest')`
-    ${SELECT} ${OF_TARGET} and position = any ($6::bigint[]) order by position`,
+    ${SELECT} ${EVENTS_OF_TARGET} and position = any ($6::bigint[]) order by position`,
 };
 
 export const NEXT_TENANT = statement('find_next_tenant')`
   select ${TENANT_WITH_EVENTS.names} from events where (workspace_id, environment) > ($1, $2)
   order by workspace_id, environment, position limit 1`;
 
-export const HAS_MORE = statement('has_more_events')`select 1 ${OF_TARGET} offset $6 limit 1`;
+export const HAS_MORE = statement('has_more_events')`select 1 ${EVENTS_OF_TARGET} offset $6 limit 1`;
 
 export const listEvents: QueryExecutor<'listEvents'> = async (session, search) => {
   const { tenant, target, order, type, readsToEnd } = search;
@@ -132,7 +132,7 @@ export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = async (session, { t
   return (await session.query(HAS_MORE, [...targetCells(tenant, target), than])).length > 0;
 };
 
-/** The parameters of `OF_TARGET`. */
+/** The parameters of `EVENTS_OF_TARGET`. */
 function targetCells(tenant: Tenant, target: EventTarget): unknown[] {
   return [...TENANT.cells(tenant), bucketOfTarget(tenant, target), target.type, target.id];
 }

@@ -114,13 +114,13 @@ export const LAST_RENAMES = statement('last_rename_positions')`
   where stored.bucket = any ($1::integer[])
   group by sent.ordinal`;
 
-const OF_USER_GROUP = 'where bucket = $1 and workspace_id = $2 and environment = $3';
+const WHERE_USER_GROUP = 'where bucket = $1 and workspace_id = $2 and environment = $3';
 
 export const LAST_POSITION = statement('last_event_position')`
-  select max(position) from events ${OF_USER_GROUP} and target_type = 'user_group' and target_id = $4`;
+  select max(position) from events ${WHERE_USER_GROUP} and target_type = 'user_group' and target_id = $4`;
 
 export const LAST_RENAME = statement('last_rename_position')`
-  select max(position) from user_group_renames ${OF_USER_GROUP} and provided_id = $4`;
+  select max(position) from user_group_renames ${WHERE_USER_GROUP} and provided_id = $4`;
 
 export const INSERT_AT = statement('insert_events_at')`
   insert into events (${EVENT.names}) select ${EVENT.names} from ${sentRows(EVENT)}`;

@@ -6,7 +6,7 @@ import { AHEAD_EVENTS } from '../../port.ts';
 import type { CommandExecutor } from '../executor.ts';
 import type { Connection } from '../file/connection.ts';
 
-const OF_TARGET = 'workspace_id = ? and environment = ? and target_type = ? and target_id = ?';
+const HAS_TARGET = 'workspace_id = ? and environment = ? and target_type = ? and target_id = ?';
 const DELETE_OLD = `delete from events where position in (
     select position from events where workspace_id = ? and environment = ? order by position limit ?)
   and occurred_at < ?`;
@@ -19,15 +19,15 @@ const DELETE_OLD_AND_AHEAD = `delete from events where position in (
 /** A rename only links earlier events to its own: it is deleted when they are. */
 const DELETE_RENAMES = `delete from user_group_renames where workspace_id = ? and environment = ? and position < (
     select coalesce(min(position), ${Number.MAX_SAFE_INTEGER}) from events where workspace_id = ? and environment = ?)`;
-const NEXT_OF_TARGET = `from events where ${OF_TARGET} and position > ? and position <= ?
+const NEXT_OF_TARGET = `from events where ${HAS_TARGET} and position > ? and position <= ?
   order by position limit ?`;
 const FIND_ERASABLE = `select count(*), max(position) from (
     select position from (select position, changes is not null as is_erasable ${NEXT_OF_TARGET})
     where is_erasable limit ?)`;
 const FIND_LAST_SCANNED = `select max(position) from (select position ${NEXT_OF_TARGET})`;
-const ERASE_LAST = `update events set changes = null where ${OF_TARGET} and position > ? and changes is not null`;
+const ERASE_LAST = `update events set changes = null where ${HAS_TARGET} and position > ? and changes is not null`;
 const ERASE = `update events set changes = null
-  where ${OF_TARGET} and position > ? and position <= ? and changes is not null`;
+  where ${HAS_TARGET} and position > ? and position <= ? and changes is not null`;
 
 export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = (
   connection,

@@ -8,8 +8,8 @@ import type { Cell } from '../../row-shape.ts';
 import type { QueryExecutor } from '../executor.ts';
 import { nextKey } from '../next-key.ts';
 
-const OF_TARGET = 'workspace_id = ? and environment = ? and target_type = ? and target_id = ?';
-const HAS_MORE = `select 1 from events where ${OF_TARGET} limit 1 offset ?`;
+const HAS_TARGET = 'workspace_id = ? and environment = ? and target_type = ? and target_id = ?';
+const HAS_MORE = `select 1 from events where ${HAS_TARGET} limit 1 offset ?`;
 const findNext = nextKey(
   TENANT,
   (condition) => `select ${TENANT_WITH_EVENTS.names} from events where ${condition}
@@ -43,7 +43,7 @@ function searchStatement(search: EventSearch): { sql: string; values: Cell[] } {
   const { tenant, target, order, type, scanLimit } = search;
   const direction = order === 'newest' ? 'desc' : 'asc';
   const columns = EVENT.names.replace('changes', 'case when ? in (type, ?) then changes end');
-  const where = target === null ? 'workspace_id = ? and environment = ?' : OF_TARGET;
+  const where = target === null ? 'workspace_id = ? and environment = ?' : HAS_TARGET;
   const sql = `select ${columns} from events where ${where} and position > ? and position <= ?
     order by position ${direction} limit ?`;
   const { after, upTo } = searchRange(search);

@@ -4,10 +4,10 @@ import { eraseLastChanges } from '../event/delete.ts';
 import { record } from '../event/record.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { forgetImportedToken } from './imported-token.ts';
-import { findByKey, OF_KEY } from './user-group.ts';
+import { findByKey, HAS_KEY } from './user-group.ts';
 
 const DELETE = `delete from user_groups
-  where ${OF_KEY}`;
+  where ${HAS_KEY}`;
 
 export const deleteUserGroup: CommandExecutor<'deleteUserGroup'> = (
   connection,

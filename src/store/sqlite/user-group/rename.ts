@@ -7,10 +7,10 @@ import { record } from '../event/record.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { placeholders } from '../placeholders.ts';
 import { moveImportedToken } from './imported-token.ts';
-import { findByKey, OF_KEY } from './user-group.ts';
+import { findByKey, HAS_KEY } from './user-group.ts';
 
 const TAKE = `delete from user_groups
-  where ${OF_KEY}`;
+  where ${HAS_KEY}`;
 const PLACE = `insert into user_groups (${USER_GROUP.names})
   values (${placeholders(USER_GROUP)})`;
 const ADD = `insert into user_group_renames (${RENAME.names})

@@ -5,13 +5,13 @@ import { USER_GROUP_KEY } from '../../entities.ts';
 import { record } from '../event/record.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { forgetImportedToken } from './imported-token.ts';
-import { findByToken, OF_KEY } from './user-group.ts';
+import { findByToken, HAS_KEY } from './user-group.ts';
 
 const ROTATE = `update user_groups set token_digest = ?, token_key_id = ?, token_ciphertext = ?,
     previous_token_digest = token_digest, previous_token_expires_at = ?, version = version + 1, updated_at = ?
   where bucket = ? and token_digest = ?`;
 const RESEAL = `update user_groups set token_key_id = ?, token_ciphertext = ?
-  where ${OF_KEY}
+  where ${HAS_KEY}
     and token_key_id = ? and token_ciphertext = ?`;
 
 /** Returns null if the group has another token by now, or does not meet the precondition. */

@@ -4,12 +4,12 @@ import { USER_GROUP_KEY } from '../../entities.ts';
 import { isUnchanged, suspensionAfter } from '../../user-group-update.ts';
 import { record } from '../event/record.ts';
 import type { CommandExecutor } from '../executor.ts';
-import { findByKey, OF_KEY } from './user-group.ts';
+import { findByKey, HAS_KEY } from './user-group.ts';
 
 const SET = 'mapping = ?, properties = ?, suspended_at = ?, version = version + 1, updated_at = ?';
-const UPDATE = `update user_groups set ${SET} where ${OF_KEY}`;
+const UPDATE = `update user_groups set ${SET} where ${HAS_KEY}`;
 // Sets the name only if it changes: SQLite would write its index in any case, half as many pages again.
-const UPDATE_WITH_NAME = `update user_groups set name = ?, ${SET} where ${OF_KEY}`;
+const UPDATE_WITH_NAME = `update user_groups set name = ?, ${SET} where ${HAS_KEY}`;
 
 export const updateUserGroup: CommandExecutor<'updateUserGroup'> = (connection, command) => {
   const { key, precondition, now } = command;

@@ -16,24 +16,25 @@ import type { Connection } from '../file/connection.ts';
 import { findImportedToken } from './imported-token.ts';
 
 /** The parameters are the cells of `USER_GROUP_KEY`. */
-export const OF_KEY = 'bucket = ? and workspace_id = ? and environment = ? and provided_id = ?';
-const BY_KEY = `select ${USER_GROUP_BESIDE_KEY.names} from user_groups
-  where ${OF_KEY}`;
-const BY_TOKEN = `select ${USER_GROUP.names} from user_groups where bucket = ? and token_digest = ?`;
-const BY_PREVIOUS_TOKEN = `select ${USER_GROUP.names} from user_groups where bucket = ? and previous_token_digest = ?`;
+export const HAS_KEY = 'bucket = ? and workspace_id = ? and environment = ? and provided_id = ?';
+const FIND_BY_KEY = `select ${USER_GROUP_BESIDE_KEY.names} from user_groups
+  where ${HAS_KEY}`;
+const FIND_BY_TOKEN = `select ${USER_GROUP.names} from user_groups where bucket = ? and token_digest = ?`;
+const FIND_BY_PREVIOUS_TOKEN = `select ${USER_GROUP.names} from user_groups where bucket = ? and previous_token_digest = ?`;
 // The unary plus prevents the use of the primary key's index. The row of a token that does not resolve is not
 // read, so its size does not distinguish it from an unknown token.
 const RESOLVES_FOR_TENANT = 'suspended_at is null and +workspace_id = ? and +environment = ?';
-const RESOLVE = `${BY_TOKEN} and ${RESOLVES_FOR_TENANT}`;
-const RESOLVE_PREVIOUS = `${BY_PREVIOUS_TOKEN} and ${RESOLVES_FOR_TENANT} and previous_token_expires_at > ?`;
+const RESOLVE = `${FIND_BY_TOKEN} and ${RESOLVES_FOR_TENANT}`;
+const RESOLVE_PREVIOUS = `${FIND_BY_PREVIOUS_TOKEN} and ${RESOLVES_FOR_TENANT} and previous_token_expires_at > ?`;
 export function findByKey(connection: Connection, key: UserGroupKey): UserGroup | null {
-  const row = connection.get(BY_KEY, USER_GROUP_KEY.cells(key));
+  const row = connection.get(FIND_BY_KEY, USER_GROUP_KEY.cells(key));
   return row === undefined ? null : toUserGroupWithKey(key, row);
 }
 
 export function findByToken(connection: Connection, { bucket, digest }: TokenAddress): UserGroup | null {
   return toUserGroup(
-    connection.get(BY_TOKEN, [bucket, digest]) ?? connection.get(BY_PREVIOUS_TOKEN, [bucket, digest]),
+    connection.get(FIND_BY_TOKEN, [bucket, digest]) ??
+      connection.get(FIND_BY_PREVIOUS_TOKEN, [bucket, digest]),
   );
 }
 

@@ -11,32 +11,32 @@ import type { Connection } from '../file/connection.ts';
 import { nextKey } from '../next-key.ts';
 import { placeholders } from '../placeholders.ts';
 
-const OF_ENDPOINT = 'workspace_id = ? and environment = ? and endpoint_id = ?';
+const HAS_ENDPOINT = 'workspace_id = ? and environment = ? and endpoint_id = ?';
 const findNextPending = nextKey(
   ENDPOINT_POSITION,
   (condition) => `select ${WEBHOOK_ENDPOINT_KEY.names}, next_attempt_at from deliveries
     where next_attempt_at is not null and ${condition}
     order by workspace_id, environment, endpoint_id, next_attempt_at limit 1`,
 );
-const FIND_FAILED = `select event_id from deliveries where ${OF_ENDPOINT} and state = 'failed' and event_id > ?
+const FIND_FAILED = `select event_id from deliveries where ${HAS_ENDPOINT} and state = 'failed' and event_id > ?
   order by event_id limit ?`;
-const FIND_DUE = `select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and next_attempt_at between ? and ?
+const FIND_DUE = `select ${DELIVERY.names} from deliveries where ${HAS_ENDPOINT} and next_attempt_at between ? and ?
   order by next_attempt_at limit ?`;
-const CLAIM = `update deliveries set next_attempt_at = ? where ${OF_ENDPOINT} and event_id = ?`;
+const CLAIM = `update deliveries set next_attempt_at = ? where ${HAS_ENDPOINT} and event_id = ?`;
 const FINISH = `update deliveries set state = ?1, attempts = attempts + 1, next_attempt_at = ?2, last_attempt_at = ?3,
     response_status = ?4, error = ?5, attempt_log = ?6
   where workspace_id = ?7 and environment = ?8 and endpoint_id = ?9 and event_id = ?10
     and (next_attempt_at = ?11 or ?1 = 'delivered' and next_attempt_at > ?11)`;
 const RETRY = `update deliveries set state = 'pending', attempts = 0, next_attempt_at = ?
-  where ${OF_ENDPOINT} and event_id = ?`;
+  where ${HAS_ENDPOINT} and event_id = ?`;
 const CANCEL = `update deliveries set state = 'failed', next_attempt_at = null, error = ?
-  where ${OF_ENDPOINT} and event_id in (
-    select event_id from deliveries where ${OF_ENDPOINT} and next_attempt_at is not null limit ?)`;
-const DELETE = `delete from deliveries where ${OF_ENDPOINT} and event_id in (
-    select event_id from deliveries where ${OF_ENDPOINT} order by event_id limit ?)`;
+  where ${HAS_ENDPOINT} and event_id in (
+    select event_id from deliveries where ${HAS_ENDPOINT} and next_attempt_at is not null limit ?)`;
+const DELETE = `delete from deliveries where ${HAS_ENDPOINT} and event_id in (
+    select event_id from deliveries where ${HAS_ENDPOINT} order by event_id limit ?)`;
 const SET_FAILING = `insert into failing_webhook_endpoints (${FAILING_ENDPOINT.names})
   values (${placeholders(FAILING_ENDPOINT)}) on conflict do nothing`;
-const CLEAR_FAILING = `delete from failing_webhook_endpoints where ${OF_ENDPOINT}`;
+const CLEAR_FAILING = `delete from failing_webhook_endpoints where ${HAS_ENDPOINT}`;
 
 export const findPendingEndpoint: QueryExecutor<'findPendingEndpoint'> = (connection, { after }) => {
   const row = findNextPending(connection, ENDPOINT_POSITION.cells(after));
