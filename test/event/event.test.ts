@@ -435,12 +435,19 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     const [update] = await list(token, { type: 'user_group.updated', limit: 1 });
     const actor = update!.actor.id!;
     assert.equal((await list(token, { actor })).length, 4);
-    assert.equal((await list(token, { actor: actor + 1 })).length, 0);
+    for (const other of [actor + 1, Number.MAX_SAFE_INTEGER])
+      assert.equal((await list(token, { actor: other })).length, 0);
     const first = await page(token, { field: 'mapping.40', limit: 1 });
     assert.equal(first.json.events.length, 1);
     const mixed = await page(token, { field: 'name', cursor: first.json.next_cursor });
     assert.equal(mixed.status, 400);
-    for (const wrong of [{ actor: 0 }, { since: 'yesterday' }, { field: '' }, { target_type: 'x' }])
+    for (const wrong of [
+      { actor: 0 },
+      { actor: 2 ** 53 },
+      { since: 'yesterday' },
+      { field: '' },
+      { target_type: 'x' },
+    ])
       assert.equal((await page(token, wrong as Query)).status, 400, JSON.stringify(wrong));
   });
 

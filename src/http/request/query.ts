@@ -116,7 +116,7 @@ function decode(text: string, where: string): string {
 function parse(type: string, encoded: string): string | number | boolean | string[] {
   if (type === 'array') return encoded.split(',').map((element) => decode(element, WHERE));
   const text = decode(encoded, WHERE);
-  if (type === 'integer' && /^(?:0|-?[1-9]\d{0,14})$/.test(text)) return Number(text);
+  if (type === 'integer' && /^(?:0|-?[1-9]\d{0,15})$/.test(text)) return Number(text);
   return type === 'boolean' && (text === 'true' || text === 'false') ? text === 'true' : text;
 }
 

@@ -14,7 +14,8 @@ import { Problem } from '../../problem.ts';
 
 // Visible ASCII except quotes, and non-ASCII bytes (RFC 9110 §8.8.3). Commas are allowed.
 const ENTITY_TAG = String.raw`(?:W/)?"[\x21\x23-\x7E\x80-\xFF]*"`;
-const ENTITY_TAGS = new RegExp(String.raw`^[ \t]*${ENTITY_TAG}(?:[ \t]*,[ \t]*${ENTITY_TAG})*[ \t]*$`);
+// Empty elements of the list are ignored, as RFC 9110 §5.6.1 requires.
+const ENTITY_TAGS = new RegExp(String.raw`^[ \t,]*${ENTITY_TAG}(?:[ \t]*,[ \t,]*${ENTITY_TAG})*[ \t,]*$`);
 
 export function setEntityTag(reply: FastifyReply, userGroup: UserGroup): void {
   setVersionTag(reply, versionTag(userGroup));

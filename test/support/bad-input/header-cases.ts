@@ -178,7 +178,7 @@ export function fieldsInQuery(operations: readonly AnyEndpoint[]): BadCase[] {
 }
 
 const malformedTags = [
-  ...words(`x 1-1 '1-1' "1-1 1-1" "1-1", ,"1-1" "1-1",,"1-2" w/"1-1" W/1-1 *,"1-1" ** "1"1" " ""x`),
+  ...words(`x 1-1 '1-1' "1-1 1-1" , ,, w/"1-1" W/1-1 *,"1-1" ** "1"1" " ""x`),
   '',
   '"1-1" "1-2"',
   '"1-1 "',
