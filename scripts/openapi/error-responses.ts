@@ -4,7 +4,7 @@
 import type { OpenAPIV3_1 } from 'openapi-types';
 import type { Protocol } from '../../src/http/protocol.ts';
 import { oauthErrors, problemBody, problems } from '../../src/http/response/problem.ts';
-import { type NamedSchema, objectSchema } from '../../src/http/schema.ts';
+import { type NamedSchema, objectSchema, titled } from '../../src/http/schema.ts';
 import type { Problem, ProblemCode } from '../../src/problem.ts';
 import { occurrences } from './occurrence.ts';
 import { type Operation, possibleProblemCodes } from './operation.ts';
@@ -49,15 +49,18 @@ export const problemSchema: NamedSchema = {
       },
       errors: {
         type: 'array',
-        items: objectSchema({
-          pointer: {
-            type: 'string',
-            description:
-              'JSON Pointer (RFC 6901) into the body. Empty for the body itself. A name longer than 300 characters is ' +
-              'truncated and ends with `… (cut off)`.',
-          },
-          detail: { type: 'string', description: 'What is wrong with it.' },
-        }),
+        items: titled(
+          'Violation',
+          objectSchema({
+            pointer: {
+              type: 'string',
+              description:
+                'JSON Pointer (RFC 6901) into the body. Empty for the body itself. A name longer than 300 characters is ' +
+                'truncated and ends with `… (cut off)`.',
+            },
+            detail: { type: 'string', description: 'What is wrong with it.' },
+          }),
+        ),
         description: 'The invalid fields of the body, at most 20; absent if there are none.',
       },
     },

@@ -64,16 +64,22 @@ export const name = {
   description: 'Name of the user group. Need not be unique.',
 } as const satisfies FieldSchema;
 
+export const nullableDataSourceReference = {
+  type: ['string', 'integer', 'null'],
+  minLength: 1,
+  maxLength: limits.textCodePoints,
+  minimum: Number.MIN_SAFE_INTEGER,
+  maximum: Number.MAX_SAFE_INTEGER,
+} as const;
+
 export const mapping = {
   type: ['object', 'null'],
   maxProperties: limits.mapEntries,
   propertyNames: text,
   additionalProperties: {
+    ...nullableDataSourceReference,
+    title: 'DataSourceReference',
     type: ['string', 'integer'],
-    minLength: 1,
-    maxLength: limits.textCodePoints,
-    minimum: Number.MIN_SAFE_INTEGER,
-    maximum: Number.MAX_SAFE_INTEGER,
   },
   description: "Schema id to data source: the data source's id, or the caller's own id of it.",
 } as const satisfies FieldSchema;

@@ -12,7 +12,7 @@ import { Json, jsonArray, jsonObject, raw, successBody } from './json.ts';
 import { documentIdParameter, type pathParameters } from './request/path-parameter.ts';
 import { noQuery, type QueryType, queryType } from './request/query.ts';
 import { setDocumentTag } from './response/entity-tag.ts';
-import { objectSchema, pageSchema, type Schema, successSchema, timestampSchema } from './schema.ts';
+import { objectSchema, pageSchema, type Schema, successSchema, timestampSchema, titled } from './schema.ts';
 
 export interface DocumentKindApi<Body> extends DocumentOperations<Body> {
   definition: DocumentDefinition;
@@ -95,7 +95,7 @@ function documentApi<Body>(kind: DocumentKindApi<Body>) {
   const member = definition.kind;
   const members = `${member}s`;
   const collection = `/v1/${members.replace('_', '-')}`;
-  const schema = documentSchema(kind);
+  const schema = titled(`${name}Document`, documentSchema(kind));
   return {
     kind,
     /** Member of a response with one document. */

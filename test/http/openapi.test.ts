@@ -46,12 +46,12 @@ function routesOfService(): Set<string> {
   return routes;
 }
 
-/** Returns every nested schema that has a type, with its path. */
+/** Returns every nested schema that has a type or a choice, with its path. */
 function schemasIn(schema: object, path: string): { path: string; schema: Schema }[] {
   const nested = Object.entries(schema).flatMap(([key, member]) =>
     typeof member === 'object' && member !== null ? schemasIn(member, `${path}/${key}`) : [],
   );
-  return 'type' in schema ? [{ path, schema: schema as Schema }, ...nested] : nested;
+  return 'type' in schema || 'anyOf' in schema ? [{ path, schema: schema as Schema }, ...nested] : nested;
 }
 
 describe('The description of the API', () => {
@@ -75,6 +75,18 @@ describe('The description of the API', () => {
     for (const { path, schema } of objects) {
       assert.ok('properties' in schema || 'additionalProperties' in schema, path);
     }
+  });
+
+  it('has a name for every object and choice that it repeats: generators give each occurrence a type', () => {
+    const repeatable = Object.entries(description.schemas)
+      .flatMap(([name, schema]) => schemasIn(schema, name))
+      .filter(({ path, schema }) => path.includes('/') && (schema.properties ?? schema.anyOf) !== undefined);
+    const alike = Map.groupBy(repeatable, ({ schema: { description, ...rest } }) => JSON.stringify(rest));
+    const repeated = [...alike.values()].filter(({ length }) => length > 1);
+    assert.deepEqual(
+      repeated.map((each) => each.map(({ path }) => path)),
+      [],
+    );
   });
 
   it('gives no value several types but null, which generators refuse', () => {

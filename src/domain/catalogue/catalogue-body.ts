@@ -8,19 +8,12 @@ import { findCredential } from './credential.ts';
 
 const name = { ...field.name, description: 'For people. Need not be unique.' } as const;
 
-const reference = {
-  type: ['string', 'integer', 'null'],
-  minLength: 1,
-  maxLength: field.limits.textCodePoints,
-  minimum: Number.MIN_SAFE_INTEGER,
-  maximum: Number.MAX_SAFE_INTEGER,
-} as const;
-
 /** The fields of a schema. */
 export const schemaFields = {
   name,
   default_data_source: {
-    ...reference,
+    ...field.nullableDataSourceReference,
+    title: 'DefaultDataSource',
     description:
       'The data source of user groups whose mapping has no entry for this schema, as in a mapping: its number, or your id of it. null: none.',
   },

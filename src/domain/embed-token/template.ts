@@ -23,6 +23,7 @@ export type Template =
 const member = { type: 'string', minLength: 1, maxLength: 255 } as const;
 
 export const templateSchema = {
+  title: 'ClaimTemplate',
   type: 'object',
   description:
     'Where the value comes from. Exactly one of: `property`, a member of the properties of the user group; `mapping`, a ' +

@@ -15,7 +15,7 @@ const body = bodyType({
     mapping: {
       ...field.mapping,
       // Accepts null, which removes an entry.
-      additionalProperties: { ...field.mapping.additionalProperties, type: ['string', 'integer', 'null'] },
+      additionalProperties: field.nullableDataSourceReference,
     },
     properties: field.properties,
   },
