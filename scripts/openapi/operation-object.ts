@@ -139,15 +139,18 @@ function requestBody({
 
 function responseObject(
   { description, headers = [], schema, mediaType = 'application/json', examples }: ResponseDescription,
-  { endpoint }: Operation,
+  { endpoint, description: { problems } }: Operation,
 ): OpenAPIV3_1.ResponseObject {
+  const violations = problems?.includes('mapping_invalid') ? (['User-Group-Violations'] as const) : [];
   const content = schema && {
     schema: { $ref: `#/components/schemas/${schema.name}` },
     ...(examples && { examples }),
   };
   return {
     description,
-    headers: headerReferences(endpoint === null ? headers : [...headers, ...RATE_LIMIT_HEADERS]),
+    headers: headerReferences(
+      endpoint === null ? headers : [...headers, ...violations, ...RATE_LIMIT_HEADERS],
+    ),
     ...(content && { content: { [mediaType]: content } }),
   };
 }

@@ -17,7 +17,7 @@ export const responseHeaders = {
     example: EXAMPLE_REQUEST_ID,
   },
   'Cache-Control': {
-    description: 'Caches must not store responses, except the keys of an issuer.',
+    description: 'Caches must not store responses, except the documents of an issuer.',
     required: true,
     schema: { type: 'string', enum: ['no-store', `max-age=${MAX_AGE_SECONDS}`] },
     example: 'no-store',
@@ -41,6 +41,12 @@ export const responseHeaders = {
     description: 'Present if the user group is suspended: its token does not resolve until it is resumed.',
     schema: { type: 'string', enum: ['true'] },
     example: 'true',
+  },
+  'User-Group-Violations': {
+    description:
+      'Percent-encoded JSON pointers to what violates a rule in the mode `report`, at most 20 and 4 KiB. The change was made.',
+    schema: { type: 'string', pattern: '^/[^ ,]+(, /[^ ,]+)*$' },
+    example: '/mapping/40, /properties/plan',
   },
   'WWW-Authenticate': {
     description: 'How to authenticate.',

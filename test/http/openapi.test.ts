@@ -330,6 +330,18 @@ describeOnEachDatabase('The responses of the service match the API description',
     for (const mode of ['report', 'off']) {
       const { etag } = (await call('readMappingPolicy')).headers;
       await call('putMappingPolicy', { body: { mode }, headers: { 'if-match': etag! } });
+      if (mode === 'off') continue;
+      const dangling = { user_group_id: 'dangling', name: 'D', mapping: { 40: 'gone' } };
+      const { user_group_id: _, ...fields } = dangling;
+      const byId = { path: '/v1/user-groups/dangling', body: { ...fields, mapping: { 40: 'missing' } } };
+      for (const { headers } of [
+        await call('createUserGroup', { body: dangling }),
+        await call('getOrCreateUserGroup', { body: { ...dangling, user_group_id: 'dangling too' } }),
+        await call('patchUserGroup', byId),
+        await call('updateUserGroup', { body: dangling }),
+        await call('replaceUserGroup', byId),
+      ])
+        assert.equal(headers['user-group-violations'], '/mapping/40');
     }
     await call('readPropertySchema');
     await call('deletePropertySchema');

@@ -51,6 +51,7 @@ const headerTexts = [
     'name',
     'name, properties',
     'name,mapping',
+    '/mapping/40, /mapping/%C3%A4~1b',
     '"api-token";r=599;t=42',
     '"api-token";q=600;w=60',
   ],
