@@ -14,7 +14,7 @@ const introduction = html`
 <li><code>errors</code> points to the invalid fields, if any.</li>
 <li><code>request_id</code> identifies the request in the log; the header <code>X-Request-Id</code> has it too.</li>
 </ul>
-<p>A 4xx stays rejected until the request changes, except 408 and 429. Retry these and every 5xx unchanged; for 429 and 503, <code>Retry-After</code> has the seconds to wait.</p>`;
+<p>A 4xx stays rejected until the request, or what it refers to, changes, except 408 and 429. Retry these and every 5xx but 501 unchanged; for 429 and 503, <code>Retry-After</code> has the seconds to wait.</p>`;
 
 export function errorsMain(): Html {
   const codes = Object.keys(problems) as ProblemCode[];

@@ -17,7 +17,7 @@ export const noQuery: QueryType<null> = {
   parameters: {},
   read: (url) => {
     if (encodedQuery(url) === '') return null;
-    throw invalid('This endpoint accepts no query parameters: send fields in the JSON body.');
+    throw invalid('This endpoint accepts no query parameters: send fields in the body.');
   },
 };
 
