@@ -5,6 +5,8 @@ import { RE2JS } from 're2js';
 /** White space in ECMAScript; in RE2, `\s` is ASCII only. */
 const SPACE = String.raw`\t-\r\x{20}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`;
 const NO_SPACE = String.raw`\x{0}-\x{8}\x{e}-\x{1f}\x{21}-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`;
+/** What `.` matches in ECMAScript; in RE2, it matches all but `\n`. */
+const NO_LINE_END = String.raw`[^\n\r\x{2028}\x{2029}]`;
 /** An escape, a class of POSIX, an empty class, or a bracket. */
 const TOKEN =
   /\\(?:[pP](?:\{[^}]*\})?|u(?:\{[^}]*\}|.{4})?|x(?:\{[^}]*\}|..)?|c.?|\d+|.)|\[:\^?\w*:\]|\[\^?\]|[[\]]/gs;
@@ -14,7 +16,7 @@ const ESCAPE = /^\\[\dA-Za-z]/;
 /** Throws if ECMAScript or RE2 lacks the syntax. */
 export function compilePattern(pattern: string): (text: string) => boolean {
   requireEcmaSyntax(pattern);
-  const compiled = RE2JS.compile(withEcmaSpace(RE2JS.translateRegExp(pattern)));
+  const compiled = RE2JS.compile(withEcmaClasses(RE2JS.translateRegExp(withCodePoints(pattern))));
   return (text) => compiled.matcher(text).find();
 }
 
@@ -57,11 +59,19 @@ function isEcma(pattern: string): boolean {
   }
 }
 
-function withEcmaSpace(pattern: string): string {
+/** Replaces each escaped surrogate pair, which RE2 matches with nothing, with its character. */
+function withCodePoints(pattern: string): string {
+  return pattern.replace(/\\u(d[89ab]..)\\u(d[c-f]..)|\\./gis, (token, high?: string, low?: string) =>
+    high && low ? String.fromCharCode(Number(`0x${high}`), Number(`0x${low}`)) : token,
+  );
+}
+
+function withEcmaClasses(pattern: string): string {
   let isInClass = false;
-  return pattern.replace(/\\.|[[\]]/gs, (token) => {
+  return pattern.replace(/\\.|[[\].]/gs, (token) => {
     if (token === '[') isInClass = true;
     if (token === ']') isInClass = false;
+    if (token === '.') return isInClass ? token : NO_LINE_END;
     if (token !== '\\s' && token !== '\\S') return token;
     const ranges = token === '\\s' ? SPACE : NO_SPACE;
     return isInClass ? ranges : `[${ranges}]`;
