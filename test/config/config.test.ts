@@ -318,6 +318,14 @@ describeOnEachDatabase('The configuration', (database) => {
     assert.equal(Object.keys((await stored()).config.schemas).length, 3);
   });
 
+  it('is changed by each of several concurrent calls without a version', async () => {
+    await applied({ version: 1, webhook_endpoints: whole.webhook_endpoints });
+    const names = Array.from({ length: 8 }, (_, index) => `s${index}`);
+    await Promise.all(names.map((name) => applied({ version: 1, schemas: { [name]: { name } } })));
+    assert.deepEqual(Object.keys((await stored()).config.schemas), names);
+    assert.equal((await eventTypes()).filter((type) => type === 'schema.created').length, names.length);
+  });
+
   it('keeps a secret that is not sent, and replaces one that differs', async () => {
     await applied(whole);
     const events = await eventTypes();

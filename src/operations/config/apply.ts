@@ -6,9 +6,10 @@ import { type EventType, tenantOf } from '../../domain/event/event.ts';
 import type { WebhookEndpointKey } from '../../domain/webhook-endpoint/delivery.ts';
 import type { DocumentChange } from '../../store/port.ts';
 import { withoutTarget } from '../document/document.ts';
-import type { EnvironmentConfig } from '../document/environment-config.ts';
+import { callerOfAttempts, type EnvironmentConfig } from '../document/environment-config.ts';
 import { newEvent } from '../event/event.ts';
 import { leaseId } from '../machinery/id-lease.ts';
+import { tooBusy } from '../refusals.ts';
 import { newKeySet } from '../signing-key/key-set.ts';
 import {
   forgetEndpoint,
@@ -22,7 +23,7 @@ import type { ConfigContext } from './prepare.ts';
 /**
  * Makes the stored configuration equal to the sent one, in one transaction. Sections that are not sent stay
  * unchanged. Throws `invalid_request` with the place of each error, `limit_reached`, and `version_mismatch`
- * if the configuration has changed since it was read.
+ * if the configuration no longer has the sent version.
  */
 export async function applyConfig(
   context: ConfigContext,
@@ -30,19 +31,27 @@ export async function applyConfig(
   body: ConfigBody,
   options: ConfigOptions,
 ): Promise<ConfigPlan> {
-  const { plan, drafts, config } = await draftConfig(context, caller, body, options);
-  if (options.dryRun || drafts.length === 0) return plan;
-  await prepareEndpoints(context, drafts);
-  const changes = await documentChanges(context, caller, config, drafts);
-  const version = await context.store.write({
-    kind: 'changeConfig',
-    tenant: tenantOf(caller),
-    version: config.version,
-    changes,
-  });
-  if (version === 'version_mismatch') throw configChanged();
-  await updateDeliveries(context, changes);
-  return { ...plan, version };
+  for (const reader of callerOfAttempts(caller)) {
+    const { plan, drafts, config } = await draftConfig(context, reader, body, options);
+    if (options.dryRun || drafts.length === 0) return plan;
+    await prepareEndpoints(context, drafts);
+    const { version: configVersion } = config;
+    const changes = await documentChanges(context, { ...caller, configVersion }, config, drafts);
+    const tenant = tenantOf(caller);
+    const version = await context.store.write({
+      kind: 'changeConfig',
+      tenant,
+      version: configVersion,
+      changes,
+    });
+    if (version !== 'version_mismatch') {
+      await updateDeliveries(context, changes);
+      return { ...plan, version };
+    }
+    if (body.configVersion !== null) throw configChanged();
+    // Another call changed the configuration between the read and the write.
+  }
+  throw tooBusy('The configuration is being changed too often. Retry later.');
 }
 
 async function documentChanges(
