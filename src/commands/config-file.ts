@@ -15,6 +15,7 @@ import {
   LineCounter,
   type ParsedNode,
   parseAllDocuments,
+  type Scalar,
   type ScalarTag,
   type YAMLMap,
 } from 'yaml';
@@ -109,7 +110,7 @@ class Converter {
       return `[${elements.join(',')}]` as JsonText;
     }
     if (isAlias(node)) return this.nodeJson(this.#resolve(node), level + 1);
-    const text = isScalar(node) ? scalarText(node.value, node.source ?? '') : 'null';
+    const text = isScalar(node) ? this.#scalarText(node) : 'null';
     this.#count(Buffer.byteLength(text));
     return text as JsonText;
   }
@@ -117,7 +118,7 @@ class Converter {
   /** Resolves each alias once, because that searches the whole document. */
   #resolve(alias: Alias.Parsed): ParsedNode {
     const resolved = this.#resolved.get(alias) ?? (alias.resolve(this.#document) as ParsedNode | undefined);
-    if (resolved === undefined) throw notYaml('Unresolved alias', this.#lines, alias.range[0]);
+    if (resolved === undefined) throw this.#notYaml('Unresolved alias', alias);
     this.#resolved.set(alias, resolved);
     return resolved;
   }
@@ -126,27 +127,31 @@ class Converter {
     return objectText(
       map.items.map(({ key, value }) => {
         // An id such as 40 needs no quotes.
-        if (!isScalar(key)) throw new DataError('a key of the file is not a text');
+        if (!isScalar(key)) throw this.#notYaml('A key is not a text', key as ParsedNode);
         // YAML 1.2 has no merge keys, and other parsers would insert the members.
         if (key.value === '<<' && key.type === 'PLAIN')
-          throw notYaml('Merge keys (<<) are not supported', this.#lines, (key as ParsedNode).range[0]);
+          throw this.#notYaml('Merge keys (<<) are not supported', key as ParsedNode);
         const name = typeof key.value === 'string' ? key.value : (key.source ?? '');
         return [name, this.nodeJson(value as ParsedNode | null, level + 1)] as const;
       }),
     );
   }
 
+  #scalarText({ value, source = '', range }: Scalar.Parsed): string {
+    if (typeof value !== 'number') return JSON.stringify(value);
+    if (!/\d/.test(source)) throw this.#notYaml(`${source} is not a number of JSON`, { range });
+    if (/^0[ox]/.test(source)) return String(BigInt(source));
+    return decimalText(source);
+  }
+
+  #notYaml(reason: string, { range }: Pick<ParsedNode, 'range'>): DataError {
+    return notYaml(reason, this.#lines, range[0]);
+  }
+
   #count(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > MAX_BYTES) throw new DataError(`the file has more than ${MAX_BYTES} bytes`);
   }
-}
-
-function scalarText(value: unknown, source: string): string {
-  if (typeof value !== 'number') return JSON.stringify(value);
-  if (!/\d/.test(source)) throw new DataError(`${source} is not a number of JSON`);
-  if (/^0[ox]/.test(source)) return String(BigInt(source));
-  return decimalText(source);
 }
 
 /** Writes the same digits as a number of JSON, which has no plus sign, leading zeros or bare decimal point. */

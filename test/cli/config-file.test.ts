@@ -177,6 +177,8 @@ describe('A configuration file', () => {
     assert.equal(yamlToJson('a: {"<<": 1}'), '{"a":{"<<":1}}');
     for (const value of ['!!binary aGk=', '!!set {a, b}', '!!timestamp 2026-11-28'])
       assert.throws(() => yamlToJson(`a: ${value}`), /Unresolved tag at line 1, column 4$/);
+    assert.throws(() => yamlToJson('a: 1\nb: .inf'), /\.inf is not a number of JSON at line 2, column 4$/);
+    assert.throws(() => yamlToJson('a: 1\n? [b]\n: c'), /A key is not a text at line 2, column 3$/);
   });
 
   const unquoted: Record<string, [text: string, refusal: RegExp]> = {
