@@ -160,10 +160,10 @@ function receiver({ config, phase }: ServerOptions): (request: FastifyRequest, r
     if (phase() !== 'serving' || isUnsafe) reply.header('connection', 'close');
     if (phase() === 'closing') throw shuttingDown();
     if (isUnsafe) throw invalidHttp();
-    checkHeaders(raw);
-    const hasOrigin = raw.headers.origin !== undefined;
-    if (hasOrigin && request.routeOptions.config.protocol !== 'forward-auth')
-      checkOrigin(raw, config.allowedOrigins);
+    // A function: Fastify collects the options of a route each time.
+    const isForwardAuth = () => request.routeOptions.config.protocol === 'forward-auth';
+    checkHeaders(raw, isForwardAuth);
+    if (raw.headers.origin !== undefined && !isForwardAuth()) checkOrigin(raw, config.allowedOrigins);
   };
 }
 

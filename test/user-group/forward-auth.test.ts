@@ -292,13 +292,14 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
     const token = await createGroup('browser');
     const headers = {
       'x-user-group-token': token,
-      origin: 'https://dashboards.example.com',
-      'if-none-match': '"1-1", W/"x"',
+      origin: ['https://dashboards.example.com', 'null'],
+      'if-none-match': ['"1-1"', 'W/"x"'],
       'if-modified-since': 'Tue, 03 Mar 2026 09:15:00 GMT',
       'if-match': 'not a tag',
       range: 'bytes=0-1',
       accept: 'text/html',
-      'content-type': 'text/plain',
+      'content-type': ['text/plain', 'application/json'],
+      'content-encoding': ['gzip', 'br'],
     };
     const viewersUrls = [
       '/?page=%&user_group_token=x',

@@ -4,10 +4,11 @@ import type { IncomingMessage } from 'node:http';
 import { Problem } from '../../problem.ts';
 
 const HOST = /^(?:[\w.~!$&'()*+;=%-]*|\[[0-9A-Fa-f:.]+\])(?::\d*)?$/;
+/** The single headers that a proxy sets in forward authentication; the viewer chooses the others. */
+const HEADERS_OF_PROXY = ['authorization', 'host'];
 /** Headers of which Node silently keeps only the first value, or joins the values. */
 const SINGLE_HEADERS = [
-  'authorization',
-  'host',
+  ...HEADERS_OF_PROXY,
   'content-type',
   'origin',
   'content-encoding',
@@ -27,8 +28,8 @@ export function hasUnsafeFraming({ headers, httpVersion }: IncomingMessage): boo
 }
 
 /** Throws `invalid_request` for ambiguous headers. */
-export function checkHeaders(message: IncomingMessage): void {
-  refuseRepeated(message.rawHeaders);
+export function checkHeaders(message: IncomingMessage, isForwardAuth: () => boolean): void {
+  refuseRepeated(message.rawHeaders, isForwardAuth);
   const { host } = message.headers;
   if (host === undefined && message.httpVersion === '1.1') {
     throw new Problem('invalid_request', 'An HTTP/1.1 request requires a Host header.');
@@ -55,14 +56,15 @@ export function checkOrigin(
   );
 }
 
-function refuseRepeated(rawHeaders: readonly string[]): void {
+function refuseRepeated(rawHeaders: readonly string[], isForwardAuth: () => boolean): void {
   const seen: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     // The length rules out most headers without a lower-case copy.
     if (!SINGLE_LENGTHS.has(rawHeaders[index]!.length)) continue;
     const name = rawHeaders[index]!.toLowerCase();
     if (!SINGLE_HEADERS.includes(name)) continue;
-    if (seen.includes(name)) throw new Problem('invalid_request', `Duplicate header ${name}.`);
+    if (seen.includes(name) && (HEADERS_OF_PROXY.includes(name) || !isForwardAuth()))
+      throw new Problem('invalid_request', `Duplicate header ${name}.`);
     seen.push(name);
   }
 }
