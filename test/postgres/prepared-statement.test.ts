@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import pg from 'pg';
+import type { Delivery } from '../../src/domain/webhook-endpoint/delivery.ts';
 import { purgeEvents } from '../../src/operations/event/purge.ts';
 import { BatchingStore } from '../../src/store/batching-store.ts';
 import { ConnectionPool } from '../../src/store/postgres/client/pool.ts';
@@ -11,11 +12,17 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { FIND, RESOLVE } from '../../src/store/postgres/user-group/find-by-imported-token.ts';
 import { postgres } from '../support/database.ts';
 import { optionsFor } from '../support/postgres/options.ts';
+import { eventually } from '../support/process.ts';
 import { SqlConnection } from '../support/sql.ts';
 
 const OTHER_EVENTS = 1_000;
 /** Several batches. */
 const OLD_ROWS = 4_000;
+const INDEX_OF_OLD_ROWS = {
+  events: 'events_feed',
+  deliveries: 'deliveries_endpoint',
+  usage_counts: 'usage_counts_day',
+};
 const BUCKETS = 500;
 const GROUPS_PER_BUCKET = 20;
 const LIMITS = { maxBatch: 256, maxInFlight: 1, maxLingerMs: 0, maxQueued: 100 };
@@ -92,17 +99,43 @@ it('Deleting old rows in batches reads none of those that are deleted, although 
   const now = Date.now();
   const purged = await purgeEvents({ store, now, before: now, pauseMs: 0 });
   assert.deepEqual(purged, { events: OLD_ROWS, deliveries: OLD_ROWS, usage: OLD_ROWS });
-  // Reports what its connections have read.
   await opened.close();
   await other.query('commit');
-  const { rows: indexes } = await other.query(
-    `select indexrelname, idx_tup_read::integer as read from pg_stat_user_indexes
-     where indexrelname in ('events_feed', 'deliveries_endpoint', 'usage_counts_day') order by 1`,
-  );
-  for (const { indexrelname, read } of indexes)
-    assert.ok(read < 4 * OLD_ROWS, `${read} entries of ${indexrelname} for ${OLD_ROWS} rows`);
-  assert.equal(indexes.length, 3);
+  for (const [table, index] of Object.entries(INDEX_OF_OLD_ROWS)) {
+    const read = await entriesRead(other, table, index);
+    assert.ok(read < 4 * OLD_ROWS, `${read} entries of ${index} for ${OLD_ROWS} rows`);
+  }
 });
+
+it('Listing failed deliveries reads no other delivery of the endpoint, although most endpoints have few', async () => {
+  await using database = await postgres.create();
+  const store = await openPostgresStore(optionsFor(database.url));
+  await using other = await SqlConnection.open(database.url);
+  await other.query(
+    `insert into deliveries (bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type,
+       target_id, position, state, attempts, created_at)
+     select 1, greatest(1, i - 1000), 'Customer', 'hook ' || greatest(1, i - 1000), 'evt_' || i,
+       'user_group.created', 'user_group', i, i, case when i < 1000 then 'delivered' else 'failed' end, 1, 1
+     from generate_series(1, 2000) as i;
+     analyze`,
+  );
+  const endpoint = { workspaceId: 1, environment: 'Customer', endpointId: 'hook 1' } as const;
+  const query = { kind: 'listDeliveries', endpoint, before: null, limit: 9, isFailed: true } as const;
+  const [found] = await store.read([query]);
+  await store.close();
+  assert.deepEqual(
+    (found as Delivery[]).map(({ eventId }) => eventId),
+    ['evt_1001', 'evt_1000'],
+  );
+  assert.equal(await entriesRead(other, 'deliveries', '%'), 2);
+});
+
+/** Number of entries of the indexes that a connection has read, which it reports when it closes. */
+function entriesRead(client: pg.Client, table: string, index: string): Promise<number> {
+  const sql = `select nullif(sum(idx_tup_read), 0)::integer as read from pg_stat_user_indexes
+    where relname = $1 and indexrelname like $2`;
+  return eventually(`reads of ${table}`, async () => (await client.query(sql, [table, index])).rows[0].read);
+}
 
 /** Number of rows that each step of the plan has read needlessly. */
 function rowsRemoved(plan: string): number[] {

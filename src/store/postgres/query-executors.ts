@@ -18,7 +18,7 @@ import { listUserGroupSummaries } from './user-group/list-summaries.ts';
 import { searchUserGroups } from './user-group/search.ts';
 import { findByKey, findByToken, resolveTokens } from './user-group/user-group.ts';
 import { findNextEndpoint } from './webhook-endpoint/delete-old-deliveries.ts';
-import { findEndpointHealth, findPendingEndpoint } from './webhook-endpoint/delivery.ts';
+import { findEndpointHealth, findPendingEndpoint, listDeliveries } from './webhook-endpoint/delivery.ts';
 
 /** Executes queries that take the same statement on both databases. */
 const executeReads = singly<ReadKind>((session, query) => session.read(readOf(query)));
@@ -47,6 +47,7 @@ const executors: { [Kind in QueryKind]: QueryBatchExecutor<Kind> } = {
   listEvents: singly(listEvents),
   findEvent: findEvents,
   hasMoreEvents: singly(hasMoreEvents),
+  listDeliveries: singly(listDeliveries),
   findNextEndpoint: singly(findNextEndpoint),
   findPendingEndpoint: singly(findPendingEndpoint),
   findEndpointHealth: singly(findEndpointHealth),

@@ -37,6 +37,11 @@ export const NEXT_PENDING = statement('find_next_pending_endpoint')`
 export const FIND_FAILED = statement('find_failed_deliveries')`
   ${SELECT} and state = 'failed' and event_id > $4 order by event_id limit $5`;
 
+// Not the statement of SQLite: among many workspaces PostgreSQL expects that an endpoint has one delivery, and would read
+// all of them to look for each in the subquery.
+export const LIST_FAILED = statement('list_newest_failed_deliveries')`
+  ${SELECT} and state = 'failed' and event_id < $4 order by event_id desc limit $5`;
+
 // Order in which every process claims.
 export const FIND_DUE = statement('find_due_deliveries')`
   ${SELECT} and next_attempt_at between $4 and $5 order by next_attempt_at, event_id limit $6`;
@@ -104,6 +109,11 @@ export const CLEAR_FAILING = statement('clear_failing_since')`
 export const findPendingEndpoint: QueryExecutor<'findPendingEndpoint'> = async (session, { after }) => {
   const [row] = await session.query(NEXT_PENDING, ENDPOINT_POSITION.cells(after));
   return row === undefined ? null : { endpoint: WEBHOOK_ENDPOINT_KEY.read(row), dueAt: row[3] as number };
+};
+
+export const listDeliveries: QueryExecutor<'listDeliveries'> = async (session, query) => {
+  const read = READS.listDeliveries(query);
+  return session.read(query.isFailed ? { ...read, statement: LIST_FAILED } : read);
 };
 
 export const findEndpointHealth: QueryExecutor<'findEndpointHealth'> = async (
