@@ -51,7 +51,7 @@ export function errorRequests(operation: DescribedOperation): Partial<Record<Pro
     ...(hasIdInPath && { path: pathWith(operation.path, of) }),
   });
   const tooLarge = ' '.repeat(limits.bodyBytes + 1);
-  const ignoresQuery = operation.security.length === 0 || operation.operationId === 'forwardAuth';
+  const ignoresQuery = operation.security.length === 0;
   return {
     invalid_request: ignoresQuery
       ? { headers: { origin: ['http://one.example', 'http://two.example'] } }
