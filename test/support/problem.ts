@@ -14,6 +14,7 @@ export function assertProblem(response: TestResponse, code: ProblemCode): void {
   assert.equal(response.headers['content-type'], 'application/problem+json; charset=utf-8');
   assert.equal(response.headers['cache-control'], 'no-store');
   assert.equal(response.headers['x-request-id'], request_id);
+  assert.ok(response.headers.date);
   assert.match(request_id, /^[\w-]{8,}$/);
   assert.match(detail, /^\S.*\.$/s);
   const start = { success: 0, type: `/errors#${code}`, title, status, detail, code, request_id };

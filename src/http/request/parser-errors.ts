@@ -146,6 +146,7 @@ function writeProblem(
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
     'x-request-id': id,
+    date: new Date().toUTCString(),
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
