@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import pg from 'pg';
-import type { Delivery } from '../../src/domain/webhook-endpoint/delivery.ts';
+import type { Bucket } from '../../src/domain/bucket.ts';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { purgeEvents } from '../../src/operations/event/purge.ts';
 import { BatchingStore } from '../../src/store/batching-store.ts';
 import { ConnectionPool } from '../../src/store/postgres/client/pool.ts';
@@ -23,6 +24,8 @@ const INDEX_OF_OLD_ROWS = {
   deliveries: 'deliveries_endpoint',
   usage_counts: 'usage_counts_day',
 };
+/** Number of rows of one workspace; each of the others has one. */
+const LARGE = 1_000;
 const BUCKETS = 500;
 const GROUPS_PER_BUCKET = 20;
 const LIMITS = { maxBatch: 256, maxInFlight: 1, maxLingerMs: 0, maxQueued: 100 };
@@ -107,27 +110,60 @@ it('Deleting old rows in batches reads none of those that are deleted, although 
   }
 });
 
-it('Listing failed deliveries reads no other delivery of the endpoint, although most endpoints have few', async () => {
+it('Statements about one row of an environment that is larger than most read no others', async () => {
   await using database = await postgres.create();
   const store = await openPostgresStore(optionsFor(database.url));
   await using other = await SqlConnection.open(database.url);
+  const rows = `(select i, greatest(1, i - ${LARGE}) as w from generate_series(1, ${2 * LARGE}) as i) as rows`;
   await other.query(
-    `insert into deliveries (bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type,
-       target_id, position, state, attempts, created_at)
-     select 1, greatest(1, i - 1000), 'Customer', 'hook ' || greatest(1, i - 1000), 'evt_' || i,
-       'user_group.created', 'user_group', i, i, case when i < 1000 then 'delivered' else 'failed' end, 1, 1
-     from generate_series(1, 2000) as i;
+    `insert into events (bucket, workspace_id, environment, target_type, target_id, event_id, position, type,
+       occurred_at, actor)
+     select i % 100, w, 'Customer', 'user_group', 'group ' || i, 'evt_' || i, i, 'user_group.created', 1, '{}'
+     from ${rows};
+     insert into deliveries (bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type,
+       target_id, position, state, next_attempt_at, attempts, created_at)
+     select 1, w, 'Customer', 'hook ' || w, 'evt_' || i, 'user_group.created', 'user_group', i, i,
+       case when i < ${LARGE} then 'pending' else 'failed' end, case when i < ${LARGE} then i end, 1, 1 from ${rows};
+     insert into usage_counts select i % 100, w, 'Customer', 'group ' || i, i % 60, 'resolves', '', 1 from ${rows};
+     insert into user_groups (bucket, workspace_id, environment, provided_id, team_id, name, version, token_digest,
+       token_key_id, token_ciphertext, created_at, updated_at)
+     select i % 100, w, 'Customer', 'group ' || i, i, 'name ' || i, 1, i, '', '', 1, 1 from ${rows};
      analyze`,
   );
-  const endpoint = { workspaceId: 1, environment: 'Customer', endpointId: 'hook 1' } as const;
-  const query = { kind: 'listDeliveries', endpoint, before: null, limit: 9, isFailed: true } as const;
-  const [found] = await store.read([query]);
+  const tenant = { workspaceId: 1, environment: 'Customer' } as const;
+  const endpoint = { ...tenant, endpointId: 'hook 1' };
+  const key = { ...tenant, bucket: 5 as Bucket, providedId: 'group 5' };
+  const target = { type: 'user_group', id: 'group 5' } as const;
+  const range = { after: 0, upTo: Number.MAX_SAFE_INTEGER };
+  const events = { tenant, target, type: null, after: null, limit: 9, scanLimit: 99, maxBytes: 999 };
+  const delivery = { ...tenant, bucket: 1 as Bucket, endpointId: 'hook 1', eventId: 'evt_1' };
+  const attempt = { claimedUntil: 99, state: 'delivered', nextAttemptAt: null, attemptedAt: 1 } as const;
+  const from = { name: 'name 9', providedId: '' };
+  const search = { tenant, from, text: '999', scanLimit: LARGE, limit: 9 };
+  await store.read([
+    { kind: 'listEvents', ...events, order: 'newest' },
+    { kind: 'listEvents', ...events, order: 'oldest' },
+    { kind: 'listDeliveries', endpoint, before: null, limit: 9, isFailed: true },
+    { kind: 'listUsageOfUserGroup', key, from: 0, to: 2 * LARGE, limit: 9 },
+    { kind: 'searchUserGroups', ...search },
+  ]);
+  await store.write([{ kind: 'eraseChanges', ...key, target, range, limit: 9, scanLimit: 99 }]);
+  await store.write([{ kind: 'claimDeliveries', endpoint, due: { from: 1, to: 1 }, until: 99, limit: 1 }]);
+  const outcome = { responseStatus: 200, error: null, attemptLog: '[]' as JsonText };
+  await store.write([{ kind: 'finishAttempts', attempts: [{ key: delivery, ...attempt, ...outcome }] }]);
   await store.close();
-  assert.deepEqual(
-    (found as Delivery[]).map(({ eventId }) => eventId),
-    ['evt_1001', 'evt_1000'],
-  );
-  assert.equal(await entriesRead(other, 'deliveries', '%'), 2);
+  // The search itself reads the 111 groups that follow its start.
+  const expected = { events: 20, deliveries: 20, usage_counts: 20, user_groups: 400 };
+  for (const [table, limit] of Object.entries(expected)) {
+    const read = await entriesRead(other, table, '%');
+    assert.ok(read < limit, `${read} entries of the indexes of ${table}`);
+  }
+  const { rows: finished } = await other.query("select state from deliveries where event_id = 'evt_1'");
+  assert.deepEqual(finished, [{ state: 'delivered' }]);
+  // Its entries that do not match are not counted.
+  const byDay =
+    "select idx_scan::integer as scans from pg_stat_user_indexes where indexrelname = 'usage_counts_day'";
+  assert.deepEqual((await other.query(byDay)).rows, [{ scans: 0 }]);
 });
 
 /** Number of entries of the indexes that a connection has read, which it reports when it closes. */

@@ -8,6 +8,7 @@ import { statement } from '../../statement.ts';
 import type { Session } from '../client/session.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
+import { IN_RANGE, OLDEST_FIRST } from './target.ts';
 
 const OLD_EVENT = new Entity<EventKey & { occurredAt: number }>((column) => ({
   bucket: column.integer('bucket'),
@@ -43,10 +44,7 @@ export const ERASE = statement('erase_event_changes')`
   from ${sentRows(ERASED)}
   where ${isSent(EVENT_TARGET)} and stored.position > sent.erase_after and stored.changes is not null`;
 
-const NEXT_OF_TARGET = `from events
-      where bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5
-        and position > $6 and position <= $7
-      order by position limit $8`;
+const NEXT_OF_TARGET = `from events where ${IN_RANGE} order by ${OLDEST_FIRST} limit $8`;
 
 export const FIND_ERASABLE = statement('find_erasable_events')`
   select position from (select position, changes is not null as is_erasable ${NEXT_OF_TARGET}) as scanned
@@ -56,9 +54,7 @@ export const FIND_LAST_SCANNED = statement('find_last_scanned_event')`
   select max(position) from (select position ${NEXT_OF_TARGET}) as scanned`;
 
 export const ERASE_EACH = statement('erase_each_event_changes')`
-  update events set changes = null
-  where bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5
-    and position > $6 and position <= $7 and changes is not null`;
+  update events set changes = null where ${IN_RANGE} and changes is not null`;
 
 /** Runs in a transaction. */
 export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = async (

@@ -16,6 +16,7 @@ import type { Session } from '../client/session.ts';
 import type { QueryExecutor } from '../executor.ts';
 import { HORIZON as HORIZON_ON_CITUS } from '../schema/citus.ts';
 import { BASE, POSITIONS } from './record.ts';
+import { EVENTS_OF_TARGET, IN_RANGE, NEWEST_FIRST, OLDEST_FIRST } from './target.ts';
 
 /** The oldest transaction that is still running: no earlier one will record another event. */
 export const HORIZON = statement('event_horizon')`
@@ -25,7 +26,6 @@ export const HORIZON = statement('event_horizon')`
 const CANDIDATE = 'select position, event_id, type, coalesce(octet_length(changes), 0)';
 const SELECT = `select ${EVENT.names}`;
 const EVENTS_OF_TENANT = 'from events where workspace_id = $1 and environment = $2';
-const EVENTS_OF_TARGET = `${EVENTS_OF_TENANT} and bucket = $3 and target_type = $4 and target_id = $5`;
 const HAS_TYPE = '($8::text is null or type = $8::text)';
 
 interface Listing {
@@ -58,14 +58,14 @@ export const FEED_OLDEST: Listing = {
 // all targets.
 export const TARGET_NEWEST: Listing = {
   scan: statement('scan_target_events_newest')`
-    ${CANDIDATE} ${EVENTS_OF_TARGET} and position > $6 and position <= $7 order by position desc limit $8`,
+    ${CANDIDATE} from events where ${IN_RANGE} order by ${NEWEST_FIRST} limit $8`,
   list: statement('list_target_events_newest')`
     ${SELECT} ${EVENTS_OF_TARGET} and position = any ($6::bigint[]) order by position desc`,
 };
 
 export const TARGET_OLDEST: Listing = {
   scan: statement('scan_target_events_oldest')`
-    ${CANDIDATE} ${EVENTS_OF_TARGET} and position > $6 and position <= $7 order by position limit $8`,
+    ${CANDIDATE} from events where ${IN_RANGE} order by ${OLDEST_FIRST} limit $8`,
   list: statement('list_target_events_oldest')`
     ${SELECT} ${EVENTS_OF_TARGET} and position = any ($6::bigint[]) order by position`,
 };
@@ -134,5 +134,5 @@ export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = async (session, { t
 
 /** The parameters of `EVENTS_OF_TARGET`. */
 function targetCells(tenant: Tenant, target: EventTarget): unknown[] {
-  return [...TENANT.cells(tenant), bucketOfTarget(tenant, target), target.type, target.id];
+  return [bucketOfTarget(tenant, target), ...TENANT.cells(tenant), target.type, target.id];
 }

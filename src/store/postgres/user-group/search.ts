@@ -2,10 +2,11 @@
 // reading the groups.
 
 import { LAST_NAME } from '../../../domain/user-group/cursor.ts';
-import { TENANT, toUserGroupSummary, USER_GROUP_SUMMARY } from '../../entities.ts';
+import { TENANT, toUserGroupSummary, USER_GROUP, USER_GROUP_SUMMARY } from '../../entities.ts';
 import type { NamePosition } from '../../port.ts';
 import { statement } from '../../statement.ts';
 import type { QueryExecutor } from '../executor.ts';
+import { numberedRows, toArrays } from '../sent-rows.ts';
 
 const TENANT_GROUPS = 'from user_groups where workspace_id = $1 and environment = $2';
 const RANGE = `${TENANT_GROUPS} and (name, provided_id) >= ($3, $4)`;
@@ -22,8 +23,13 @@ export const SEARCH = statement('search_user_groups')`
   and (strpos(lower(provided_id), $7) > 0 or strpos(lower(name), $7) > 0
     or octet_length(provided_id) <> length(provided_id) or octet_length(name) <> length(name))
   order by name, provided_id limit $8`;
+const PLACE = USER_GROUP.pick('workspaceId', 'environment', 'name', 'providedId');
+// Joined with whole places: in an environment that is larger than most, PostgreSQL would read all groups to find some by
+// their id. A group that has been deleted since, or has another name, and so another place in the list, is not found.
 export const SUMMARIZE = statement('summarize_found_user_groups')`
-  select ${USER_GROUP_SUMMARY.names}, null, null ${TENANT_GROUPS} and provided_id = any($3)`;
+  select ${USER_GROUP_SUMMARY.names}, null, null
+  from ${numberedRows(PLACE)} join user_groups using (${PLACE.names})
+  order by sent.ordinal`;
 
 export const searchUserGroups: QueryExecutor<'searchUserGroups'> = async (
   session,
@@ -34,14 +40,9 @@ export const searchUserGroups: QueryExecutor<'searchUserGroups'> = async (
   const end = row === undefined ? null : placeIn(row);
   const found = await session.query(SEARCH, [...start, ...bound(end), text, limit]);
   const places = found.map(placeIn);
-  const ids = places.map(({ providedId }) => providedId);
-  const rows = ids.length === 0 ? [] : await session.query(SUMMARIZE, [...TENANT.cells(tenant), ids]);
-  const byId = new Map(rows.map(toUserGroupSummary).map((summary) => [summary.providedId, summary]));
-  // Groups may have been deleted since, or have another name, and so another place in the list.
-  const summaries = places.flatMap(({ name, providedId }) => {
-    const summary = byId.get(providedId);
-    return summary?.name === name ? [summary] : [];
-  });
+  const sent = places.map((place) => ({ ...tenant, ...place }));
+  const rows = sent.length === 0 ? [] : await session.query(SUMMARIZE, toArrays(PLACE, sent));
+  const summaries = rows.map(toUserGroupSummary);
   const last = places.length < limit ? end : places.at(-1)!;
   if (last !== null && last === end) return { summaries, scanned: scanLimit, last };
   const [count] = await session.query(COUNT, [...start, ...bound(last)]);

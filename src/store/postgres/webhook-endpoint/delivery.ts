@@ -56,9 +56,15 @@ const attemptLog = text<string>('attempt_log');
 /** A delivery that is still due at the same time. */
 const DUE = new RowShape({ ...DELIVERY_KEY.fields, nextAttemptAt });
 
+/**
+ * 0 without a next attempt. Not the plain column, for which PostgreSQL may choose the index of pending deliveries, and read
+ * all those of the endpoint.
+ */
+const NEXT_ATTEMPT_AT = 'coalesce(stored.next_attempt_at, 0)';
+
 export const CLAIM = statement('claim_deliveries')`
   update deliveries as stored set next_attempt_at = $7
-  from ${sentRows(DUE)} where ${isSent(DUE)}
+  from ${sentRows(DUE)} where ${isSent(DELIVERY_KEY)} and ${NEXT_ATTEMPT_AT} = sent.next_attempt_at
   returning stored.event_id`;
 
 const FINISHED = new RowShape<FinishedAttempt>({
@@ -78,8 +84,8 @@ export const FINISH = statement('finish_attempts')`
     response_status = sent.response_status, error = sent.error, attempt_log = sent.attempt_log
   from ${sentRows(FINISHED)}
   where ${isSent(DELIVERY_KEY)}
-    and (stored.next_attempt_at = sent.claimed_until
-      or sent.state = 'delivered' and stored.next_attempt_at > sent.claimed_until)`;
+    and (${NEXT_ATTEMPT_AT} = sent.claimed_until
+      or sent.state = 'delivered' and ${NEXT_ATTEMPT_AT} > sent.claimed_until)`;
 
 const MAKE_PENDING = `update deliveries as stored set state = 'pending', attempts = 0, next_attempt_at = $6
     from ${sentRows(DELIVERY_KEY)} where ${isSent(DELIVERY_KEY)}`;
