@@ -17,8 +17,11 @@ export const MAX_MEMBERS = 2_000_000;
 const MAX_RETRIES = 5;
 const MAX_PAUSE_SECONDS = 30;
 const HEADER_TEXT = /^[\x21-\x7e]+$/;
-/** Statuses of requests that were not executed: too many at a time, or a restart. */
-const NOT_EXECUTED = [429, 503];
+/**
+ * Statuses of a service that is busy or restarts, and of a proxy that does not reach it. To repeat a request that
+ * was executed changes nothing.
+ */
+const TRANSIENT = [429, 502, 503, 504];
 const UNKNOWN_TOKEN = `the API token in ${API_TOKEN_VARIABLE} is unknown, expired or revoked; "user-group-service api-token create" creates one`;
 
 interface ServiceProblem {
@@ -82,11 +85,11 @@ export class ServiceClient {
     }
   }
 
-  /** Retries a request that was not executed. Throws `ServiceRefused` if the service does not respond. */
+  /** Retries after a transient failure. Throws `ServiceRefused` if the service does not respond. */
   async call(method: string, path: string, request: ServiceRequest = {}): Promise<ServiceResponse> {
     for (let retry = 0; ; retry++) {
       const response = await this.#send(method, path, request);
-      if (!NOT_EXECUTED.includes(response.status) || retry === MAX_RETRIES) return this.#read(response);
+      if (!TRANSIENT.includes(response.status) || retry === MAX_RETRIES) return this.#read(response);
       // An overloaded service may close the connection before the end of its response.
       await response.body?.cancel().catch(() => {});
       await sleep(pauseMs(response, retry));

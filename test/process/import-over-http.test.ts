@@ -5,10 +5,12 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { beforeEach, it } from 'node:test';
 import { mintApiToken } from '../../src/domain/token.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { send } from '../support/http.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 import { type Exit, PROGRAM, run, runHosted, ServedDatabase, served } from '../support/process.ts';
 
 describeOnEachDatabase('import --url', (kind) => {
@@ -256,6 +258,30 @@ describeOnEachDatabase('import --url', (kind) => {
       assert.match(stderr, /^user-group-service: http:[^\n]+ in UGS_API_TOKEN is unknown[^\n]+\n$/);
       assert.doesNotMatch(stderr, /imported/);
     }
+  });
+
+  it('repeats calls whose responses a proxy has lost', async () => {
+    const seen = new Set<string>();
+    await using proxy = await LoopbackServer.listen(
+      createHttpServer(async (request, response) => {
+        const { method = '', url: path = '', headers } = request;
+        const body = await text(request);
+        const answer = await send(site.service.url, { method, path, headers, ...(body !== '' && { body }) });
+        const isFirst = !seen.has(method);
+        seen.add(method);
+        if (isFirst)
+          response.writeHead(502, { 'content-type': 'text/html', 'retry-after': '0' }).end('<html>');
+        else response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.text);
+      }),
+    );
+    const file = folder.join('lost.ndjson');
+    writeFileSync(file, `${JSON.stringify(groups(1)[0])}\n`);
+    const args = ['import', file, '--url', proxy.url];
+    const { code, stdout, stderr } = await run(folder, args, { env: { UGS_API_TOKEN: site.token } });
+    assert.equal(code, 0, stderr);
+    assert.equal(stdout, '1 line: 0 created, 0 updated, 1 unchanged, 0 refused.\n');
+    assert.deepEqual([...seen], ['GET', 'POST']);
+    assert.deepEqual(await ids(), ['g0']);
   });
 
   it('is refused if a response ends early, or the connection ends without one', async () => {
