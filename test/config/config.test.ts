@@ -155,6 +155,15 @@ describeOnEachDatabase('The configuration', (database) => {
     assert.equal(await configText(other), text);
   });
 
+  it('keeps the order of members, also if nothing else changes', async () => {
+    const orders = ['{"b":1,"a":2}', '{"a":2,"b":1}'];
+    for (const properties of orders) {
+      const body = `{"version":1,"property_schema":{"mode":"off","schema":{"default":${properties}}}}`;
+      assert.equal((await applied(body)).changes.length, 1);
+      assert.ok((await tenant.call('GET', '/v1/config')).text.includes(properties));
+    }
+  });
+
   it('refers to data sources by id, although mappings may use numbers', async () => {
     await applied({ version: 1, data_sources: whole.data_sources });
     const { json } = await tenant.call('GET', '/v1/data-sources/shared');

@@ -11,7 +11,6 @@ import {
 } from '../../domain/config/config.ts';
 import type { ConfigChange, ConfigPlan, KeptEntry } from '../../domain/config/config-plan.ts';
 import { type Document, type DocumentKey, documentTotal, exceededTotal } from '../../domain/document.ts';
-import { sameJson } from '../../domain/json/json-tree.ts';
 import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
 import { refuseFields } from '../../domain/request-body.ts';
 import { Problem, type Violation } from '../../problem.ts';
@@ -106,7 +105,7 @@ async function draftOfEntry(
   const after = configEntry(section, prepared.text, catalogue);
   const { secret } = prepared;
   const replacesSecret = stored !== null && secret !== undefined && (secret ?? stored.secret) !== null;
-  if (before !== null && sameJson(before, after) && !replacesSecret) return null;
+  if (before === after && !replacesSecret) return null;
   const action = stored === null ? 'create' : 'update';
   return { change: { section, id: key.id, action, before, after, replacesSecret }, key, stored, prepared };
 }
