@@ -94,14 +94,18 @@ const COUNT_USER_GROUPS = statement('count_user_groups')`select count(*) from us
 const COUNT_USER_GROUPS_OF = statement('count_user_groups_of')`
   select count(*) from user_groups where workspace_id = $1 and environment = $2`;
 
+// Do not compare the position itself, for which PostgreSQL may choose the index of positions, and read the renames of all
+// groups. Those of one id are few.
 const FIND_LAST_RENAME = statement('find_last_user_group_rename')`
   select ${RENAME.names} from user_group_renames
-  where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4 and position < $5
+  where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4
+    and position + 0 < $5
   order by position desc limit 1`;
 
 const FIND_NEXT_RENAME = statement('find_next_user_group_rename')`
   select ${RENAME.names} from user_group_renames
-  where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4 and position >= $5
+  where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4
+    and position + 0 >= $5
   order by position limit 1`;
 
 const FIND_CONFIG_VERSION = statement('find_config_version')`

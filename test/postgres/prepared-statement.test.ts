@@ -125,6 +125,8 @@ it('Statements about one row of an environment that is larger than most read no 
      select 1, w, 'Customer', 'hook ' || w, 'evt_' || i, 'user_group.created', 'user_group', i, i,
        case when i < ${LARGE} then 'pending' else 'failed' end, case when i < ${LARGE} then i end, 1, 1 from ${rows};
      insert into usage_counts select i % 100, w, 'Customer', 'group ' || i, i % 60, 'resolves', '', 1 from ${rows};
+     insert into user_group_renames
+     select i % 100, w, 'Customer', 'group ' || i, i, 'evt_' || i, 'to', '', 1 from ${rows};
      insert into user_groups (bucket, workspace_id, environment, provided_id, team_id, name, version, token_digest,
        token_key_id, token_ciphertext, created_at, updated_at)
      select i % 100, w, 'Customer', 'group ' || i, i, 'name ' || i, 1, i, '', '', 1, 1 from ${rows};
@@ -145,6 +147,8 @@ it('Statements about one row of an environment that is larger than most read no 
     { kind: 'listEvents', ...events, order: 'oldest' },
     { kind: 'listDeliveries', endpoint, before: null, limit: 9, isFailed: true },
     { kind: 'listUsageOfUserGroup', key, from: 0, to: 2 * LARGE, limit: 9 },
+    { kind: 'findLastRename', key, before: LARGE },
+    { kind: 'findNextRename', key, from: 0 },
     { kind: 'searchUserGroups', ...search },
   ]);
   await store.write([{ kind: 'eraseChanges', ...key, target, range, limit: 9, scanLimit: 99 }]);
@@ -153,7 +157,7 @@ it('Statements about one row of an environment that is larger than most read no 
   await store.write([{ kind: 'finishAttempts', attempts: [{ key: delivery, ...attempt, ...outcome }] }]);
   await store.close();
   // The search itself reads the 111 groups that follow its start.
-  const expected = { events: 20, deliveries: 20, usage_counts: 20, user_groups: 400 };
+  const expected = { events: 20, deliveries: 20, usage_counts: 20, user_group_renames: 20, user_groups: 400 };
   for (const [table, limit] of Object.entries(expected)) {
     const read = await entriesRead(other, table, '%');
     assert.ok(read < limit, `${read} entries of the indexes of ${table}`);
