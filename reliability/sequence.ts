@@ -3,8 +3,8 @@
 
 import fc from 'fast-check';
 import type { Bucket } from '../src/domain/bucket.ts';
+import type { Environment } from '../src/domain/tenant.ts';
 import { mintUserGroupToken } from '../src/domain/token.ts';
-import type { Environment } from '../src/domain/user-group/user-group.ts';
 import type { DatabaseKind } from '../test/support/database.ts';
 import { send, type TestRequest, type TestResponse } from '../test/support/http.ts';
 import { Folder, serve } from '../test/support/process.ts';

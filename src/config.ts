@@ -8,8 +8,8 @@ import { isAbsolute } from 'node:path';
 import { limits } from './domain/field.ts';
 import { Secret } from './domain/secret.ts';
 import { didYouMean, similarName } from './domain/suggest.ts';
+import { environments } from './domain/tenant.ts';
 import { digestOfApiToken } from './domain/token.ts';
-import { environments } from './domain/user-group/user-group.ts';
 import { readSecretFile, refuseSpecialFile } from './system/secret-file.ts';
 
 /** A setting is unknown or has an invalid value. The message is one line and never contains a secret. */

@@ -1,9 +1,9 @@
 // Opens the store that the settings select. The only file that knows the database adapters.
 
 import { type Config, type DatabaseUrl, urlsOfHosts } from './config.ts';
-import type { Tenant } from './domain/event/event.ts';
 import type { EventQuotaOptions } from './domain/event/quota.ts';
 import { Secret } from './domain/secret.ts';
+import type { Tenant } from './domain/tenant.ts';
 import { type BatchingOptions, BatchingStore } from './store/batching-store.ts';
 import type { Inspection } from './store/inspection.ts';
 import { type MigrationObserver, type Migrations, UNOBSERVED } from './store/migration.ts';

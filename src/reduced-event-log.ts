@@ -2,7 +2,7 @@
 // number of events.
 
 import type { Logger } from 'pino';
-import type { Tenant } from './domain/event/event.ts';
+import { type Tenant, tenantName, tenantOf } from './domain/tenant.ts';
 
 const INTERVAL_MS = 60_000;
 /** Maximum environments logged in an interval; the metric counts the others too. */
@@ -18,13 +18,13 @@ export class ReducedEventLog {
     this.#log = log;
   }
 
-  add({ workspaceId, environment }: Tenant): void {
-    const key = `${workspaceId} ${environment}`;
-    const counted = this.#unlogged.get(key);
+  add(tenant: Tenant): void {
+    const name = tenantName(tenant);
+    const counted = this.#unlogged.get(name);
     if (counted !== undefined) counted.events++;
     else if (this.#unlogged.size < MAX_TENANTS) {
-      this.#unlogged.set(key, { workspaceId, environment, events: 0 });
-      this.#warn({ workspaceId, environment, events: 1 });
+      this.#unlogged.set(name, { ...tenantOf(tenant), events: 0 });
+      this.#warn({ ...tenantOf(tenant), events: 1 });
     }
     this.#timer ??= setTimeout(() => this.#startInterval(), INTERVAL_MS).unref();
   }

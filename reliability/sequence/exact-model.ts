@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { parse, stringify } from 'lossless-json';
-import type { Environment } from '../../src/domain/user-group/user-group.ts';
+import type { Environment } from '../../src/domain/tenant.ts';
 import type { TestResponse } from '../../test/support/http.ts';
 import { assertProblem } from '../../test/support/problem.ts';
 import { type Group, type Operation, perform } from '../support/model.ts';

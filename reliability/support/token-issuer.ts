@@ -5,7 +5,7 @@ import { commandContext } from '../../src/commands/command-context.ts';
 import { readConfig } from '../../src/config.ts';
 import { type CommandDatabase, openForCommand } from '../../src/database.ts';
 import { operator, type Permission } from '../../src/domain/api-token.ts';
-import type { Environment } from '../../src/domain/user-group/user-group.ts';
+import type { Environment } from '../../src/domain/tenant.ts';
 import {
   createApiToken,
   findApiTokenById,

@@ -3,7 +3,7 @@
 import type { Config } from '../config.ts';
 import { type CommandDatabase, MAX_BATCH } from '../database.ts';
 import { type Caller, operator } from '../domain/api-token.ts';
-import type { Tenant } from '../domain/event/event.ts';
+import type { Tenant } from '../domain/tenant.ts';
 import type { Context } from '../operations/context.ts';
 import { atCurrentConfig, EnvironmentConfig } from '../operations/document/environment-config.ts';
 import { allUserGroupPages } from '../operations/user-group/export.ts';

@@ -4,12 +4,8 @@ import { parseInstant, timestamp, timestampOrNull } from '../domain/instant.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import type { Secret } from '../domain/secret.ts';
 import { didYouMean } from '../domain/suggest.ts';
-import {
-  environments,
-  previousTokenUntil,
-  type UserGroup,
-  userGroupKey,
-} from '../domain/user-group/user-group.ts';
+import { environments } from '../domain/tenant.ts';
+import { previousTokenUntil, type UserGroup, userGroupKey } from '../domain/user-group/user-group.ts';
 import { userGroupRenameBody } from '../domain/user-group/user-group-body.ts';
 import { loadKeyRing } from '../key-ring-source.ts';
 import type { Context } from '../operations/context.ts';

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import type { Config } from '../config.ts';
 import { timestampOrNull } from '../domain/instant.ts';
-import { type Environment, environments } from '../domain/user-group/user-group.ts';
+import { type Environment, environments } from '../domain/tenant.ts';
 import type { WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 import { parseWebhookEndpoint, type WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.ts';
 import { EnvironmentConfig } from '../operations/document/environment-config.ts';

@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Config, parseName as parseConfiguredName } from '../config.ts';
 import { type Caller, operator } from '../domain/api-token.ts';
 import { didYouMean } from '../domain/suggest.ts';
-import { type Environment, environments } from '../domain/user-group/user-group.ts';
+import { type Environment, environments } from '../domain/tenant.ts';
 import { findWorkspace, hasWorkspaces, suggestWorkspace } from '../operations/workspace/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import type { Workspace } from '../store/port.ts';

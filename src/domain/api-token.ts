@@ -3,8 +3,8 @@
 import { timestampOrNull } from './instant.ts';
 import { jsonText } from './json/json-tree.ts';
 import type { JsonText } from './json/strict-json.ts';
+import type { Environment } from './tenant.ts';
 import { digestToken, type TokenDigest } from './token.ts';
-import type { Environment } from './user-group/user-group.ts';
 
 export const permissions = ['admin', 'read-write', 'read-only', 'resolve', 'embed'] as const;
 export type Permission = (typeof permissions)[number];

@@ -6,8 +6,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../domain/api-token.ts';
-import { tenantOf } from '../domain/event/event.ts';
 import type { BodyType } from '../domain/request-body.ts';
+import { tenantOf } from '../domain/tenant.ts';
 import type { PresentedToken, TokenDigest } from '../domain/token.ts';
 import { userGroupKey } from '../domain/user-group/user-group.ts';
 import type { Context } from '../operations/context.ts';

@@ -1,6 +1,6 @@
 // The store as operations use it: one query or command at a time, batched behind the scenes.
 
-import { isSameTenant, type Tenant } from '../domain/event/event.ts';
+import { isSameTenant, type Tenant } from '../domain/tenant.ts';
 import { isSameAddress } from '../domain/token.ts';
 import {
   isSameKey,

@@ -12,11 +12,11 @@ import type {
   NewEvent,
   PositionRange,
   StoredEvent,
-  Tenant,
 } from '../domain/event/event.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import type { SealedSecret } from '../domain/secret.ts';
+import type { Tenant } from '../domain/tenant.ts';
 import type { TokenAddress, TokenDigest } from '../domain/token.ts';
 import type { Day, UsageCount, UsagePosition } from '../domain/usage.ts';
 import type { Position, UserGroupList } from '../domain/user-group/cursor.ts';

@@ -4,7 +4,7 @@ import type { MessagePort, Worker } from 'node:worker_threads';
 import { type BirpcReturn, createBirpc } from 'birpc';
 import type { ConfigMessage } from '../config.ts';
 import type { ServerFacts, WriterConnection } from '../database.ts';
-import type { Tenant } from '../domain/event/event.ts';
+import type { Tenant } from '../domain/tenant.ts';
 import type { WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 import type { ThreadMetricsMessage } from '../metrics/metrics.ts';
 import type { Validator } from '../operations/property-schema/validator/validator.ts';

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Changes, SMALL_BYTES } from '../../src/domain/event/changes.ts';
-import type { Tenant } from '../../src/domain/event/event.ts';
 import { EVENT_BYTES, EventQuota, NO_EVENT_QUOTA } from '../../src/domain/event/quota.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
+import type { Tenant } from '../../src/domain/tenant.ts';
 
 const DAY_MS = 86_400_000;
 const tenant: Tenant = { workspaceId: 1, environment: 'Customer' };

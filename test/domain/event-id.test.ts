@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { computeBucket } from '../../src/domain/bucket.ts';
-import { bucketOfTarget, firstEventIdAt, isSameTenant, newEventId } from '../../src/domain/event/event.ts';
+import { bucketOfTarget, firstEventIdAt, newEventId } from '../../src/domain/event/event.ts';
 import { DAY_MS } from '../../src/domain/instant.ts';
+import { isSameTenant } from '../../src/domain/tenant.ts';
 
 const LATER = 4_000_000_000_000;
 

@@ -9,7 +9,7 @@ import { componentSchemas } from '../../scripts/openapi/component-schemas.ts';
 import { openApi } from '../../scripts/openapi/document.ts';
 import { permissions } from '../../src/domain/api-token.ts';
 import { eventTypes } from '../../src/domain/event/event.ts';
-import { environments } from '../../src/domain/user-group/user-group.ts';
+import { environments } from '../../src/domain/tenant.ts';
 import { mintWebhookSecrets, webhookHeaders } from '../../src/domain/webhook-endpoint/webhook-signature.ts';
 import { problems } from '../../src/http/response/problem.ts';
 import * as surface from '../../src/http/routes.ts';

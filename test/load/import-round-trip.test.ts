@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import fc from 'fast-check';
-import type { Environment } from '../../src/domain/user-group/user-group.ts';
+import type { Environment } from '../../src/domain/tenant.ts';
 import { exportLines } from '../../src/operations/user-group/export.ts';
 import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
 import { type DatabaseKind, describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';

@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Bucket } from '../../src/domain/bucket.ts';
 import type { DocumentKey } from '../../src/domain/document.ts';
-import type { Tenant } from '../../src/domain/event/event.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
+import { environments, type Tenant } from '../../src/domain/tenant.ts';
 import type { TokenDigest } from '../../src/domain/token.ts';
-import { environments, type UserGroupKey, userGroupKey } from '../../src/domain/user-group/user-group.ts';
+import { type UserGroupKey, userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import type {
   Delivery,
   FinishedAttempt,

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { Environment } from '../../src/domain/user-group/user-group.ts';
+import type { Environment } from '../../src/domain/tenant.ts';
 import {
   type EndpointPosition,
   startOfWorkspace,

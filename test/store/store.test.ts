@@ -10,10 +10,10 @@ import {
   type EventTarget,
   type EventType,
   type NewEvent,
-  type Tenant,
 } from '../../src/domain/event/event.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import type { SealedSecret } from '../../src/domain/secret.ts';
+import type { Environment, Tenant } from '../../src/domain/tenant.ts';
 import { digestOfImportedToken, digestToken, type TokenDigest } from '../../src/domain/token.ts';
 import {
   listStart,
@@ -22,7 +22,6 @@ import {
   type UserGroupList,
 } from '../../src/domain/user-group/cursor.ts';
 import {
-  type Environment,
   type UserGroup,
   type UserGroupKey,
   type VersionTag,

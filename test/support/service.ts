@@ -9,7 +9,7 @@ import { createDemo } from '../../src/demo/create.ts';
 import { operator } from '../../src/domain/api-token.ts';
 import type { EventTarget, StoredEvent } from '../../src/domain/event/event.ts';
 import { redact } from '../../src/domain/secret.ts';
-import type { Environment } from '../../src/domain/user-group/user-group.ts';
+import type { Environment } from '../../src/domain/tenant.ts';
 import {
   createApiToken,
   findApiTokenById,

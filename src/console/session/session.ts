@@ -4,8 +4,8 @@
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import type { Tenant } from '../../domain/event/event.ts';
 import { Secret } from '../../domain/secret.ts';
+import type { Tenant } from '../../domain/tenant.ts';
 import type { Context } from '../../operations/context.ts';
 import { type CookieCall, findCookie, removeCookie, setCookie } from './cookie.ts';
 import { Sealed } from './sealed.ts';

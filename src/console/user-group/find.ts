@@ -2,7 +2,7 @@
 // history contains the token.
 
 import { isPermitted } from '../../domain/api-token.ts';
-import { isSameTenant } from '../../domain/event/event.ts';
+import { isSameTenant } from '../../domain/tenant.ts';
 import { digestOfApiToken, findApiToken, findUserGroupToken } from '../../domain/token.ts';
 import { authenticates } from '../../operations/api-token/authenticate.ts';
 import { findTokenOwner } from '../../operations/user-group/find-token-owner.ts';

@@ -1,7 +1,8 @@
 // Keyset pagination of events: cursors encode the position of the last event that was read.
 
 import { decodeCursor, encodeCursor, type ListName } from '../cursor.ts';
-import type { EventPosition, EventTarget, EventType, Tenant } from './event.ts';
+import type { Tenant } from '../tenant.ts';
+import type { EventPosition, EventTarget, EventType } from './event.ts';
 import type { EventFilter } from './filter.ts';
 
 /** A list of events that a caller can request. Its pages may differ in size. */

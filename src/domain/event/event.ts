@@ -4,7 +4,7 @@ import { type Bucket, computeBucket } from '../bucket.ts';
 import { MINUTE_MS } from '../instant.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { takeRandomText } from '../random-bytes.ts';
-import type { Environment } from '../user-group/user-group.ts';
+import type { Tenant } from '../tenant.ts';
 
 export const eventTypes = [
   'user_group.created',
@@ -72,21 +72,6 @@ export interface Actor {
 export interface Origin {
   via: Actor['via'];
   requestId: string | null;
-}
-
-/** One workspace and environment. */
-export interface Tenant {
-  readonly workspaceId: number;
-  readonly environment: Environment;
-}
-
-/** Drops the other members of a caller or a key. */
-export function tenantOf({ workspaceId, environment }: Tenant): Tenant {
-  return { workspaceId, environment };
-}
-
-export function isSameTenant(a: Tenant, b: Tenant): boolean {
-  return a.workspaceId === b.workspaceId && a.environment === b.environment;
 }
 
 /** An event that is not stored yet: an adapter completes and stores it in the transaction of its change. */

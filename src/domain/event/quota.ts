@@ -4,8 +4,8 @@
 import { setNewest } from '../bounded-map.ts';
 import { DAY_MS } from '../instant.ts';
 import type { JsonText } from '../json/strict-json.ts';
+import { type Tenant, tenantName } from '../tenant.ts';
 import { type Changes, SMALL_BYTES } from './changes.ts';
-import type { Tenant } from './event.ts';
 
 /** Maximum size of the changes in one event: enough for ordinary updates, not for a whole group of 64 KiB. */
 export const EVENT_BYTES = 16_384;
@@ -40,9 +40,9 @@ export class EventQuota {
   }
 
   /** Charges the quota if enough is left. Small changes are always stored, and cost nothing. */
-  #admits({ workspaceId, environment }: Tenant, bytes: number, now: number): boolean {
+  #admits(tenant: Tenant, bytes: number, now: number): boolean {
     if (bytes <= SMALL_BYTES || this.#bytesPerDay === 0) return true;
-    const key = `${workspaceId} ${environment}`;
+    const key = tenantName(tenant);
     const used = this.#usedAt(now, key) + bytes;
     if (used > this.#bytesPerDay) return false;
     setNewest(this.#used, key, { bytes: used, at: now }, MAX_TENANTS);

@@ -17,13 +17,12 @@ import {
 } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Document, DocumentKey } from '../document.ts';
-import type { Tenant } from '../event/event.ts';
 import { timestamp, timestampOrNull } from '../instant.ts';
 import { jsonText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { takeRandomBytes } from '../random-bytes.ts';
 import { Secret } from '../secret.ts';
-import { environments } from '../user-group/user-group.ts';
+import { environments, type Tenant } from '../tenant.ts';
 import {
   jwtHeader,
   type PrivateSigningKey,

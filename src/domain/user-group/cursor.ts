@@ -6,7 +6,8 @@
 
 import { decodeCursor, encodeCursor, type ListName } from '../cursor.ts';
 import { limits } from '../field.ts';
-import type { Environment, UserGroup } from './user-group.ts';
+import type { Environment } from '../tenant.ts';
+import type { UserGroup } from './user-group.ts';
 import type { UserGroupFilter } from './user-group-filter.ts';
 
 /** A list that a caller can request. Its pages may differ in size. */

@@ -3,10 +3,8 @@
 import { type Bucket, computeBucket } from '../bucket.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { SealedSecret } from '../secret.ts';
+import type { Environment } from '../tenant.ts';
 import type { TokenDigest } from '../token.ts';
-
-export const environments = ['Customer', 'Testing'] as const;
-export type Environment = (typeof environments)[number];
 
 /** The key of a user group: its workspace and environment, the caller's id of it, and the bucket derived from these. */
 export interface UserGroupKey {

@@ -1,9 +1,9 @@
 // A delivery: one event on its way to one webhook endpoint.
 
 import type { Bucket } from '../bucket.ts';
-import type { EventTarget, EventType, Tenant } from '../event/event.ts';
+import type { EventTarget, EventType } from '../event/event.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../instant.ts';
-import type { Environment } from '../user-group/user-group.ts';
+import type { Environment, Tenant } from '../tenant.ts';
 
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];

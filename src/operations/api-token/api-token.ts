@@ -8,10 +8,9 @@ import {
   operator,
 } from '../../domain/api-token.ts';
 import { encodeCursor, type ListName } from '../../domain/cursor.ts';
-import { isSameTenant, tenantOf } from '../../domain/event/event.ts';
 import type { Secret } from '../../domain/secret.ts';
+import { type Environment, isSameTenant, tenantOf } from '../../domain/tenant.ts';
 import { digestToken, mintApiToken } from '../../domain/token.ts';
-import type { Environment } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { ApiTokenRow } from '../../store/port.ts';
 import { type EventContext, newEvent } from '../event/event.ts';

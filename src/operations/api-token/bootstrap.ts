@@ -3,8 +3,8 @@
 
 import { type ApiToken, apiTokenStatus, type FoundApiToken } from '../../domain/api-token.ts';
 import type { Secret } from '../../domain/secret.ts';
+import type { Environment } from '../../domain/tenant.ts';
 import { digestToken } from '../../domain/token.ts';
-import type { Environment } from '../../domain/user-group/user-group.ts';
 import type { Workspace } from '../../store/port.ts';
 import type { EventContext } from '../event/event.ts';
 import { findWorkspace } from '../workspace/workspace.ts';

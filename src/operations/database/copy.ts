@@ -4,8 +4,9 @@
 
 import { createHash } from 'node:crypto';
 import type { Document } from '../../domain/document.ts';
-import { isSameTenant, type StoredEvent, tenantOf } from '../../domain/event/event.ts';
+import type { StoredEvent } from '../../domain/event/event.ts';
 import type { KeyRing } from '../../domain/key-ring.ts';
+import { isSameTenant, tenantOf } from '../../domain/tenant.ts';
 import { isImported } from '../../domain/token.ts';
 import type { UsageCount } from '../../domain/usage.ts';
 import type { Rename } from '../../domain/user-group/rename.ts';

@@ -5,10 +5,11 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Caller } from '../../domain/api-token.ts';
 import { Catalogue } from '../../domain/catalogue/catalogue.ts';
 import type { Document, DocumentKind } from '../../domain/document.ts';
-import { type EventType, type Tenant, tenantOf } from '../../domain/event/event.ts';
+import type { EventType } from '../../domain/event/event.ts';
 import { mappingMode } from '../../domain/mapping-policy/mapping-policy.ts';
 import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
 import { type PropertySchema, parsePropertySchema } from '../../domain/property-schema/property-schema.ts';
+import { type Tenant, tenantName, tenantOf } from '../../domain/tenant.ts';
 import {
   parseWebhookEndpoint,
   type WebhookEndpoint,
@@ -160,7 +161,7 @@ export class EnvironmentConfigs {
    */
   of(store: BatchingStore, caller: Caller): EnvironmentConfig | Promise<EnvironmentConfig> {
     if (caller.configVersion === 0) return EnvironmentConfig.empty;
-    const name = `${caller.workspaceId}/${caller.environment}`;
+    const name = tenantName(caller);
     const kept = this.#kept.get(name);
     return kept?.version === caller.configVersion ? kept : store.inTime(this.#loadOnce(store, caller, name));
   }

@@ -8,11 +8,12 @@ import {
   type ListPosition,
   START,
 } from '../../domain/event/cursor.ts';
-import { type EventTarget, type EventType, type StoredEvent, tenantOf } from '../../domain/event/event.ts';
+import type { EventTarget, EventType, StoredEvent } from '../../domain/event/event.ts';
 import { type EventFilter, meetsFilter } from '../../domain/event/filter.ts';
 import { eventJson } from '../../domain/event/json.ts';
 import { limits } from '../../domain/field.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
+import { tenantOf } from '../../domain/tenant.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { Context } from '../context.ts';
 import { cursorOfAnotherList, type PageQuery } from '../list-cursor.ts';

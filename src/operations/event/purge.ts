@@ -2,7 +2,7 @@
 // do so at once, because a row is deleted only once.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tenantOf } from '../../domain/event/event.ts';
+import { tenantOf } from '../../domain/tenant.ts';
 import { type Day, toDay } from '../../domain/usage.ts';
 import {
   type EndpointPosition,

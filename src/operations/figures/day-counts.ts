@@ -1,8 +1,9 @@
 // Counts per day for charts: resolved tokens and changes. Days that were counted before are not read again,
 // so the first count of an environment takes longest.
 
-import type { EventPosition, Tenant } from '../../domain/event/event.ts';
+import type { EventPosition } from '../../domain/event/event.ts';
 import { CHART_DAYS, type CountedFigures, type DayCounts } from '../../domain/figures.ts';
+import type { Tenant } from '../../domain/tenant.ts';
 import { type Day, toDay } from '../../domain/usage.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult } from '../../store/port.ts';

@@ -3,9 +3,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../domain/api-token.ts';
-import { type Tenant, tenantOf } from '../../domain/event/event.ts';
 import { type CountedFigures, type Figures, UserGroupTally } from '../../domain/figures.ts';
 import { jsonText } from '../../domain/json/json-tree.ts';
+import { type Tenant, tenantName, tenantOf } from '../../domain/tenant.ts';
 import { listStart, type Position } from '../../domain/user-group/cursor.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { type NewFigures, type StoredFigures, StoreUnavailable } from '../../store/port.ts';
@@ -92,7 +92,7 @@ export class EnvironmentFigures {
 
   /** Starts a count, or joins one in progress. Returns null if too many environments wait. */
   #count(caller: Caller): Promise<void> | null {
-    const name = `${caller.workspaceId}/${caller.environment}`;
+    const name = tenantName(caller);
     const known = this.#counting.get(name);
     if (known !== undefined) return known;
     if (this.#counting.size === MAX_WAITING || this.#stopped.signal.aborted) return null;

@@ -1,5 +1,6 @@
 // Counts how often the tokens of user groups are used, by UTC day.
 
+import { tenantName } from '../../domain/tenant.ts';
 import { type Day, toDay, type UsageCount, type UsageKind } from '../../domain/usage.ts';
 import type { UserGroup, UserGroupKey } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
@@ -82,10 +83,10 @@ export class Usage {
     else this.#delayed.schedule();
   }
 
-  #mayCount({ workspaceId, environment }: UserGroupKey, day: Day, integration: string): boolean {
+  #mayCount(key: UserGroupKey, day: Day, integration: string): boolean {
     if (this.#integrationsOn !== day) this.#integrations.clear();
     this.#integrationsOn = day;
-    const tenant = `${workspaceId} ${environment}`;
+    const tenant = tenantName(key);
     const counted = this.#integrations.get(tenant) ?? new Set();
     if (!counted.has(integration) && counted.size === MAX_INTEGRATIONS) return false;
     this.#integrations.set(tenant, counted.add(integration));

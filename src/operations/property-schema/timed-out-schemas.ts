@@ -2,10 +2,11 @@
 // schema.
 
 import { operator } from '../../domain/api-token.ts';
-import { type EventTarget, type Tenant, tenantOf } from '../../domain/event/event.ts';
+import type { EventTarget } from '../../domain/event/event.ts';
 import { limits } from '../../domain/field.ts';
 import { SINGLETON_ID } from '../../domain/policy-mode.ts';
 import type { PropertySchema } from '../../domain/property-schema/property-schema.ts';
+import { type Tenant, tenantOf } from '../../domain/tenant.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
 
 const TYPE = 'property_schema.timed_out';

@@ -2,8 +2,8 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import { encodeCursor, type ListName } from '../../domain/cursor.ts';
-import { type Tenant, tenantOf } from '../../domain/event/event.ts';
 import { compareIds } from '../../domain/id-order.ts';
+import { type Tenant, tenantOf } from '../../domain/tenant.ts';
 import {
   type Day,
   type Grouping,

@@ -1,7 +1,7 @@
 // Checks the stored user groups of an environment against its catalogue and property schema, whatever its
 // policies.
 
-import type { Tenant } from '../../domain/event/event.ts';
+import type { Tenant } from '../../domain/tenant.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Violation } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';

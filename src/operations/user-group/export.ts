@@ -1,8 +1,8 @@
 // Exports the groups of one workspace and environment as lines in the import format. A group that exists
 // throughout the export is exported exactly once, regardless of concurrent creations, changes and deletions.
 
-import type { Tenant } from '../../domain/event/event.ts';
 import type { KeyRing } from '../../domain/key-ring.ts';
+import type { Tenant } from '../../domain/tenant.ts';
 import {
   listStart,
   type Position,

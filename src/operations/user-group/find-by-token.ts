@@ -1,7 +1,7 @@
 // Finds the group of a user group token. A token issued here encodes the bucket that its group had then; for
 // an imported token, or one of a group renamed since then, the database looks up the bucket first.
 
-import type { Tenant } from '../../domain/event/event.ts';
+import type { Tenant } from '../../domain/tenant.ts';
 import { digestOfImportedToken, type PresentedToken, type TokenDigest } from '../../domain/token.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';

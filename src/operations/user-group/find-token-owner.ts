@@ -2,8 +2,8 @@
 // `last_seen_at`, and it also finds the group of a token that no longer resolves.
 
 import type { Caller } from '../../domain/api-token.ts';
-import { isSameTenant } from '../../domain/event/event.ts';
 import { limits } from '../../domain/field.ts';
+import { isSameTenant } from '../../domain/tenant.ts';
 import { PresentedToken } from '../../domain/token.ts';
 import { previousTokenUntil, type UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';

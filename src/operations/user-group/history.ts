@@ -1,7 +1,8 @@
 // Locates the events of a user group. Each event stays under the id that the group had then, and renames
 // connect these parts.
 
-import type { PositionRange, Tenant } from '../../domain/event/event.ts';
+import type { PositionRange } from '../../domain/event/event.ts';
+import type { Tenant } from '../../domain/tenant.ts';
 import type { Rename } from '../../domain/user-group/rename.ts';
 import { userGroupKey } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';

@@ -3,9 +3,9 @@
 // batch, except that lines of the same group are imported in order.
 
 import type { Caller } from '../../domain/api-token.ts';
-import type { Tenant } from '../../domain/event/event.ts';
 import { invalidField } from '../../domain/request-body.ts';
 import type { Secret } from '../../domain/secret.ts';
+import type { Tenant } from '../../domain/tenant.ts';
 import {
   addressOfUserGroupToken,
   digestOfImportedToken,

@@ -1,8 +1,8 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { dataSourceDefinition } from '../../domain/catalogue/catalogue.ts';
 import { nextVersion } from '../../domain/document.ts';
-import { tenantOf } from '../../domain/event/event.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
+import { tenantOf } from '../../domain/tenant.ts';
 import { asImported } from '../../domain/token.ts';
 import { isSameKey, type UserGroup, type UserGroupKey } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';

@@ -2,8 +2,8 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import type { EffectiveMapping } from '../../domain/catalogue/catalogue.ts';
-import { tenantOf } from '../../domain/event/event.ts';
 import { limits } from '../../domain/field.ts';
+import { tenantOf } from '../../domain/tenant.ts';
 import type { PresentedToken } from '../../domain/token.ts';
 import { previousTokenUntil, type UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';

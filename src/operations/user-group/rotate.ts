@@ -1,6 +1,6 @@
 import type { Caller } from '../../domain/api-token.ts';
-import { isSameTenant } from '../../domain/event/event.ts';
 import type { Precondition } from '../../domain/precondition.ts';
+import { isSameTenant } from '../../domain/tenant.ts';
 import type { PresentedToken } from '../../domain/token.ts';
 import type { Context, OpenUserGroup } from '../context.ts';
 import { tokenNotFound } from '../refusals.ts';

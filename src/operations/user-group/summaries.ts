@@ -1,7 +1,7 @@
 // Reads the fields of many user groups that filters and figures need, in queries small enough not to slow
 // lookups down.
 
-import { tenantOf } from '../../domain/event/event.ts';
+import { tenantOf } from '../../domain/tenant.ts';
 import {
   type Position,
   positionAfter,

@@ -1,11 +1,11 @@
 // Violations of the rules of an environment for mappings and properties: reported or enforced when a group changes.
 
 import type { Caller } from '../../domain/api-token.ts';
-import type { Tenant } from '../../domain/event/event.ts';
 import { EMPTY_OBJECT } from '../../domain/json/json-tree.ts';
 import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
 import type { PolicyMode } from '../../domain/policy-mode.ts';
 import type { PropertySchema } from '../../domain/property-schema/property-schema.ts';
+import type { Tenant } from '../../domain/tenant.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { UserGroupFields } from '../../domain/user-group/user-group-body.ts';
 import { Problem, type Violation } from '../../problem.ts';

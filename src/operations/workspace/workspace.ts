@@ -1,8 +1,7 @@
 // Looks workspaces up by name, and creates them together with their first content.
 
-import type { Tenant } from '../../domain/event/event.ts';
 import { similarName } from '../../domain/suggest.ts';
-import { environments } from '../../domain/user-group/user-group.ts';
+import { environments, type Tenant } from '../../domain/tenant.ts';
 import { startOfWorkspace } from '../../domain/webhook-endpoint/delivery.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { CommandResult, Continuation, DeletedRows, DeletionBatch, Workspace } from '../../store/port.ts';

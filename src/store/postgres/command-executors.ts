@@ -1,7 +1,7 @@
 // Executes batches of commands of one kind. A batch is split into parts, each of which changes the database with one
 // statement; a batch of a single repeatable part needs no explicit transaction.
 
-import type { Tenant } from '../../domain/event/event.ts';
+import type { Tenant } from '../../domain/tenant.ts';
 import { keyToString, type UserGroupKey } from '../../domain/user-group/user-group.ts';
 import type { WebhookEndpointKey } from '../../domain/webhook-endpoint/delivery.ts';
 import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../port.ts';

@@ -9,8 +9,8 @@ import {
   exceededLimit,
   nextVersion,
 } from '../../domain/document.ts';
-import type { Tenant } from '../../domain/event/event.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
+import { type Tenant, tenantName } from '../../domain/tenant.ts';
 import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
 import { CONFIG_PAGE, type Command, type CommandResult } from '../port.ts';
 import { documentTotal, READS } from '../reads.ts';
@@ -137,8 +137,7 @@ export const resealDocument: CommandExecutor<'resealDocument'> = async (
 
 /** Runs in a transaction. */
 export const copyDocuments: CommandExecutor<'copyDocuments'> = async (session, { documents }) => {
-  const byTenant = Map.groupBy(documents, (document) => TENANT.cells(document).join());
-  for (const ofTenant of byTenant.values()) {
+  for (const ofTenant of Map.groupBy(documents, tenantName).values()) {
     const tenant = ofTenant[0]!;
     await lockEnvironment(session, tenant);
     await change(

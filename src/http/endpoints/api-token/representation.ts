@@ -4,7 +4,7 @@ import { type ApiToken, apiTokenStatus, permissions, previousTextUntil } from '.
 import { assignedNumber } from '../../../domain/field.ts';
 import { timestamp, timestampOrNull } from '../../../domain/instant.ts';
 import type { Secret } from '../../../domain/secret.ts';
-import { environments } from '../../../domain/user-group/user-group.ts';
+import { environments } from '../../../domain/tenant.ts';
 import { type Json, jsonObject } from '../../json.ts';
 import {
   objectSchema,

@@ -1,6 +1,6 @@
 import * as field from '../../../domain/field.ts';
+import { environments } from '../../../domain/tenant.ts';
 import { PresentedToken } from '../../../domain/token.ts';
-import { environments } from '../../../domain/user-group/user-group.ts';
 import { type Introspection, introspectToken } from '../../../operations/user-group/introspect.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, raw } from '../../json.ts';

@@ -6,8 +6,8 @@ import {
   type EventPosition,
   type EventTarget,
   type StoredEvent,
-  type Tenant,
 } from '../../../domain/event/event.ts';
+import type { Tenant } from '../../../domain/tenant.ts';
 import { EVENT, TENANT, TENANT_WITH_EVENTS } from '../../entities.ts';
 import { type EventCandidate, searchRange, selectPage } from '../../event-page.ts';
 import type { EventPage, EventSearch } from '../../port.ts';

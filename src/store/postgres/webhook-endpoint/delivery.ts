@@ -1,8 +1,8 @@
 // Webhook deliveries. They are created together with their event (event/record.ts).
 
 import { documentTag } from '../../../domain/document.ts';
-import type { Tenant } from '../../../domain/event/event.ts';
 import { compareIds } from '../../../domain/id-order.ts';
+import type { Tenant } from '../../../domain/tenant.ts';
 import type { VersionTag } from '../../../domain/user-group/user-group.ts';
 import type {
   DeliveryKey,

@@ -1,6 +1,7 @@
 // Deletes old events, and the changes of events whose user group is deleted.
 
-import type { EventTarget, Tenant } from '../../../domain/event/event.ts';
+import type { EventTarget } from '../../../domain/event/event.ts';
+import type { Tenant } from '../../../domain/tenant.ts';
 import { TENANT } from '../../entities.ts';
 import { AHEAD_EVENTS } from '../../port.ts';
 import type { CommandExecutor } from '../executor.ts';

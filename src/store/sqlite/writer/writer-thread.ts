@@ -2,8 +2,8 @@
 // threads send at about the same time are one transaction, with one disk sync.
 
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import type { Tenant } from '../../../domain/event/event.ts';
 import { EventQuota } from '../../../domain/event/quota.ts';
+import type { Tenant } from '../../../domain/tenant.ts';
 import { type Command, type CommandResult, StoreUnavailable } from '../../port.ts';
 import { emptiesLog, runCommands } from '../command-executors.ts';
 import { Connection } from '../file/connection.ts';

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
-import type { Tenant } from '../../../domain/event/event.ts';
+import type { Tenant } from '../../../domain/tenant.ts';
 import { startThread } from '../../../system/start-thread.ts';
 import { type Command, type CommandResult, StoreUnavailable } from '../../port.ts';
 import { PendingBatches } from './pending-batches.ts';
