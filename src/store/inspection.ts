@@ -98,7 +98,7 @@ export abstract class Inspection {
 }
 
 export interface Finding {
-  subject: 'database' | 'server' | 'privileges' | 'durability';
+  subject: 'database' | 'server' | 'privileges' | 'durability' | 'event feed';
   /** Whether the service cannot work with the database. */
   isFatal: boolean;
   message: string;

@@ -34,6 +34,7 @@ export function newServer(options: NewServer): InstanceType<typeof EmbeddedPostg
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
     max_connections: '300',
+    max_prepared_transactions: '4',
     // Durability is not needed: no test cuts the power.
     fsync: 'off',
     ...options.settings,

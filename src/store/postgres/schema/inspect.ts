@@ -1,5 +1,6 @@
 // Reads a PostgreSQL database without migrating it.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Finding, Inspection } from '../../inspection.ts';
 import { StoreUnavailable } from '../../port.ts';
 import type { PostgresOptions } from '../client/options.ts';
@@ -22,6 +23,24 @@ const IS_OF_OTHER_APPLICATION = `select case when to_regclass('schema_migrations
     where to_regclass(format('%I.%I', current_schema(), name)) is not null)
   else not exists (
     select 1 from pg_attribute where attrelid = to_regclass('schema_migrations') and attname = 'number') end`;
+
+/** Time that a short transaction of another user, whose start is hidden, may take to end. */
+const HIDDEN_TRANSACTION_MS = 1_000;
+
+/**
+ * Transactions of the cluster that a feed of events waits for: those that have written. Their start is null if this
+ * user may not see it.
+ */
+const HOLDING_FEED = `select id::text, name, ending, floor(extract(epoch from now() - since) / 60)::integer from (
+    select backend_xid, xact_start, format('session %s of user %s in database %s', pid, usename, datname),
+      format('select pg_terminate_backend(%s)', pid)
+    from pg_stat_activity where backend_xid is not null
+    union all
+    select transaction, prepared, format('prepared transaction %L of user %s in database %s', gid, owner, database),
+      format('rollback prepared %L', gid)
+    from pg_prepared_xacts) as writing (id, since, name, ending)
+  where since is null or since < now() - interval '1 minute'
+  order by since limit 10`;
 
 /** Runs `work` on the database. Throws `StoreUnavailable`. */
 export function inspectPostgres<Result>(
@@ -55,6 +74,7 @@ class PostgresInspection extends Inspection {
       ...(await this.#privilegeFindings()),
       ...(await this.#maintainFindings()),
       ...(await this.#durabilityFindings()),
+      ...(await this.#feedFindings()),
     ];
   }
 
@@ -148,6 +168,24 @@ class PostgresInspection extends Inspection {
     const risks = await findDurabilityRisks(this.#session);
     const remedy = 'set it to on';
     return risks.map((message) => ({ subject: 'durability', isFatal: false, message, remedy }));
+  }
+
+  async #feedFindings(): Promise<Finding[]> {
+    let holding = await this.#session.ask(HOLDING_FEED);
+    if (holding.some(([, , , minutes]) => minutes === null)) {
+      const ids = new Set(holding.map(([id]) => id));
+      await sleep(HIDDEN_TRANSACTION_MS);
+      holding = (await this.#session.ask(HOLDING_FEED)).filter(([id]) => ids.has(id));
+    }
+    return holding.map(([, name, ending, minutes]) => {
+      const duration =
+        minutes === null
+          ? 'now, for a time that only a role with pg_read_all_stats can see'
+          : `for ${minutes} min`;
+      const message = `a transaction holds up the feed of events ${duration}: ${name}`;
+      const remedy = `if it was forgotten, end it: ${ending}; see "The feed" in docs/events.md`;
+      return { subject: 'event feed', isFatal: false, message, remedy };
+    });
   }
 }
 
