@@ -160,12 +160,13 @@ const LIST_USAGE_OF_DAY = statement('list_usage_of_day')`
   where workspace_id = $1 and environment = $2 and day = $3 and provided_id > $4
   order by provided_id, kind, integration limit $5`;
 
-// Does not compare the day itself, for which PostgreSQL may choose the index of days, and read those of all groups.
+// Compares the id together with the day. For the day alone, PostgreSQL may choose the index of days, and read those of all
+// groups.
 const LIST_USAGE_OF_USER_GROUP = statement('list_usage_of_user_group')`
   select ${USAGE_COUNT.names} from usage_counts
-  where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4
-    and day + 0 >= $5 and day + 0 <= $6
-  order by day, kind, integration limit $7`;
+  where bucket = $1 and workspace_id = $2 and environment = $3
+    and (provided_id, day) >= ($4, $5) and (provided_id, day) <= ($4, $6)
+  order by provided_id, day, kind, integration limit $7`;
 
 const FIND_FIGURES = statement('find_figures')`
   select ${STORED_FIGURES.names} from environment_figures where workspace_id = $1 and environment = $2`;
