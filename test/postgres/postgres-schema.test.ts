@@ -200,6 +200,13 @@ it('a PostgreSQL user without the privilege to create tables serves a database m
       /permission denied for tables usage_counts, user_group_renames: .*grant/,
     );
     await client.query(`grant select, insert, update, delete on usage_counts, user_group_renames to ${name}`);
+    // As platforms do for every table.
+    await client.query('alter table api_tokens enable row level security');
+    await assert.rejects(
+      TestService.start(postgres, { database }),
+      /row-level security hides all rows of api_tokens/,
+    );
+    await client.query('alter table api_tokens disable row level security');
     const service = await TestService.start(postgres, { database });
     const { json } = await service.get({ user_group_id: 'a', name: 'A' });
     assert.equal(json.new_user_group, true);

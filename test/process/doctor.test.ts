@@ -466,7 +466,18 @@ describe('doctor on PostgreSQL', () => {
         `grant delete, insert on user_groups to ${role}; revoke maintain on user_groups from ${role}`,
       );
       await assertFound('warning', 'privileges', /cannot gather statistics/, await asRole());
+      await owner.query(`grant maintain on user_groups to ${role};
+        alter table user_groups enable row level security; create policy mine on user_groups to postgres using (true)`);
+      await assertFound(
+        'failed',
+        'privileges',
+        /row-level security hides all rows of user_groups/,
+        await asRole(),
+      );
+      await owner.query(`alter policy mine on user_groups to public`);
+      assert.deepEqual(findings(await asRole()), []);
     } finally {
+      await owner.query('alter table user_groups disable row level security');
       await owner.query(`drop owned by ${role}; drop role ${role}`);
       await owner.end();
     }

@@ -7,7 +7,7 @@ import type { PostgresOptions } from '../client/options.ts';
 import { findDurabilityRisks } from './durability-check.ts';
 import { indexNames } from './indexes.ts';
 import { checkServer, createdTables, migrations, ServerUnfit } from './migrate.ts';
-import { findMissingPrivileges } from './privileges.ts';
+import { findHiddenTables, findMissingPrivileges } from './privileges.ts';
 import { type SchemaSession, withSchemaSession, withServingSession } from './session.ts';
 
 /** First version in which gathering statistics requires a privilege of its own. */
@@ -72,6 +72,7 @@ class PostgresInspection extends Inspection {
       ...(await this.#settingsFindings()),
       ...(await this.#readOnlyFindings()),
       ...(await this.#privilegeFindings()),
+      ...(await this.#hiddenFindings()),
       ...(await this.#maintainFindings()),
       ...(await this.#durabilityFindings()),
       ...(await this.#feedFindings()),
@@ -150,6 +151,14 @@ class PostgresInspection extends Inspection {
       const privileges = missing.join(', ');
       const remedy = `as the owner of the table, run: grant ${privileges} on ${table} to the user of the service`;
       return fatal('privileges', `the user lacks the privileges ${privileges} on ${table}`, remedy);
+    });
+  }
+
+  async #hiddenFindings(): Promise<Finding[]> {
+    const tables = await findHiddenTables(this.#session);
+    return tables.map((table) => {
+      const remedy = `as the owner of the table, run: alter table ${table} disable row level security`;
+      return fatal('privileges', `row-level security hides all rows of ${table} from the user`, remedy);
     });
   }
 

@@ -4,12 +4,20 @@ import { StoreUnavailable } from '../../port.ts';
 import { createdTables } from './migrate.ts';
 import type { SchemaSession } from './session.ts';
 
+const OWN_TABLES = `relkind in ('r', 'p')
+    and relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migrations'))`;
+
 /** The tables in the schema of the service and what the user may do to each, as PostgreSQL prints booleans. */
 const PRIVILEGES = `select relname, privilege, has_table_privilege(oid, privilege)
   from pg_class, unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE']) as privilege
-  where relkind in ('r', 'p')
-    and relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migrations'))
+  where ${OWN_TABLES}
   order by relname, privilege`;
+
+/** Tables with row-level security and no policy that applies to the user: it sees none of their rows. */
+const HIDDEN = `select relname from pg_class
+  where ${OWN_TABLES} and row_security_active(oid) and not exists (
+    select 1 from pg_policy, unnest(polroles) as role
+    where polrelid = pg_class.oid and case role when 0 then true else pg_has_role(role, 'usage') end)`;
 
 /** Returns the missing privileges by table. */
 export async function findMissingPrivileges({ ask }: SchemaSession): Promise<Map<string, string[]>> {
@@ -23,10 +31,21 @@ export async function findMissingPrivileges({ ask }: SchemaSession): Promise<Map
   );
 }
 
+export async function findHiddenTables({ ask }: SchemaSession): Promise<string[]> {
+  const hidden = new Set((await ask(HIDDEN)).map(([table]) => table));
+  return ['schema_migrations', ...createdTables()].filter((table) => hidden.has(table));
+}
+
 /** Throws `StoreUnavailable`, for example after a migration by another user who has not granted its tables. */
 export async function refuseMissingPrivileges(session: SchemaSession): Promise<void> {
   const missing = await findMissingPrivileges(session);
   const tables = createdTables().filter((table) => missing.has(table));
+  const hidden = await findHiddenTables(session);
+  if (hidden.length > 0) {
+    throw new StoreUnavailable(
+      `PostgreSQL: row-level security hides all rows of ${hidden.join(', ')} from the user of the service: disable it on them`,
+    );
+  }
   if (tables.length === 0) return;
   throw new StoreUnavailable(
     `PostgreSQL: permission denied for tables ${tables.join(', ')}: as their owner, grant select, insert, update and delete on them to the user of the service`,
