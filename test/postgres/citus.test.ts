@@ -32,15 +32,23 @@ describe('a statement for many groups', async () => {
   const modules = await Promise.all(
     globSync('src/store/postgres/**/*.ts').map((file) => import(`../../${file}`) as Promise<object>),
   );
-  const statements = modules
+  const all = modules
     .flatMap((module) => Object.values(module) as Partial<Statement>[])
-    .filter(
-      ({ sql = '' }) => sql.includes('unnest($1::integer[]') && !sql.startsWith('insert'),
-    ) as Statement[];
+    .filter((each): each is Statement => each.sql !== undefined);
+  const hasBuckets = ({ sql }: Statement) => sql.includes('unnest($1::integer[]');
+  const statements = all.filter((each) => hasBuckets(each) && !each.sql.startsWith('insert'));
 
   const service = TestService.of(postgres);
 
   it('exists', () => assert.ok(statements.length >= 6));
+
+  it('is the only kind that gets a restriction, because another parameter would be taken for the buckets', () => {
+    const restricted = all.filter(({ sql }) => nameShards(sql) !== sql);
+    assert.deepEqual(
+      restricted.filter((each) => !hasBuckets(each)).map(({ name }) => name),
+      [],
+    );
+  });
 
   for (const { name, sql } of statements) {
     it(`restricts the query to the shards of its batch on Citus: ${name}`, () => {
