@@ -68,10 +68,16 @@ function withCodePoints(pattern: string): string {
 
 function withEcmaClasses(pattern: string): string {
   let isInClass = false;
-  return pattern.replace(/\\.|[[\].]/gs, (token) => {
+  /** Whether `.` matches everything in each of the groups around it, as in `(?s:.)`. */
+  const dotMatchesAll = [false];
+  return pattern.replace(/\\.|\(\?[a-z]*-?[a-z]*:|[[\].()]/gs, (token) => {
     if (token === '[') isInClass = true;
     if (token === ']') isInClass = false;
-    if (token === '.') return isInClass ? token : NO_LINE_END;
+    const matchesAll = dotMatchesAll.at(-1)!;
+    if (token === '.') return isInClass || matchesAll ? token : NO_LINE_END;
+    if (token[0] === '(' && !isInClass)
+      dotMatchesAll.push(token.includes('s') ? !/-.*s/.test(token) : matchesAll);
+    if (token === ')' && !isInClass) dotMatchesAll.pop();
     if (token !== '\\s' && token !== '\\S') return token;
     const ranges = token === '\\s' ? SPACE : NO_SPACE;
     return isInClass ? ranges : `[${ranges}]`;
