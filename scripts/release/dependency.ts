@@ -1,7 +1,7 @@
 // Lists the packages that the artefacts contain, with their licences.
 
 import { globSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { readJson } from './file.ts';
 import { ReleaseRefused } from './run.ts';
 
@@ -64,18 +64,34 @@ function isAllowed(license: string): boolean {
 
 /** Returns the licence texts that must accompany the executable: those of all packages, and of Node. */
 export function licenseTexts(nodeLicense: string): string {
-  const own = dependencies().map(({ name, version, license, folder }) => {
-    const files = globSync('{LICEN[CS]E,LICEN[CS]E.*,licen[cs]e,licen[cs]e.*,NOTICE,COPYING}', {
-      cwd: folder,
-    }).sort();
-    const texts = files.map((file) => readFileSync(join(folder, basename(file)), 'utf8').trim());
-    return section(`${name} ${version}, ${license}`, texts.join('\n\n'));
-  });
+  const own = dependencies().map((each) =>
+    section(`${each.name} ${each.version}, ${each.license}`, licenseText(each)),
+  );
   return [
     section('User Group Service', readFileSync('LICENSE', 'utf8').trim()),
     ...own,
     section('Node.js', nodeLicense.trim()),
   ].join('\n');
+}
+
+/**
+ * Returns the texts in the files of a package, with those of the code that Swagger UI bundles. Some packages
+ * have theirs at the end of the README.
+ */
+function licenseText({ name, folder }: Dependency): string {
+  const texts = (pattern: string) =>
+    globSync(pattern, { cwd: folder })
+      .sort()
+      .map((file) => readFileSync(join(folder, file), 'utf8').trim());
+  const files = texts(
+    '{LICEN[CS]E,LICEN[CS]E.*,licen[cs]e,licen[cs]e.*,NOTICE,COPYING,swagger-ui-bundle.js.LICENSE.txt}',
+  );
+  const [text = ''] =
+    files.length > 0
+      ? [files.join('\n\n')]
+      : texts('[Rr][Ee][Aa][Dd][Mm][Ee].md').flatMap((each) => /^#+ licen[cs]e\n.*/ims.exec(each) ?? []);
+  if (text === '') throw new ReleaseRefused(`${name} has no licence text`);
+  return text;
 }
 
 function section(title: string, text: string): string {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { dependencies, refuseLicenses } from '../../scripts/release/dependency.ts';
+import { dependencies, licenseTexts, refuseLicenses } from '../../scripts/release/dependency.ts';
 import { eventFileSchema } from '../../scripts/release/description.ts';
 import { isInstalled } from '../../scripts/release/run.ts';
 import { releasedVersion } from '../../scripts/release/state.ts';
@@ -227,6 +227,13 @@ describeOnEachDatabase('The schema of events', (kind) => {
 });
 
 describe('The dependencies of a release', () => {
+  it('have a licence text each, and so has what Swagger UI bundles', () => {
+    const texts = licenseTexts('licence of Node');
+    assert.doesNotMatch(texts, /=\n\n\n/);
+    assert.match(texts, /^pg-types 2\S+ MIT\n=+\n\n## license\n\nThe MIT License/m);
+    assert.match(texts, /@license DOMPurify/);
+  });
+
   it('have licences that allow their distribution', () => {
     const all = dependencies();
     assert.ok(all.length > 80);
