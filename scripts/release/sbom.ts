@@ -9,7 +9,8 @@ interface Component {
   'bom-ref': string;
   name: string;
   version: string;
-  purl?: string;
+  scope?: string;
+  properties?: unknown[];
   licenses?: unknown[];
 }
 
@@ -27,13 +28,17 @@ export const sbom: Builder = {
   build: ({ version, epoch, output }) => {
     const known = dependencies();
     refuseLicenses(known);
-    const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
+    const args = ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--package-lock-only'];
     const bom = JSON.parse(run('npm', args).toString()) as Bom;
     const licenses = new Map(known.map(({ name, version, license }) => [`${name}@${version}`, license]));
     const node = readJson<{ version: string }>('node_modules/node/package.json').version;
     bom.components = bom.components
       .filter((each) => licenses.has(each['bom-ref']))
-      .map((each): Component => ({ ...each, licenses: [{ license: { id: licenses.get(each['bom-ref']) } }] }))
+      // Each is in the artefacts, also what npm calls a development dependency and therefore optional.
+      .map((each): Component => {
+        const license = { id: licenses.get(each['bom-ref']) };
+        return { ...each, scope: 'required', properties: [], licenses: [{ license }] };
+      })
       .concat([nodeComponent(node)]);
     const refs = new Set([
       bom.metadata.component['bom-ref'],
@@ -45,7 +50,7 @@ export const sbom: Builder = {
     // Replaces the defaults: the name of the folder, the current time and a random number.
     bom.metadata.component.name = 'user-group-service';
     bom.metadata.timestamp = new Date(epoch * 1_000).toISOString();
-    bom.serialNumber = serialNumber(bom.components);
+    bom.serialNumber = serialNumber(bom);
     writeJson(`${output}/user-group-service-${version}.cdx.json`, bom);
   },
 };
@@ -55,6 +60,7 @@ function nodeComponent(version: string): Component & Record<string, unknown> {
   return {
     'bom-ref': `node@${version}`,
     type: 'platform',
+    scope: 'required',
     name: 'node',
     version,
     cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:*:*:*:*`,
@@ -62,9 +68,9 @@ function nodeComponent(version: string): Component & Record<string, unknown> {
   };
 }
 
-/** Returns a UUID of version 8, whose bits are free, from the digest of the components. */
-function serialNumber(components: readonly Component[]): string {
-  const digest = sha256(Buffer.from(JSON.stringify(components)));
+/** Returns a UUID of version 8, whose bits are free, from the digest of the version, its time and the components. */
+function serialNumber({ metadata, components }: Bom): string {
+  const digest = sha256(Buffer.from(JSON.stringify({ metadata, components })));
   const uuid = `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
   return `urn:uuid:${uuid}`;
 }

@@ -124,6 +124,19 @@ describe('npm run release', () => {
       assert.match(stdout, new RegExp(`^${name} +[0-9.]+ MB +${digest}$`, 'm'));
     }
   });
+
+  it('lists each dependency and Node as a required part of the application', () => {
+    const path = `${checkout.root}/release/user-group-service-${VERSION}.cdx.json`;
+    const { metadata, components } = JSON.parse(readFileSync(path, 'utf8'));
+    assert.equal(metadata.component.type, 'application');
+    const listed = (parts: Record<string, string>[]) =>
+      new Set(parts.map(({ name, version, scope = 'required' }) => `${scope} ${name} ${version}`));
+    const node = { name: 'node', version: process.versions.node };
+    assert.deepEqual(
+      listed(components),
+      listed([...dependencies().map(({ name, version }) => ({ name, version })), node]),
+    );
+  });
 });
 
 describe('The digests of a release', () => {
