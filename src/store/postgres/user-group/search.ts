@@ -2,7 +2,6 @@
 // reading the groups.
 
 import { LAST_NAME } from '../../../domain/user-group/cursor.ts';
-import { userGroupKey } from '../../../domain/user-group/user-group.ts';
 import { TENANT, toUserGroupSummary, USER_GROUP, USER_GROUP_SUMMARY } from '../../entities.ts';
 import type { NamePosition } from '../../port.ts';
 import { statement } from '../../statement.ts';
@@ -24,12 +23,12 @@ export const SEARCH = statement('search_user_groups')`
   and (strpos(lower(provided_id), $7) > 0 or strpos(lower(name), $7) > 0
     or octet_length(provided_id) <> length(provided_id) or octet_length(name) <> length(name))
   order by name, provided_id limit $8`;
-const PLACE = USER_GROUP.pick('bucket', 'workspaceId', 'environment', 'providedId', 'name');
-// Joined by whole keys: in an environment that is larger than most, PostgreSQL would read all groups to find some by their
-// id. A group that has been deleted since, or has another name, and so another place in the list, is not found.
+const PLACE = USER_GROUP.pick('workspaceId', 'environment', 'name', 'providedId');
+// Joined with whole places: in an environment that is larger than most, PostgreSQL would read all groups to find some by
+// their id. A group that has been deleted since, or has another name, and so another place in the list, is not found.
 export const SUMMARIZE = statement('summarize_found_user_groups')`
   select ${USER_GROUP_SUMMARY.names}, null, null
-  from ${numberedRows(PLACE)} join user_groups using (${PLACE.names})
+  from user_groups join ${numberedRows(PLACE)} using (${PLACE.names})
   order by sent.ordinal`;
 
 export const searchUserGroups: QueryExecutor<'searchUserGroups'> = async (
@@ -41,7 +40,7 @@ export const searchUserGroups: QueryExecutor<'searchUserGroups'> = async (
   const end = row === undefined ? null : placeIn(row);
   const found = await session.query(SEARCH, [...start, ...bound(end), text, limit]);
   const places = found.map(placeIn);
-  const sent = places.map(({ name, providedId }) => ({ ...userGroupKey(tenant, providedId), name }));
+  const sent = places.map((place) => ({ ...tenant, ...place }));
   const rows = sent.length === 0 ? [] : await session.query(SUMMARIZE, toArrays(PLACE, sent));
   const summaries = rows.map(toUserGroupSummary);
   const last = places.length < limit ? end : places.at(-1)!;
