@@ -94,19 +94,20 @@ const COUNT_USER_GROUPS = statement('count_user_groups')`select count(*) from us
 const COUNT_USER_GROUPS_OF = statement('count_user_groups_of')`
   select count(*) from user_groups where workspace_id = $1 and environment = $2`;
 
-// Do not compare the position itself, for which PostgreSQL may choose the index of positions, and read the renames of all
-// groups. Those of one id are few.
+// Statements about one user group compare whole keys: for a condition on the position or the day alone, PostgreSQL may
+// choose the index of positions or days, and read those of all groups. The bucket is apart: SQLite's keys lack it.
+const IN_GROUP = 'workspace_id, environment, provided_id';
+
 const FIND_LAST_RENAME = statement('find_last_user_group_rename')`
   select ${RENAME.names} from user_group_renames
-  where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4
-    and position + 0 < $5
-  order by position desc limit 1`;
+  where bucket = $1 and (${IN_GROUP}, position) >= ($2, $3, $4, 0) and (${IN_GROUP}, position) < ($2, $3, $4, $5)
+  order by workspace_id desc, environment desc, provided_id desc, position desc limit 1`;
 
 const FIND_NEXT_RENAME = statement('find_next_user_group_rename')`
   select ${RENAME.names} from user_group_renames
-  where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4
-    and position + 0 >= $5
-  order by position limit 1`;
+  where bucket = $1 and (${IN_GROUP}, position) >= ($2, $3, $4, $5)
+    and (${IN_GROUP}, position) <= ($2, $3, $4, ${Number.MAX_SAFE_INTEGER})
+  order by ${IN_GROUP}, position limit 1`;
 
 const FIND_CONFIG_VERSION = statement('find_config_version')`
   select config_version from environments where workspace_id = $1 and environment = $2`;

@@ -125,8 +125,12 @@ it('Statements about one row of an environment that is larger than most read no 
      select 1, w, 'Customer', 'hook ' || w, 'evt_' || i, 'user_group.created', 'user_group', i, i,
        case when i < ${LARGE} then 'pending' else 'failed' end, case when i < ${LARGE} then i end, 1, 1 from ${rows};
      insert into usage_counts select i % 100, w, 'Customer', 'group ' || i, i % 60, 'resolves', '', 1 from ${rows};
+     insert into usage_counts select 5, 1, 'Customer', 'group 5', ${LARGE} + i, 'resolves', '', 1
+     from generate_series(1, ${LARGE}) as i;
      insert into user_group_renames
      select i % 100, w, 'Customer', 'group ' || i, i, 'evt_' || i, 'to', '', 1 from ${rows};
+     insert into user_group_renames select 5, 1, 'Customer', 'group 5', i, 'evt_' || i, 'to', '', 1
+     from generate_series(${LARGE} + 1, ${2 * LARGE}) as i;
      insert into user_groups (bucket, workspace_id, environment, provided_id, team_id, name, version, token_digest,
        token_key_id, token_ciphertext, created_at, updated_at)
      select i % 100, w, 'Customer', 'group ' || i, i, 'name ' || i, 1, i, '', '', 1, 1 from ${rows};
@@ -146,9 +150,9 @@ it('Statements about one row of an environment that is larger than most read no 
     { kind: 'listEvents', ...events, order: 'newest' },
     { kind: 'listEvents', ...events, order: 'oldest' },
     { kind: 'listDeliveries', endpoint, before: null, limit: 9, isFailed: true },
-    { kind: 'listUsageOfUserGroup', key, from: 0, to: 2 * LARGE, limit: 9 },
+    { kind: 'listUsageOfUserGroup', key, from: 2 * LARGE, to: 3 * LARGE, limit: 9 },
     { kind: 'findLastRename', key, before: LARGE },
-    { kind: 'findNextRename', key, from: 0 },
+    { kind: 'findNextRename', key, from: 2 * LARGE },
     { kind: 'searchUserGroups', ...search },
   ]);
   await store.write([{ kind: 'eraseChanges', ...key, target, range, limit: 9, scanLimit: 99 }]);
