@@ -18,8 +18,12 @@ const SIGNALS: readonly NodeJS.Signals[] = [
   'SIGINT',
   ...(isInTerminal ? ['SIGHUP' as const] : []),
 ];
-/** Ignored: by default, SIGHUP ends a process, and SIGUSR1 opens an inspector that can read the keys. */
-const IGNORED: readonly NodeJS.Signals[] = ['SIGUSR1', ...(isInTerminal ? [] : ['SIGHUP' as const])];
+/** Ignored: by default, SIGHUP and SIGUSR2 end a process, and SIGUSR1 opens an inspector that can read the keys. */
+const IGNORED: readonly NodeJS.Signals[] = [
+  'SIGUSR1',
+  'SIGUSR2',
+  ...(isInTerminal ? [] : ['SIGHUP' as const]),
+];
 /** A repeated signal within this time is a duplicate: npm forwards signals that the terminal also sends to the process. */
 const DUPLICATE_SIGNAL_MS = 1_000;
 /** Time beyond the shutdown timeout, in which the database is closed. */

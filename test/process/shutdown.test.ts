@@ -104,7 +104,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 describe('Without a terminal', () => {
-  for (const signal of ['SIGHUP', 'SIGUSR1'] as const)
+  for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const)
     it(`${signal} is ignored, and logged`, async () => {
       using folder = new Folder();
       await using service = await serve(folder);
