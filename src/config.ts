@@ -636,9 +636,9 @@ export function parseHttpUrl(text: string): URL {
   const url = URL.parse(text);
   if (
     url !== null &&
-    // The URL parser also accepts white space, which the text would keep, and missing slashes.
-    /^https?:\/\/\S+$/i.test(text) &&
-    url.username + url.password + url.search + url.hash === ''
+    // The URL parser also accepts white space and an empty query, which the text would keep, and missing slashes.
+    /^https?:\/\/[^\s?#]+$/i.test(text) &&
+    url.username + url.password === ''
   )
     return url;
   throw new Error('must be an http or https URL without a user, query or fragment');
