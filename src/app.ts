@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Logger } from 'pino';
-import { type Config, configMessage, servingThreads } from './config.ts';
+import { type Config, configMessage, refuseSharedAddress, servingThreads } from './config.ts';
 import { type Database, openForServing, type ServingOptions } from './database.ts';
 import { OutageLog, untilAvailable } from './database-outage.ts';
 import type { KeyRing } from './domain/key-ring.ts';
@@ -92,6 +92,7 @@ export async function startApp(
   const config = { ...wanted, threads: count };
   let metrics: ServedMetrics | null = null;
   try {
+    refuseSharedAddress(config);
     metrics = await startMetrics(config, log);
     return await startWith({ config, log, clock, metrics, prepare, threads }, signal);
   } catch (error) {

@@ -398,6 +398,18 @@ export function servingThreads({
   };
 }
 
+const ALL_ADDRESSES = ['0.0.0.0', '::'];
+
+/** Throws `ConfigInvalid` if the metrics would take the address of the service, which could then never listen. */
+export function refuseSharedAddress({ host, port, metricsAddress }: Config): void {
+  if (port === 0 || metricsAddress?.port !== port) return;
+  const hosts = [host, metricsAddress.host];
+  if (host === metricsAddress.host || hosts.some((each) => ALL_ADDRESSES.includes(each)))
+    throw new ConfigInvalid(
+      `UGS_METRICS_ADDRESS must have another port than PORT, ${port}, because the service listens there`,
+    );
+}
+
 /** Settings as they are sent to another thread, which cannot receive a `Secret`. */
 export type ConfigMessage = Omit<Config, 'databaseUrl' | 'tokenKeys' | 'bootstrapApiToken'> & {
   databaseUrl: { engine: 'sqlite'; path: string } | { engine: 'postgres'; url: string };

@@ -171,11 +171,27 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
     it(`that names the quotes around ${value}`, () =>
       assertSettingRefused({ env: { PORT: value }, names: /PORT must be .*: its value is in quotes/ }));
 
-  for (const UGS_PUBLIC_URL of ['https:groups.example.com', 'https://groups.exa\tmple.com'])
+  for (const UGS_PUBLIC_URL of [
+    'https:groups.example.com',
+    'https://groups.exa\tmple.com',
+    'https://groups.example.com/?',
+    'https://groups.example.com#',
+  ])
     it(`if the parser of URLs would correct UGS_PUBLIC_URL: ${JSON.stringify(UGS_PUBLIC_URL)}`, () =>
       assertSettingRefused({
         env: { UGS_PUBLIC_URL },
         names: /UGS_PUBLIC_URL must be an http or https URL/,
+      }));
+
+  for (const [HOST, UGS_METRICS_ADDRESS] of [
+    ['127.0.0.1', '127.0.0.1:8080'],
+    ['0.0.0.0', '127.0.0.1:8080'],
+    ['127.0.0.1', '[::]:8080'],
+  ] as const)
+    it(`if UGS_METRICS_ADDRESS is ${UGS_METRICS_ADDRESS}, which is also an address of HOST ${HOST}`, () =>
+      assertRefused({
+        env: { HOST, PORT: '8080', UGS_METRICS_ADDRESS },
+        names: /UGS_METRICS_ADDRESS must have another port than PORT/,
       }));
 
   it('that suggests the setting most similar to an unknown UGS_ variable', () =>

@@ -130,6 +130,8 @@ describe('doctor on SQLite', () => {
   it('reports an invalid setting, and never prints a secret', async () => {
     const env = { PORT: '99999', UGS_TOKEN_KEYS: generateKeyLine().reveal() };
     await assertFound('failed', 'settings', /^PORT must be/, await doctor(folder, { env }));
+    const shared = { PORT: '9464', UGS_METRICS_ADDRESS: '127.0.0.1:9464' };
+    await assertFound('failed', 'settings', /^UGS_METRICS_ADDRESS/, await doctor(folder, { env: shared }));
   });
 
   it('reports a missing database, and creates none', async () => {

@@ -1,5 +1,12 @@
 import { Command } from 'commander';
-import { allSettings, type Config, ConfigInvalid, servingThreads, variableNames } from '../../config.ts';
+import {
+  allSettings,
+  type Config,
+  ConfigInvalid,
+  refuseSharedAddress,
+  servingThreads,
+  variableNames,
+} from '../../config.ts';
 import { redact, Secret } from '../../domain/secret.ts';
 import { readSecretFile } from '../../system/secret-file.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, loadConfig } from '../database-option.ts';
@@ -78,6 +85,7 @@ async function* runChecks(
 function checkConfig(options: DoctorOptions): { result: CheckResult; config: Config | null } {
   try {
     const config = loadConfig(options);
+    refuseSharedAddress(config);
     const set = allSettings.flatMap(variableNames).filter((name) => process.env[name]);
     const { threads, limit } = servingThreads(config);
     const serving = `serving threads: ${threads}${limit === null ? '' : `, because ${limit}`}`;
