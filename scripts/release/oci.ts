@@ -1,8 +1,8 @@
 // Builds the OCI image of the executable, as an archive with one image per architecture. No daemon is needed,
 // because an image is only two layers and three JSON documents. The layout is that of the Dockerfile.
 
-import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { executableFor } from './executable.ts';
 import { gzip, type SpecialFolder, sha256, tar, writeTo } from './file.ts';
@@ -11,6 +11,12 @@ import { run } from './run.ts';
 
 /** Debian release of the official Node images. */
 const SUITE = 'bookworm';
+const OS_RELEASE = `PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"
+NAME="Debian GNU/Linux"
+VERSION_ID="12"
+VERSION_CODENAME=bookworm
+ID=debian
+`;
 /** Libraries with which Node is linked. */
 const PACKAGES = ['libatomic1', 'libc6', 'libgcc-s1', 'libstdc++6'];
 /** Files that nothing in the image reads, or that describe the machine that builds it. */
@@ -25,6 +31,12 @@ const UNUSED = [
   'usr/share/lintian',
   'var',
 ];
+/** Folder from which scanners learn the packages of an image without dpkg's database, one file for each. */
+const PACKAGE_LIST = 'var/lib/dpkg/status.d';
+/** Hook of mmdebstrap, which later deletes the downloaded packages. */
+const LIST_PACKAGES = `mkdir "$1/packages" && for deb in "$1"/var/cache/apt/archives/*.deb; do
+  dpkg-deb --field "$deb" > "$1/packages/$(dpkg-deb --field "$deb" Package)" || exit
+done`;
 /** User `node` of the official images, as in the Dockerfile. */
 const USER = 1000;
 const HOME = 'var/lib/user-group-service';
@@ -41,7 +53,7 @@ interface Descriptor {
 export const ociImage: Builder = {
   kind: 'oci',
   what: 'OCI image',
-  peers: ['mmdebstrap', 'tar'],
+  peers: ['dpkg-deb', 'mmdebstrap', 'tar'],
   build: async (release) => {
     const layout = join(release.work, 'oci');
     const manifests: object[] = [];
@@ -127,10 +139,15 @@ function systemLayer(architecture: Architecture, { work, epoch }: Release): stri
     `--architectures=${ARCHITECTURES[architecture]}`,
     `--include=${PACKAGES.join(',')}`,
     '--dpkgopt=path-exclude=/usr/share/locale/*',
+    `--extract-hook=${LIST_PACKAGES}`,
   ];
   run('mmdebstrap', ['--quiet', ...options, SUITE, archive], { env: { SOURCE_DATE_EPOCH: String(epoch) } });
   const excluded = UNUSED.map((path) => `--exclude=./${path}`);
   run('tar', ['--extract', '--file', archive, '--directory', folder, '--no-same-owner', ...excluded]);
+  mkdirSync(join(folder, dirname(PACKAGE_LIST)), { recursive: true });
+  renameSync(join(folder, 'packages'), join(folder, PACKAGE_LIST));
+  writeTo(join(folder, 'etc/os-release'), OS_RELEASE);
+  writeTo(join(folder, 'etc/debian_version'), '12\n');
   writeTo(join(folder, 'etc/passwd'), `root:x:0:0::/:/\nnode:x:${USER}:${USER}::/${HOME}:/\n`);
   writeTo(join(folder, 'etc/group'), `root:x:0:\nnode:x:${USER}:\n`);
   return layer(folder, epoch, { path: 'tmp', user: 0, mode: '1777' });

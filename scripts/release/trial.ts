@@ -142,6 +142,9 @@ async function tryImage(folder: Folder): Promise<void> {
   shell('chown', '1000:1000', data);
   assert.deepEqual([config.process.user.uid, config.process.user.gid], [1000, 1000]);
   assert.deepEqual(config.process.args, ['/usr/bin/user-group-service', 'serve']);
+  const packages = globSync('*', { cwd: join(bundle, 'rootfs/var/lib/dpkg/status.d') });
+  const described = globSync('*', { cwd: join(bundle, 'rootfs/usr/share/doc') });
+  assert.deepEqual([...packages, 'user-group-service'].sort(), described.sort());
   config.root.readonly = true;
   config.process.terminal = false;
   config.process.noNewPrivileges = true;
