@@ -94,8 +94,8 @@ const COUNT_USER_GROUPS = statement('count_user_groups')`select count(*) from us
 const COUNT_USER_GROUPS_OF = statement('count_user_groups_of')`
   select count(*) from user_groups where workspace_id = $1 and environment = $2`;
 
-// Statements about one user group compare whole keys: for a condition on the position or the day alone, PostgreSQL may
-// choose the index of positions or days, and read those of all groups. The bucket is apart: SQLite's keys lack it.
+// Renames of one user group are found by whole keys: for a condition on the position alone, PostgreSQL may choose the
+// index of positions, and read the renames of all groups. The bucket is apart: SQLite's key lacks it.
 const IN_GROUP = 'workspace_id, environment, provided_id';
 
 const FIND_LAST_RENAME = statement('find_last_user_group_rename')`
