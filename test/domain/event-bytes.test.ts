@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Changes, SMALL_BYTES } from '../../src/domain/event/changes.ts';
+import { Changes, memberChanges, SMALL_BYTES } from '../../src/domain/event/changes.ts';
 import { EVENT_BYTES, EventQuota, NO_EVENT_QUOTA } from '../../src/domain/event/quota.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
@@ -69,6 +69,14 @@ describe('the quota of events', () => {
     assert.deepEqual(reduced, []);
     const operator = new EventQuota(NO_EVENT_QUOTA);
     assert.equal(operator.storedForm(tenant, changesOf(9_000), 0)!.length, 9_000);
+  });
+
+  it('bounds what callers see to 48 KiB: members with the shortest names, whose values are truncated', () => {
+    const properties = (value: string) =>
+      `{${Array.from({ length: 1_500 }, (_, index) => `"${index.toString(36)}":${value.repeat(30)}`)}}` as JsonText;
+    const changes = new Changes({ properties: properties('1') }, { properties: properties('2') });
+    const shown = memberChanges(changes.within(EVENT_BYTES)!);
+    assert.ok(shown.length > 2 * EVENT_BYTES && shown.length < 3 * EVENT_BYTES, `${shown.length} bytes`);
   });
 
   it('stores nothing if nothing changes', () => {
