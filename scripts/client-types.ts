@@ -4,6 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import { embedTokenTypes } from '../src/domain/embed-token/embed-token.ts';
 import type { Schema } from '../src/http/schema.ts';
+import { withoutReferences } from './openapi/reference.ts';
 
 const SETTINGS = 'client/src/integration-settings.ts';
 const SCHEMAS = 'client/src/schemas.ts';
@@ -62,16 +63,6 @@ export interface Schemas {
 ${members.join('\n')}
 }
 `);
-}
-
-const REFERENCE = '#/components/schemas/';
-
-function withoutReferences(schema: Schema, schemas: Readonly<Record<string, Schema>>): Schema {
-  return JSON.parse(JSON.stringify(schema), (_key, value) =>
-    value?.$ref?.startsWith?.(REFERENCE)
-      ? withoutReferences(schemas[value.$ref.slice(REFERENCE.length)]!, schemas)
-      : value,
-  );
 }
 
 function settingsTypes(): string {

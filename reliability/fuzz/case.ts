@@ -3,6 +3,7 @@
 
 import { METHODS } from 'node:http';
 import fc from 'fast-check';
+import { withoutReferences } from '../../scripts/openapi/reference.ts';
 import { EXAMPLE_TOKEN as EXAMPLE } from '../../src/http/endpoints/user-group/representation.ts';
 import type { Schema } from '../../src/http/schema.ts';
 import {
@@ -208,7 +209,7 @@ function parametersIn(location: Location, { parameters = [] }: DescribedOperatio
 
 export function bodySchemaOf({ requestBody }: DescribedOperation, schemas: Schemas): Schema | null {
   const [content] = Object.values(requestBody?.content ?? {});
-  return content === undefined ? null : schemas[nameOf(content.schema)]!;
+  return content === undefined ? null : withoutReferences(schemas[nameOf(content.schema)]!, schemas);
 }
 
 /**
