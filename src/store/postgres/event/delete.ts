@@ -8,7 +8,7 @@ import { statement } from '../../statement.ts';
 import type { Session } from '../client/session.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
-import { IN_RANGE, OLDEST_FIRST } from './target.ts';
+import { HAS_TARGET, IN_RANGE, OLDEST_FIRST } from './target.ts';
 
 const OLD_EVENT = new Entity<EventKey & { occurredAt: number }>((column) => ({
   bucket: column.integer('bucket'),
@@ -54,7 +54,7 @@ export const FIND_LAST_SCANNED = statement('find_last_scanned_event')`
   select max(position) from (select position ${NEXT_OF_TARGET}) as scanned`;
 
 export const ERASE_EACH = statement('erase_each_event_changes')`
-  update events set changes = null where ${IN_RANGE} and changes is not null`;
+  update events set changes = null where ${HAS_TARGET} and position = any ($6::bigint[])`;
 
 /** Runs in a transaction. */
 export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = async (
@@ -99,11 +99,11 @@ export const eraseChanges: CommandExecutor<'eraseChanges'> = async (
   session,
   { bucket, workspaceId, environment, target, range, limit, scanLimit },
 ) => {
-  const values = [bucket, workspaceId, environment, target.type, target.id, range.after];
-  const next = [...values, range.upTo, scanLimit];
+  const key = [bucket, workspaceId, environment, target.type, target.id];
+  const next = [...key, range.after, range.upTo, scanLimit];
   const found = await session.query(FIND_ERASABLE, [...next, limit]);
   const scanned = found.length === limit ? found : await session.query(FIND_LAST_SCANNED, next);
   const [last] = scanned.at(-1) as [number | null];
-  if (found.length > 0) await session.query(ERASE_EACH, [...values, last]);
+  if (found.length > 0) await session.query(ERASE_EACH, [...key, found.map(([position]) => position)]);
   return last;
 };

@@ -16,7 +16,7 @@ import type { Session } from '../client/session.ts';
 import type { QueryExecutor } from '../executor.ts';
 import { HORIZON as HORIZON_ON_CITUS } from '../schema/citus.ts';
 import { BASE, POSITIONS } from './record.ts';
-import { EVENTS_OF_TARGET, IN_RANGE, NEWEST_FIRST, OLDEST_FIRST } from './target.ts';
+import { HAS_TARGET, IN_RANGE, NEWEST_FIRST, OLDEST_FIRST } from './target.ts';
 
 /** The oldest transaction that is still running: no earlier one will record another event. */
 export const HORIZON = statement('event_horizon')`
@@ -60,21 +60,23 @@ export const TARGET_NEWEST: Listing = {
   scan: statement('scan_target_events_newest')`
     ${CANDIDATE} from events where ${IN_RANGE} order by ${NEWEST_FIRST} limit $8`,
   list: statement('list_target_events_newest')`
-    ${SELECT} ${EVENTS_OF_TARGET} and position = any ($6::bigint[]) order by position desc`,
+    ${SELECT} from events where ${HAS_TARGET} and position = any ($6::bigint[]) order by position desc`,
 };
 
 export const TARGET_OLDEST: Listing = {
   scan: statement('scan_target_events_oldest')`
     ${CANDIDATE} from events where ${IN_RANGE} order by ${OLDEST_FIRST} limit $8`,
   list: statement('list_target_events_oldest')`
-    ${SELECT} ${EVENTS_OF_TARGET} and position = any ($6::bigint[]) order by position`,
+    ${SELECT} from events where ${HAS_TARGET} and position = any ($6::bigint[]) order by position`,
 };
 
 export const NEXT_TENANT = statement('find_next_tenant')`
   select ${TENANT_WITH_EVENTS.names} from events where (workspace_id, environment) > ($1, $2)
   order by workspace_id, environment, position limit 1`;
 
-export const HAS_MORE = statement('has_more_events')`select 1 ${EVENTS_OF_TARGET} offset $6 limit 1`;
+export const HAS_MORE = statement(
+  'has_more_events',
+)`select 1 from events where ${HAS_TARGET} offset $6 limit 1`;
 
 export const listEvents: QueryExecutor<'listEvents'> = async (session, search) => {
   const { tenant, target, order, type, readsToEnd } = search;
@@ -132,7 +134,7 @@ export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = async (session, { t
   return (await session.query(HAS_MORE, [...targetCells(tenant, target), than])).length > 0;
 };
 
-/** The parameters of `EVENTS_OF_TARGET`. */
+/** The parameters of `HAS_TARGET`. */
 function targetCells(tenant: Tenant, target: EventTarget): unknown[] {
   return [bucketOfTarget(tenant, target), ...TENANT.cells(tenant), target.type, target.id];
 }

@@ -1,14 +1,17 @@
 // Conditions on the events of one target. A range of positions compares whole keys: for a condition on the position alone,
-// PostgreSQL chooses the index of the feed if most environments have few events, and reads those of all targets.
+// PostgreSQL chooses the index of the feed if most environments have few events, and reads those of all targets. Only the
+// first rows of a range may be read, in its order: PostgreSQL expects many rows in it, and would choose that index too.
 
-import { EVENT_KEY } from '../../entities.ts';
+export const HAS_TARGET =
+  'bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5';
 
-export const EVENTS_OF_TARGET = `from events
-    where bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5`;
+const COLUMNS = ['workspace_id', 'environment', 'target_type', 'target_id', 'position'];
+const IN_BUCKET = `(${COLUMNS.join(', ')})`;
+/**
+ * After position $6, up to position $7. The bucket is apart, so that Citus finds the shard; PostgreSQL would not start at
+ * the position if the comparison contained it too.
+ */
+export const IN_RANGE = `bucket = $1 and ${IN_BUCKET} > ($2, $3, $4, $5, $6) and ${IN_BUCKET} <= ($2, $3, $4, $5, $7)`;
 
-const KEY = `(${EVENT_KEY.names})`;
-/** After position $6, up to position $7. Citus finds the shard by the bucket. */
-export const IN_RANGE = `bucket = $1 and ${KEY} > ($1, $2, $3, $4, $5, $6) and ${KEY} <= ($1, $2, $3, $4, $5, $7)`;
-
-export const OLDEST_FIRST = EVENT_KEY.names;
-export const NEWEST_FIRST = EVENT_KEY.columns.map(({ name }) => `${name} desc`).join(', ');
+export const OLDEST_FIRST = COLUMNS.join(', ');
+export const NEWEST_FIRST = COLUMNS.map((name) => `${name} desc`).join(', ');
