@@ -450,7 +450,7 @@ export interface DeletionBatch {
   after?: Continuation | undefined;
 }
 
-/** Where a batch of rows ended, in columns that only the adapter knows. */
+/** End of a batch of rows, in columns that only the adapter knows. */
 export type Continuation = readonly (string | number | null)[];
 
 export interface DeletedRows {

@@ -200,7 +200,7 @@ it('a PostgreSQL user without the privilege to create tables serves a database m
       /permission denied for tables usage_counts, user_group_renames: .*grant/,
     );
     await client.query(`grant select, insert, update, delete on usage_counts, user_group_renames to ${name}`);
-    // As platforms do for every table.
+    // Some platforms enable it for every table.
     await client.query('alter table api_tokens enable row level security');
     await assert.rejects(
       TestService.start(postgres, { database }),

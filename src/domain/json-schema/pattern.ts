@@ -5,7 +5,7 @@ import { RE2JS } from 're2js';
 /** White space in ECMAScript; in RE2, `\s` is ASCII only. */
 const SPACE = String.raw`\t-\r\x{20}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`;
 const NO_SPACE = String.raw`\x{0}-\x{8}\x{e}-\x{1f}\x{21}-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`;
-/** What `.` matches in ECMAScript; in RE2, it matches all but `\n`. */
+/** Characters that `.` matches in ECMAScript; in RE2, it matches all but `\n`. */
 const NO_LINE_END = String.raw`[^\n\r\x{2028}\x{2029}]`;
 /** An escape, a class of POSIX, an empty class, or a bracket. */
 const TOKEN =
