@@ -15,11 +15,6 @@ import { guard, isFailedSync } from './file-error.ts';
 /** 3.51.3 fixed a bug in the write-ahead log that could corrupt a database. */
 const OLDEST_SQLITE = [3, 51, 3];
 const BUSY_TIMEOUT_MS = 5_000;
-/**
- * The same for the writer of a serving process: up to three batches wait one after the other, and callers get a response
- * within five seconds.
- */
-const WRITER_BUSY_TIMEOUT_MS = 1_000;
 /** Wait for other connections when the log is truncated; writes wait for as long. */
 const SHORT_BUSY_TIMEOUT_MS = 100;
 /**
@@ -48,7 +43,6 @@ export class Connection {
   readonly eventQuota: EventQuota;
   readonly #file: string;
   readonly #onFailedSync: FailedSyncHandler | null;
-  readonly #busyTimeoutMs: number;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
@@ -64,11 +58,10 @@ export class Connection {
     this.#file = file;
     this.eventQuota = eventQuota;
     this.#onFailedSync = onFailedSync;
-    this.#busyTimeoutMs = onFailedSync === null ? BUSY_TIMEOUT_MS : WRITER_BUSY_TIMEOUT_MS;
     this.#database = guard(() => {
       // SQLite would create a new, empty file if the disk is not mounted.
       accessSync(file);
-      return new DatabaseSync(file, { timeout: this.#busyTimeoutMs });
+      return new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
     }, file);
     try {
       this.#configure();
@@ -88,7 +81,7 @@ export class Connection {
     // FULL: the write-ahead log is synced at each commit, so that a power cut loses nothing acknowledged.
     this.#expect('journal_mode', 'wal', 'wal');
     this.#expect('synchronous', 'full', 2);
-    this.#expect('busy_timeout', this.#busyTimeoutMs, this.#busyTimeoutMs);
+    this.#expect('busy_timeout', BUSY_TIMEOUT_MS, BUSY_TIMEOUT_MS);
     this.#expect('trusted_schema', 'off', 0);
     // Deleted values are overwritten with zeros. The log keeps them until `truncateLog`.
     this.#expect('secure_delete', 'on', 1);
@@ -189,7 +182,7 @@ export class Connection {
       this.#pragma(`pragma busy_timeout = ${SHORT_BUSY_TIMEOUT_MS}`);
       return this.#checkpoint('truncate');
     } finally {
-      this.#pragma(`pragma busy_timeout = ${this.#busyTimeoutMs}`);
+      this.#pragma(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
     }
   }
 
