@@ -127,7 +127,7 @@ describe('The CPU queue', () => {
     await queue.turn(TURN_BYTES);
     const work = async (): Promise<void> => {
       await queue.turn(LARGE_BYTES);
-      block(20);
+      block(100);
     };
     await work();
     const waiting = queue.turn(LARGE_BYTES);
@@ -135,7 +135,7 @@ describe('The CPU queue', () => {
     await nextTurn();
     const before = performance.now();
     await Promise.all(Array.from({ length: 20 }, () => queue.turn(SMALL_BYTES)));
-    assert.ok(performance.now() - before < 40, `${performance.now() - before} ms`);
+    assert.ok(performance.now() - before < 200, `${performance.now() - before} ms`);
     await waiting;
   });
 
