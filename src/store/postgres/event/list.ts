@@ -74,9 +74,8 @@ export const NEXT_TENANT = statement('find_next_tenant')`
   select ${TENANT_WITH_EVENTS.names} from events where (workspace_id, environment) > ($1, $2)
   order by workspace_id, environment, position limit 1`;
 
-export const HAS_MORE = statement(
-  'has_more_events',
-)`select 1 from events where ${HAS_TARGET} offset $6 limit 1`;
+export const HAS_MORE = statement('has_more_events')`
+  select 1 from events where ${HAS_TARGET} offset $6 limit 1`;
 
 export const listEvents: QueryExecutor<'listEvents'> = async (session, search) => {
   const { tenant, target, order, type, readsToEnd } = search;
