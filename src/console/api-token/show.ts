@@ -31,7 +31,7 @@ export const API_TOKENS = 'api-tokens';
 
 const NOTICES = {
   found_valid: 'The text is valid: requests with it are accepted.',
-  found_invalid: 'The text belongs to this API token, but is no longer valid: requests with it are rejected.',
+  found_invalid: 'The text is no longer valid: requests with it are rejected.',
 } as const;
 
 export const showApiToken: Page = {
