@@ -2,6 +2,7 @@
 // `rate-limiter-flexible` counts in one thread, and does not bound the number of keys.
 
 import { createHash, randomBytes } from 'node:crypto';
+import { monotonicMs } from './monotonic-ms.ts';
 
 const WINDOW_MS = 60_000;
 /** Number of entries that a key may be in. */
@@ -87,10 +88,4 @@ export class WindowCounts {
   #release(): void {
     if (Atomics.exchange(this.#lock, 0, FREE) === CONTENDED) Atomics.notify(this.#lock, 0, 1);
   }
-}
-
-/** A clock that all threads share: `performance.now()` starts with its thread. */
-function monotonicMs(): number {
-  const [seconds, nanoseconds] = process.hrtime();
-  return seconds * 1_000 + nanoseconds / 1e6;
 }

@@ -14,6 +14,7 @@ import { guard, isFailedSync } from './file-error.ts';
 
 /** 3.51.3 fixed a bug in the write-ahead log that could corrupt a database. */
 const OLDEST_SQLITE = [3, 51, 3];
+/** Wait for the lock of another connection. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Wait for other connections when the log is truncated; writes wait for as long. */
 const SHORT_BUSY_TIMEOUT_MS = 100;
@@ -45,6 +46,7 @@ export class Connection {
   readonly #onFailedSync: FailedSyncHandler | null;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  #busyTimeoutMs = BUSY_TIMEOUT_MS;
 
   /**
    * Opens an existing file. With `onFailedSync`, checkpoints run beside the commits (see `Checkpointer`); without it, a
@@ -182,7 +184,7 @@ export class Connection {
       this.#pragma(`pragma busy_timeout = ${SHORT_BUSY_TIMEOUT_MS}`);
       return this.#checkpoint('truncate');
     } finally {
-      this.#pragma(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
+      this.#pragma(`pragma busy_timeout = ${this.#busyTimeoutMs}`);
     }
   }
 
@@ -205,6 +207,14 @@ export class Connection {
   /** Whether the disk really accepts that much. */
   acceptsData(): boolean {
     return acceptsData(this.#file);
+  }
+
+  /** Limits how long the next transactions wait for the lock of another connection. Throws `StoreUnavailable`. */
+  limitLockWait(milliseconds: number): void {
+    const busyTimeoutMs = Math.max(0, Math.ceil(milliseconds));
+    if (busyTimeoutMs === this.#busyTimeoutMs) return;
+    this.#pragma(`pragma busy_timeout = ${busyTimeoutMs}`);
+    this.#busyTimeoutMs = busyTimeoutMs;
   }
 
   /** Runs `work` in a transaction. Throws `StoreUnavailable`. */

@@ -2,7 +2,7 @@
 
 import { createdUserGroup } from '../../entities.ts';
 import { type Command, type CommandResult, type NewUserGroup, StoreUnavailable } from '../../port.ts';
-import { encodeCommands } from './writer-message.ts';
+import { encodeBatch } from './writer-message.ts';
 import type { WriterReply, WriterRequest } from './writer-thread.ts';
 
 interface PendingBatch {
@@ -25,7 +25,7 @@ export class PendingBatches {
     commands: readonly Command[],
   ): Promise<CommandResult[]> {
     return new Promise((resolve, reject) => {
-      to.postMessage(encodeCommands(commands));
+      to.postMessage(encodeBatch(commands));
       // After posting: a batch that could not be posted gets no reply, and would take another batch's.
       this.#pending.push({ commands, resolve, reject });
       Atomics.add(this.#posted, 0, 1);

@@ -4,7 +4,15 @@
 // An event travels as an array of its fields: as an object it takes as long to parse as the rest of its command.
 
 import type { Actor, NewEvent, TargetType } from '../../../domain/event/event.ts';
+import { monotonicMs } from '../../../scheduling/monotonic-ms.ts';
 import type { Command } from '../../port.ts';
+
+/** Commands that a client has sent together. */
+export interface CommandBatch {
+  commands: readonly Command[];
+  /** `monotonicMs()` */
+  sentAt: number;
+}
 
 type PackedEvent = readonly [
   NewEvent['bucket'],
@@ -23,22 +31,23 @@ type PackedEvent = readonly [
   ...NewEvent['endpoints'],
 ];
 
-export function encodeCommands(commands: readonly Command[]): string {
-  return JSON.stringify(
-    commands.map((command) =>
+export function encodeBatch(commands: readonly Command[]): string {
+  return JSON.stringify({
+    sentAt: monotonicMs(),
+    commands: commands.map((command) =>
       'event' in command && command.event !== undefined
         ? { ...command, event: packed(command.event) }
         : command,
     ),
-  );
+  });
 }
 
-export function decodeCommands(message: string): Command[] {
-  const commands = JSON.parse(message) as { event?: PackedEvent | NewEvent }[];
-  for (const command of commands) {
+export function decodeBatch(message: string): CommandBatch {
+  const batch = JSON.parse(message) as { sentAt: number; commands: { event?: PackedEvent | NewEvent }[] };
+  for (const command of batch.commands) {
     if (command.event !== undefined) command.event = unpacked(command.event as PackedEvent);
   }
-  return commands as unknown as Command[];
+  return batch as unknown as CommandBatch;
 }
 
 function packed(event: NewEvent): PackedEvent {

@@ -4,14 +4,15 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { EventQuota } from '../../../domain/event/quota.ts';
 import type { Tenant } from '../../../domain/tenant.ts';
+import { monotonicMs } from '../../../scheduling/monotonic-ms.ts';
 import { type Command, type CommandResult, StoreUnavailable } from '../../port.ts';
 import { emptiesLog, runCommands } from '../command-executors.ts';
 import { Connection } from '../file/connection.ts';
 import { refuseAnother } from '../file/file.ts';
 import { Checkpointer } from './checkpointer.ts';
-import { decodeCommands } from './writer-message.ts';
+import { type CommandBatch, decodeBatch } from './writer-message.ts';
 
-/** A batch of commands from `encodeCommands`; the port of another client; or null to stop. */
+/** A batch of commands from `encodeBatch`; the port of another client; or null to stop. */
 export type WriterRequest = string | { client: MessagePort } | null;
 /** `created`: the group was created exactly as in the command, so it need not be sent back. */
 export type WriterReply =
@@ -32,16 +33,21 @@ export interface WriterFile {
   posted: SharedArrayBuffer;
 }
 
-/** Commands that a client has sent together. */
-interface Batch {
+interface Batch extends CommandBatch {
   client: MessagePort;
-  commands: readonly Command[];
 }
 
 /** How long a batch waits for those of other busy clients, which send theirs within 0.1 milliseconds. */
 const MAX_LINGER_MS = 0.5;
 /** A client that sent a batch within this time is busy. */
 const BUSY_MS = 10;
+/**
+ * How long a batch waits for the lock of another program, from when the client sent it: batches that waited for other
+ * batches meanwhile must get a response in time too. The last query of a request starts 1.5 seconds after its arrival.
+ */
+const MAX_LOCK_WAIT_MS = 3_000;
+/** A batch that was sent within this time has not waited for another one that waited for the lock. */
+const RECENT_MS = 100;
 
 const { file, identity, eventBytesPerDay, posted: postedMemory } = workerData as WriterFile;
 const owner = parentPort!;
@@ -71,7 +77,7 @@ function listen(client: MessagePort): void {
 function receive(client: MessagePort, request: WriterRequest): Batch | null {
   if (typeof request === 'string') {
     clients.set(client, performance.now());
-    return { client, commands: decodeCommands(request) };
+    return { client, ...decodeBatch(request) };
   }
   if (request === null) stop();
   else listen(request.client);
@@ -131,6 +137,7 @@ function repliesTo(batches: readonly Batch[]): WriterReply[] {
   try {
     refuseAnother(file, identity);
     connection ??= new Connection(file, eventQuota, checkpointer.onFailedSync);
+    connection.limitLockWait(lockWaitMs(batches));
     const all = batches.map(({ commands }) => commands);
     if (all.some((commands) => commands.some(emptiesLog))) checkpointer.wait();
     return runCommands(connection, all).map((results, batch) => ({
@@ -146,6 +153,12 @@ function repliesTo(batches: readonly Batch[]): WriterReply[] {
     const reply = { error: (error as Error).message, unavailable: isUnavailable };
     return batches.map(() => reply);
   }
+}
+
+/** Returns the rest of `MAX_LOCK_WAIT_MS` for the batch that was sent first. */
+function lockWaitMs(batches: readonly Batch[]): number {
+  const ageMs = monotonicMs() - Math.min(...batches.map(({ sentAt }) => sentAt));
+  return ageMs < RECENT_MS ? MAX_LOCK_WAIT_MS : MAX_LOCK_WAIT_MS - ageMs;
 }
 
 function isCreated({ kind }: Command, result: CommandResult): boolean {
