@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { ConsoleBrowser } from '../support/console.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
+import { send } from '../support/http.ts';
+import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 const LIMIT = 5;
@@ -35,15 +37,20 @@ describeOnEachDatabase('the rate limit', (database) => {
   });
 
   it('tells in each response, even an error, how many requests are left, and until when', async () => {
-    const { token } = await service.apiToken();
-    const calls: [status: number, remaining: number][] = [];
-    for (const path of ['/v1/user-groups', '/v1/user-groups/none', '/v1/user-groups?limit=x']) {
-      const { status, headers } = await service.call('GET', path, undefined, { token });
-      assert.equal(headers['ratelimit-policy'], `"api-token";q=${LIMIT};w=60`);
-      const [, remaining, seconds] = /^"api-token";r=(\d+);t=(\d+)$/.exec(String(headers.ratelimit)) ?? [];
-      assert.ok(Number(seconds) >= 1 && Number(seconds) <= 60, String(seconds));
-      calls.push([status, Number(remaining)]);
-    }
+    const { token, calls } = await eventually('calls that are not repeated', async () => {
+      const { token } = await service.apiToken();
+      const calls: [status: number, remaining: number][] = [];
+      for (const path of ['/v1/user-groups', '/v1/user-groups/none', '/v1/user-groups?limit=x']) {
+        // A call that a busy service refuses counts too.
+        const { status, headers } = await send(service.url, { method: 'GET', path, token });
+        if (status === 503) return null;
+        assert.equal(headers['ratelimit-policy'], `"api-token";q=${LIMIT};w=60`);
+        const [, remaining, seconds] = /^"api-token";r=(\d+);t=(\d+)$/.exec(String(headers.ratelimit)) ?? [];
+        assert.ok(Number(seconds) >= 1 && Number(seconds) <= 60, String(seconds));
+        calls.push([status, Number(remaining)]);
+      }
+      return { token, calls };
+    });
     assert.deepEqual(calls, [
       [200, LIMIT - 1],
       [404, LIMIT - 2],
