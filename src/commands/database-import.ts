@@ -12,7 +12,7 @@ import { Problem } from '../problem.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import type { Workspace } from '../store/port.ts';
 import { contextWithKeys } from './command-context.ts';
-import type { ImportSettings, ImportTarget, StartBatch } from './import-target.ts';
+import type { ExistingUserGroup, ImportSettings, ImportTarget, StartBatch } from './import-target.ts';
 import type { WorkspaceOptions } from './workspace-option.ts';
 
 export class DatabaseTarget implements ImportTarget {
@@ -57,11 +57,11 @@ export class DatabaseTarget implements ImportTarget {
     };
   }
 
-  async *ids(): AsyncGenerator<string[]> {
+  async *userGroups(): AsyncGenerator<ExistingUserGroup[]> {
     const workspace = await findWorkspace(this.#store, this.#place.workspace);
     if (workspace === null) return;
     for await (const page of allUserGroupPages(this.#store, this.#tenant(workspace)))
-      yield page.map(({ providedId }) => providedId);
+      yield page.map(({ providedId, createdAt }) => ({ id: providedId, createdAt }));
   }
 
   async remove(id: string): Promise<boolean> {

@@ -12,14 +12,21 @@ export interface ImportSettings {
   replaces: boolean;
 }
 
+/** User group of the target. */
+export interface ExistingUserGroup {
+  id: string;
+  /** Milliseconds since 1970. */
+  createdAt: number;
+}
+
 export interface ImportTarget {
   /** Maximum number of lines and deletions at a time. */
   readonly concurrency: number;
   /** Reports what would happen to each line, taken separately. */
   preview(): Promise<StartBatch>;
   start(): Promise<StartBatch>;
-  /** Returns the ids of all user groups, in pages. */
-  ids(): AsyncIterable<readonly string[]>;
+  /** Returns all user groups, in pages. */
+  userGroups(): AsyncIterable<readonly ExistingUserGroup[]>;
   /** Returns whether the user group existed. */
   remove(id: string): Promise<boolean>;
   finish(): Promise<void>;

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { fstatSync, rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,7 +62,8 @@ export function importCommand(): Command {
         'all other lines are imported.' +
         '\n\nWith --update --prune the file is the list of all customers: groups that it does not have are deleted. The file ' +
         'is read twice: a plan is made and printed first, and nothing is changed if a line is refused, or if more groups ' +
-        'would be deleted than --max-delete allows. Nothing is deleted if a line is refused after that.' +
+        'would be deleted than --max-delete allows. Nothing is deleted if a line is refused after that. A group is kept if it ' +
+        'was created after the file was last modified or, if the input is a pipe, after the import began.' +
         '\n\nWith --url, the import is made through the API of a running service, with an API token of the permission ' +
         'read-write in UGS_API_TOKEN, which determines the workspace and environment. Tokens are kept, not imported: a line ' +
         'with a token that the group does not have is refused.' +
@@ -118,7 +119,10 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
       explainInterruption(error, report.lastLine),
     );
     // The customer of a refused line may be one of those that the plan deletes, under another id.
-    if (plan !== null) report.deleted = report.hasRefused ? 0 : await deletePlanned(target, plan, listed);
+    if (plan !== null) {
+      const deleted = report.hasRefused ? 0 : await deletePlanned(target, plan, listed);
+      report.pruned = { deleted, newer: plan.newer };
+    }
     await target.finish();
     report.end();
   });
@@ -155,10 +159,10 @@ async function listDeletions(
   // Without --dry-run, the import itself reports each line.
   const report = new Report({ ...options, dryRun: true }, options.dryRun === true);
   await readLines(source, report, target, await target.preview(), listed);
-  const plan = await planDeletions(target, listed);
+  const plan = await planDeletions(target, listed, source.writtenAt);
   if (options.json && options.dryRun)
     for (const id of plan.ids) printJson({ result: 'deleted', user_group_id: id });
-  report.deleted = plan.ids.length;
+  report.pruned = { deleted: plan.ids.length, newer: plan.newer };
   report.end();
   return plan;
 }
@@ -225,22 +229,35 @@ class Source implements AsyncDisposable {
   readonly #file: FileHandle | null;
   /** null if it is unknown, as for standard input: then the input can be read only once. */
   readonly #size: number | null;
+  /** When the input was written: the groups created since then may be missing. Milliseconds since 1970. */
+  readonly writtenAt: number;
 
   /** Called before the database is opened, so that a failure does not create one. */
   static async open(name: string, format: Format, isReadAgain: boolean): Promise<Source> {
     const file = name === '-' ? null : await openFile(name);
-    const source = new Source(name, format, file, await sizeOf(file));
-    if (source.#size !== null || !isReadAgain) return source;
+    const stats = file === null ? fstatSync(process.stdin.fd) : await file.stat();
+    // A pipe is written by a process that started at the same time.
+    const writtenAt = stats.isFile() ? stats.mtimeMs : performance.timeOrigin;
+    const size = file !== null && stats.isFile() ? stats.size : null;
+    const source = new Source(name, format, file, size, writtenAt);
+    if (size !== null || !isReadAgain) return source;
     await using _copied = source;
     const copy = await copyInput(source.#chunks());
-    return new Source(name, format, copy, await sizeOf(copy));
+    return new Source(name, format, copy, (await copy.stat()).size, writtenAt);
   }
 
-  private constructor(name: string, format: Format, file: FileHandle | null, size: number | null) {
+  private constructor(
+    name: string,
+    format: Format,
+    file: FileHandle | null,
+    size: number | null,
+    writtenAt: number,
+  ) {
     this.#name = name;
     this.#format = format;
     this.#file = file;
     this.#size = size;
+    this.writtenAt = writtenAt;
   }
 
   async read(): Promise<{ lines: AsyncIterable<Line[]>; size: number | null }> {
@@ -272,12 +289,6 @@ async function openFile(name: string): Promise<FileHandle> {
   throw new UsageError(`${name} is a directory`);
 }
 
-/** Returns null for anything but a regular file. */
-async function sizeOf(file: FileHandle | null): Promise<number | null> {
-  const stat = await file?.stat();
-  return stat?.isFile() ? stat.size : null;
-}
-
 /** Returns an unlinked copy: lines may have tokens, and a killed process leaves nothing. */
 async function copyInput(chunks: AsyncIterable<Buffer>): Promise<FileHandle> {
   const path = temporaryPath(join(tmpdir(), 'user-group-service-import'));
@@ -296,6 +307,11 @@ async function copyInput(chunks: AsyncIterable<Buffer>): Promise<FileHandle> {
   }
 }
 
+interface Pruned {
+  deleted: number;
+  newer: number;
+}
+
 /** Prints the results: with --json those of all lines, otherwise the refused lines. */
 class Report {
   readonly #json: boolean;
@@ -304,8 +320,8 @@ class Report {
   readonly #counts = { created: 0, updated: 0, unchanged: 0, refused: 0 };
   /** Number of the last line that was reported, or 0. */
   lastLine = 0;
-  /** Number of user groups that were deleted, or would be. */
-  deleted: number | null = null;
+  /** With --prune: the number of user groups that were deleted, or would be, and of those that are newer than the file. */
+  pruned: Pruned | null = null;
 
   /** `listsAll`: whether --json lists the lines that are not refused too. */
   constructor({ json = false, dryRun = false }: ImportOptions, listsAll = true) {
@@ -338,26 +354,27 @@ class Report {
     const { created, updated, unchanged, refused } = this.#counts;
     const lines = created + updated + unchanged + refused;
     const isDryRun = this.#isDryRun;
-    const { deleted } = this;
-    if (this.#json)
-      printJson({ lines, ...this.#counts, ...(deleted !== null && { deleted }), dry_run: isDryRun });
+    const { pruned } = this;
+    if (this.#json) printJson({ lines, ...this.#counts, ...pruned, dry_run: isDryRun });
     else {
       const counts = `${created} created, ${updated} updated, ${unchanged} unchanged, ${refused} refused`;
-      const deletions =
-        deleted === null
-          ? ''
-          : ` User groups not in the file, ${isDryRun ? 'to be deleted' : 'deleted'}: ${deleted}.`;
-      const start = isDryRun ? (deleted === null ? 'Dry run, nothing was changed. ' : 'Plan: ') : '';
+      const deletions = pruned === null ? '' : formatDeletions(pruned, isDryRun);
+      const start = isDryRun ? (pruned === null ? 'Dry run, nothing was changed. ' : 'Plan: ') : '';
       console.log(`${start}${counted(lines, 'line')}: ${counts}.${deletions}`);
     }
     if (this.hasRefused) {
       const what = `${counted(refused, 'line was', 'lines were')} refused`;
-      const kept = deleted === null || isDryRun ? '' : ', and no user group was deleted';
+      const kept = pruned === null || isDryRun ? '' : ', and no user group was deleted';
       throw new DataError(
         `${what}${kept}; correct ${refused === 1 ? 'it' : 'them'} and run the same import again`,
       );
     }
   }
+}
+
+function formatDeletions({ deleted, newer }: Pruned, isDryRun: boolean): string {
+  const kept = newer === 0 ? '' : `; kept, because they are newer than the file: ${newer}`;
+  return ` User groups not in the file, ${isDryRun ? 'to be deleted' : 'deleted'}: ${deleted}${kept}.`;
 }
 
 function formatErrors({ errors }: RefusedLine): string {

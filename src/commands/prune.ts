@@ -23,21 +23,30 @@ export interface DeletionPlan {
   /** Number of user groups in the list. */
   listed: number;
   existing: number;
-  /** The user groups that the list does not have. */
+  /** The user groups to be deleted: the list does not have them, and is not older than they are. */
   ids: readonly string[];
+  /** Number of user groups that the list does not have because they are newer. */
+  newer: number;
 }
 
+/** `listedAt`: when the list was written; milliseconds since 1970. */
 export async function planDeletions(
   target: ImportTarget,
   listed: Pick<ReadonlySet<string>, 'has' | 'size'>,
+  listedAt: number,
 ): Promise<DeletionPlan> {
   const ids: string[] = [];
   let existing = 0;
-  for await (const page of target.ids()) {
+  let newer = 0;
+  for await (const page of target.userGroups()) {
     existing += page.length;
-    for (const id of page) if (!listed.has(id)) ids.push(id);
+    for (const { id, createdAt } of page) {
+      if (listed.has(id)) continue;
+      if (createdAt > listedAt) newer++;
+      else ids.push(id);
+    }
   }
-  return { listed: listed.size, existing, ids };
+  return { listed: listed.size, existing, ids, newer };
 }
 
 /**

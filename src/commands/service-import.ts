@@ -8,7 +8,7 @@ import type { ImportedUserGroupBody } from '../domain/user-group/user-group-body
 import { KeyedMutex } from '../operations/machinery/keyed-mutex.ts';
 import { compareFields, orRefusal, previewLineRules } from '../operations/user-group/import.ts';
 import { type LineResult, refusedLine } from '../operations/user-group/line-result.ts';
-import type { ImportSettings, ImportTarget, StartBatch } from './import-target.ts';
+import type { ExistingUserGroup, ImportSettings, ImportTarget, StartBatch } from './import-target.ts';
 import { ServiceClient, type ServiceResponse } from './service-client.ts';
 import { readRules } from './service-rules.ts';
 
@@ -50,9 +50,12 @@ export class ServiceTarget implements ImportTarget {
       );
   }
 
-  async *ids(): AsyncGenerator<string[]> {
+  async *userGroups(): AsyncGenerator<ExistingUserGroup[]> {
     for await (const groups of this.#client.pages('/v1/user-groups', 'user_groups'))
-      yield groups.map((group) => group.string('provided_id'));
+      yield groups.map((group) => ({
+        id: group.string('provided_id'),
+        createdAt: Date.parse(group.string('created_at')),
+      }));
   }
 
   async remove(id: string): Promise<boolean> {

@@ -11,6 +11,7 @@ import { mintApiToken } from '../../src/domain/token.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { send } from '../support/http.ts';
 import { LoopbackServer } from '../support/loopback-server.ts';
+import { writeNewerFile } from '../support/newer-file.ts';
 import { type Exit, PROGRAM, run, runHosted, ServedDatabase, served } from '../support/process.ts';
 
 describeOnEachDatabase('import --url', (kind) => {
@@ -25,14 +26,14 @@ describeOnEachDatabase('import --url', (kind) => {
   const read = async (id: string) => (await call('GET', `/v1/user-groups/${id}`)).json.user_group;
   const importWith =
     (start: typeof run) =>
-    (lines: readonly (object | string)[], ...more: string[]): Promise<Exit> => {
+    async (lines: readonly (object | string)[], ...more: string[]): Promise<Exit> => {
       const file = folder.join('customers.ndjson');
-      writeFileSync(
+      await writeNewerFile(
         file,
         lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''),
       );
       const args = ['import', file, '--url', site.service.url, ...more];
-      return start(folder, args, { env: { UGS_API_TOKEN: site.token } });
+      return await start(folder, args, { env: { UGS_API_TOKEN: site.token } });
     };
   const importLines = importWith(runHosted);
   const groups = (count: number) =>
@@ -135,6 +136,17 @@ describeOnEachDatabase('import --url', (kind) => {
       await ids(),
       groups(9).map(({ user_group_id }) => user_group_id),
     );
+  });
+
+  it('keeps the groups that are newer than the list', async () => {
+    await importLines(groups(2));
+    const file = folder.join('older.ndjson');
+    await writeNewerFile(file, `${JSON.stringify(groups(1)[0])}\n`);
+    await call('POST', '/v1/user-groups', { user_group_id: 'newer', name: 'N' });
+    const args = ['import', file, '--url', site.service.url, '--update', '--prune', '--max-delete', '1'];
+    const { stdout } = await runHosted(folder, args, { env: { UGS_API_TOKEN: site.token } });
+    assert.match(stdout, /, deleted: 1; kept, because they are newer than the file: 1\.\n$/);
+    assert.deepEqual(await ids(), ['g0', 'newer']);
   });
 
   it('changes nothing if a line of the list violates an enforced rule', async () => {

@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { open } from 'node:fs/promises';
 import { beforeEach, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
+import { writeNewerFile } from '../support/newer-file.ts';
 import { openFiles } from '../support/open-files.ts';
 import {
   type Exit,
@@ -38,11 +39,10 @@ describeOnEachDatabase('import --update --prune', (kind) => {
   const args = (file: string, ...more: string[]) => ['import', file, '--workspace', 'default', ...more];
   const pruneWith =
     (start: typeof run) =>
-    (text: string, ...more: string[]): Promise<Exit> => {
+    async (text: string, ...more: string[]): Promise<Exit> => {
       const file = folder.join('customers.ndjson');
-      rmSync(file, { force: true });
-      writeFileSync(file, text);
-      return start(folder, args(file, '--update', '--prune', ...more), site.onDatabase);
+      await writeNewerFile(file, text);
+      return await start(folder, args(file, '--update', '--prune', ...more), site.onDatabase);
     };
   const prune = pruneWith(runHosted);
 
@@ -192,7 +192,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
   });
 
   it('reads standard input', async () => {
-    writeFileSync(folder.join('stdin.ndjson'), listed([0, 1, 2, 3, 4, 5, 6, 7, 8]));
+    await writeNewerFile(folder.join('stdin.ndjson'), listed([0, 1, 2, 3, 4, 5, 6, 7, 8]));
     const piped = ['-c', 'exec "$0" "$@" < stdin.ndjson', process.execPath, PROGRAM];
     const start = (maximum: string) =>
       new Program(folder, [...piped, ...args('-', '--update', '--prune', '--max-delete', maximum)], {
@@ -205,6 +205,46 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     const exit = await start('1');
     assert.deepEqual([exit.code, exit.stderr], [0, '']);
     assert.equal((await ids()).length, 9);
+  });
+
+  it('keeps the groups that are newer than the file', async () => {
+    const file = folder.join('older.ndjson');
+    const older = listed([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    await writeNewerFile(file, older);
+    await call('POST', '/v1/user-groups', { user_group_id: 'newer', name: 'N' });
+    const redirected = ['-c', 'exec "$0" "$@" < older.ndjson', process.execPath, PROGRAM];
+    const exit = await new Program(
+      folder,
+      [...redirected, ...args('-', '--update', '--prune', '--dry-run')],
+      {
+        env: site.database.env,
+        command: 'bash',
+      },
+    ).exit();
+    assert.match(exit.stderr, /1 of 11 user groups are not in the file/);
+    const { stdout } = await runHosted(
+      folder,
+      args(file, '--update', '--prune', '--max-delete', '1'),
+      site.onDatabase,
+    );
+    assert.match(stdout, /, deleted: 1; kept, because they are newer than the file: 1\.\n$/);
+    assert.deepEqual((await ids()).slice(-2), ['g8', 'newer']);
+  });
+
+  it('keeps the groups that are created while it reads a pipe', async () => {
+    const fifo = folder.join('list');
+    execFileSync('mkfifo', [fifo]);
+    const importArgs = args(fifo, '--update', '--prune', '--max-delete', '1', '--json');
+    await using program = new Program(folder, importArgs, { env: site.database.env });
+    // Waits until the import has opened its end.
+    const pipe = await open(fifo, 'w');
+    await call('POST', '/v1/user-groups', { user_group_id: 'newer', name: 'N' });
+    await pipe.write(listed([0, 1, 2, 3, 4, 5, 6, 7, 8]));
+    await pipe.close();
+    const exit = await program.exit();
+    const { deleted, newer } = JSON.parse(exit.stdout.trimEnd().split('\n').at(-1)!);
+    assert.deepEqual([exit.code, deleted, newer], [0, 1, 1], exit.stderr);
+    assert.deepEqual((await ids()).slice(-2), ['g8', 'newer']);
   });
 
   it('leaves no copy of standard input if it is killed', async () => {
