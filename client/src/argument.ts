@@ -87,6 +87,16 @@ export function wellFormed(name: string, text: string): string {
   throw new TypeError(`${name} must be a string without lone surrogates.`);
 }
 
+/** Throws for an undefined value, which JSON omits: the token would show everything of the user group. */
+export function checkNarrow(request: { readonly narrow?: object }): void {
+  if (!('narrow' in request)) return;
+  const { narrow } = request;
+  if (narrow !== undefined && !Object.values(narrow ?? {}).includes(undefined)) return;
+  throw new TypeError(
+    'narrow and its values must not be undefined: they would not restrict the viewer. Pass {} for one who may see everything.',
+  );
+}
+
 /** Maximum length of a token to send: much longer than any token, and much shorter than the maximum body. */
 const MAX_TOKEN_LENGTH = 4_096;
 

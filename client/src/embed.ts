@@ -32,9 +32,10 @@ export type EmbedTokenRequest = {
   resource?: { readonly [name: string]: string | number } | undefined;
   /**
    * Values that replace properties, for a viewer who may see less: parts of stored lists, or values as they
-   * are stored.
+   * are stored. `undefined` throws a TypeError, because it would be left out and the viewer would see
+   * everything; for a viewer who may, pass `{}`.
    */
-  narrow?: { readonly [property: string]: JsonValue | undefined } | undefined;
+  narrow?: { readonly [property: string]: JsonValue };
 } & (
   | {
       /** Token that the viewer presents; an absent one fails like an unknown one. */

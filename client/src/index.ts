@@ -8,6 +8,7 @@ import {
   checkedTime,
   checkedToken,
   checkedUrl,
+  checkNarrow,
   userGroupPath,
   webhookDeliveryPath,
   webhookEndpointPath,
@@ -692,6 +693,7 @@ export class UserGroupClient {
     // The viewer presents the token, so an invalid one is not a bug of the caller and must not throw a TypeError.
     const isByToken = 'token' in request && request.user_group_id === undefined;
     if (isByToken && !canBeToken(request.token)) throw tokenNotFound();
+    checkNarrow(request);
     const path = '/v1/embed-tokens';
     const { body } = await this.#call<{ embed_token: EmbedToken }>(
       { method: 'POST', path, body: request },

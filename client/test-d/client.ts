@@ -340,6 +340,13 @@ export async function embedTokens(): Promise<void> {
   await client.createEmbedToken({ integration: 'a', token: process.env.TOKEN });
   // @ts-expect-error: not both.
   await client.createEmbedToken({ integration: 'a', token: 'b', user_group_id: 'c' });
+  const request = { integration: 'a', user_group_id: 'b' };
+  const narrow: { countries?: string[] | undefined } = {};
+  await client.createEmbedToken({ ...request, narrow: { countries: ['DE'] } });
+  // @ts-expect-error: an undefined value would not narrow the token.
+  await client.createEmbedToken({ ...request, narrow: { countries: narrow.countries } });
+  // @ts-expect-error: an absent one neither.
+  await client.createEmbedToken({ ...request, narrow });
   const put = await client.integrations.put('a', {
     type: 'jwt',
     settings: { audience: 'b' },

@@ -74,6 +74,18 @@ describeOnEachDatabase('The client', (database) => {
       });
   });
 
+  it('refuses to narrow to undefined, which JSON would omit', async () => {
+    await client.replace('n', { name: 'N', properties: { region: 'r', plan: 'gold' } });
+    const request = { integration: 'jwt', user_group_id: 'n' };
+    for (const narrow of [undefined, { region: undefined }, { plan: 'gold', region: undefined }])
+      await assert.rejects(client.createEmbedToken({ ...request, narrow } as never), {
+        name: 'TypeError',
+        message: /^narrow and its values must not be undefined/,
+      });
+    await client.createEmbedToken({ ...request, narrow: {} });
+    await client.createEmbedToken({ ...request, narrow: { region: 'r' } });
+  });
+
   it('reads and rotates the signing keys', async () => {
     const { issuer, jwks_url, signing_keys } = await client.readSigningKeys();
     assert.deepEqual([jwks_url, signing_keys.length], [`${issuer}/.well-known/jwks.json`, 2]);
