@@ -23,7 +23,7 @@ export interface Minting<Settings = unknown> {
   narrow: JsonText | null;
   /** The URL of the issuer; null if the token is not signed by a key of the service. */
   issuer: string | null;
-  /** Seconds since 1970. */
+  /** Seconds since 1970; earlier than now, for tools whose clocks are behind. */
   issuedAt: number;
   expiresAt: number;
 }

@@ -83,6 +83,12 @@ export async function mintEmbedToken(
 }
 
 /**
+ * How far the clock of a tool may be behind. Cube, jose and PyJWT reject an `iat` or `nbf` in the future: with a tenth of a
+ * second, they would reject one new token in ten.
+ */
+const CLOCK_DIFFERENCE_SECONDS = 60;
+
+/**
  * Signs a token. Throws `invalid_request` for the resource, `claim_missing` and `claim_invalid`, and
  * `user_group_token_not_found` if the token would already be expired.
  */
@@ -94,17 +100,18 @@ export async function signEmbedToken(
   const { integration } = found;
   const turn = context.cpu.turn(valuesLength(userGroup));
   if (turn !== undefined) await turn;
-  const issuedAt = Math.floor(context.clock() / 1_000);
+  const now = Math.floor(context.clock() / 1_000);
   const expiresAt = Math.min(
-    issuedAt + integration.ttlSeconds,
+    now + integration.ttlSeconds,
     until === null ? Infinity : Math.floor(until / 1_000),
   );
   // True in the last second of a grace period.
-  if (expiresAt <= issuedAt) throw tokenNotFound();
+  if (expiresAt <= now) throw tokenNotFound();
   refuseReserved(integration, userGroup, config.catalogue);
   const values = new GroupValues(userGroup);
   const resource = selectResource(integration, requested, values);
   const { issuer, sign } = await signingOf(context, caller, config, found);
+  const issuedAt = now - CLOCK_DIFFERENCE_SECONDS;
   const claims = { values, narrow, viewer, resource, issuer, issuedAt, expiresAt };
   const token = await sign(embedTokenPayload({ integration, ...claims }));
   checkLength(token);
