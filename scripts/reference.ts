@@ -182,6 +182,7 @@ async function describeMetrics(): Promise<MetricDescription[]> {
   metrics.watchConnections(() => ({ open: 0, idle: 0, waiting: 0, max: 0 }));
   metrics.watchStorage(async () => ({ databaseBytes: 0, logBytes: 0, diskFreeBytes: 0, backedUpAt: null }));
   metrics.events.watchRetention(() => ({ isFailing: false, lagMs: 0 }));
+  metrics.events.watchFeed(async () => 0);
   metrics.http.watch(createServer(), 1);
   const described = (await metrics.render()).matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\w+)$/gm);
   return [...described]

@@ -16,6 +16,7 @@ import { MigrationLog } from './migration-log.ts';
 import { ensureBootstrapApiToken } from './operations/api-token/bootstrap.ts';
 import type { Context } from './operations/context.ts';
 import { EnvironmentConfigs } from './operations/document/environment-config.ts';
+import { FeedDelay } from './operations/event/feed-delay.ts';
 import { EventRetention } from './operations/event/retention.ts';
 import { PropertyValidator } from './operations/property-schema/validator/validator.ts';
 import { ReducedEventLog } from './reduced-event-log.ts';
@@ -290,6 +291,8 @@ function watch(metrics: Metrics, { threads }: Start, { database }: Opened, parts
   metrics.readiness.watch(() => serving.isReady());
   metrics.watchThreads(() => threads.collectMetrics());
   metrics.events.watchRetention(() => eventRetention);
+  const feedDelay = new FeedDelay(database.store);
+  metrics.events.watchFeed(() => feedDelay.measure());
   metrics.watchDeliveries(() => webhooks.countPending());
 }
 

@@ -5,8 +5,11 @@ import { renameSync, statSync, utimesSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { generateKeyLine } from '../../src/domain/key-ring.ts';
 import { mintApiToken } from '../../src/domain/token.ts';
+import { startPostgres } from '../../test/support/postgres/server.ts';
 import { eventually } from '../../test/support/process.ts';
+import { SqlConnection } from '../../test/support/sql.ts';
 import { Receiver } from '../../test/support/webhooks/receiver.ts';
 import { SmallDisk } from '../support/small-disk.ts';
 import { Site } from './site.ts';
@@ -70,6 +73,7 @@ export const faults: Record<string, AlertFault> = {
   UserGroupServiceWebhooksPending: { produce: fillDeliveries },
   UserGroupServiceRetentionFailing: { produce: refuseDeletions },
   UserGroupServiceRetentionBehind: { produce: refuseDeletions },
+  UserGroupServiceEventFeedDelayed: { produce: holdUpFeed },
   UserGroupServiceWalLarge: { produce: keepSnapshot },
   UserGroupServiceDiskSpace: {
     produce: async (site, signal) => {
@@ -184,6 +188,19 @@ async function refuseDeletions(site: Site): Promise<void> {
   await site.sql(`insert into usage_counts
     select bucket, workspace_id, environment, target_id, unixepoch() / 86400 - 2, 'resolves', '', 1 from events limit 1`);
   await site.sql(`create trigger kept before delete on events begin select raise(abort, 'kept'); end`);
+}
+
+/** Leaves a transaction open that has written, as another program may. */
+async function holdUpFeed(site: Site, signal: AbortSignal): Promise<void> {
+  const server = await startPostgres();
+  await site.restart({ DATABASE_URL: server.url, UGS_TOKEN_KEYS: generateKeyLine().reveal() });
+  {
+    await using client = await SqlConnection.open(server.url);
+    await client.query('begin; select pg_current_xact_id()');
+    await aborted(signal);
+  }
+  await site.service.kill();
+  await server.stop();
 }
 
 /** Keeps a snapshot open, as another program may, so that the log cannot restart from the beginning. */

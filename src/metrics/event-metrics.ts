@@ -1,4 +1,4 @@
-// Metrics of events: those reduced because of the quota of their environment, and the deletion of old ones.
+// Metrics of events: those reduced because of the quota of their environment, the deletion of old ones, and the feed.
 
 import { Counter, type Registry } from 'prom-client';
 import { addGauge } from './gauge.ts';
@@ -33,6 +33,19 @@ export class EventMetrics {
 
   retentionFailed(): void {
     this.#retentionFailures.inc();
+  }
+
+  /** `measure` returns milliseconds. */
+  watchFeed(measure: () => Promise<number>): void {
+    addGauge(this.#registry, {
+      name: 'user_group_service_event_feed_delay_seconds',
+      help: 'For how long a transaction of PostgreSQL has held up the feed of events, since a scrape first saw it.',
+      read: () =>
+        measure().then(
+          (delayMs) => delayMs / 1_000,
+          () => Number.NaN,
+        ),
+    });
   }
 
   watchRetention(state: () => RetentionState): void {

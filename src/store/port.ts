@@ -178,6 +178,8 @@ interface Queries {
   findFigures(query: { tenant: Tenant }): StoredFigures | null;
   /** The first environment after `after` that has events; null if there is none. */
   findNextTenant(query: { after: Tenant | null }): TenantWithEvents | null;
+  /** The oldest transaction that the feed of events waits for, on PostgreSQL; null if there is none. */
+  findFeedBlocker(query: object): number | null;
   /** The number of the schema. Fails if the database does not respond. */
   ping(query: object): number;
 }

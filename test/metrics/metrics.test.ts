@@ -16,7 +16,7 @@ import { parseMetrics, Scrape } from '../support/metrics.ts';
 import { eventually, WITHOUT_FAILURE_LIMIT } from '../support/process.ts';
 import { exchangeOne, RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
-import { runSql } from '../support/sql.ts';
+import { runSql, SqlConnection } from '../support/sql.ts';
 import { Receiver, respondWith } from '../support/webhooks/receiver.ts';
 
 const ENV = {
@@ -28,6 +28,7 @@ const DURATIONS = 'http_server_request_duration_seconds_count';
 const REJECTIONS = 'user_group_service_rejections_total';
 const FAILURES = 'user_group_service_authentication_failures_total';
 const MAX_SERIES = 5_000;
+const HELD_UP_SECONDS = 0.5;
 
 function writeEmpty(path: string): string {
   writeFileSync(path, '');
@@ -213,6 +214,16 @@ describeOnEachDatabase('metrics', (database) => {
     assert.equal(await sum('backup_timestamp_seconds'), 0);
     utimesSync(writeEmpty(`${file}.last-backup`), 1_000, 1_000);
     assert.equal(await sum('backup_timestamp_seconds'), 1_000);
+  });
+
+  it('show for how long a transaction has held up the feed of events on PostgreSQL', async () => {
+    const delay = async () => (await scrape()).sum('user_group_service_event_feed_delay_seconds');
+    if (database.name === 'SQLite') return assert.equal(await delay(), 0);
+    await using client = await SqlConnection.open(service.database.url);
+    await client.query('begin; select pg_current_xact_id()');
+    await eventually('a delay', async () => (await delay()) > HELD_UP_SECONDS);
+    await client.query('rollback');
+    await eventually('no delay', async () => (await delay()) < HELD_UP_SECONDS);
   });
 
   it('count attempts to deliver webhooks by outcome', async () => {

@@ -90,6 +90,7 @@ const troubles: Record<string, Record<string, string>> = {
   UserGroupServiceWebhooksPending: { webhook_deliveries_pending: '20000x240' },
   UserGroupServiceRetentionFailing: { user_group_service_event_retention_failing: '1x240' },
   UserGroupServiceRetentionBehind: { user_group_service_event_retention_lag_seconds: '20000x240' },
+  UserGroupServiceEventFeedDelayed: { user_group_service_event_feed_delay_seconds: '0+15x240' },
   UserGroupServiceWalLarge: { 'user_group_service_database_bytes{file="wal"}': '300000000x240' },
   // A second copy of the database would not fit.
   UserGroupServiceDiskSpace: {

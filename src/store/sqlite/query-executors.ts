@@ -53,6 +53,8 @@ const executors: { [Kind in QueryKind]: QueryExecutor<Kind> } = {
   findEndpointHealth,
   findNextTenant,
   findNextTenantWithUsage,
+  // Transactions end in the order in which they record events.
+  findFeedBlocker: () => null,
 };
 
 /** Ends early after `MAX_CHARACTERS`. */

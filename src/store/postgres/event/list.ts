@@ -22,6 +22,11 @@ import { HAS_TARGET, IN_RANGE, NEWEST_FIRST, OLDEST_FIRST } from './target.ts';
 export const HORIZON = statement('event_horizon')`
   select pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
 
+/** The same, or null if no transaction is running. */
+export const FEED_BLOCKER = statement('find_feed_blocker')`
+  select nullif(pg_snapshot_xmin(snapshot), pg_snapshot_xmax(snapshot))::text::bigint
+  from pg_current_snapshot() as snapshot`;
+
 // Changes may be large, so the sizes are queried first, which PostgreSQL knows without reading the texts.
 const CANDIDATE = 'select position, event_id, type, coalesce(octet_length(changes), 0)';
 const SELECT = `select ${EVENT.names}`;
@@ -131,6 +136,11 @@ export const findNextTenant: QueryExecutor<'findNextTenant'> = async (session, {
 
 export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = async (session, { tenant, target, than }) => {
   return (await session.query(HAS_MORE, [...targetCells(tenant, target), than])).length > 0;
+};
+
+export const findFeedBlocker: QueryExecutor<'findFeedBlocker'> = async (session) => {
+  const [row] = await session.query(FEED_BLOCKER);
+  return row![0] as number | null;
 };
 
 /** The parameters of `HAS_TARGET`. */
