@@ -42,19 +42,16 @@ async function apiTokenTable(
   apiTokens: readonly ApiToken[],
   isRevoked: boolean,
 ): Promise<Html> {
-  const creators = await Promise.all(apiTokens.map((each) => creatorText(call, each)));
-  return table(
-    'API tokens',
-    ['Name', 'Number', 'Permission', 'Status', 'Created by', 'Last used', 'Expires'],
-    apiTokens.map((apiToken, index) => [
-      apiTokenLink(apiToken),
-      apiToken.apiTokenId,
-      apiToken.permission,
-      statusBadge(call, apiToken),
-      creators[index]!,
-      time(apiToken.lastUsedAt),
-      expiryText(call, apiToken),
-    ]),
-    isRevoked ? 'No API token has been revoked.' : 'No API tokens.',
-  );
+  const rows = apiTokens.map(async (apiToken) => [
+    apiTokenLink(apiToken),
+    apiToken.apiTokenId,
+    apiToken.permission,
+    statusBadge(call, apiToken),
+    await creatorText(call, apiToken),
+    time(apiToken.lastUsedAt),
+    expiryText(call, apiToken),
+  ]);
+  const columns = ['Name', 'Number', 'Permission', 'Status', 'Created by', 'Last used', 'Expires'];
+  const ifEmpty = isRevoked ? 'No API token has been revoked.' : 'No API tokens.';
+  return table('API tokens', columns, await Promise.all(rows), ifEmpty);
 }

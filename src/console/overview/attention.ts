@@ -1,6 +1,7 @@
 // Webhook endpoints that fail, and API tokens that expire soon or were never used: an administrator should look at them.
 
 import { type ApiToken, apiTokenStatus } from '../../domain/api-token.ts';
+import type { Document } from '../../domain/document.ts';
 import { limits } from '../../domain/field.ts';
 import { DAY_MS } from '../../domain/instant.ts';
 import { parseWebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
@@ -48,20 +49,22 @@ async function findItems(call: PageCall): Promise<Html[]> {
 
 async function failingEndpoints(call: PageCall): Promise<Html[]> {
   const documents = [...(await environmentConfig(call)).ofKind('webhook_endpoint').values()];
-  const healths = await Promise.all(documents.map(({ id }) => findHealth(call.context, call.caller, id, 1)));
-  const disabled = await Promise.all(documents.map((document) => isDisabledByService(call, document)));
-  return documents.flatMap((document, index) => {
-    const { id, updatedAt } = document;
-    const { failingSince } = healths[index]!;
-    const endpoint = html`Webhook endpoint ${idLink(pathTo(...WEBHOOKS, id), id)}`;
-    if (disabled[index])
-      return html`${badge('bad', 'disabled')} ${endpoint} failed, and was disabled ${time(updatedAt)}`;
-    if (!call.context.keepsEvents && parseWebhookEndpoint(document).enabled)
-      return html`${NO_DELIVERIES} ${endpoint}: ${NO_EVENTS}`;
-    return failingSince === null
-      ? []
-      : html`${badge('bad', 'failing')} ${endpoint} since ${time(failingSince)}`;
-  });
+  const items = await Promise.all(documents.map((document) => failure(call, document)));
+  return items.filter((item) => item !== null);
+}
+
+/** Returns null for an endpoint that does not fail. */
+async function failure(call: PageCall, document: Document): Promise<Html | null> {
+  const { id, updatedAt } = document;
+  const endpoint = html`Webhook endpoint ${idLink(pathTo(...WEBHOOKS, id), id)}`;
+  if (await isDisabledByService(call, document))
+    return html`${badge('bad', 'disabled')} ${endpoint} failed, and was disabled ${time(updatedAt)}`;
+  if (!call.context.keepsEvents && parseWebhookEndpoint(document).enabled)
+    return html`${NO_DELIVERIES} ${endpoint}: ${NO_EVENTS}`;
+  const { failingSince } = await findHealth(call.context, call.caller, id, 1);
+  return failingSince === null
+    ? null
+    : html`${badge('bad', 'failing')} ${endpoint} since ${time(failingSince)}`;
 }
 
 async function activeApiTokens({ context, caller }: PageCall): Promise<ApiToken[]> {

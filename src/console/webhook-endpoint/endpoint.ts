@@ -85,29 +85,20 @@ ${actionForm(session, pathTo(...WEBHOOKS, id, 'test'), submit('Send a test', 'pl
 });
 
 async function endpointTable(documents: readonly Document[], call: PageCall): Promise<Html> {
-  const { context, caller } = call;
-  const healths = await Promise.all(documents.map(({ id }) => findHealth(context, caller, id)));
-  const statuses = await Promise.all(
-    documents.map((document, index) => healthText(call, document, healths[index]!)),
-  );
-  return table(
-    'Webhook endpoints',
-    ['Id', 'URL', 'Events', 'Status', 'Last success', 'Pending'],
-    documents.map((document, index) => {
-      const { id, url, event_types } = parseWebhookEndpoint(document);
-      const events = event_types.includes(ALL_EVENTS) ? 'all' : `${event_types.length}`;
-      const health = healths[index]!;
-      return [
-        idCell(pathTo(...WEBHOOKS, id), id),
-        url,
-        events,
-        statuses[index]!,
-        lastSuccess(health),
-        pendingText(health),
-      ];
-    }),
-    'No webhook endpoints.',
-  );
+  const rows = documents.map(async (document) => {
+    const { id, url, event_types } = parseWebhookEndpoint(document);
+    const health = await findHealth(call.context, call.caller, id);
+    return [
+      idCell(pathTo(...WEBHOOKS, id), id),
+      url,
+      event_types.includes(ALL_EVENTS) ? 'all' : event_types.length,
+      await healthText(call, document, health),
+      lastSuccess(health),
+      pendingText(health),
+    ];
+  });
+  const columns = ['Id', 'URL', 'Events', 'Status', 'Last success', 'Pending'];
+  return table('Webhook endpoints', columns, await Promise.all(rows), 'No webhook endpoints.');
 }
 
 function checkedTypes(form: Form): string {
