@@ -101,18 +101,11 @@ export class Doubt extends Problem {
 
 const CONFIRMED = 'confirmed';
 
-/** Keeps a confirmation while the form asks another question, so that it is not asked for twice. */
-function keptConfirmation(form: Form): Html {
+/** Asks to confirm a doubt. Keeps the answer while the form asks another question, so that it is not asked for twice. */
+function confirmationField(form: Form, problem: Problem | undefined): Html {
+  if (problem instanceof Doubt)
+    return checkField({ name: CONFIRMED, label: 'Save it anyway', isChecked: false });
   return form.has(CONFIRMED) ? hidden(CONFIRMED, 'on') : NO_HTML;
-}
-
-interface DocumentForm {
-  /** null for a new document, whose form has a field for it. */
-  id: string | null;
-  /** null for a new document, or one that was deleted after the form was opened. */
-  document: Document | null;
-  form: Form;
-  problem: Problem | undefined;
 }
 
 const idViolation = valueCheck(userGroupId);
@@ -259,40 +252,39 @@ ${buttonTo(this.documentPath(document.id, 'delete'), 'Delete', 'danger')}`;
     return documentIdParameter(request, this.#kind.api.idParameter);
   }
 
-  #newForm(form: Form, problem?: Problem): FormContent {
-    const explained = isConflict(problem) ? idTaken(this.#noun) : problem;
-    return this.#form({ id: null, document: null, form: form.rejected(explained), problem: explained });
-  }
-
-  async #editForm(call: PageCall, form: Form, problem?: Problem): Promise<FormContent> {
-    const found = this.read(call);
-    const document = await (problem === undefined ? found : found.catch(nullIfNotFound));
-    return this.#form({ id: this.documentId(call), document, form, problem });
-  }
-
-  #form({ id, document, form, problem }: DocumentForm): FormContent {
-    const { path, fields, typed } = this.#kind;
-    const stored = { document, typed: document === null ? {} : typed(document) };
-    const edited =
-      id === null
-        ? { form, text: problemSummary(problem), hidden: versionField('') }
-        : editedForm(this.#noun, stored, form, problem);
+  #newForm(sent: Form, rejection?: Problem): FormContent {
+    const { path, fields, idHint: hint } = this.#kind;
+    const problem = isConflict(rejection) ? idTaken(this.#noun) : rejection;
+    const form = sent.rejected(problem);
     return {
-      title: id === null ? `New ${this.#noun}` : `Edit ${this.#noun} ${id}`,
-      text: isInUse(problem) ? inUse(problem) : edited.text,
-      fields: html`${edited.hidden}
-${id === null ? this.#idField(form) : ''}
-${fields(edited.form, problem, document)}
-${isInUse(problem) ? forceField(form) : ''}
-${problem instanceof Doubt ? checkField({ name: CONFIRMED, label: 'Save it anyway', isChecked: false }) : keptConfirmation(form)}`,
+      title: `New ${this.#noun}`,
+      text: problemSummary(problem),
+      fields: html`${versionField('')}
+${textField({ ...form.field('id'), label: 'Id', hint, isRequired: true })}
+${fields(form, problem, null)}
+${confirmationField(form, problem)}`,
       button: 'Save',
-      back: document === null ? pathTo(...path) : this.documentPath(document.id),
+      back: pathTo(...path),
     };
   }
 
-  #idField(form: Form): Html {
-    const hint = this.#kind.idHint;
-    return textField({ ...form.field('id'), label: 'Id', hint, isRequired: true });
+  async #editForm(call: PageCall, form: Form, problem?: Problem): Promise<FormContent> {
+    const { path, fields, typed } = this.#kind;
+    const found = this.read(call);
+    // null if it was deleted after the form was opened.
+    const document = await (problem === undefined ? found : found.catch(nullIfNotFound));
+    const stored = { document, typed: document === null ? {} : typed(document) };
+    const edited = editedForm(this.#noun, stored, form, problem);
+    return {
+      title: `Edit ${this.#noun} ${this.documentId(call)}`,
+      text: isInUse(problem) ? inUse(problem) : edited.text,
+      fields: html`${edited.hidden}
+${fields(edited.form, problem, document)}
+${isInUse(problem) ? forceField(form) : ''}
+${confirmationField(form, problem)}`,
+      button: 'Save',
+      back: document === null ? pathTo(...path) : this.documentPath(document.id),
+    };
   }
 
   async #create(call: PageCall): Promise<View | Redirect> {
