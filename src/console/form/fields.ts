@@ -1,5 +1,6 @@
 // Forms: fields with labels, and errors beside the field that they are about.
 
+import { jsonPointer } from '../../domain/json/strict-json.ts';
 import { capitalized } from '../../http/description.ts';
 import { Problem, type Violation } from '../../problem.ts';
 import {
@@ -255,19 +256,23 @@ function errorText(options: ErrorOptions): Html {
   return html`<p class="error" id="${name}-error">${joined(texts, '; ')}</p>`;
 }
 
-/** Leaves the errors to a field for everything that no other field shows. */
-export function withoutErrorsAt(
-  pointers: readonly string[],
+/** Leaves out the errors of these members of the field, which have controls of their own. */
+export function withoutErrorsOf(
+  field: string,
+  members: readonly string[],
   problem: Problem | undefined,
 ): Problem | undefined {
   if (problem === undefined) return undefined;
-  const errors = problem.errors.filter(
-    ({ pointer }) => !pointers.some((each) => pointer === each || pointer.startsWith(`${each}/`)),
-  );
+  const shown = members.map((member) => jsonPointer([field, member]));
+  const errors = problem.errors.filter((error) => !shown.some((pointer) => isAt(pointer, error)));
   return new Problem(problem.code, problem.message, { errors });
 }
 
 function errorsFor({ name, pointer = `/${name}`, problem }: ErrorOptions): Violation[] {
-  const isAbout = ({ pointer: each }: Violation) => each === pointer || each.startsWith(`${pointer}/`);
-  return problem === undefined ? [] : essentialErrors(problem).filter(isAbout);
+  return problem === undefined ? [] : essentialErrors(problem).filter((error) => isAt(pointer, error));
+}
+
+/** Whether the error is about what is at the pointer, or about a part of it. */
+function isAt(pointer: string, error: Violation): boolean {
+  return error.pointer === pointer || error.pointer.startsWith(`${pointer}/`);
 }

@@ -8,7 +8,7 @@ import { invalidField } from '../../domain/request-body.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import type { Problem, Violation } from '../../problem.ts';
 import { schemaName } from '../catalogue/data-source.ts';
-import { areaField, choiceField, hidden, textField, withoutErrorsAt } from '../form/fields.ts';
+import { areaField, choiceField, hidden, textField, withoutErrorsOf } from '../form/fields.ts';
 import { type Form, parseTypedJson } from '../form/form.ts';
 import { type Html, html, isolated, nameWithId } from '../markup/html.ts';
 import { jsonValue, membersOf } from '../markup/json.ts';
@@ -125,16 +125,14 @@ export function mappingFields(
   userGroupId: string | null,
   problem: Problem | undefined,
 ): Html {
+  const schemaIds = inputs.map(({ schemaId }) => schemaId);
   const json = areaField({
     name: 'mapping',
     label: inputs.length === 0 ? 'Mapping' : 'Entries of schemas that are not in the catalogue',
     hint: 'A JSON object from schema ids to data sources, such as {"40": "acme-orders"}, or nothing.',
     value: other,
     rows: inputs.length === 0 ? 5 : 3,
-    problem: withoutErrorsAt(
-      inputs.map(({ schemaId }) => jsonPointer(['mapping', schemaId])),
-      problem,
-    ),
+    problem: withoutErrorsOf('mapping', schemaIds, problem),
   });
   if (inputs.length === 0) return json;
   const left = { suggestions: MAX_SUGGESTIONS, choices: MAX_ALL_CHOICES };

@@ -13,7 +13,7 @@ import {
 import { type JsonText, jsonPointer, ONLY_NUMBER } from '../../domain/json/strict-json.ts';
 import { type CpuQueue, GRACE_MS } from '../../operations/machinery/cpu-queue.ts';
 import type { Problem, Violation } from '../../problem.ts';
-import { areaField, choiceField, group, hidden, textField, withoutErrorsAt } from '../form/fields.ts';
+import { areaField, choiceField, group, hidden, textField, withoutErrorsOf } from '../form/fields.ts';
 import { type Form, parseTypedJson } from '../form/form.ts';
 import { type Html, html, table } from '../markup/html.ts';
 import { editableJson, membersOf } from '../markup/json.ts';
@@ -81,22 +81,17 @@ function typedRows(properties: JsonText | null): TypedProperties {
   const members = [...membersOf(properties)];
   const isRows = members.length <= MAX_ROWS && members.every(([key]) => key !== '' && !CONTROL.test(key));
   if (!isRows) return typedProperties(null, properties, true);
-  const blank = Array.from({ length: BLANK_ROWS }, () => rowInput('', 'text', ''));
+  const blank = Array.from({ length: BLANK_ROWS }, () => rowInput('', undefined));
   return {
-    inputs: [...members.map(([key, value]) => storedRow(key, value)), ...blank],
+    inputs: [...members.map(([key, value]) => rowInput(key, value)), ...blank],
     other: properties === '{}' ? properties : '',
     hasRows: true,
   };
 }
 
-function storedRow(key: string, stored: JsonText): Input {
-  const kind = stored[0] === '"' ? 'text' : 'number';
-  const value = shownValue({ kind, choices: [] }, stored);
-  return value === null ? rowInput(key, 'json', editableJson(stored)) : rowInput(key, kind, value);
-}
-
-function rowInput(key: string, kind: Kind, value: string): Input {
-  return { key, kind, value, label: key, hint: '', choices: [] };
+function rowInput(key: string, stored: JsonText | undefined): Input {
+  const kind = stored === undefined || stored[0] === '"' ? 'text' : 'number';
+  return propertyInput(key, { kind, label: key, hint: '', choices: [] }, stored);
 }
 
 /** Reads the inputs that the form has. The schema may no longer contain some of them. */
@@ -148,13 +143,14 @@ export async function propertyFields(
   problem: Problem | undefined,
 ): Promise<Html> {
   if (hasRows) return rowFields(inputs, other, problem);
+  const names = inputs.map(({ key }) => key);
   const ofOther = areaField({
     name: 'properties',
     label: inputs.length === 0 ? 'Properties' : 'Other properties',
     hint: 'A JSON object, or nothing.',
     value: other,
     rows: inputs.length === 0 ? 12 : 6,
-    problem: withoutShownErrors(inputs, problem),
+    problem: withoutErrorsOf('properties', names, problem),
   });
   if (inputs.length === 0) return ofOther;
   const fields: Html[] = [];
@@ -175,9 +171,9 @@ function rowFields(inputs: readonly Input[], other: string, problem: Problem | u
     return rowCells(input, index, isLast ? problem : undefined);
   });
   // Errors of rows without a name are shown above the rows.
-  const named = inputs.filter(({ key }) => key !== '');
+  const names = inputs.map(({ key }) => key).filter((key) => key !== '');
   return group(
-    { name: 'properties', label: 'Properties', problem: withoutShownErrors(named, problem) },
+    { name: 'properties', label: 'Properties', problem: withoutErrorsOf('properties', names, problem) },
     html`<p class="hint">An empty value removes the row. JSON: true, false, null, a list or an object.</p>
 ${table('Properties', ['Name', 'Type', 'Value'], cells)}
 ${hidden('property-rows', '1')}${hidden('properties', other)}
@@ -271,10 +267,7 @@ function propertyInput(key: string, definition: Definition, stored: JsonText | u
 }
 
 /** Returns null if the control would not send the value back unchanged. */
-function shownValue(
-  { kind, choices }: Pick<Definition, 'kind' | 'choices'>,
-  stored: JsonText,
-): string | null {
+function shownValue({ kind, choices }: Definition, stored: JsonText): string | null {
   switch (kind) {
     case 'text': {
       const text = stringValue(stored);
@@ -349,11 +342,4 @@ function choiceText(value: string): string {
   return text === '' || text.trim() !== text || ONLY_NUMBER.test(text) || /^(?:true|false|null)$/.test(text)
     ? value
     : text;
-}
-
-function withoutShownErrors(inputs: readonly Input[], problem: Problem | undefined): Problem | undefined {
-  return withoutErrorsAt(
-    inputs.map(({ key }) => jsonPointer(['properties', key])),
-    problem,
-  );
 }
