@@ -462,6 +462,10 @@ describeOnEachDatabase('user groups in the console', (database) => {
     const before = await browser.get(page);
     await service.put({ user_group_id: 'Deleted É', name: 'Changed' });
     assert.equal((await browser.submitFrom(before, action, { user_group_id: 'Deleted É' })).status, 412);
+    // A page that only repeats the question has not said that the group was changed.
+    const again = await browser.submitFrom(before, action, { user_group_id: 'mistyped' });
+    assert.equal(again.status, 400);
+    assert.equal((await browser.submitFrom(again, action, { user_group_id: 'Deleted É' })).status, 412);
     assert.equal((await service.resolve(token)).status, 200);
     const deleted = await browser.submit(page, action, { user_group_id: 'Deleted É' });
     assert.match(noticeOf(await browser.follow(deleted))!, /deleted/);

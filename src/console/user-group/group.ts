@@ -10,7 +10,7 @@ import { findUserGroup } from '../../operations/user-group/read.ts';
 import { textField } from '../form/fields.ts';
 import type { Form } from '../form/form.ts';
 import { type FormPages, formPages } from '../form/form-pages.ts';
-import { confirmationProblem, preconditionIn, versionField } from '../form/version.ts';
+import { confirmationProblem, keptVersionField, preconditionIn } from '../form/version.ts';
 import { integrationLink } from '../integration/integration.ts';
 import {
   badge,
@@ -98,7 +98,7 @@ ${confirmationProblem('user group', problem, idLabel === undefined ? {} : { user
 ${content.consequences?.(userGroup, call).map((item) => html`<li>${item}</li>`) ?? ''}
 </ul>
 ${await integrations(call)}`,
-        fields: html`${versionField(versionTag(userGroup))}
+        fields: html`${keptVersionField(versionTag(userGroup), form, problem)}
 ${content.fields?.(form) ?? ''}
 ${idLabel === undefined ? '' : textField({ ...form.field('user_group_id'), label: idLabel, isRequired: true })}`,
         button: content.button,
