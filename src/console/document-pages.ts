@@ -17,17 +17,15 @@ import { checkField, hidden, problemSummary, textField } from './form/fields.ts'
 import { type Form, findViolations, type Members, readForm } from './form/form.ts';
 import { type FormContent, formPages } from './form/form-pages.ts';
 import {
-  confirmationProblem,
+  confirmation,
   documentVersion,
   editedForm,
   isConflict,
-  keptVersionField,
   preconditionIn,
   versionField,
   versionIn,
 } from './form/version.ts';
 import {
-  alert,
   buttonTo,
   copyButton,
   definitions,
@@ -268,7 +266,8 @@ ${confirmationField(form, problem)}`,
     };
   }
 
-  async #editForm(call: PageCall, form: Form, problem?: Problem): Promise<FormContent> {
+  async #editForm(call: PageCall, form: Form, rejection?: Problem): Promise<FormContent> {
+    const problem = explained(rejection);
     const { path, fields, typed } = this.#kind;
     const found = this.read(call);
     // null if it was deleted after the form was opened.
@@ -277,7 +276,7 @@ ${confirmationField(form, problem)}`,
     const edited = editedForm(this.#noun, stored, form, problem);
     return {
       title: `Edit ${this.#noun} ${this.documentId(call)}`,
-      text: isInUse(problem) ? inUse(problem) : edited.text,
+      text: edited.text,
       fields: html`${edited.hidden}
 ${fields(edited.form, problem, document)}
 ${isInUse(problem) ? forceField(form) : ''}
@@ -315,22 +314,21 @@ ${confirmationField(form, problem)}`,
     return documentVersion(await found.catch(nullIfNotFound)) !== versionIn(form);
   }
 
-  async #removeForm(call: PageCall, form: Form, problem?: Problem): Promise<FormContent> {
+  async #removeForm(call: PageCall, form: Form, rejection?: Problem): Promise<FormContent> {
+    const problem = explained(rejection);
     const document = await this.read(call);
     // A refusal already says how many, and counting takes up to a second.
     const isRefused = isInUse(problem);
     const use = isRefused ? NO_USE : ((await this.#kind.countUse?.(document, call)) ?? NO_USE);
-    return {
+    const stored = { noun: this.#noun, version: documentVersion(document) };
+    return confirmation(form, problem, stored, {
       title: `Delete ${this.#noun} ${isolated(document.id)}?`,
-      text: html`${isRefused ? inUse(problem) : confirmationProblem(this.#noun, problem)}
-${this.#kind.countUse && !isRefused ? html`<p>${useText(use, 'it')}</p>` : ''}
+      text: html`${this.#kind.countUse && !isRefused ? html`<p>${useText(use, 'it')}</p>` : ''}
 ${await this.#kind.consequences(document, call)}`,
-      fields: html`${keptVersionField(documentVersion(document), form, problem)}
-${isRefused || isUsed(use) ? forceField(form) : ''}`,
+      fields: isRefused || isUsed(use) ? forceField(form) : NO_HTML,
       button: 'Delete',
-      isDangerous: true,
       back: this.documentPath(document.id),
-    };
+    });
   }
 
   async #remove(call: PageCall): Promise<Redirect> {
@@ -344,9 +342,10 @@ ${isRefused || isUsed(use) ? forceField(form) : ''}`,
 
 const FORCE = 'force';
 
-/** Says how many user groups use it. */
-function inUse({ message }: Problem): Html {
-  return alert(`${message.split('.', 1)[0]}, so nothing was changed. Confirm below.`);
+/** Says how many user groups use it, and to confirm below instead of how callers of the API do. */
+function explained(problem: Problem | undefined): Problem | undefined {
+  if (!isInUse(problem)) return problem;
+  return new Problem('in_use', `${problem.message.split('.', 1)[0]}, so nothing was changed. Confirm below.`);
 }
 
 function isInUse(problem: Problem | undefined): problem is Problem {

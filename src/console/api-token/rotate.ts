@@ -5,7 +5,7 @@ import { rotateApiToken } from '../../operations/api-token/api-token.ts';
 import { choiceField } from '../form/fields.ts';
 import { numberMember, readForm } from '../form/form.ts';
 import { formPages } from '../form/form-pages.ts';
-import { confirmationProblem, keptVersionField, versionIn } from '../form/version.ts';
+import { confirmation, versionIn } from '../form/version.ts';
 import { type Html, html, isolated, lastUse, pathTo } from '../markup/html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
 import { storeSession } from '../session/session.ts';
@@ -33,20 +33,19 @@ export const apiTokenRotation = formPages({
   },
   view: async (call, form, problem) => {
     const apiToken = await apiTokenIn(call);
-    return {
+    const labels = { grace_period_seconds: LABEL };
+    const stored = { noun: 'API token', version: apiTokenTextTag(apiToken), labels };
+    return confirmation(form, problem, stored, {
       title: `Rotate API token ${isolated(apiTokenName(apiToken))}?`,
-      text: html`${confirmationProblem('API token', problem, { grace_period_seconds: LABEL })}
-${effect(call, apiToken)}`,
-      fields: html`${keptVersionField(apiTokenTextTag(apiToken), form, problem)}
-${choiceField({
-  ...form.field('grace_period_seconds'),
-  label: LABEL,
-  choices: gracePeriods,
-})}`,
+      text: effect(call, apiToken),
+      fields: choiceField({
+        ...form.field('grace_period_seconds'),
+        label: LABEL,
+        choices: gracePeriods,
+      }),
       button: 'Rotate',
-      isDangerous: true,
       back: pathTo(API_TOKENS, apiToken.apiTokenId),
-    };
+    });
   },
 });
 

@@ -54,6 +54,8 @@ export interface FormContent {
   title: string;
   /** The title if absent. */
   heading?: string;
+  /** What the form is about, below the heading. */
+  subject?: Html;
   /** Content between the heading and the form. */
   text?: Html;
   fields: Html;
@@ -69,12 +71,13 @@ export interface FormContent {
 export function formView(
   { session }: PageCall,
   action: string,
-  { title, heading = title, text = NO_HTML, isDangerous = false, more = NO_HTML, ...content }: FormContent,
+  { title, heading = title, subject = NO_HTML, text = NO_HTML, ...content }: FormContent,
 ): View {
-  const { fields, button, back } = content;
+  const { fields, button, isDangerous = false, back, more = NO_HTML } = content;
   return {
     title,
     main: html`<h1>${heading}</h1>
+${subject}
 ${text}
 ${actionForm(
   session,

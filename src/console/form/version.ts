@@ -9,6 +9,7 @@ import { alert, code, type Html, html, NO_HTML, table, time } from '../markup/ht
 import { jsonValue } from '../markup/json.ts';
 import { checkField, hidden, type Labels, labelOfField, problemSummary } from './fields.ts';
 import { Form } from './form.ts';
+import type { FormContent } from './form-pages.ts';
 import { type Merge, threeWayMerge } from './merge.ts';
 
 const NAME = 'version';
@@ -38,11 +39,6 @@ export function openedIn(form: Form): Opened {
 /** Hidden field with the version of what is stored, empty if nothing is. */
 export function versionField(version: string): Html {
   return hidden(NAME, version);
-}
-
-/** Keeps the version of the form after an error; after a conflict, takes the stored one, which is now seen. */
-export function keptVersionField(stored: string, form: Form, problem: Problem | undefined): Html {
-  return versionField(problem === undefined || isConflict(problem) ? stored : versionIn(form));
 }
 
 export function documentVersion(stored: Document | null): string {
@@ -143,7 +139,28 @@ function shown(text: string | undefined): Html {
   return text === undefined || text === '' ? html`<span class="none">empty</span>` : code(text);
 }
 
-/** Shows the problem above a form that asks for a confirmation. `labels`: as for `problemSummary`. */
+/**
+ * Returns a form that asks to confirm an action on what is stored, in the version that the person has seen: after an
+ * error that of the form, after a conflict the stored one.
+ */
+export function confirmation(
+  form: Form,
+  problem: Problem | undefined,
+  { noun, version, labels }: { noun: string; version: string; labels?: Labels },
+  { text = NO_HTML, fields, ...content }: Omit<FormContent, 'isDangerous'>,
+): FormContent {
+  const seen = problem === undefined || isConflict(problem) ? version : versionIn(form);
+  return {
+    ...content,
+    text: html`${confirmationProblem(noun, problem, labels)}
+${text}`,
+    fields: html`${versionField(seen)}
+${fields}`,
+    isDangerous: true,
+  };
+}
+
+/** Says why an action was not performed. `labels`: as for `problemSummary`. */
 export function confirmationProblem(noun: string, problem: Problem | undefined, labels?: Labels): Html {
   if (!isConflict(problem)) return problemSummary(problem, labels);
   return alert(

@@ -11,13 +11,7 @@ import { putPropertySchema } from '../../operations/property-schema/put.ts';
 import { areaField, choiceField } from '../form/fields.ts';
 import { jsonMember, readForm, textMember } from '../form/form.ts';
 import { formPages } from '../form/form-pages.ts';
-import {
-  confirmationProblem,
-  documentVersion,
-  editedForm,
-  keptVersionField,
-  preconditionIn,
-} from '../form/version.ts';
+import { confirmation, documentVersion, editedForm, preconditionIn } from '../form/version.ts';
 import { modeChoices, modeTexts } from '../mapping-policy/mapping-policy.ts';
 import { buttonTo, definitions, html, link, NO_HTML, none, pathTo } from '../markup/html.ts';
 import { editableJson, jsonBlock } from '../markup/json.ts';
@@ -91,15 +85,14 @@ const deletion = formPages({
   view: async (call, form, problem) => {
     const stored = await storedIn(call);
     if (stored === null) throw documentNotFound(propertySchemaDefinition);
-    return {
+    const seen = { noun: NOUN, version: documentVersion(stored) };
+    return confirmation(form, problem, seen, {
       title: 'Delete the property schema?',
-      text: html`${confirmationProblem(NOUN, problem)}
-<p>Properties of user groups are then no longer checked, and forms in this console no longer follow the schema.</p>`,
-      fields: keptVersionField(documentVersion(stored), form, problem),
+      text: html`<p>Properties of user groups are then no longer checked, and forms in this console no longer follow the schema.</p>`,
+      fields: NO_HTML,
       button: 'Delete',
-      isDangerous: true,
       back: PATH,
-    };
+    });
   },
 });
 

@@ -12,7 +12,7 @@ import { eventsAbout } from '../event/paths.ts';
 import { checkField } from '../form/fields.ts';
 import { readForm } from '../form/form.ts';
 import { formPages } from '../form/form-pages.ts';
-import { confirmationProblem, documentVersion, keptVersionField, preconditionIn } from '../form/version.ts';
+import { confirmation, documentVersion, preconditionIn } from '../form/version.ts';
 import {
   badge,
   buttonTo,
@@ -61,22 +61,20 @@ export const signingKeyRotation = formPages({
     return { location: SIGNING_KEYS_PATH, notice: revoke ? 'revoked' : 'rotated' };
   },
   view: async (call, form, problem) => {
-    const stored = await findKeySet(call.context, call.caller);
-    return {
+    const keySet = await findKeySet(call.context, call.caller);
+    const stored = { noun: 'key set', version: documentVersion(keySet?.document ?? null) };
+    return confirmation(form, problem, stored, {
       title: 'Rotate the signing keys?',
-      text: html`${confirmationProblem('key set', problem)}
-<p>New keys are published now and sign six minutes later, when every tool that honours max-age has them. The previous keys stay published until the last token that they signed has expired. Nothing is interrupted, except for tools with a copy of a public key, such as Superset with RS256: these need the new one.</p>
+      text: html`<p>New keys are published now and sign six minutes later, when every tool that honours max-age has them. The previous keys stay published until the last token that they signed has expired. Nothing is interrupted, except for tools with a copy of a public key, such as Superset with RS256: these need the new one.</p>
 <p>If you revoke the previous keys, this service rejects their tokens immediately: viewers must get new ones. Other tools reject them when they fetch the keys again, and may reject new tokens until then.</p>`,
-      fields: html`${keptVersionField(documentVersion(stored?.document ?? null), form, problem)}
-${checkField({
-  name: 'revoke',
-  label: 'A key has leaked: revoke the previous keys',
-  isChecked: form.has('revoke'),
-})}`,
+      fields: checkField({
+        name: 'revoke',
+        label: 'A key has leaked: revoke the previous keys',
+        isChecked: form.has('revoke'),
+      }),
       button: 'Rotate',
-      isDangerous: true,
       back: SIGNING_KEYS_PATH,
-    };
+    });
   },
 });
 

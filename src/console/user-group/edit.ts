@@ -78,8 +78,8 @@ async function editView(call: PageCall, typed: TypedGroup, opened: Opened, probl
   return formView(call, `${group}/review`, {
     title: `Edit ${id}`,
     heading: 'Edit user group',
-    text: html`<p>${idLink(group, id)}</p>
-${problemSummary(problem)}`,
+    subject: html`<p>${idLink(group, id)}</p>`,
+    text: problemSummary(problem),
     fields: html`${openedFields(opened)}
 ${await groupFields(call.context, typed, config, id, problem)}`,
     button: 'Review changes',

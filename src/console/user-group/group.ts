@@ -10,7 +10,7 @@ import { findUserGroup } from '../../operations/user-group/read.ts';
 import { textField } from '../form/fields.ts';
 import type { Form } from '../form/form.ts';
 import { type FormPages, formPages } from '../form/form-pages.ts';
-import { confirmationProblem, keptVersionField, preconditionIn } from '../form/version.ts';
+import { confirmation, preconditionIn } from '../form/version.ts';
 import { integrationLink } from '../integration/integration.ts';
 import {
   badge,
@@ -86,25 +86,23 @@ export function groupConfirmation({ purpose, act, ...content }: Confirmation): [
     view: async (call, form, problem) => {
       const userGroup = await groupIn(call);
       const { providedId } = userGroup;
-      const group = pathTo('user-groups', providedId);
-      return {
+      const labels = idLabel === undefined ? {} : { user_group_id: idLabel };
+      const stored = { noun: 'user group', version: versionTag(userGroup), labels };
+      return confirmation(form, problem, stored, {
         title: `${content.title} ${providedId}`,
         heading: content.heading,
-        text: html`${groupLine(userGroup, copyButton(providedId, 'id'))}
-${confirmationProblem('user group', problem, idLabel === undefined ? {} : { user_group_id: idLabel })}
-<p>${content.effect}</p>
+        subject: groupLine(userGroup, copyButton(providedId, 'id')),
+        text: html`<p>${content.effect}</p>
 <ul>
 <li>Its token was last seen: ${lastUse(userGroup.lastSeenAt)}.</li>
 ${content.consequences?.(userGroup, call).map((item) => html`<li>${item}</li>`) ?? ''}
 </ul>
 ${await integrations(call)}`,
-        fields: html`${keptVersionField(versionTag(userGroup), form, problem)}
-${content.fields?.(form) ?? ''}
+        fields: html`${content.fields?.(form) ?? ''}
 ${idLabel === undefined ? '' : textField({ ...form.field('user_group_id'), label: idLabel, isRequired: true })}`,
         button: content.button,
-        isDangerous: true,
-        back: group,
-      };
+        back: pathTo('user-groups', providedId),
+      });
     },
   });
 }

@@ -1,7 +1,7 @@
 import { rotateWebhookSecret } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { formPages } from '../form/form-pages.ts';
-import { confirmationProblem, documentVersion, keptVersionField, preconditionIn } from '../form/version.ts';
-import { html, isolated } from '../markup/html.ts';
+import { confirmation, documentVersion, preconditionIn } from '../form/version.ts';
+import { html, isolated, NO_HTML } from '../markup/html.ts';
 import { ADMINS } from '../page.ts';
 import { webhookEndpointPages as pages } from './endpoint.ts';
 
@@ -18,14 +18,13 @@ export const secretRotation = formPages({
   view: async (call, form, problem) => {
     const document = await pages.read(call);
     const { id } = document;
-    return {
+    const stored = { noun: 'webhook endpoint', version: documentVersion(document) };
+    return confirmation(form, problem, stored, {
       title: `Rotate the secret of webhook endpoint ${isolated(id)}?`,
-      text: html`${confirmationProblem('webhook endpoint', problem)}
-<p>For a day, webhooks carry two signatures, of the new secret and of the replaced one: give the receiver the new one within that time. If the secret was already rotated within the last day, the one that was replaced then stops working now.</p>`,
-      fields: keptVersionField(documentVersion(document), form, problem),
+      text: html`<p>For a day, webhooks carry two signatures, of the new secret and of the replaced one: give the receiver the new one within that time. If the secret was already rotated within the last day, the one that was replaced then stops working now.</p>`,
+      fields: NO_HTML,
       button: 'Rotate',
-      isDangerous: true,
       back: pages.documentPath(id),
-    };
+    });
   },
 });
