@@ -73,11 +73,12 @@ app.post('/session', express.urlencoded({ extended: false, limit: '8kb' }), asyn
     response.status(403).send(messagePage('This page can only be opened from the product.'));
     return;
   }
-  const token = request.body?.token;
-  await userGroups.resolve(token);
+  // First of all: the session of the previous viewer must not survive, whatever happens to this one.
   await new Promise((resolve, reject) => {
     request.session.regenerate((error) => (error ? reject(error) : resolve()));
   });
+  const token = request.body?.token;
+  await userGroups.resolve(token);
   request.session.token = token;
   response.redirect(303, '/');
 });

@@ -39,6 +39,8 @@ def sign_in():
     # Otherwise any site could show its visitors the dashboard of a customer of its choice.
     if request.headers.get("Origin") != os.environ["PRODUCT_URL"]:
         abort(403)
+    # The session of the previous viewer ends, whatever happens to this one.
+    sessions.pop(request.cookies.get("session"), None)
     token = request.form.get("token") or abort(401)
     resolve(token)
     session = secrets.token_urlsafe()

@@ -93,8 +93,13 @@ describe('The dashboard server in Python', {
     (await call('GET', `/v1/user-groups/${id}`)).json.user_group.token;
   const signIn = async (id: string): Promise<string> => openSession(await tokenOf(id));
   /** Posts a form as a page of the origin does. */
-  const post = (form: Record<string, string>, origin = PRODUCT_URL) =>
-    send(url, { method: 'POST', path: '/session', headers: { origin }, body: new URLSearchParams(form) });
+  const post = (form: Record<string, string>, origin = PRODUCT_URL, cookie = '') =>
+    send(url, {
+      method: 'POST',
+      path: '/session',
+      headers: { origin, cookie },
+      body: new URLSearchParams(form),
+    });
   /** Signs a viewer in, and returns the cookie. */
   async function openSession(token: string): Promise<string> {
     const response = await post({ token });
@@ -140,6 +145,18 @@ describe('The dashboard server in Python', {
     for (const none of ['', 'session=forged']) assert.equal((await view(none)).status, 401);
     const wrong: Record<string, string>[] = [{ token: 'x' }, { token: '' }, {}];
     for (const form of wrong) assert.equal((await post(form)).status, 401, JSON.stringify(form));
+  });
+
+  it('ends the session of the previous viewer when another one signs in or the viewer signs out', async () => {
+    for (const [form, status] of [
+      [{ token: await tokenOf('globex') }, 303],
+      [{ token: 'unknown' }, 401],
+      [{}, 401],
+    ] as [Record<string, string>, number][]) {
+      const cookie = await signIn('acme');
+      assert.equal((await post(form, PRODUCT_URL, cookie)).status, status);
+      assert.equal((await view(cookie)).status, 401);
+    }
   });
 
   it('refuses a token that another site posts', async () => {

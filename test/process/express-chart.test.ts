@@ -181,6 +181,14 @@ describeOnEachDatabase('examples/express-chart', (database) => {
     assert.equal((await deleted()).status, 401);
   });
 
+  it('ends the session when the product posts no token, as after signing out', async () => {
+    const [cookie = ''] = (await post(await tokenOf('acme'))).headers.get('set-cookie')!.split(';');
+    const chart = () => send('/', { headers: { cookie } });
+    assert.deepEqual(amountsOf(await chart()), ACME);
+    assert.equal((await post('', { cookie })).status, 401);
+    assert.equal((await chart()).status, 401);
+  });
+
   it('shows an error if the data source does not exist or has no connection, never another one', async () => {
     const acme = await signIn('acme');
     await asAdmin('PUT', '/v1/schemas/orders', { name: 'Orders', default_data_source: 'globex-orders' });
@@ -239,6 +247,15 @@ describeOnEachDatabase('examples/express-chart', (database) => {
     assert.equal(answer.status, 503);
     assertNoData(answer);
     await service.startApp();
+  });
+
+  it('ends the session of the previous viewer, even if the next one cannot be resolved', async () => {
+    const [cookie = ''] = (await post(await tokenOf('acme'))).headers.get('set-cookie')!.split(';');
+    const globex = await tokenOf('globex');
+    await service.stop();
+    assert.equal((await post(globex, { cookie })).status, 503);
+    await service.startApp();
+    assert.equal((await send('/', { headers: { cookie } })).status, 401);
   });
 
   it('is opened by the page of the product, with the current token in a form', async () => {
