@@ -46,6 +46,8 @@ const tlsChoices = {
   sslmode: ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'],
   ssl: ['true', '1', '0', 'no-verify'],
   sslnegotiation: ['postgres', 'direct'],
+  channel_binding: ['disable', 'prefer'],
+  gssencmode: ['disable', 'prefer'],
 };
 const tlsFiles = ['sslrootcert', 'sslcert', 'sslkey'];
 /** Matches the parameters that replace PGSSLMODE: all but `sslnegotiation`. Others of this form are refused. */
@@ -573,7 +575,9 @@ function checkTls(parameters: URLSearchParams): void {
 function refuseUnknownTls(parameters: URLSearchParams): void {
   const known = [...Object.keys(tlsChoices), ...tlsFiles];
   // An unescaped password can become part of another parameter's name.
-  const unknown = [...parameters.keys()].find((name) => /^ssl\w*$/i.test(name) && !known.includes(name));
+  const unknown = [...parameters.keys()].find(
+    (name) => /^(?:ssl|require)\w*$/i.test(name) && !known.includes(name),
+  );
   if (unknown !== undefined)
     throw new Error(`must not set ${unknown}, which has no effect${didYouMean(similarName(unknown, known))}`);
 }

@@ -292,6 +292,10 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
     'if DATABASE_URL has an invalid sslnegotiation': 'sslmode=verify-full&sslnegotiation=none',
     'if DATABASE_URL misspells sslmode, which would connect without TLS': 'sslMode=verify-full',
     'if DATABASE_URL has a parameter of TLS that has no effect': 'sslmode=verify-full&sslcrl=revoked.pem',
+    'if DATABASE_URL requires channel binding, which has no effect':
+      'sslmode=require&channel_binding=require',
+    'if DATABASE_URL requires encryption by GSSAPI, which has no effect': 'gssencmode=require',
+    'if DATABASE_URL requires a way of authentication, which has no effect': 'require_auth=scram-sha-256',
     'if DATABASE_URL names an endless device as certificate': 'sslmode=verify-full&sslrootcert=/dev/zero',
     'if DATABASE_URL names a certificate that does not exist': 'sslmode=verify-full&sslrootcert=none.crt',
   };
@@ -300,7 +304,8 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
       const env = { DATABASE_URL: `postgres://u:hidden@127.0.0.1:1/d?${parameters}` };
       return assertSettingRefused({
         env,
-        names: /DATABASE_URL .*(sslmode|ssl |sslcrl|sslnegotiation|sslrootcert)/,
+        names:
+          /DATABASE_URL .*(sslmode|ssl |sslcrl|sslnegotiation|sslrootcert|channel_binding|gssencmode|require_auth)/,
         hides: /hidden/,
       });
     });
