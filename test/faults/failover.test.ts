@@ -92,6 +92,36 @@ describe('Hosts of DATABASE_URL that accept connections and never answer', () =>
   });
 });
 
+describe('A former primary that starts again beside its successor', () => {
+  it('is used by no process that has seen the successor, even while that restarts', async (test) => {
+    const primary = await DedicatedServer.start();
+    const standby = await primary.startStandby();
+    try {
+      const [first, second] = [primary, standby].map(({ database }) => new URL(database.url)) as [URL, URL];
+      const DATABASE_URL = primary.database.url.replace(first.host, `${first.host},${second.host}`);
+      const database = { ...primary.database, env: { ...primary.database.env, DATABASE_URL } };
+      await using site = await Installation.start({ processes: 2, database, proxied: false });
+      using callers = site.callers();
+      await primary.stop('crash');
+      await standby.promote();
+      await site.waitForRecovery();
+      await primary.start();
+      // Nobody waits for its commits: it would acknowledge changes.
+      await primary.run("alter system set synchronous_standby_names = ''");
+      await primary.run('select pg_reload_conf()');
+      await standby.stop('clean');
+      await site.waitUntilNotReady();
+      await sleep(500);
+      await standby.start();
+      await site.waitForRecovery(test);
+      await callers.stopAndCheck();
+      test.diagnostic(callers.summary);
+    } finally {
+      await standby.drop();
+    }
+  });
+});
+
 describe('A failover to a standby that has lost acknowledged changes', () => {
   const pair = startPair();
 

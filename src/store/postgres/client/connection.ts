@@ -1,4 +1,4 @@
-// A connection that can be aborted, and that knows whether its server is a standby.
+// A connection that can be aborted, and that knows whether its server is the primary.
 //
 // An orderly close sends a message. A network that drops packets now may deliver it later, with the statement
 // before it: an update would then be applied long after its caller was told that it failed, over a newer
@@ -10,6 +10,10 @@ import { resetSocket } from '../../../system/reset-socket.ts';
 import type { Hosts } from './hosts.ts';
 import { decodeDatabase } from './pg-internals.ts';
 
+/** Identifier of the cluster, which its standbys share, and its timeline, which each promotion raises. */
+const TIMELINE = `select system_identifier::text, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
+  from pg_control_system()`;
+
 /** Has `hosts` instead of `connectionString`. */
 export interface ConnectionConfig extends pg.ClientConfig {
   hosts: Hosts;
@@ -18,11 +22,13 @@ export interface ConnectionConfig extends pg.ClientConfig {
 export class Connection extends pg.Client {
   /** URL with the host of this connection. */
   readonly url: string;
+  readonly #hosts: Hosts;
   readonly #socket: Socket;
   readonly #openedAt = performance.now();
   /** Set by the pool, which no longer uses connections of an earlier generation. */
   generation = 0;
   #isStandby = false;
+  #hasComparedTimeline = false;
 
   constructor({ hosts, ...config }: ConnectionConfig) {
     const socket = new Socket();
@@ -30,6 +36,7 @@ export class Connection extends pg.Client {
     super({ ...config, connectionString: url, stream: () => socket });
     decodeDatabase(this, url);
     this.url = url;
+    this.#hosts = hosts;
     this.#socket = socket;
     // The caller of a statement gets the error too; without a listener the process would crash.
     this.on('error', () => {});
@@ -43,14 +50,34 @@ export class Connection extends pg.Client {
     return performance.now() - this.#openedAt;
   }
 
-  /** Throws if the server is a standby. It may lag behind: resolve rotated tokens and return stale groups. */
-  async refuseStandby(): Promise<void> {
-    if (!this.#isStandby) return;
+  /** Throws if the server is a standby or a former primary: it may resolve rotated tokens and return stale groups. */
+  async requirePrimary(timeoutMs: number): Promise<void> {
+    if (this.#isStandby) await this.#refuseStandby(timeoutMs);
+    if (!this.#hasComparedTimeline) await this.#refuseFormerPrimary(timeoutMs);
+  }
+
+  async #refuseStandby(timeoutMs: number): Promise<void> {
     // PgBouncer repeats what was true when it first connected, so ask the server itself.
-    const query = { text: 'select pg_is_in_recovery()', rowMode: 'array' as const };
-    const { rows } = await this.query<[string]>(query);
-    if (rows[0]?.[0] !== 'f') throw new Error('the server is a standby (in recovery), which may lag behind');
+    const [isInRecovery] = await this.#ask('select pg_is_in_recovery()', timeoutMs);
+    if (isInRecovery !== 'f') throw new Error('the server is a standby (in recovery), which may lag behind');
     this.#isStandby = false;
+  }
+
+  async #refuseFormerPrimary(timeoutMs: number): Promise<void> {
+    try {
+      const [cluster, timeline] = await this.#ask(TIMELINE, timeoutMs);
+      this.#hosts.refuseOlderTimeline(cluster!, timeline!);
+    } catch (error) {
+      // Some managed servers have no timeline, or hide it.
+      if (!(error instanceof pg.DatabaseError)) throw error;
+    }
+    this.#hasComparedTimeline = true;
+  }
+
+  async #ask(text: string, query_timeout: number): Promise<string[]> {
+    const query = { text, query_timeout, rowMode: 'array' as const };
+    const { rows } = await this.query<string[]>(query);
+    return rows[0]!;
   }
 
   /** Lets the process exit while the connection is open. */

@@ -6,6 +6,9 @@ import { isAboutHost } from './errors.ts';
 export class Hosts {
   readonly #urls: readonly string[];
   #current: number;
+  /** Identifier and timeline of the last primary. */
+  #cluster = '';
+  #timeline = '';
 
   /** `first` is the index of the URL that is tried first. */
   constructor(urls: readonly string[], first = 0) {
@@ -26,6 +29,17 @@ export class Hosts {
   /** Moves on from a host that is unreachable or not the primary. Concurrent failures of it count once. */
   skip(url: string): void {
     if (url === this.url) this.#current = (this.#current + 1) % this.#urls.length;
+  }
+
+  /**
+   * Throws if another server was promoted since the caller's was the primary: its timeline is older. Timelines are
+   * hexadecimal numbers of the same length.
+   */
+  refuseOlderTimeline(cluster: string, timeline: string): void {
+    if (cluster === this.#cluster && timeline < this.#timeline)
+      throw new Error('the server is a former primary: another one was promoted');
+    this.#cluster = cluster;
+    this.#timeline = timeline;
   }
 
   /**

@@ -183,7 +183,7 @@ export class ConnectionPool {
     return this.#hosts.tryEach(() => this.#connectToHost(deadline));
   }
 
-  /** Throws if the host of the next connection is unreachable or a standby. */
+  /** Throws if the host of the next connection is unreachable or not the primary. */
   async #connectToHost(deadline: number): Promise<Client> {
     const isAtLimit = performance.now() < this.#atConnectionLimitUntil;
     // At the server's limit, wait for one of the existing connections instead of opening another.
@@ -193,7 +193,7 @@ export class ConnectionPool {
     for (;;) {
       const client = await this.#connect(deadline);
       try {
-        await client.refuseStandby();
+        await client.requirePrimary(remainingMs(deadline));
         if (client.generation === this.#generation) return client;
       } catch (error) {
         discard(client);
@@ -296,8 +296,7 @@ export class ConnectionPool {
   }
 
   async #send<Result>(deadline: number, send: (timeoutMs: number) => Promise<Result>): Promise<Result> {
-    // At least 1: for `pg`, 0 means no timeout.
-    const timeoutMs = Math.max(1, deadline - performance.now());
+    const timeoutMs = remainingMs(deadline);
     try {
       return await send(timeoutMs);
     } catch (error) {
@@ -311,6 +310,11 @@ export class ConnectionPool {
 /** Whether the other connections to the server are probably lost too. */
 function invalidatesPool({ connection, isReadOnly }: TransientError, { ageMs }: Client): boolean {
   return connection === 'all lost' && !(isReadOnly && ageMs < FRESH_CONNECTION_MS);
+}
+
+/** At least 1: for `pg`, 0 means no timeout. */
+function remainingMs(deadline: number): number {
+  return Math.max(1, deadline - performance.now());
 }
 
 function discard(client: Client): void {

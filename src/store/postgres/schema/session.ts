@@ -44,7 +44,7 @@ export async function withServingSession<Result>(
     opened?.abandon();
     opened = new Connection(config);
     await opened.connect();
-    await opened.refuseStandby();
+    await opened.requirePrimary(query_timeout);
     return opened;
   };
   try {
