@@ -73,7 +73,10 @@ describe('A narrowed user group', () => {
     }
     const errors = narrow('{"plan":"gold","regions":["EMEA"]}', ['regions']);
     assert.deepEqual(errors, [
-      { pointer: '/narrow/plan', detail: 'is not one of settings.properties of the integration' },
+      {
+        pointer: '/narrow/plan',
+        detail: 'is not a property in tokens of the integration, so it would not restrict the viewer',
+      },
     ]);
     for (const name of NAMES.slice(4)) assert.ok(Array.isArray(narrow(`{"${name}":[]}`, [name])), name);
   });

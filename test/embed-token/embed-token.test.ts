@@ -145,6 +145,40 @@ describeOnEachDatabase('POST /v1/embed-tokens', (database) => {
         assertProblem(await mint('narrow-jwt', narrow), 'invalid_request');
     });
 
+    it('is not minted with a property that no claim, rule or resource of the token has', async () => {
+      const { regions, boards } = regional.properties;
+      const sub = { property: 'region' };
+      const listed = { properties: ['regions', 'region', 'boards'] };
+      await site.put('narrow-flat', {
+        type: 'jwt',
+        secret: SECRET,
+        settings: { algorithm: 'HS256', audience: 'a', flat: true, ...listed },
+        claims: { sub },
+      });
+      const row_level_security = [{ all_datasets: true, column: 'region', value: setting }];
+      await site.put('narrow-superset', {
+        ...integrations.superset,
+        settings: { ...integrations.superset.settings, row_level_security, ...listed },
+      });
+      const [scalar, list, resource] = [{ region: 'EMEA' }, { regions }, { boards }];
+      for (const [integration, narrow, status] of [
+        ['narrow-flat', scalar, 201],
+        ['narrow-flat', list, 422],
+        ['narrow-superset', list, 201],
+        ['narrow-superset', scalar, 422],
+        ['narrow-lightdash', list, 201],
+        ['narrow-lightdash', resource, 422],
+        ['narrow-metabase', resource, 201],
+        ['narrow-jwt', resource, 201],
+      ] as const) {
+        const minted = await mint(integration, narrow, {
+          resource: integration === 'narrow-metabase' ? { dashboard: 7 } : undefined,
+        });
+        assert.equal(minted.status, status, `${integration} ${minted.text}`);
+        if (status === 422) assertProblem(minted, 'claim_invalid');
+      }
+    });
+
     it('shows no more when it is resolved or introspected', async () => {
       const { json } = await mint('narrow-jwt', { regions: ['APAC'] });
       const { token } = json.embed_token;

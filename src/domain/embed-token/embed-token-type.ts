@@ -67,8 +67,8 @@ export interface EmbedTokenType<Settings> {
   header?(settings: Settings): object | undefined;
   /** Whether every token names the user group, and so restricts what its bearer sees; false if absent. */
   namesGroup?(integration: Integration<Settings>): boolean;
-  /** Whether every token has the whole mapping; false if absent. */
-  hasMapping?(settings: Settings): boolean;
+  /** Whether every token has the whole mapping and all listed properties; false if absent. */
+  hasUserGroup?(settings: Settings): boolean;
   /** The templates outside `claims`. */
   templates?(integration: Integration<Settings>): readonly PlacedTemplate[];
   /** Violations that the schema cannot express. */

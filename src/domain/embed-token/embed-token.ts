@@ -131,6 +131,15 @@ function valueTemplates(integration: Integration): PlacedTemplate[] {
   return [...integration.claims, ...(embedTokenType(integration).templates?.(integration) ?? [])];
 }
 
+/** Returns the names of the properties that tokens depend on: narrowing any other would restrict nothing. */
+export function propertiesInTokens(integration: Integration): readonly string[] {
+  const { properties = [] } = integration.settings as CommonSettings;
+  if (embedTokenType(integration).hasUserGroup?.(integration.settings)) return properties;
+  return placedTemplates(integration).flatMap(({ template }) =>
+    template.source === 'property' ? [template.name] : [],
+  );
+}
+
 /** Returns the template of the resources; null if the integration lists them itself. */
 function resourcesTemplate({ settingsTree }: Integration): PlacedTemplate | null {
   const resources = settingsTree.get('"resources"');
@@ -221,7 +230,7 @@ export function refuseReserved(integration: Integration, userGroup: UserGroup, c
     placedTemplates(integration).some(
       ({ template }) => template.source === 'mapping' && template.name === schemaId,
     );
-  const hasAll = embedTokenType(integration).hasMapping?.(integration.settings) ?? false;
+  const hasAll = embedTokenType(integration).hasUserGroup?.(integration.settings) ?? false;
   const minted = reserved.filter(({ schemaId }) => hasAll || isNamed(schemaId));
   if (minted.length > 0)
     throw claimInvalid(minted.map(({ schemaId, detail }) => violation(['mapping', schemaId], detail)));

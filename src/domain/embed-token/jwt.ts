@@ -82,7 +82,7 @@ export const jwt: EmbedTokenType<JwtSettings> = {
   secretCharacters: 32,
   header: ({ header }) => header,
   namesGroup: ({ settings, claims }) => !settings.flat || !claims.some(({ name }) => name === 'sub'),
-  hasMapping: ({ flat }) => !flat,
+  hasUserGroup: ({ flat }) => !flat,
   violations: (integration) => [
     ...integration.claims
       .filter(({ name }) => isReserved(name, integration.settings))

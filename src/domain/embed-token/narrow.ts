@@ -27,7 +27,7 @@ export function narrowed(userGroup: UserGroup, narrow: JsonText, properties: rea
     const name = decodeString(key);
     const detail = properties.includes(name)
       ? narrowingViolation(value, stored.get(key))
-      : 'is not one of settings.properties of the integration';
+      : 'is not a property in tokens of the integration, so it would not restrict the viewer';
     return detail === null ? [] : [violation(['narrow', name], detail)];
   });
   if (errors.length > 0) throw claimInvalid(errors);

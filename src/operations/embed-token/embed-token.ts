@@ -7,10 +7,10 @@ import {
   embedTokenPayload,
   embedTokenType,
   integrationSignature,
+  propertiesInTokens,
   refuseReserved,
   selectResource,
 } from '../../domain/embed-token/embed-token.ts';
-import type { CommonSettings } from '../../domain/embed-token/embed-token-type.ts';
 import { narrowed } from '../../domain/embed-token/narrow.ts';
 import { GroupValues } from '../../domain/embed-token/template.ts';
 import type { IntegrationType } from '../../domain/integration.ts';
@@ -75,8 +75,8 @@ export async function mintEmbedToken(
   const config = await context.configs.of(context.store, caller);
   const found = findIntegration(config, id);
   const { userGroup: stored, until } = await findViewed(context, caller, group);
-  const { properties = [] } = found.integration.settings as CommonSettings;
-  const userGroup = narrow === null ? stored : narrowed(stored, narrow, properties);
+  const userGroup =
+    narrow === null ? stored : narrowed(stored, narrow, propertiesInTokens(found.integration));
   const token = await signEmbedToken(context, caller, { config, found, userGroup, narrow, until, ...more });
   context.usage.count(stored, 'embed_tokens', context.clock(), id);
   return token;
