@@ -3,17 +3,15 @@
 import { timestampOrNull } from './instant.ts';
 import { jsonText } from './json/json-tree.ts';
 import type { JsonText } from './json/strict-json.ts';
-import type { Environment } from './tenant.ts';
+import type { Environment, Tenant } from './tenant.ts';
 import { digestToken, type TokenDigest } from './token.ts';
 
 export const permissions = ['admin', 'read-write', 'read-only', 'resolve', 'embed'] as const;
 export type Permission = (typeof permissions)[number];
 
 /** A stored API token: its digest, never its text. Instants are milliseconds since 1970. */
-export interface ApiToken {
+export interface ApiToken extends Tenant {
   apiTokenId: number;
-  workspaceId: number;
-  environment: Environment;
   permission: Permission;
   name: string | null;
   digest: TokenDigest;
@@ -61,9 +59,7 @@ export function apiTokenFields({ name, permission, expiresAt }: ApiToken): Recor
 }
 
 /** The caller: the bearer of an API token, or the operator on the command line, without a token. */
-export interface Caller {
-  readonly workspaceId: number;
-  readonly environment: Environment;
+export interface Caller extends Tenant {
   readonly permission: Permission;
   readonly apiTokenId: number | null;
   readonly name: string | null;

@@ -6,14 +6,12 @@
 
 import { decodeCursor, encodeCursor, type ListName } from '../cursor.ts';
 import { limits } from '../field.ts';
-import type { Environment } from '../tenant.ts';
+import type { Tenant } from '../tenant.ts';
 import type { UserGroup } from './user-group.ts';
 import type { UserGroupFilter } from './user-group-filter.ts';
 
 /** A list that a caller can request. Its pages may differ in size. */
-export interface UserGroupList {
-  workspaceId: number;
-  environment: Environment;
+export interface UserGroupList extends Tenant {
   /** Prefix of the id or name of each group; empty for all groups. */
   search: string;
   /** Absent if the list has every group of the search. */

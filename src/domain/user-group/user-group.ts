@@ -3,14 +3,12 @@
 import { type Bucket, computeBucket } from '../bucket.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { SealedSecret } from '../secret.ts';
-import type { Environment } from '../tenant.ts';
+import type { Tenant } from '../tenant.ts';
 import type { TokenDigest } from '../token.ts';
 
 /** The key of a user group: its workspace and environment, the caller's id of it, and the bucket derived from these. */
-export interface UserGroupKey {
+export interface UserGroupKey extends Tenant {
   readonly bucket: Bucket;
-  readonly workspaceId: number;
-  readonly environment: Environment;
   readonly providedId: string;
 }
 
@@ -35,10 +33,7 @@ export interface UserGroup extends UserGroupKey {
   lastSeenAt: number | null;
 }
 
-export function userGroupKey(
-  { workspaceId, environment }: Pick<UserGroupKey, 'workspaceId' | 'environment'>,
-  providedId: string,
-): UserGroupKey {
+export function userGroupKey({ workspaceId, environment }: Tenant, providedId: string): UserGroupKey {
   return {
     bucket: computeBucket(workspaceId, environment, providedId),
     workspaceId,

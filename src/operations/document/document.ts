@@ -16,6 +16,7 @@ import type { JsonText } from '../../domain/json/strict-json.ts';
 import { SINGLETON_ID } from '../../domain/policy-mode.ts';
 import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
 import type { SealedSecret, Secret } from '../../domain/secret.ts';
+import type { Tenant } from '../../domain/tenant.ts';
 import { Problem } from '../../problem.ts';
 import { type Context, decrypt } from '../context.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
@@ -60,7 +61,7 @@ export interface DocumentOperations<Body> {
 }
 
 export function documentKey(
-  { workspaceId, environment }: Pick<Caller, 'workspaceId' | 'environment'>,
+  { workspaceId, environment }: Tenant,
   { kind }: DocumentDefinition,
   id: string,
 ): DocumentKey {
