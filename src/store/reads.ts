@@ -211,11 +211,7 @@ export const READS = {
   findLastRename: ({ key, before }) =>
     first(RENAME, FIND_LAST_RENAME, [...USER_GROUP_KEY.cells(key), before]),
   findNextRename: ({ key, from }) => first(RENAME, FIND_NEXT_RENAME, [...USER_GROUP_KEY.cells(key), from]),
-  findConfigVersion: ({ tenant }) => ({
-    statement: FIND_CONFIG_VERSION,
-    values: TENANT.cells(tenant),
-    toResult: ([row]) => (row?.[0] as number | undefined) ?? 0,
-  }),
+  findConfigVersion: ({ tenant }) => one<number>(FIND_CONFIG_VERSION, TENANT.cells(tenant), 0),
   findDocument: ({ key }) => first(DOCUMENT, FIND_DOCUMENT, DOCUMENT_KEY.cells(key)),
   findDelivery: ({ endpoint, eventId }) =>
     first(DELIVERY, FIND_DELIVERY, [...ENDPOINT_POSITION.cells(endpoint), eventId]),
@@ -291,11 +287,7 @@ export function lastDeliveredAt(endpoint: WebhookEndpointKey): Read<number | nul
 
 /** First failure since the last success; null if the last delivery succeeded. */
 export function failingSince(endpoint: WebhookEndpointKey): Read<number | null> {
-  return {
-    statement: FAILING_SINCE,
-    values: ENDPOINT_POSITION.cells(endpoint),
-    toResult: ([row]) => (row?.[0] as number | undefined) ?? null,
-  };
+  return one<number | null>(FAILING_SINCE, ENDPOINT_POSITION.cells(endpoint), null);
 }
 
 function toListedApiToken(row: Row): ApiTokenRow {
@@ -319,9 +311,13 @@ function all<Value extends object>(
   return { statement, values, toResult: (rows) => entity.readAll(rows) };
 }
 
-/** Returns the only column of the only row. */
-function one<Value extends Cell>(statement: Statement, values: readonly Cell[] = []): Read<Value> {
-  return { statement, values, toResult: ([row]) => row![0] as Value };
+/** Returns the only column of the only row; `absent` if there may be none. */
+function one<Value extends Cell>(
+  statement: Statement,
+  values: readonly Cell[] = [],
+  absent?: Value,
+): Read<Value> {
+  return { statement, values, toResult: ([row = [absent]]) => row[0] as Value };
 }
 
 /** Whether there is a row. */
