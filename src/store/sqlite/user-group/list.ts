@@ -1,10 +1,9 @@
 // Pages of user groups (keyset pagination).
 
 import { listedBytes, prefixUpperBound } from '../../../domain/user-group/cursor.ts';
-import type { UserGroup } from '../../../domain/user-group/user-group.ts';
-import { toUserGroup, USER_GROUP } from '../../entities.ts';
+import { TENANT, toUserGroup, USER_GROUP } from '../../entities.ts';
 import type { UserGroupSearch } from '../../port.ts';
-import type { Cell, Row } from '../../row-shape.ts';
+import type { Row } from '../../row-shape.ts';
 import type { QueryExecutor } from '../executor.ts';
 import type { Connection } from '../file/connection.ts';
 
@@ -16,26 +15,29 @@ const FROM_NAME = `from user_groups
   order by name, provided_id limit ?`;
 
 export const listUserGroups: QueryExecutor<'listUserGroups'> = (connection, search) => {
-  const userGroups: UserGroup[] = [];
-  let bytes = 0;
-  for (const row of searchRows(connection, search, USER_GROUP.names)) {
-    const userGroup = toUserGroup(row)!;
-    userGroups.push(userGroup);
-    bytes += listedBytes(userGroup);
-    if (bytes >= search.maxBytes) return { userGroups, isEnd: false };
-  }
-  return { userGroups, isEnd: userGroups.length < search.limit };
+  const read = (row: Row) => toUserGroup(row)!;
+  const [userGroups, isEnd] = readPage(connection, search, USER_GROUP.names, read, listedBytes);
+  return { userGroups, isEnd };
 };
 
-/** The columns of the groups of a list, read as they are iterated. */
-export function searchRows(
+/** Reads the columns of the groups of a list, up to the group at which they reach `maxBytes`. */
+export function readPage<Item>(
   connection: Connection,
-  { list, from, limit }: UserGroupSearch,
+  { list, from, limit, maxBytes }: UserGroupSearch,
   columns: string,
-): Iterable<Row> {
-  const all: Cell[] = [list.workspaceId, list.environment];
-  const last = prefixUpperBound(list.search);
-  return from.order === 'id'
-    ? connection.iterate(`select ${columns} ${FROM_ID}`, [...all, from.providedId, last, limit])
-    : connection.iterate(`select ${columns} ${FROM_NAME}`, [...all, from.name, from.providedId, last, limit]);
+  read: (row: Row) => Item,
+  measureBytes: (item: Item) => number,
+): [items: Item[], isEnd: boolean] {
+  const start = from.order === 'id' ? [from.providedId] : [from.name, from.providedId];
+  const sql = `select ${columns} ${from.order === 'id' ? FROM_ID : FROM_NAME}`;
+  const values = [...TENANT.cells(list), ...start, prefixUpperBound(list.search), limit];
+  const items: Item[] = [];
+  let bytes = 0;
+  for (const row of connection.iterate(sql, values)) {
+    const item = read(row);
+    items.push(item);
+    bytes += measureBytes(item);
+    if (bytes >= maxBytes) return [items, false];
+  }
+  return [items, items.length < limit];
 }
