@@ -226,10 +226,9 @@ export class BatchingStore {
   /** Returns the key of a group; reuses that of the prefetched lookup, to save computing a hash. */
   userGroupKey(tenant: Tenant, providedId: string): UserGroupKey {
     const query = this.#prefetched?.query;
-    const { workspaceId, environment } = tenant;
-    const isPrefetched =
-      query?.kind === 'findUserGroup' && isSameKey(query.key, { workspaceId, environment, providedId });
-    return isPrefetched ? query.key : userGroupKey(tenant, providedId);
+    const known = query?.kind === 'findUserGroup' ? query.key : null;
+    const isPrefetched = known?.providedId === providedId && isSameTenant(known, tenant);
+    return isPrefetched ? known : userGroupKey(tenant, providedId);
   }
 
   read<Kind extends QueryKind>(query: Query<Kind>): Promise<QueryResult<Kind>> {

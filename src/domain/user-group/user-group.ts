@@ -3,7 +3,7 @@
 import { type Bucket, computeBucket } from '../bucket.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { SealedSecret } from '../secret.ts';
-import type { Tenant } from '../tenant.ts';
+import { isSameTenant, type Tenant } from '../tenant.ts';
 import type { TokenDigest } from '../token.ts';
 
 /** The key of a user group: its workspace and environment, the caller's id of it, and the bucket derived from these. */
@@ -51,8 +51,8 @@ export function previousTokenUntil(
 }
 
 /** The bucket is derived from the other parts. */
-export function isSameKey(a: UserGroupKey, b: Omit<UserGroupKey, 'bucket'>): boolean {
-  return a.providedId === b.providedId && a.workspaceId === b.workspaceId && a.environment === b.environment;
+export function isSameKey(a: UserGroupKey, b: UserGroupKey): boolean {
+  return a.providedId === b.providedId && isSameTenant(a, b);
 }
 
 /** Different keys have different texts: only the last part may contain a slash. */
