@@ -302,10 +302,18 @@ interface Commands {
     now: number;
     limit: number;
   }): RetriedDeliveries;
-  /** Fails up to `limit` pending deliveries; returns their number. */
-  cancelDeliveries(command: DeliveriesOfEndpoint & { error: string }): number;
-  /** Deletes up to `limit` deliveries to the endpoint; returns their number. */
-  deleteDeliveries(command: DeliveriesOfEndpoint): number;
+  /**
+   * Fails up to `limit` pending deliveries if the document of the endpoint has the tag, null for none; returns
+   * their number.
+   */
+  cancelDeliveries(command: {
+    endpoint: WebhookEndpointKey;
+    tag: VersionTag | null;
+    error: string;
+    limit: number;
+  }): number;
+  /** Deletes up to `limit` deliveries, unless the endpoint exists; returns their number. */
+  deleteDeliveries(command: { endpoint: WebhookEndpointKey; limit: number }): number;
   /** Stores the first failure since the last success; null for a success. Returns the stored time. */
   setFailingSince(command: { endpoint: WebhookEndpointKey; since: number | null }): number | null;
   /** Stores renames of another database unchanged; skips those whose key exists. */
@@ -437,13 +445,6 @@ export const AHEAD_EVENTS = 10_000;
 
 /** Number of an endpoint's newest deliveries that determine its health. */
 export const NEWEST_DELIVERIES = 100;
-
-interface DeliveriesOfEndpoint {
-  endpoint: WebhookEndpointKey;
-  /** Expected tag of the endpoint's document, null for none; otherwise the command changes nothing. */
-  tag: VersionTag | null;
-  limit: number;
-}
 
 /** One of several batches that delete rows in their order. */
 export interface DeletionBatch {

@@ -160,7 +160,7 @@ async function deletionOfDeliveries(
   if (document !== null)
     return (batch) => store.write({ kind: 'deleteOldDeliveries', endpoint, before, ...batch });
   return async ({ limit }) => {
-    const deleted = await store.write({ kind: 'deleteDeliveries', endpoint, tag: null, limit });
+    const deleted = await store.write({ kind: 'deleteDeliveries', endpoint, limit });
     return { deleted, hasMore: deleted === limit };
   };
 }

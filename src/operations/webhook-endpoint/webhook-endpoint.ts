@@ -175,8 +175,7 @@ export function deleteOrphanedDeliveries(
   endpoint: WebhookEndpointKey,
   maxBatches?: number,
 ): Promise<boolean> {
-  const command = { kind: 'deleteDeliveries', endpoint, tag: null } as const;
-  return inBatches((limit) => store.write({ ...command, limit }), maxBatches);
+  return inBatches((limit) => store.write({ kind: 'deleteDeliveries', endpoint, limit }), maxBatches);
 }
 
 /**

@@ -187,11 +187,8 @@ export const cancelDeliveries: CommandExecutor<'cancelDeliveries'> = async (
 };
 
 /** Runs in a transaction. */
-export const deleteDeliveries: CommandExecutor<'deleteDeliveries'> = async (
-  session,
-  { endpoint, tag, limit },
-) => {
-  if ((await tagOf(session, endpoint)) !== tag) return 0;
+export const deleteDeliveries: CommandExecutor<'deleteDeliveries'> = async (session, { endpoint, limit }) => {
+  if ((await tagOf(session, endpoint)) !== null) return 0;
   const found = await session.query(FIND_OLDEST, [...ENDPOINT_POSITION.cells(endpoint), limit]);
   if (found.length > 0) await session.query(DELETE, toKeyArrays(found));
   return found.length;

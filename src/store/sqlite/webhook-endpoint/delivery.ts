@@ -104,11 +104,8 @@ export const cancelDeliveries: CommandExecutor<'cancelDeliveries'> = (
   return connection.run(CANCEL, [error, ...position, ...position, limit]);
 };
 
-export const deleteDeliveries: CommandExecutor<'deleteDeliveries'> = (
-  connection,
-  { endpoint, tag, limit },
-) => {
-  if (tagOf(connection, endpoint) !== tag) return 0;
+export const deleteDeliveries: CommandExecutor<'deleteDeliveries'> = (connection, { endpoint, limit }) => {
+  if (tagOf(connection, endpoint) !== null) return 0;
   const position = ENDPOINT_POSITION.cells(endpoint);
   return connection.run(DELETE, [...position, ...position, limit]);
 };
