@@ -5,14 +5,7 @@ import type { ApiToken, FoundApiToken } from '../domain/api-token.ts';
 import type { Bucket } from '../domain/bucket.ts';
 import type { Document, DocumentKey, DocumentTotal } from '../domain/document.ts';
 import type { EventList } from '../domain/event/cursor.ts';
-import type {
-  EventKey,
-  EventPosition,
-  EventTarget,
-  NewEvent,
-  PositionRange,
-  StoredEvent,
-} from '../domain/event/event.ts';
+import type { EventKey, EventPosition, NewEvent, PositionRange, StoredEvent } from '../domain/event/event.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import type { SealedSecret } from '../domain/secret.ts';
@@ -133,8 +126,8 @@ interface Queries {
   /** A page of one feed or history. */
   listEvents(query: EventSearch): EventPage;
   findEvent(query: { key: EventKey }): StoredEvent | null;
-  /** Whether the target has more events than this. */
-  hasMoreEvents(query: { tenant: Tenant; target: EventTarget; than: number }): boolean;
+  /** Whether there are more events than this with the id of a group. */
+  hasMoreEvents(query: { key: UserGroupKey; than: number }): boolean;
   /** The last rename of a group from or to the id before this position; null if there is none. */
   findLastRename(query: { key: UserGroupKey; before: number }): Rename | null;
   /** The first rename of a group from or to the id at this position or a later one; null if there is none. */
@@ -327,18 +320,15 @@ interface Commands {
   /** Deletes up to `limit` deliveries of events before `before`, which cannot be delivered without their events. */
   deleteOldDeliveries(command: { endpoint: WebhookEndpointKey; before: number } & DeletionBatch): DeletedRows;
   /**
-   * Removes the changes from up to `limit` of the next `scanLimit` events of the target in the range. Returns
-   * the position of the last event that has none now; null if the range has no event.
+   * Removes the changes from up to `limit` of the next `scanLimit` events with the id of a group in the range.
+   * Returns the position of the last event that has none now; null if the range has no event.
    */
-  eraseChanges(
-    command: Tenant & {
-      bucket: Bucket;
-      target: EventTarget;
-      range: PositionRange;
-      limit: number;
-      scanLimit: number;
-    },
-  ): number | null;
+  eraseChanges(command: {
+    key: UserGroupKey;
+    range: PositionRange;
+    limit: number;
+    scanLimit: number;
+  }): number | null;
   /**
    * Overwrites the remains of deleted rows in files, if that needs a command; false if a reader prevents it.
    */

@@ -155,7 +155,7 @@ it('Statements about one row of an environment that is larger than most read no 
     { kind: 'findNextRename', key, from: 2 * LARGE },
     { kind: 'searchUserGroups', ...search },
   ]);
-  await store.write([{ kind: 'eraseChanges', ...key, target, range, limit: 9, scanLimit: 99 }]);
+  await store.write([{ kind: 'eraseChanges', key, range, limit: 9, scanLimit: 99 }]);
   await store.write([{ kind: 'claimDeliveries', endpoint, due: { from: 1, to: 1 }, until: 99, limit: 1 }]);
   const outcome = { responseStatus: 200, error: null, attemptLog: '[]' as JsonText };
   await store.write([{ kind: 'finishAttempts', attempts: [{ key: delivery, ...attempt, ...outcome }] }]);

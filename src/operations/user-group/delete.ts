@@ -52,9 +52,8 @@ export async function deleteUserGroup(
  * caller wanted to remove.
  */
 async function eraseBeforehand({ store, erasures }: DeletionContext, key: UserGroupKey): Promise<number> {
-  const target = { type: 'user_group', id: key.providedId } as const;
   const [isLong, rename] = await Promise.all([
-    store.read({ kind: 'hasMoreEvents', tenant: key, target, than: MAX_EVENTS }),
+    store.read({ kind: 'hasMoreEvents', key, than: MAX_EVENTS }),
     store.read({ kind: 'findLastRename', key, before: Number.MAX_SAFE_INTEGER }),
   ]);
   const renamedAt = rename === null ? 0 : newestRange(rename).after;

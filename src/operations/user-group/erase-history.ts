@@ -59,11 +59,10 @@ async function erase(store: BatchingStore, key: UserGroupKey): Promise<number> {
 }
 
 async function erasePart(store: BatchingStore, key: UserGroupKey, { after, upTo }: PositionRange) {
-  const target = { type: 'user_group', id: key.providedId } as const;
   const limits = { limit: ERASED, scanLimit: SCANNED };
   for (let erasedTo = after; ; ) {
     const range = { after: erasedTo, upTo };
-    const last = await store.write({ kind: 'eraseChanges', ...key, target, range, ...limits });
+    const last = await store.write({ kind: 'eraseChanges', key, range, ...limits });
     if (last === null) return erasedTo;
     erasedTo = last;
   }

@@ -8,7 +8,7 @@ import { statement } from '../../statement.ts';
 import type { Session } from '../client/session.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
-import { HAS_TARGET, IN_RANGE, OLDEST_FIRST } from './target.ts';
+import { HAS_TARGET, IN_RANGE, OLDEST_FIRST, userGroupCells } from './target.ts';
 
 const OLD_EVENT = new Entity<EventKey & { occurredAt: number }>((column) => ({
   bucket: column.integer('bucket'),
@@ -97,13 +97,13 @@ export async function eraseLastChanges(
 
 export const eraseChanges: CommandExecutor<'eraseChanges'> = async (
   session,
-  { bucket, workspaceId, environment, target, range, limit, scanLimit },
+  { key, range, limit, scanLimit },
 ) => {
-  const key = [bucket, workspaceId, environment, target.type, target.id];
-  const next = [...key, range.after, range.upTo, scanLimit];
+  const target = userGroupCells(key);
+  const next = [...target, range.after, range.upTo, scanLimit];
   const found = await session.query(FIND_ERASABLE, [...next, limit]);
   const scanned = found.length === limit ? found : await session.query(FIND_LAST_SCANNED, next);
   const [last] = scanned.at(-1) as [number | null];
-  if (found.length > 0) await session.query(ERASE_EACH, [...key, found.map(([position]) => position)]);
+  if (found.length > 0) await session.query(ERASE_EACH, [...target, found.map(([position]) => position)]);
   return last;
 };

@@ -1,13 +1,7 @@
 // Pages of events. The sizes of the candidates are read first: they decide where a page ends.
 
 import { START } from '../../../domain/event/cursor.ts';
-import {
-  bucketOfTarget,
-  type EventPosition,
-  type EventTarget,
-  type StoredEvent,
-} from '../../../domain/event/event.ts';
-import type { Tenant } from '../../../domain/tenant.ts';
+import { bucketOfTarget, type EventPosition, type StoredEvent } from '../../../domain/event/event.ts';
 import { EVENT, TENANT, TENANT_WITH_EVENTS } from '../../entities.ts';
 import { type EventCandidate, searchRange, selectPage } from '../../event-page.ts';
 import type { EventPage, EventSearch } from '../../port.ts';
@@ -16,7 +10,7 @@ import type { Session } from '../client/session.ts';
 import type { QueryExecutor } from '../executor.ts';
 import { HORIZON as HORIZON_ON_CITUS } from '../schema/citus.ts';
 import { BASE, POSITIONS } from './record.ts';
-import { HAS_TARGET, IN_RANGE, NEWEST_FIRST, OLDEST_FIRST } from './target.ts';
+import { HAS_TARGET, IN_RANGE, NEWEST_FIRST, OLDEST_FIRST, userGroupCells } from './target.ts';
 
 /** The oldest transaction that is still running: no earlier one will record another event. */
 export const HORIZON = statement('event_horizon')`
@@ -96,7 +90,7 @@ export const listEvents: QueryExecutor<'listEvents'> = async (session, search) =
     );
   }
   const { scan, list } = order === 'newest' ? TARGET_NEWEST : TARGET_OLDEST;
-  const key = targetCells(tenant, target);
+  const key = [bucketOfTarget(tenant, target), ...TENANT.cells(tenant), target.type, target.id];
   const { after, upTo } = searchRange(search);
   return page(session, search, { sql: scan, values: [...key, after, upTo] }, (_, positions) =>
     session.query(list, [...key, positions]),
@@ -134,16 +128,10 @@ function toCandidate(row: readonly unknown[]): EventCandidate {
 export const findNextTenant: QueryExecutor<'findNextTenant'> = async (session, { after }) =>
   TENANT_WITH_EVENTS.readFirst(await session.query(NEXT_TENANT, TENANT.cellsAfter(after)));
 
-export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = async (session, { tenant, target, than }) => {
-  return (await session.query(HAS_MORE, [...targetCells(tenant, target), than])).length > 0;
-};
+export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = async (session, { key, than }) =>
+  (await session.query(HAS_MORE, [...userGroupCells(key), than])).length > 0;
 
 export const findFeedBlocker: QueryExecutor<'findFeedBlocker'> = async (session) => {
   const [row] = await session.query(FEED_BLOCKER);
   return row![0] as number | null;
 };
-
-/** The parameters of `HAS_TARGET`. */
-function targetCells(tenant: Tenant, target: EventTarget): unknown[] {
-  return [bucketOfTarget(tenant, target), ...TENANT.cells(tenant), target.type, target.id];
-}

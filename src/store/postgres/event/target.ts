@@ -2,8 +2,15 @@
 // PostgreSQL chooses the index of the feed if most environments have few events, and reads those of all targets. Only the
 // first rows of a range may be read, in its order: PostgreSQL expects many rows in it, and would choose that index too.
 
+import type { UserGroupKey } from '../../../domain/user-group/user-group.ts';
+
 export const HAS_TARGET =
   'bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5';
+
+/** The parameters of `HAS_TARGET` for the events with the id of a group. */
+export function userGroupCells({ bucket, workspaceId, environment, providedId }: UserGroupKey): unknown[] {
+  return [bucket, workspaceId, environment, 'user_group', providedId];
+}
 
 const COLUMNS = ['workspace_id', 'environment', 'target_type', 'target_id', 'position'];
 const IN_BUCKET = `(${COLUMNS.join(', ')})`;

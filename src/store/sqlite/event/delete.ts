@@ -1,13 +1,12 @@
 // Deletes old events, and the changes of events whose user group is deleted.
 
-import type { EventTarget } from '../../../domain/event/event.ts';
-import type { Tenant } from '../../../domain/tenant.ts';
+import type { UserGroupKey } from '../../../domain/user-group/user-group.ts';
 import { TENANT } from '../../entities.ts';
 import { AHEAD_EVENTS } from '../../port.ts';
 import type { CommandExecutor } from '../executor.ts';
 import type { Connection } from '../file/connection.ts';
+import { HAS_TARGET, userGroupCells } from './target.ts';
 
-const HAS_TARGET = 'workspace_id = ? and environment = ? and target_type = ? and target_id = ?';
 const DELETE_OLD = `delete from events where position in (
     select position from events where workspace_id = ? and environment = ? order by position limit ?)
   and occurred_at < ?`;
@@ -44,9 +43,9 @@ export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = (
 
 export const eraseChanges: CommandExecutor<'eraseChanges'> = (
   connection,
-  { workspaceId, environment, target, range, limit, scanLimit },
+  { key, range, limit, scanLimit },
 ) => {
-  const place = [workspaceId, environment, target.type, target.id, range.after];
+  const place = [...userGroupCells(key), range.after];
   const next = [...place, range.upTo, scanLimit];
   const [found, lastFound] = connection.get(FIND_ERASABLE, [...next, limit]) as [number, number];
   const [last] = found === limit ? [lastFound] : (connection.get(FIND_LAST_SCANNED, next) as [number | null]);
@@ -55,11 +54,6 @@ export const eraseChanges: CommandExecutor<'eraseChanges'> = (
 };
 
 /** Erases the changes of the events after a position. */
-export function eraseLastChanges(
-  connection: Connection,
-  { workspaceId, environment }: Tenant,
-  target: EventTarget,
-  after: number,
-): void {
-  connection.run(ERASE_LAST, [workspaceId, environment, target.type, target.id, after]);
+export function eraseLastChanges(connection: Connection, key: UserGroupKey, after: number): void {
+  connection.run(ERASE_LAST, [...userGroupCells(key), after]);
 }

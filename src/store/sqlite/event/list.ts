@@ -7,8 +7,8 @@ import type { EventSearch } from '../../port.ts';
 import type { Cell } from '../../row-shape.ts';
 import type { QueryExecutor } from '../executor.ts';
 import { nextKey } from '../next-key.ts';
+import { HAS_TARGET, targetCells, userGroupCells } from './target.ts';
 
-const HAS_TARGET = 'workspace_id = ? and environment = ? and target_type = ? and target_id = ?';
 const HAS_MORE = `select 1 from events where ${HAS_TARGET} limit 1 offset ?`;
 const findNext = nextKey(
   TENANT,
@@ -48,7 +48,7 @@ function searchStatement(search: EventSearch): { sql: string; values: Cell[] } {
     order by position ${direction} limit ?`;
   const { after, upTo } = searchRange(search);
   const wanted = type ?? EVERY_TYPE;
-  const key = [tenant.workspaceId, tenant.environment, ...(target === null ? [] : [target.type, target.id])];
+  const key = target === null ? TENANT.cells(tenant) : targetCells(tenant, target);
   return { sql, values: [wanted, EVERY_TYPE, ...key, after, upTo, scanLimit + 1] };
 }
 
@@ -58,7 +58,5 @@ const EVERY_TYPE = '';
 export const findNextTenant: QueryExecutor<'findNextTenant'> = (connection, { after }) =>
   TENANT_WITH_EVENTS.readOrNull(findNext(connection, TENANT.cellsAfter(after)));
 
-export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = (connection, { tenant, target, than }) => {
-  const key = [tenant.workspaceId, tenant.environment, target.type, target.id];
-  return connection.get(HAS_MORE, [...key, than]) !== undefined;
-};
+export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = (connection, { key, than }) =>
+  connection.get(HAS_MORE, [...userGroupCells(key), than]) !== undefined;

@@ -3,14 +3,12 @@
 import { EVENT } from '../../entities.ts';
 import type { CommandExecutor, QueryExecutor } from '../executor.ts';
 import { record } from './record.ts';
+import { HAS_TARGET, targetCells } from './target.ts';
 
-const FIND = `select ${EVENT.names} from events
-  where workspace_id = ? and environment = ? and target_type = ? and target_id = ? and position = ?`;
+const FIND = `select ${EVENT.names} from events where ${HAS_TARGET} and position = ?`;
 
-export const findEvent: QueryExecutor<'findEvent'> = (connection, { key }) => {
-  const { workspaceId, environment, target, position } = key;
-  return EVENT.readOrNull(connection.get(FIND, [workspaceId, environment, target.type, target.id, position]));
-};
+export const findEvent: QueryExecutor<'findEvent'> = (connection, { key }) =>
+  EVENT.readOrNull(connection.get(FIND, [...targetCells(key, key.target), key.position]));
 
 export const recordEvent: CommandExecutor<'recordEvent'> = (connection, { event }) => {
   record(connection, event, null);

@@ -20,7 +20,7 @@ export const deleteUserGroup: CommandExecutor<'deleteUserGroup'> = (
   connection.run(DELETE, USER_GROUP_KEY.cells(key));
   forgetImportedToken(connection, stored.tokenDigest);
   forgetImportedToken(connection, stored.previousTokenDigest);
-  eraseLastChanges(connection, key, { type: 'user_group', id: key.providedId }, eraseAfter);
+  eraseLastChanges(connection, key, eraseAfter);
   record(connection, event, null);
   return 'deleted';
 };
