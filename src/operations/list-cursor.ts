@@ -15,8 +15,7 @@ export interface PageQuery {
 /** Returns the position that the cursor encodes. Throws `invalid_request` for a cursor of another list. */
 export function readCursor(list: ListName, cursor: string, pattern = ID): string {
   const position = decodeCursor(list, cursor);
-  if (position !== null && pattern.test(position)) return position;
-  throw cursorOfAnotherList();
+  return position !== null && pattern.test(position) ? position : refuseCursor();
 }
 
 /** Returns the first `limit` items; the page ends early after `limits.pageBytes`. */
@@ -39,9 +38,9 @@ export function firstPage<Item>(
 export class CursorOfAnotherList extends Problem {}
 
 /** `parameters` names what else the cursor depends on. */
-export function cursorOfAnotherList(parameters?: string): Problem {
+export function refuseCursor(parameters?: string): never {
   const same = parameters === undefined ? '' : `the same ${parameters} and `;
-  return new CursorOfAnotherList(
+  throw new CursorOfAnotherList(
     'invalid_request',
     `cursor is not valid for this list. Send next_cursor of the previous page unchanged, with ${same}an API token of the same workspace and environment.`,
   );

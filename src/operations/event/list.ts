@@ -16,7 +16,7 @@ import type { JsonText } from '../../domain/json/strict-json.ts';
 import { tenantOf } from '../../domain/tenant.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { Context } from '../context.ts';
-import { cursorOfAnotherList, type PageQuery } from '../list-cursor.ts';
+import { type PageQuery, refuseCursor } from '../list-cursor.ts';
 import { type ListedEvents, type ListSearch, readHistoryPage } from './history-page.ts';
 
 export interface EventQuery extends PageQuery {
@@ -63,7 +63,8 @@ export async function listEvents(
     events: page,
     nextCursor: nextCursor(list, position, isEnd),
   });
-  let after = cursor === undefined ? null : readCursor(list, cursor);
+  let after =
+    cursor === undefined ? null : (eventCursorPosition(list, cursor) ?? refuseCursor('order and filters'));
   if (target !== undefined && CONTROL.test(target.id)) return endAt(after, true);
   let bytes = 0;
   for (let scans = 1; ; scans++) {
@@ -112,10 +113,4 @@ function readPage(store: BatchingStore, search: ListSearch): Promise<ListedEvent
 function nextCursor(list: EventList, last: ListPosition | null, isEnd: boolean): string | null {
   if (list.order === 'newest' && isEnd) return null;
   return eventCursor(list, last ?? START);
-}
-
-function readCursor(list: EventList, cursor: string): ListPosition {
-  const position = eventCursorPosition(list, cursor);
-  if (position !== null) return position;
-  throw cursorOfAnotherList('order and filters');
 }

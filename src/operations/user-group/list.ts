@@ -18,7 +18,7 @@ import {
 } from '../../domain/user-group/user-group-filter.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult } from '../../store/port.ts';
-import { cursorOfAnotherList, type PageQuery } from '../list-cursor.ts';
+import { type PageQuery, refuseCursor } from '../list-cursor.ts';
 import { pagesOfList } from '../pages.ts';
 import {
   DEFAULT_SCAN,
@@ -67,7 +67,10 @@ export async function listUserGroups(
   { limit, cursor, scan = DEFAULT_SCAN, ...conditions }: ListQuery,
 ): Promise<Page> {
   const list = describeList(caller, conditions);
-  const start = cursor === undefined ? listStart(list) : readCursor(list, cursor);
+  const start =
+    cursor === undefined
+      ? listStart(list)
+      : (cursorPosition(list, cursor) ?? refuseCursor('search and filters'));
   const { filter } = list;
   const { userGroups, next, scanned } =
     filter === undefined
@@ -134,10 +137,4 @@ async function completePage(
   if (found.length > limit) from = found[limit - 1]!.after;
   const userGroups = found.slice(0, limit).map(({ userGroup }) => userGroup);
   return { userGroups, next: from, scanned: userGroups.length };
-}
-
-function readCursor(list: UserGroupList, cursor: string): Position {
-  const position = cursorPosition(list, cursor);
-  if (position !== null) return position;
-  throw cursorOfAnotherList('search and filters');
 }
