@@ -4,8 +4,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { NotQuotable, sqlClause } from '../../src/domain/embed-token/sql-clause.ts';
+import { sqlClause } from '../../src/domain/embed-token/sql-clause.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
+import { Problem } from '../../src/problem.ts';
 import { postgres } from '../support/database.ts';
 import { textWith } from '../support/domain/text-with.ts';
 import { SqlConnection } from '../support/sql.ts';
@@ -88,11 +89,11 @@ describe('Conditions of row-level security rules on PostgreSQL', () => {
     const clauses = values.flatMap((text, id) => {
       try {
         const column = { column: 'customer', type: 'text', escapes: 'standard' } as const;
-        const clause = sqlClause(column, JSON.stringify(text) as JsonText);
+        const clause = sqlClause(column, JSON.stringify(text) as JsonText, []);
         assert.equal(refused(text), false, JSON.stringify(text));
         return { id, clause };
       } catch (error) {
-        assert.ok(error instanceof NotQuotable && refused(text), JSON.stringify(text));
+        assert.ok(error instanceof Problem && refused(text), JSON.stringify(text));
         return [];
       }
     });

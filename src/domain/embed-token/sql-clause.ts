@@ -3,6 +3,7 @@
 
 import { JsonArray, parseTree, treeText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
+import { refused, type ValuePath } from './embed-token-type.ts';
 import { CONTROL, TEMPLATE_SYNTAX, type TextRule } from './plain-text.ts';
 
 export const columnTypes = ['text', 'number'] as const;
@@ -41,11 +42,6 @@ export function isReserved(column: string): boolean {
   return column.split('.').some((part) => RESERVED.has(part.toLowerCase()));
 }
 
-/** A value that cannot be part of a clause. The message completes "the value …" and does not contain it. */
-export class NotQuotable extends Error {
-  override readonly name = 'NotQuotable';
-}
-
 const NUMBER = /^-?\d{1,38}(?:\.\d{1,38})?$/;
 /**
  * MySQL, MariaDB and SQL Server ignore spaces at the end of a text, and collations treat more characters as
@@ -58,39 +54,40 @@ const OUTER_SPACE: TextRule = { pattern: /^\s|\s$/u, detail: 'must not start or 
  */
 const literalRules: readonly TextRule[] = [CONTROL, TEMPLATE_SYNTAX, OUTER_SPACE];
 
-/** Throws `NotQuotable`, also for an empty list, which would have to select no row. */
-export function sqlClause(column: ClauseColumn, value: JsonText): string {
+/** Throws `claim_invalid`, also for an empty list, which would have to select no row. */
+export function sqlClause(column: ClauseColumn, value: JsonText, path: ValuePath): string {
   const tree = parseTree(value);
-  if (!(tree instanceof JsonArray)) return `${column.column} = ${sqlLiteral(column, value)}`;
-  if (tree.elements.length === 0) throw new NotQuotable('must not be an empty list');
-  const literals = tree.elements.map((element) => sqlLiteral(column, treeText(element)));
+  if (!(tree instanceof JsonArray)) return `${column.column} = ${sqlLiteral(column, value, path)}`;
+  if (tree.elements.length === 0) throw refused(path, 'must not be an empty list');
+  const literals = tree.elements.map((element) => sqlLiteral(column, treeText(element), path));
   return `${column.column} IN (${literals.join(', ')})`;
 }
 
-function sqlLiteral({ type, escapes }: ClauseColumn, value: JsonText): string {
+function sqlLiteral({ type, escapes }: ClauseColumn, value: JsonText, path: ValuePath): string {
   const decoded: unknown = JSON.parse(value);
   if (typeof decoded !== 'string' && typeof decoded !== 'number')
-    throw new NotQuotable('must be a text, a number, or a list of these');
+    throw refused(path, 'must be a text, a number, or a list of these');
   // A number keeps its stored digits.
   const text = typeof decoded === 'string' ? decoded : value;
-  return type === 'number' ? numberLiteral(text) : textLiteral(text, escapes);
+  return type === 'number' ? numberLiteral(text, path) : textLiteral(text, escapes, path);
 }
 
-function numberLiteral(text: string): string {
+function numberLiteral(text: string, path: ValuePath): string {
   if (NUMBER.test(text)) return text;
-  throw new NotQuotable('must be a number without an exponent, for a column of the type number');
+  throw refused(path, 'must be a number without an exponent, for a column of the type number');
 }
 
 /**
  * Quotes a number too: MySQL compares a text column with a number by the digits that the text starts with. No quote is
  * safe in an unknown database: Spark joins `'a''b'` to `ab`, the value of another customer.
  */
-function textLiteral(text: string, escapes: ClauseColumn['escapes']): string {
+function textLiteral(text: string, escapes: ClauseColumn['escapes'], path: ValuePath): string {
   const broken = literalRules.find(({ pattern }) => pattern.test(text));
-  if (broken !== undefined) throw new NotQuotable(broken.detail);
+  if (broken !== undefined) throw refused(path, broken.detail);
   if (escapes === 'backslash') return `'${text.replace(/['\\]/g, '\\$&')}'`;
   if (escapes === null && /['\\]/.test(text)) {
-    throw new NotQuotable(
+    throw refused(
+      path,
       'has a quote or a backslash: say in settings.string_escapes how the database reads it',
     );
   }

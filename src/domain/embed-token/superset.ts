@@ -7,7 +7,6 @@ import {
   type CommonSettings,
   type EmbedTokenType,
   type Minting,
-  refused,
   refuseText,
   resourcesSetting,
   type ScalarConversion,
@@ -21,7 +20,6 @@ import {
   COLUMN_PATTERN,
   columnTypes,
   isReserved,
-  NotQuotable,
   sqlClause,
   stringEscapes,
 } from './sql-clause.ts';
@@ -210,12 +208,7 @@ function rowLevelClauses({
 }: Minting<SupersetSettings>): { dataset?: number; clause: string }[] {
   const { string_escapes: escapes = null } = integration.settings;
   return ruleTemplates(integration).map(({ dataset, column, type = 'text', template }) => {
-    try {
-      const clause = sqlClause({ column, type, escapes }, values.fill(template)!);
-      return dataset === undefined ? { clause } : { dataset, clause };
-    } catch (error) {
-      if (!(error instanceof NotQuotable)) throw error;
-      throw refused(pathOfValue(template), error.message);
-    }
+    const clause = sqlClause({ column, type, escapes }, values.fill(template)!, pathOfValue(template));
+    return dataset === undefined ? { clause } : { dataset, clause };
   });
 }
