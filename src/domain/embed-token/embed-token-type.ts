@@ -1,9 +1,9 @@
 // The definition of a type of embed token: everything about one dashboard tool.
 
 import type { Problem, Violation } from '../../problem.ts';
-import { claimInvalid, type Integration, type PlacedTemplate } from '../integration.ts';
+import { claimInvalid, type Integration, type PlacedTemplate, violation } from '../integration.ts';
 import { type JsonArray, objectText, parseTree, treeText } from '../json/json-tree.ts';
-import { type JsonText, jsonPointer } from '../json/strict-json.ts';
+import type { JsonText } from '../json/strict-json.ts';
 import type { SignatureAlgorithm } from '../signing-key/json-web-token.ts';
 import { brokenRule, type TextRule } from './plain-text.ts';
 import type { GroupValues } from './template.ts';
@@ -156,7 +156,7 @@ function scalar(text: JsonText, path: ValuePath, convert: ScalarConversion): Jso
 }
 
 export function refused(path: ValuePath, detail: string): Problem {
-  return claimInvalid([{ pointer: jsonPointer(path), detail }]);
+  return claimInvalid([violation(path, detail)]);
 }
 
 /** Throws `claim_invalid` for a text that breaks one of the rules. */

@@ -237,8 +237,8 @@ export function refuseReserved(integration: Integration, userGroup: UserGroup, c
 }
 
 function missingValue({ path, template }: PlacedTemplate): Violation {
-  const pointer = jsonPointer(pathOfValue(template));
-  return { pointer, detail: `is missing or empty; ${jsonPointer(path)} of the integration requires it` };
+  const detail = `is missing or empty; ${jsonPointer(path)} of the integration requires it`;
+  return violation(pathOfValue(template), detail);
 }
 
 /** Maximum size: tokens are part of URLs and headers. */
@@ -257,5 +257,5 @@ export function checkLength(token: string): void {
 
 function tooLong(size: string): Problem {
   const detail = `The token would have ${size} bytes, and at most ${MAX_TOKEN_BYTES} fit into the URLs and headers of tools: include fewer or shorter properties`;
-  return claimInvalid([{ pointer: '', detail }]);
+  return claimInvalid([violation([], detail)]);
 }
