@@ -6,8 +6,7 @@ import type { CommandExecutor } from '../executor.ts';
 import { forgetImportedToken } from './imported-token.ts';
 import { findByKey, HAS_KEY } from './user-group.ts';
 
-const DELETE = `delete from user_groups
-  where ${HAS_KEY}`;
+export const DELETE = `delete from user_groups where ${HAS_KEY}`;
 
 export const deleteUserGroup: CommandExecutor<'deleteUserGroup'> = (
   connection,

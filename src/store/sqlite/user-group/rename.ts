@@ -6,11 +6,10 @@ import { changeConfig } from '../document.ts';
 import { record } from '../event/record.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { placeholders } from '../placeholders.ts';
+import { DELETE } from './delete.ts';
 import { moveImportedToken } from './imported-token.ts';
-import { findByKey, HAS_KEY } from './user-group.ts';
+import { findByKey } from './user-group.ts';
 
-const TAKE = `delete from user_groups
-  where ${HAS_KEY}`;
 const PLACE = `insert into user_groups (${USER_GROUP.names})
   values (${placeholders(USER_GROUP)})`;
 const ADD = `insert into user_group_renames (${RENAME.names})
@@ -32,7 +31,7 @@ export const renameUserGroup: CommandExecutor<'renameUserGroup'> = (connection, 
   if (stored.sealedToken.ciphertext !== command.expected.ciphertext) return 'stale';
   if (config !== null && changeConfig(connection, config) === 'version_mismatch') return 'stale';
   const renamed = renamedUserGroup(stored, command);
-  connection.run(TAKE, USER_GROUP_KEY.cells(key));
+  connection.run(DELETE, USER_GROUP_KEY.cells(key));
   connection.run(PLACE, USER_GROUP.cells(renamed));
   for (const digest of [renamed.tokenDigest, renamed.previousTokenDigest])
     moveImportedToken(connection, renamed.bucket, digest);
