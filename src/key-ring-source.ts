@@ -75,7 +75,7 @@ function ringText(config: RingConfig, hasTokens: boolean): RingText {
     );
   }
   // A missing file is not replaced once tokens are encrypted: a new key could not decrypt them.
-  if (!hasTokens) withKeyFile('create', () => ensureSecretFile(file, generateKeyLine));
+  if (!hasTokens) withKeyFile('create', () => ensureKeyFile(file));
   else if (!existsSync(file)) {
     throw new ConfigInvalid(
       `the key file ${file} does not exist, but the database contains tokens encrypted with it: restore the file, or set UGS_TOKEN_KEYS`,
@@ -111,8 +111,8 @@ export function replaceSecretFile(path: string, secret: Secret): void {
  * Creates the file unless it exists. Syncs the directory in either case: the process that created the file may have
  * been killed before it did so.
  */
-function ensureSecretFile(path: string, generate: () => Secret): void {
-  if (!existsSync(path)) writeSecretFile(path, generate(), linkUnlessExists);
+function ensureKeyFile(path: string): void {
+  if (!existsSync(path)) writeSecretFile(path, generateKeyLine(), linkUnlessExists);
   fsyncPath(dirname(path));
 }
 
