@@ -62,10 +62,9 @@ async function reencryptSecret(
   if (document.secret?.keyId === keyRing.activeKeyId) return;
   const secret = openStoredSecret(document, keyRing);
   if (secret === null) return;
-  const { workspaceId, environment, kind, id } = document;
   await store.write({
     kind: 'resealDocument',
-    key: { workspaceId, environment, kind, id },
+    key: document,
     expected: document.secret!,
     secret: keyRing.seal(secret, document),
   });
