@@ -26,25 +26,20 @@ async function runBackup(file: string, options: DatabaseOptions): Promise<void> 
   if (databaseUrl.engine !== 'sqlite')
     throw new UsageError('backup supports only SQLite; use pg_dump for PostgreSQL');
   requireDatabase(databaseUrl);
-  const { backupFile } = await loadSqlite();
+  const { backupFile, recordBackup } = await loadSqlite();
   using bar = progressBar('pages');
   const userGroups = await backupFile(databaseUrl.path, file, (pages, total) => {
     bar.show(pages, total);
     if (pages === total) bar.end();
   });
-  await record(databaseUrl.path);
-  const text = `Backed up ${counted(userGroups, 'user group')} to ${file}. The key ring is not included: keep a copy of it elsewhere.`;
-  printResult(options, { file, user_groups: userGroups }, text);
-}
-
-/** Records the time of the backup, which the service reports as a metric. */
-async function record(path: string): Promise<void> {
-  const { recordBackup } = await loadSqlite();
   try {
-    recordBackup(path);
+    // The service reports it as a metric.
+    recordBackup(databaseUrl.path);
   } catch (error) {
     console.error(
       `The backup is complete, but its time cannot be recorded beside the database: ${(error as Error).message}.`,
     );
   }
+  const text = `Backed up ${counted(userGroups, 'user group')} to ${file}. The key ring is not included: keep a copy of it elsewhere.`;
+  printResult(options, { file, user_groups: userGroups }, text);
 }

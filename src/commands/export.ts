@@ -5,7 +5,7 @@ import { refuseExistingFile } from '../system/atomic-file.ts';
 import { outputArgument, writeOutput } from './create-file.ts';
 import { addDatabaseOptions, type DatabaseOptions } from './database-option.ts';
 import { UsageError } from './exit-code.ts';
-import { counted, printJson } from './output.ts';
+import { counted, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
 import { atPlace, environmentOption, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
 
@@ -48,9 +48,6 @@ async function runExport(file: string | undefined, options: ExportOptions): Prom
     await writeOutput(file, chunks());
   });
   if (file === undefined) return;
-  if (json) printJson({ file, user_groups: count, with_tokens: withTokens });
-  else
-    console.log(
-      `Exported ${counted(count, 'user group')} to ${file}, ${withTokens ? 'with' : 'without'} their tokens.`,
-    );
+  const text = `Exported ${counted(count, 'user group')} to ${file}, ${withTokens ? 'with' : 'without'} their tokens.`;
+  printResult(options, { file, user_groups: count, with_tokens: withTokens }, text);
 }

@@ -16,7 +16,7 @@ import { withDatabase, withExistingDatabase } from './database-option.ts';
 import { DataError, explainFileError, explainReadError, ServiceRefused, UsageError } from './exit-code.ts';
 import type { ImportOne, ImportTarget, StartBatch } from './import-target.ts';
 import { type Line, ndjsonBatches } from './ndjson.ts';
-import { counted, printJson } from './output.ts';
+import { counted, printJson, printResult } from './output.ts';
 import { type ProgressBar, progressBar } from './progress.ts';
 import {
   DEFAULT_MAX_DELETIONS,
@@ -355,13 +355,11 @@ class Report {
     const lines = created + updated + unchanged + refused;
     const isDryRun = this.#isDryRun;
     const { pruned } = this;
-    if (this.#json) printJson({ lines, ...this.#counts, ...pruned, dry_run: isDryRun });
-    else {
-      const counts = `${created} created, ${updated} updated, ${unchanged} unchanged, ${refused} refused`;
-      const deletions = pruned === null ? '' : formatDeletions(pruned, isDryRun);
-      const start = isDryRun ? (pruned === null ? 'Dry run, nothing was changed. ' : 'Plan: ') : '';
-      console.log(`${start}${counted(lines, 'line')}: ${counts}.${deletions}`);
-    }
+    const counts = `${created} created, ${updated} updated, ${unchanged} unchanged, ${refused} refused`;
+    const deletions = pruned === null ? '' : formatDeletions(pruned, isDryRun);
+    const start = isDryRun ? (pruned === null ? 'Dry run, nothing was changed. ' : 'Plan: ') : '';
+    const text = `${start}${counted(lines, 'line')}: ${counts}.${deletions}`;
+    printResult({ json: this.#json }, { lines, ...this.#counts, ...pruned, dry_run: isDryRun }, text);
     if (this.hasRefused) {
       const what = `${counted(refused, 'line was', 'lines were')} refused`;
       const kept = pruned === null || isDryRun ? '' : ', and no user group was deleted';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { addDatabaseOptions, type DatabaseOptions, withDatabase } from './database-option.ts';
-import { printJson } from './output.ts';
+import { printResult } from './output.ts';
 
 export function migrateCommand(): Command {
   const command = new Command('migrate')
@@ -11,9 +11,8 @@ export function migrateCommand(): Command {
     );
   return addDatabaseOptions(command).action((options: DatabaseOptions) =>
     withDatabase(options, async ({ appliedMigrations: applied, newerVersion }) => {
-      if (options.json) return printJson({ applied });
       const done = newerVersion === null ? 'The schema is up to date.' : `Nothing to apply: ${newerVersion}.`;
-      console.log(applied.length === 0 ? done : `Applied ${applied.join(', ')}.`);
+      printResult(options, { applied }, applied.length === 0 ? done : `Applied ${applied.join(', ')}.`);
     }),
   );
 }

@@ -13,8 +13,7 @@ import { commandContext } from './command-context.ts';
 import { confirmByTyping } from './confirm.ts';
 import { addDatabaseOptions, type DatabaseOptions, withExistingDatabase } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
-import { printJson, printList } from './output.ts';
-import { escapeControls } from './terminal-text.ts';
+import { printList, printResult } from './output.ts';
 import { existingWorkspace, parseName } from './workspace-option.ts';
 
 /** Pending deliveries are counted up to this number: a receiver that is down may have millions. */
@@ -97,8 +96,8 @@ function disableCommand(): Command {
       const found = await findEndpoints(store, id, options);
       if (options.allWorkspaces && !options.yes) await confirmDisabling(id, found);
       for (const each of found) await disable(store, config, each);
-      if (options.json) printJson(found.map(disabledFields));
-      else for (const each of found) console.log(`Disabled ${describe(each)}.`);
+      const texts = found.map((each) => `Disabled ${describe(each)}.`);
+      printResult(options, found.map(disabledFields), texts.join('\n'));
     }),
   );
 }
@@ -108,7 +107,7 @@ function disabledFields({ key, workspace }: FoundEndpoint): object {
 }
 
 function describe({ key, workspace }: FoundEndpoint): string {
-  return escapeControls(`webhook endpoint ${key.endpointId} of workspace ${workspace}, ${key.environment}`);
+  return `webhook endpoint ${key.endpointId} of workspace ${workspace}, ${key.environment}`;
 }
 
 /** Throws `NotFound`, and `UsageError` if the id is ambiguous. */
