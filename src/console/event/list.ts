@@ -16,7 +16,7 @@ import { type EventQuery, type EventsPage, listEvents } from '../../operations/e
 import { choiceField, textField, wordsOf } from '../form/fields.ts';
 import { type Html, html, isolated, link, NO_HTML, none, titleWith } from '../markup/html.ts';
 import { nextPage, pageQuery } from '../markup/pagination.ts';
-import { ADMINS, type Page, type PageCall, READERS } from '../page.ts';
+import { ADMINS, type Page, type PageCall, READERS, type View } from '../page.ts';
 import { requestPath } from '../request/browser.ts';
 import { noEvents } from './last.ts';
 import { eventTable } from './table.ts';
@@ -48,18 +48,19 @@ export const list: Page = {
   permissions: READERS,
   purpose: 'list events',
   access: 'list',
-  handle: async (call) => ({
-    title: titleWith('Events', conditionTexts(call.query)),
-    main: html`<h1>Events</h1>
-${await filteredEvents(call)}`,
-  }),
+  handle: (call) => eventsView(call, 'Events', html`<h1>Events</h1>`),
 };
 
 /**
  * Shows the filter, the page of events at the cursor in the URL, and a link to the next page. `subject` is
  * the user group that the page is about, if any.
  */
-export async function filteredEvents(call: PageCall, subject?: EventTarget): Promise<Html> {
+export async function eventsView(
+  call: PageCall,
+  title: string,
+  heading: Html,
+  subject?: EventTarget,
+): Promise<View> {
   const { context, caller, query, request } = call;
   const filter = readFilter(query);
   const conditions = conditionsOf(filter, subject);
@@ -67,12 +68,16 @@ export async function filteredEvents(call: PageCall, subject?: EventTarget): Pro
     listEvents(context, caller, { order: 'newest', ...conditions, ...pageQuery(query, EVENTS) }),
     apiTokenLabels(call),
   ]);
-  const texts = conditionTexts(query, subject);
+  const texts = conditionTexts(filter, subject);
   const actors = [...new Set([...page.events.map(({ actor }) => actorLabel(actor)), ...apiTokens])];
   const path = requestPath(request);
-  return html`${filterForm(path, filter, actors, subject?.type)}
+  return {
+    title: titleWith(title, texts),
+    main: html`${heading}
+${filterForm(path, filter, actors, subject?.type)}
 ${page.events.length === 0 ? emptyPage(context, page, path, filter, texts) : await eventTable(call, page, subject?.id)}
-${nextPage(path, page.nextCursor, Object.fromEntries(query), OLDER)}`;
+${nextPage(path, page.nextCursor, Object.fromEntries(query), OLDER)}`,
+  };
 }
 
 /** Returns labels of the newest API tokens, for a person who may list them. */
@@ -108,12 +113,9 @@ function emptyPage(
   )}<p>${link(path, 'Show all events')}</p>`;
 }
 
-/**
- * Returns the conditions in the URL as a person reads them in a title or a sentence. `subject` is what the page
- * is about, if that is one target.
- */
-export function conditionTexts(query: URLSearchParams, subject?: EventTarget): string[] {
-  const { type, target_type, target_id, actor, field, request_id, since, until } = readFilter(query);
+/** Returns the conditions as a person reads them in a title or a sentence. */
+function conditionTexts(filter: Filter, subject?: EventTarget): string[] {
+  const { type, target_type, target_id, actor, field, request_id, since, until } = filter;
   return [
     type ? wordsOf(type) : '',
     target_type && !subject ? `${wordsOf(target_type)} ${isolated(target_id)}`.trim() : '',

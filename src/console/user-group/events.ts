@@ -1,7 +1,7 @@
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import { lastEvents } from '../event/last.ts';
-import { conditionTexts, filteredEvents } from '../event/list.ts';
-import { type Html, html, idLink, isolated, pathTo, titleWith } from '../markup/html.ts';
+import { eventsView } from '../event/list.ts';
+import { type Html, html, idLink, isolated, pathTo } from '../markup/html.ts';
 import { type Page, type PageCall, READERS } from '../page.ts';
 import { hasToken } from '../request/browser.ts';
 import { groupIn } from './group.ts';
@@ -18,12 +18,9 @@ export const events: Page = {
     // Responds with 404 if the id is a pasted token: the page would show it.
     if (hasToken(id)) await groupIn(call);
     const subject = { type: 'user_group', id } as const;
-    return {
-      title: titleWith(`Events of ${isolated(id)}`, conditionTexts(call.query, subject)),
-      main: html`<h1>Events of a user group</h1>
-<p>${idLink(pathTo('user-groups', id), id)}</p>
-${await filteredEvents(call, subject)}`,
-    };
+    const heading = html`<h1>Events of a user group</h1>
+<p>${idLink(pathTo('user-groups', id), id)}</p>`;
+    return eventsView(call, `Events of ${isolated(id)}`, heading, subject);
   },
 };
 
