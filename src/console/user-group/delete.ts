@@ -8,12 +8,8 @@ import { groupConfirmation } from './group.ts';
 /** Requires the person to type the id, so that a click does not delete the wrong group. */
 export const deletion = groupConfirmation({
   action: 'delete',
-  purpose: 'delete user groups',
-  title: 'Delete',
-  heading: 'Delete user group',
   effect:
     'Its token stops working immediately. Its name, mapping and properties are deleted, including those in its events. The id can be used for a new user group.',
-  button: 'Delete',
   act: async ({ context, caller, request, form }) => {
     const id = userGroupIdParameter(request);
     if (form.text('user_group_id') !== id)

@@ -3,6 +3,7 @@
 import type { Caller } from '../../domain/api-token.ts';
 import type { Precondition } from '../../domain/precondition.ts';
 import { type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
+import { capitalized } from '../../http/description.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import type { Context } from '../../operations/context.ts';
 import { findIntegration } from '../../operations/integration/integration.ts';
@@ -59,13 +60,12 @@ export async function applyToGroup(
   return { location: pathTo('user-groups', id), notice: done };
 }
 
-interface Confirmation extends Pick<FormPages, 'purpose' | 'act'> {
-  /** Last part of the path. */
+interface Confirmation extends Pick<FormPages, 'act'>, Partial<Pick<FormPages, 'purpose'>> {
+  /** Verb; last part of the path, and the text of the button. */
   action: string;
-  /** Title without the id, which follows. */
-  title: string;
-  heading: string;
-  button: string;
+  /** Title without the id, which follows; the verb if absent. */
+  title?: string;
+  heading?: string;
   /** Effect of the action. */
   effect: string;
   /** Further consequences. */
@@ -76,10 +76,11 @@ interface Confirmation extends Pick<FormPages, 'purpose' | 'act'> {
 }
 
 /** Pages of an action that breaks something: a confirmation that says what, then the action. */
-export function groupConfirmation({ purpose, act, ...content }: Confirmation): [Page, Page] {
-  const { idLabel } = content;
+export function groupConfirmation({ action, act, idLabel, ...content }: Confirmation): [Page, Page] {
+  const button = capitalized(action);
+  const { purpose = `${action} user groups`, title = button, heading = `${button} user group` } = content;
   return formPages({
-    path: `/user-groups/:user_group_id/${content.action}`,
+    path: `/user-groups/:user_group_id/${action}`,
     permissions: WRITERS,
     purpose,
     act,
@@ -89,8 +90,8 @@ export function groupConfirmation({ purpose, act, ...content }: Confirmation): [
       const labels = idLabel === undefined ? {} : { user_group_id: idLabel };
       const stored = { noun: 'user group', version: versionTag(userGroup), labels };
       return confirmation(form, problem, stored, {
-        title: `${content.title} ${providedId}`,
-        heading: content.heading,
+        title: `${title} ${providedId}`,
+        heading,
         subject: groupLine(userGroup, copyButton(providedId, 'id')),
         text: html`<p>${content.effect}</p>
 <ul>
@@ -100,7 +101,7 @@ ${content.consequences?.(userGroup, call).map((item) => html`<li>${item}</li>`) 
 ${await integrations(call)}`,
         fields: html`${content.fields?.(form) ?? ''}
 ${idLabel === undefined ? '' : textField({ ...form.field('user_group_id'), label: idLabel, isRequired: true })}`,
-        button: content.button,
+        button,
         back: pathTo('user-groups', providedId),
       });
     },

@@ -9,12 +9,8 @@ import { groupConfirmation } from './group.ts';
 
 export const renaming = groupConfirmation({
   action: 'rename',
-  purpose: 'rename user groups',
-  title: 'Rename',
-  heading: 'Rename user group',
   effect:
     'It gets another id, and keeps its token, fields, history and reserved data sources. A program that asks for the old id creates another user group: change your own records first.',
-  button: 'Rename',
   act: async ({ context, caller, request, form }) => {
     const { userGroupId: id } = await readForm(context, form, userGroupRenameBody, () => ({
       user_group_id: textMember(form, 'user_group_id') ?? '""',

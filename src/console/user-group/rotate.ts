@@ -31,7 +31,6 @@ export const rotation = groupConfirmation({
   heading: 'Rotate the token',
   effect:
     'The user group gets a new token. Dashboards that present the current one show an error once its grace period has ended.',
-  button: 'Rotate',
   act: async (call) => {
     const gracePeriod = gracePeriodIn(call.form);
     return applyToGroup(

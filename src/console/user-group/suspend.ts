@@ -7,12 +7,8 @@ import { showStored } from './show.ts';
 
 export const suspension = groupConfirmation({
   action: 'suspend',
-  purpose: 'suspend user groups',
-  title: 'Suspend',
-  heading: 'Suspend user group',
   effect:
     'Its dashboards show an error from the next request on, until it is resumed. It keeps its token and all of its fields.',
-  button: 'Suspend',
   act: (call) => applyToGroup(call, suspendUserGroup, 'suspended'),
 });
 
