@@ -1,5 +1,5 @@
 import { isPermitted } from '../../domain/api-token.ts';
-import { type DataSource, type Reference, storedSchema } from '../../domain/catalogue/catalogue.ts';
+import { type Reference, storedSchema } from '../../domain/catalogue/catalogue.ts';
 import type { Document } from '../../domain/document.ts';
 import { schemas } from '../../http/endpoints/catalogue/schema.ts';
 import { countSchemaUse } from '../../operations/catalogue/use.ts';
@@ -7,7 +7,7 @@ import { DocumentPages, Doubt, newPath } from '../document-pages.ts';
 import { checkField, nameField, textField } from '../form/fields.ts';
 import { type Form, numberMember, textMember } from '../form/form.ts';
 import { absent, buttonTo, type Html, html, idCell, pathTo, table, time } from '../markup/html.ts';
-import { ADMINS, environmentConfig, type PageCall } from '../page.ts';
+import { ADMINS, environmentConfig } from '../page.ts';
 import { DATA_SOURCES, dataSourceLink, dataSourceTable } from './data-source.ts';
 
 const SCHEMAS = ['catalogue', 'schemas'] as const;
@@ -63,7 +63,8 @@ ${checkField({
     ];
   },
   more: async ({ id }, call) => {
-    const dataSources = await schemaDataSources(call, id);
+    const { catalogue } = await environmentConfig(call);
+    const dataSources = catalogue.ofSchema(id);
     const create = `${newPath(DATA_SOURCES)}?${new URLSearchParams({ schema: id })}`;
     return html`<h2>Data sources of this schema</h2>
 ${dataSourceTable(dataSources.slice(0, SHOWN))}
@@ -71,19 +72,12 @@ ${dataSources.length > SHOWN ? html`<p>And ${dataSources.length - SHOWN} more.</
 ${isPermitted(call.caller, ADMINS) ? html`<p class="actions">${buttonTo(create, 'New data source')}</p>` : ''}`;
   },
   consequences: async ({ id }, call) => {
-    const count = (await schemaDataSources(call, id)).length;
+    const { catalogue } = await environmentConfig(call);
+    const count = catalogue.ofSchema(id).length;
     return html`<p>Entries of mappings for this schema are then dangling references: dashboards that resolve them report an error, until a schema with this id exists again. The mappings themselves stay.</p>
 ${count === 0 ? '' : html`<p>${count} ${count === 1 ? 'data source belongs' : 'data sources belong'} to it, and ${count === 1 ? 'stays' : 'stay'}.</p>`}`;
   },
 });
-
-async function schemaDataSources(
-  { context, caller }: PageCall,
-  schemaId: string,
-): Promise<readonly DataSource[]> {
-  const { catalogue } = await environmentConfig({ context, caller });
-  return catalogue.ofSchema(schemaId);
-}
 
 /** Links to the data source unless the default is its number: pages have the id of the caller. */
 function defaultText(reference: Reference | null): Html {

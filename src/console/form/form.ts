@@ -23,7 +23,7 @@ export const MAX_ENCODED_FIELD_BYTES = limits.bodyBytes - 16_384;
 
 /** Fields as they were typed, so that a form with errors can be shown again. */
 export class Form {
-  readonly #fields: readonly (readonly [name: string, text: string])[];
+  readonly entries: readonly (readonly [name: string, text: string])[];
   readonly #texts = new Map<string, string[]>();
   readonly #problem: Problem | undefined;
 
@@ -48,8 +48,8 @@ export class Form {
   }
 
   constructor(fields: Iterable<readonly [name: string, text: string]>, problem?: Problem) {
-    this.#fields = [...fields];
-    for (const [name, text] of this.#fields) {
+    this.entries = [...fields];
+    for (const [name, text] of this.entries) {
       const texts = this.#texts.get(name);
       if (texts === undefined) this.#texts.set(name, [text]);
       else texts.push(text);
@@ -59,7 +59,7 @@ export class Form {
 
   /** Returns the same form, to be shown again with the reason. */
   rejected(problem: Problem | undefined): Form {
-    return new Form(this.#fields, problem);
+    return new Form(this.entries, problem);
   }
 
   /** Options of the field with this name. */
@@ -79,7 +79,7 @@ export class Form {
 
   /** Characters of all fields, with their names. */
   get size(): number {
-    return this.#fields.reduce((size, [name, text]) => size + name.length + text.length, 0);
+    return this.entries.reduce((size, [name, text]) => size + name.length + text.length, 0);
   }
 
   has(name: string): boolean {
@@ -93,10 +93,6 @@ export class Form {
     const choice = choices.find((each) => each === text);
     if (choice !== undefined) return choice;
     throw invalidField(`/${name}`, `must be one of ${choices.join(', ')}`);
-  }
-
-  get entries(): readonly (readonly [name: string, text: string])[] {
-    return this.#fields;
   }
 }
 

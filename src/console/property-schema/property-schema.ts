@@ -13,10 +13,10 @@ import { jsonMember, readForm, textMember } from '../form/form.ts';
 import { formPages } from '../form/form-pages.ts';
 import { confirmation, documentVersion, editedForm, preconditionIn } from '../form/version.ts';
 import { modeChoices, modeTexts } from '../mapping-policy/mapping-policy.ts';
-import { buttonTo, definitions, html, link, NO_HTML, none, pathTo } from '../markup/html.ts';
+import { buttonTo, definitions, type Html, html, link, NO_HTML, none, pathTo } from '../markup/html.ts';
 import { editableJson, jsonBlock } from '../markup/json.ts';
 import { pageUrl } from '../markup/pagination.ts';
-import { ADMINS, type Page, type PageCall, READERS, type View } from '../page.ts';
+import { ADMINS, type Page, type PageCall, READERS } from '../page.ts';
 import { LIST_PATH } from '../user-group/search-form.ts';
 
 const TITLE = 'Property schema';
@@ -71,7 +71,9 @@ const show: Page = {
   permissions: READERS,
   purpose: 'read the property schema',
   handle: async (call) =>
-    isPermitted(call.caller, ADMINS) ? form.handle(call) : readView(await storedIn(call)),
+    isPermitted(call.caller, ADMINS)
+      ? form.handle(call)
+      : { title: TITLE, main: html`<h1>${TITLE}</h1>${schemaText(await storedIn(call))}` },
 };
 
 const deletion = formPages({
@@ -119,17 +121,8 @@ function typed(document: Document): { schema: string; mode: PolicyMode } {
   return { schema: editableJson(schema), mode };
 }
 
-function readView(stored: Document | null): View {
-  if (stored === null) {
-    return {
-      title: TITLE,
-      main: html`<h1>${TITLE}</h1>${none('None: properties are not checked.')}`,
-    };
-  }
+function schemaText(stored: Document | null): Html {
+  if (stored === null) return none('None: properties are not checked.');
   const { schema, mode } = parsePropertySchema(stored);
-  const modeText = `${mode}: ${modeTexts[mode]}`;
-  return {
-    title: TITLE,
-    main: html`<h1>${TITLE}</h1>${definitions([['Mode', modeText]])}${jsonBlock(schema)}`,
-  };
+  return html`${definitions([['Mode', `${mode}: ${modeTexts[mode]}`]])}${jsonBlock(schema)}`;
 }

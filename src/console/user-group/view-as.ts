@@ -50,7 +50,7 @@ export const view: Page = {
   path: PATH,
   permissions: READERS,
   purpose: 'read user groups',
-  handle: (call) => preparePage(call),
+  handle: preparePage,
 };
 
 export const mintTest: Page = {
