@@ -12,6 +12,8 @@ export interface FetchRequest {
   body?: string;
   /** Redirects are not followed, so that the API token is never sent to another host. */
   redirect: 'manual';
+  /** Next.js 14 caches `fetch`, and so renders a page with the token of a customer at build time, for everyone. */
+  cache: 'no-store';
   /** Aborts on timeout, or when the caller aborts. */
   signal: AbortSignal;
 }
@@ -157,9 +159,10 @@ function toMessage({ apiToken, json }: Connection, request: CallRequest): Messag
   };
   if (ifMatch !== undefined) headers['if-match'] = checkedEntityTag('ifMatch', ifMatch);
   if (ifNoneMatch !== undefined) headers['if-none-match'] = checkedEntityTag('ifNoneMatch', ifNoneMatch);
-  if (body === undefined) return { method, headers, redirect: 'manual' };
+  const fixed = { method, headers, redirect: 'manual', cache: 'no-store' } as const;
+  if (body === undefined) return fixed;
   headers['content-type'] = 'application/json';
-  return { method, headers, body: json.stringify(body), redirect: 'manual' };
+  return { ...fixed, body: json.stringify(body) };
 }
 
 async function send<Body>(
@@ -183,6 +186,8 @@ async function send<Body>(
     return readResponse(message.method, response, text, (body) => json.parse(body));
   } catch (error) {
     if (error instanceof UserGroupServiceError) throw error;
+    // Tells Next.js to render the page for each request; only errors of frameworks have a digest.
+    if (error instanceof Error && 'digest' in error) throw error;
     signal?.throwIfAborted();
     if (attempt.signal.aborted) {
       throw new UserGroupServiceError('timeout', `Timed out: no response within ${Math.round(limitMs)} ms.`);

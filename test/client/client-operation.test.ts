@@ -342,6 +342,28 @@ describeOnEachDatabase('The client', (database) => {
     });
   }
 
+  it('lets no framework cache a response, and rethrows what a framework throws for that', async () => {
+    const caches: string[] = [];
+    const recording = new UserGroupClient({
+      url: service.url,
+      apiToken: service.token,
+      fetch: (url, request) => {
+        caches.push(request.cache);
+        return fetch(url, request);
+      },
+    });
+    await recording.getOrCreate({ user_group_id: 'cached', name: 'Cached' });
+    await recording.read('cached');
+    assert.deepEqual(caches, ['no-store', 'no-store']);
+    const dynamic = Object.assign(new Error('Dynamic server usage'), { digest: 'DYNAMIC_SERVER_USAGE' });
+    const rendering = new UserGroupClient({
+      url: service.url,
+      apiToken: service.token,
+      fetch: () => Promise.reject(dynamic),
+    });
+    await assert.rejects(rendering.read('cached'), (error) => error === dynamic);
+  });
+
   it('reads and applies the configuration', async () => {
     const { token: apiToken } = await service.apiToken({ permission: 'admin', workspaceName: 'configured' });
     const admin = new UserGroupClient({ url: service.url, apiToken });
