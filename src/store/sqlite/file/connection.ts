@@ -15,7 +15,7 @@ import { guard, isFailedSync } from './file-error.ts';
 /** 3.51.3 fixed a bug in the write-ahead log that could corrupt a database. */
 const OLDEST_SQLITE = [3, 51, 3];
 /** Wait for the lock of another connection. */
-const BUSY_TIMEOUT_MS = 5_000;
+export const BUSY_TIMEOUT_MS = 5_000;
 /** Wait for other connections when the log is truncated; writes wait for as long. */
 const SHORT_BUSY_TIMEOUT_MS = 100;
 /**

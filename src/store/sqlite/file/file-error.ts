@@ -11,7 +11,7 @@ import { StoreUnavailable } from '../../port.ts';
 const FILE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 15, 26]);
 
 /** SQLITE_FULL */
-const FULL = 13;
+export const FULL = 13;
 
 /** Remedies by primary result code. SQLite's messages do not name the file. */
 const REMEDIES: Partial<Record<number, (path: string) => string>> = {

@@ -22,6 +22,8 @@ import { fsyncPath } from '../../../system/atomic-file.ts';
 import { StoreUnavailable } from '../../port.ts';
 import { guard, isDiskFull } from './file-error.ts';
 
+/** Files that SQLite keeps beside a database. Those of another database would destroy it. */
+export const COMPANIONS = ['-journal', '-wal', '-shm'];
 const CHUNK_BYTES = 262_144;
 /** Bytes that a disk must accept to count as writable: several changes of the largest size. */
 const REQUIRED_FREE_BYTES = 1_048_576;

@@ -12,15 +12,14 @@ import {
 } from '../../../system/atomic-file.ts';
 import { deliverSignals } from '../../../system/on-exit.ts';
 import { StoreUnavailable } from '../../port.ts';
-import { requireRegularFile } from '../file/file.ts';
-import { asStoreError, guard, sqliteErrorCode } from '../file/file-error.ts';
+import { BUSY_TIMEOUT_MS } from '../file/connection.ts';
+import { COMPANIONS, requireRegularFile } from '../file/file.ts';
+import { asStoreError, FULL, guard, sqliteErrorCode } from '../file/file-error.ts';
 
 /** 4 MB: small enough for a progress bar that moves. */
 const PAGES_A_STEP = 1_024;
-const BUSY_TIMEOUT_MS = 5_000;
 /** `SQLITE_ERROR`, the generic code for errors in a statement. */
 const NO_SUCH_TABLE = 1;
-const FULL = 13;
 
 /** The file of the backup cannot be written. */
 export class BackupUnwritable extends Error {
@@ -45,7 +44,7 @@ export async function backupFile(
   guard(() => requireRegularFile(path));
   // Absolute, because SQLite treats a path that begins with "file:" as a URI.
   const unfinished = temporaryPath(resolve(to));
-  using _removal = removeOnExit(['', '-journal', '-wal', '-shm'].map((suffix) => unfinished + suffix));
+  using _removal = removeOnExit(['', ...COMPANIONS].map((suffix) => unfinished + suffix));
   write(to, () => createTemporaryFile(unfinished));
   await copyPages(resolve(path), { unfinished, to }, onProgress);
   const userGroups = guard(() => check(unfinished));

@@ -11,14 +11,12 @@ import {
   temporaryPath,
 } from '../../../system/atomic-file.ts';
 import { deliverSignals, onExit } from '../../../system/on-exit.ts';
-import { futurePath, requireRegularFile } from '../file/file.ts';
+import { COMPANIONS, futurePath, requireRegularFile } from '../file/file.ts';
 import { asStoreError, guard } from '../file/file-error.ts';
 import { lockForCreating } from '../file/lock.ts';
 import { inspectFile, type SqliteInspection } from './inspect.ts';
 
 const CHUNK_BYTES = 4_194_304;
-/** Files that SQLite keeps beside a database. Those of another database would destroy the restored one. */
-const COMPANIONS = ['-journal', '-wal', '-shm'];
 
 /** The file is not an intact database of this service. */
 export class BackupInvalid extends Error {
