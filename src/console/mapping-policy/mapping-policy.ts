@@ -1,7 +1,7 @@
 import { mappingPolicyDefinition } from '../../domain/mapping-policy/mapping-policy.ts';
 import { mappingPolicyBody } from '../../domain/mapping-policy/mapping-policy-body.ts';
 import { type PolicyMode, policyModes } from '../../domain/policy-mode.ts';
-import { findSingleton } from '../../operations/document/document.ts';
+import { findDocument } from '../../operations/document/document.ts';
 import { putMappingPolicy } from '../../operations/mapping-policy/put.ts';
 import { choiceField } from '../form/fields.ts';
 import { readForm, textMember } from '../form/form.ts';
@@ -27,7 +27,7 @@ export const mappingPolicyPages = formPages({
     return { location: pathTo('catalogue'), notice: 'saved' };
   },
   view: async (call, form, problem) => {
-    const document = await findSingleton(call.context, call.caller, mappingPolicyDefinition);
+    const document = await findDocument(call.context, call.caller, mappingPolicyDefinition);
     const stored = { document, typed: { mode: (await environmentConfig(call)).mappingMode } };
     const edited = editedForm('mapping policy', stored, form, problem);
     return {

@@ -6,7 +6,7 @@ import {
   propertySchemaDefinition,
 } from '../../domain/property-schema/property-schema.ts';
 import { propertySchemaBody } from '../../domain/property-schema/property-schema-body.ts';
-import { deleteDocument, documentNotFound, findSingleton } from '../../operations/document/document.ts';
+import { deleteDocument, documentNotFound, findDocument } from '../../operations/document/document.ts';
 import { putPropertySchema } from '../../operations/property-schema/put.ts';
 import { areaField, choiceField } from '../form/fields.ts';
 import { jsonMember, readForm, textMember } from '../form/form.ts';
@@ -113,7 +113,7 @@ const EXAMPLE = {
 };
 
 function storedIn({ context, caller }: PageCall): Promise<Document | null> {
-  return findSingleton(context, caller, propertySchemaDefinition);
+  return findDocument(context, caller, propertySchemaDefinition);
 }
 
 function typed(document: Document): { schema: string; mode: PolicyMode } {

@@ -70,23 +70,24 @@ export function documentKey(
 
 /** Throws `not_found`. */
 export async function readDocument(
-  { store, configs }: Pick<Context, 'store' | 'configs'>,
+  context: Pick<Context, 'store' | 'configs'>,
   caller: Caller,
   definition: DocumentDefinition,
   id: string,
 ): Promise<Document> {
-  const document = (await configs.of(store, caller)).ofKind(definition.kind).get(id);
-  if (document === undefined) throw documentNotFound(definition);
+  const document = await findDocument(context, caller, definition, id);
+  if (document === null) throw documentNotFound(definition);
   return document;
 }
 
-/** Returns the document of a kind of which an environment has at most one; null if there is none. */
-export async function findSingleton(
+/** Returns null if there is none. A kind of which an environment has at most one document needs no id. */
+export async function findDocument(
   { store, configs }: Pick<Context, 'store' | 'configs'>,
   caller: Caller,
   { kind }: DocumentDefinition,
+  id: string = SINGLETON_ID,
 ): Promise<Document | null> {
-  return (await configs.of(store, caller)).ofKind(kind).get(SINGLETON_ID) ?? null;
+  return (await configs.of(store, caller)).ofKind(kind).get(id) ?? null;
 }
 
 /** Throws `invalid_request` for a cursor of another list. */
@@ -119,13 +120,13 @@ export async function putDocument(
   { body, secret = null, replacesSecret = false }: NewDocument,
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
-  const { store, configs, clock } = context;
+  const { store, clock } = context;
   if (id === '__proto__')
     throw new Problem('invalid_request', `The id of this ${definition.noun} must not be __proto__.`);
   const key = documentKey(caller, definition, id);
   const { kind, limit } = definition;
   for (const reader of callerOfAttempts(caller)) {
-    const stored = (await configs.of(store, reader)).ofKind(kind).get(id) ?? null;
+    const stored = await findDocument(context, reader, definition, id);
     if (!isMetBy(precondition, definition, stored)) throw versionMismatch(definition.noun);
     const result = await store.write({
       kind: 'putDocument',

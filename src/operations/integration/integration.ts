@@ -15,6 +15,7 @@ import {
   type DocumentContext,
   documentKey,
   documentNotFound,
+  findDocument,
   putDocument,
   type StoredDocument,
 } from '../document/document.ts';
@@ -49,7 +50,7 @@ export async function putIntegration(
   body: IntegrationBody,
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
-  const stored = (await context.configs.of(context.store, caller)).ofKind(definition.kind).get(id) ?? null;
+  const stored = await findDocument(context, caller, definition, id);
   const secret = sealedSecret(context, documentKey(caller, definition, id), body, stored);
   const { text } = body;
   if (secret === undefined)

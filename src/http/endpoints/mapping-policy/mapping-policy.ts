@@ -2,7 +2,7 @@ import { documentTag } from '../../../domain/document.ts';
 import { mappingMode, mappingPolicyDefinition } from '../../../domain/mapping-policy/mapping-policy.ts';
 import { mappingPolicyBody } from '../../../domain/mapping-policy/mapping-policy-body.ts';
 import { modeField } from '../../../domain/policy-mode.ts';
-import { findSingleton } from '../../../operations/document/document.ts';
+import { findDocument } from '../../../operations/document/document.ts';
 import { putMappingPolicy as put } from '../../../operations/mapping-policy/put.ts';
 import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
@@ -27,7 +27,7 @@ export const readMappingPolicy = endpoint({
   permissions: ['read-write', 'read-only'],
   purpose: 'read the mapping policy',
   handle: async ({ context, caller, reply }) => {
-    const stored = await findSingleton(context, caller, mappingPolicyDefinition);
+    const stored = await findDocument(context, caller, mappingPolicyDefinition);
     setVersionTag(reply, stored ? documentTag(stored) : mappingPolicyDefinition.defaultTag);
     return successBody({ mapping_policy: jsonObject({ mode: mappingMode(stored) }) });
   },
