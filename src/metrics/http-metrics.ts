@@ -99,7 +99,7 @@ export class HttpMetrics implements ServerMetrics {
 
   #findSeries(request: FastifyRequest, method: number, status: number | null): Series {
     const { url: route = '' } = request.routeOptions;
-    const ofRoute = this.#series.get(route) ?? this.#addRoute(route);
+    const ofRoute: SeriesOfRoute = this.#series.get(route) ?? new Map();
     const key = method * (MAX_STATUS + 1) + (status ?? 0);
     const known = ofRoute.get(key);
     if (known !== undefined) return known;
@@ -108,14 +108,8 @@ export class HttpMetrics implements ServerMetrics {
       http_route: route,
       http_response_status_code: String(status ?? ''),
     });
-    ofRoute.set(key, series);
+    this.#series.set(route, ofRoute.set(key, series));
     return series;
-  }
-
-  #addRoute(route: string): SeriesOfRoute {
-    const ofRoute: SeriesOfRoute = new Map();
-    this.#series.set(route, ofRoute);
-    return ofRoute;
   }
 }
 

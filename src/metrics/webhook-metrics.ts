@@ -3,7 +3,7 @@
 import { Counter, type Registry } from 'prom-client';
 import type { DeliveryState } from '../domain/webhook-endpoint/delivery.ts';
 import type { WebhookObserver } from '../webhooks/observer.ts';
-import { Histogram } from './histogram.ts';
+import { Histogram, type Series } from './histogram.ts';
 
 const SECONDS = [0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 15];
 /** Label of an attempt by the state of the delivery after it. */
@@ -15,7 +15,7 @@ const OUTCOMES = { delivered: 'delivered', pending: 'retried', failed: 'failed' 
 export class WebhookMetrics implements WebhookObserver {
   readonly #attempts: Counter<'outcome'>;
   readonly #disabled: Counter;
-  readonly #durations: ReturnType<Histogram<never>['series']>;
+  readonly #durations: Series;
 
   constructor(registry: Registry) {
     this.#attempts = new Counter({
@@ -30,12 +30,11 @@ export class WebhookMetrics implements WebhookObserver {
       help: 'Webhook endpoints that the service has disabled, because they are gone or have failed for five days.',
       registers: [registry],
     });
-    const durations = new Histogram<never>(registry, {
+    this.#durations = new Histogram<never>(registry, {
       name: 'webhook_attempt_duration_seconds',
       help: 'Duration of an attempt to deliver a webhook.',
       buckets: SECONDS,
-    });
-    this.#durations = durations.series({});
+    }).series({});
   }
 
   attempted(state: DeliveryState, durationMs: number): void {
