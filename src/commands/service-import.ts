@@ -22,6 +22,9 @@ interface StoredFields extends Pick<UserGroup, 'name' | 'mapping' | 'properties'
   token: string | null;
 }
 
+/** Why the service did not do it; `changed` if the user group was created or deleted in between; null if it did. */
+type Refusal = LineResult | 'changed' | null;
+
 export class ServiceTarget implements ImportTarget {
   readonly concurrency = 16;
   readonly #client: ServiceClient;
@@ -99,30 +102,26 @@ export class ServiceTarget implements ImportTarget {
     };
   }
 
-  /** Returns why the line is refused, `changed` if the user group exists by now, or null. */
-  async #create(body: ImportedUserGroupBody): Promise<LineResult | 'changed' | null> {
+  async #create(body: ImportedUserGroupBody): Promise<Refusal> {
     const headers = { 'if-none-match': '*' };
     const response = await this.#client.call('POST', '/v1/user-groups', { body: textOfBody(body), headers });
-    return this.#refusedLine(response) ?? (body.suspended ? this.#suspend(body) : null);
+    return this.#refusal(response) ?? (body.suspended ? this.#suspend(body) : null);
   }
 
-  async #update(
-    body: ImportedUserGroupBody,
-    { suspendedAt }: StoredFields,
-  ): Promise<LineResult | 'changed' | null> {
+  async #update(body: ImportedUserGroupBody, { suspendedAt }: StoredFields): Promise<Refusal> {
     const response = await this.#client.call('PUT', '/api/user', { body: textOfBody(body) });
     const isSuspended = suspendedAt !== null;
-    const refusal = this.#refusedLine(response);
+    const refusal = this.#refusal(response);
     if (refusal !== null || body.suspended === undefined || body.suspended === isSuspended) return refusal;
     return this.#suspend(body);
   }
 
-  async #suspend({ userGroupId, suspended }: ImportedUserGroupBody): Promise<LineResult | 'changed' | null> {
+  async #suspend({ userGroupId, suspended }: ImportedUserGroupBody): Promise<Refusal> {
     const path = `${userGroupPath(userGroupId)}/${suspended ? 'suspend' : 'resume'}`;
-    return this.#refusedLine(await this.#client.call('POST', path));
+    return this.#refusal(await this.#client.call('POST', path));
   }
 
-  #refusedLine(response: ServiceResponse): LineResult | 'changed' | null {
+  #refusal(response: ServiceResponse): Refusal {
     const { problem } = response;
     if (problem === null) return null;
     const { code, errors } = problem;
