@@ -28,12 +28,12 @@ interface Packed {
   files: { path: string }[];
 }
 
-/** Throws `ReleaseRefused` if the package contains a source map, which would name the folders of this machine. */
+/** Throws `ReleaseRefused` if the package contains a source map of its own, which would name the folders of this machine. */
 function pack({ output, epoch }: Release, args: readonly string[]): void {
   const env = { SOURCE_DATE_EPOCH: String(epoch) };
   const json = run('npm', ['pack', '--json', '--pack-destination', output, ...args], { env }).toString();
   // The scripts that build the package print something first.
   const [{ filename, files }] = JSON.parse(json.slice(json.indexOf('[\n'))) as [Packed];
-  const map = files.find(({ path }) => path.endsWith('.map'));
+  const map = files.find(({ path }) => path.endsWith('.map') && !path.startsWith('node_modules/'));
   if (map !== undefined) throw new ReleaseRefused(`${filename} contains the source map ${map.path}`);
 }

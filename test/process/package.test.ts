@@ -26,7 +26,7 @@ async function shell(folder: Folder, script: string): Promise<Exit> {
     ...(process.env as Record<string, string>),
     PATH: [folder.join('clone/global/bin'), dirname(process.execPath), process.env.PATH].join(delimiter),
     npm_config_prefix: folder.join('clone/global'),
-    npm_config_prefer_offline: 'true',
+    npm_config_offline: 'true',
     npm_config_ignore_scripts: 'false',
   };
   const args = ['-euo', 'pipefail', '-c', `cd clone; ${script}`];
@@ -73,6 +73,18 @@ describe('The package', () => {
       const { mode } = statSync(folder.join(path));
       const needed = path.endsWith('.json') ? 0o444 : 0o555;
       assert.equal(mode & needed, needed, path);
+    }
+  });
+
+  it('contains its dependencies in the versions of the lock file', () => {
+    const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+    const manifests = globSync('node_modules/{*,@*/*}{,/node_modules/*}/package.json', {
+      cwd: folder.join(INSTALLED),
+    });
+    assert.ok(manifests.length > 20, `${manifests.length}`);
+    for (const manifest of manifests) {
+      const { version } = JSON.parse(readFileSync(folder.join(INSTALLED, manifest), 'utf8'));
+      assert.equal(version, packages[dirname(manifest)]?.version, manifest);
     }
   });
 
