@@ -9,7 +9,7 @@ import { Installation } from '../support/faults/installation.ts';
 import { parameterStatus } from '../support/faults/protocol.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 import { DedicatedServer } from '../support/faults/server.ts';
-import type { Service } from '../support/process.ts';
+import { run, type Service } from '../support/process.ts';
 
 for (const [title, stopPrimary] of [
   ['shuts down cleanly', (_site: Installation, old: DedicatedServer) => old.stop('clean')],
@@ -109,6 +109,9 @@ describe('A former primary that starts again beside its successor', () => {
       // Nobody waits for its commits: it would acknowledge changes.
       await primary.run("alter system set synchronous_standby_names = ''");
       await primary.run('select pg_reload_conf()');
+      const { code, stdout } = await run(site.folder, ['doctor'], { env: site.env });
+      assert.equal(code, 65);
+      assert.match(stdout, new RegExp(`^failed +server +${second.host} accepts changes too`, 'm'));
       await standby.stop('clean');
       await site.waitUntilNotReady();
       await sleep(500);

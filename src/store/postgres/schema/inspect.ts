@@ -42,6 +42,8 @@ const HOLDING_FEED = `select id::text, name, ending, floor(extract(epoch from no
   where since is null or since < now() - interval '1 minute'
   order by since limit 10`;
 
+const STARTED_AT = 'select pg_postmaster_start_time()::text';
+
 /** Runs `work` on the database. Throws `StoreUnavailable`. */
 export function inspectPostgres<Result>(
   options: PostgresOptions,
@@ -69,6 +71,7 @@ class PostgresInspection extends Inspection {
     return [
       ...(await this.#databaseFindings()),
       ...(await this.#serverFindings()),
+      ...(await this.#otherPrimaryFindings()),
       ...(await this.#settingsFindings()),
       ...(await this.#readOnlyFindings()),
       ...(await this.#privilegeFindings()),
@@ -122,6 +125,23 @@ class PostgresInspection extends Inspection {
       if (!(error instanceof ServerUnfit)) throw error;
       return [fatal('server', error.message, 'see "PostgreSQL must be" in docs/deploy.md')];
     }
+  }
+
+  /** Reports other hosts that are primaries too: each acknowledges changes that this server lacks. */
+  async #otherPrimaryFindings(): Promise<Finding[]> {
+    const urls = this.#options.urls.filter((_, index) => index !== this.#session.host);
+    const [own] = await this.#session.ask(STARTED_AT);
+    const findings: Finding[] = [];
+    for (const url of urls) {
+      const other = await withSchemaSession({ ...this.#options, urls: [url] }, ({ ask }) =>
+        ask(STARTED_AT),
+      ).catch(nullIfUnavailable);
+      // The host may be another name of the same server.
+      if (other === null || other[0]![0] === own![0]) continue;
+      const message = `${new URL(url.reveal()).host} accepts changes too, which this server lacks`;
+      findings.push(fatal('server', message, 'stop the former primary: see "Failover" in docs/faults.md'));
+    }
+    return findings;
   }
 
   async #settingsFindings(): Promise<Finding[]> {
@@ -196,6 +216,12 @@ class PostgresInspection extends Inspection {
       return { subject: 'event feed', isFatal: false, message, remedy };
     });
   }
+}
+
+/** A host that is unreachable or a standby. */
+function nullIfUnavailable(error: unknown): null {
+  if (error instanceof StoreUnavailable) return null;
+  throw error;
 }
 
 function fatal(subject: Finding['subject'], message: string, remedy: string): Finding {
