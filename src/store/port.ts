@@ -143,7 +143,7 @@ interface Queries {
     endpoint: WebhookEndpointKey;
     before: string | null;
     limit: number;
-    isFailed?: boolean;
+    isFailed: boolean;
   }): Delivery[];
   /** When the event of the oldest failed delivery occurred; null if none has failed. */
   findFirstFailedAt(query: { endpoint: WebhookEndpointKey }): number | null;

@@ -215,7 +215,7 @@ export const READS = {
   findDocument: ({ key }) => first(DOCUMENT, FIND_DOCUMENT, DOCUMENT_KEY.cells(key)),
   findDelivery: ({ endpoint, eventId }) =>
     first(DELIVERY, FIND_DELIVERY, [...ENDPOINT_POSITION.cells(endpoint), eventId]),
-  listDeliveries: ({ endpoint, before, limit, isFailed = false }) =>
+  listDeliveries: ({ endpoint, before, limit, isFailed }) =>
     all(DELIVERY, isFailed ? LIST_FAILED_DELIVERIES : LIST_DELIVERIES, [
       ...ENDPOINT_POSITION.cells(endpoint),
       before ?? LAST_EVENT_ID,

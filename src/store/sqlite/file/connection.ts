@@ -125,7 +125,7 @@ export class Connection {
   }
 
   /** Returns the number of changed rows. */
-  run(sql: string, values: readonly Cell[] = []): number {
+  run(sql: string, values: readonly Cell[]): number {
     return Number(this.#statement(sql).run(...values).changes);
   }
 
@@ -138,7 +138,7 @@ export class Connection {
     return this.#statement(sql).get(...values) as Row | undefined;
   }
 
-  all(sql: string, values: readonly Cell[] = []): Row[] {
+  all(sql: string, values: readonly Cell[]): Row[] {
     return this.#statement(sql).all(...values) as unknown as Row[];
   }
 
@@ -146,7 +146,7 @@ export class Connection {
     return toResult(this.all(statement.sql, values));
   }
 
-  iterate(sql: string, values: readonly Cell[] = []): Iterable<Row> {
+  iterate(sql: string, values: readonly Cell[]): Iterable<Row> {
     return this.#statement(sql).iterate(...values) as unknown as Iterable<Row>;
   }
 

@@ -1,4 +1,4 @@
-import { type Migration, type MigrationObserver, Migrations, UNOBSERVED } from '../../migration.ts';
+import { type Migration, type MigrationObserver, Migrations } from '../../migration.ts';
 import { StoreUnavailable } from '../../port.ts';
 import type { Row } from '../../row-shape.ts';
 import type { Connection } from '../file/connection.ts';
@@ -8,7 +8,7 @@ const IS_OF_OTHER_APPLICATION = `select exists (select 1 from sqlite_schema)
   and not exists (select 1 from pragma_table_info('schema_migrations') where name = 'number')`;
 
 /** Migrates to the newest schema of this version; returns the number of the schema. Throws `SchemaTooNew`. */
-export function migrate(connection: Connection, observer = UNOBSERVED): number {
+export function migrate(connection: Connection, observer: MigrationObserver): number {
   connection.execute(`create table if not exists schema_migrations (
     number integer not null primary key, name text not null, applied_at integer not null) strict`);
   const number = connection.transaction('deferred', () => schemaNumber(connection));
