@@ -80,6 +80,13 @@ for (const kind of forwardingProxies) {
       }
     });
 
+    it('lets no cache keep a page, unless the dashboard says otherwise', async () => {
+      const cacheControl = async (path: string) =>
+        (await site.visit({ 'x-user-group-token': token }, { path })).headers['cache-control'];
+      assert.equal(await cacheControl('/page'), kind.letsCachesKeep ? undefined : 'private, no-store');
+      assert.equal(await cacheControl('/image'), 'max-age=60');
+    });
+
     it('passes nothing on for a viewer without a token, with a replaced token, or of a suspended group', async () => {
       const replaced = await embed.createGroup({ user_group_id: 'replaced', name: 'R' });
       await embed.service.post({ current_token: replaced });

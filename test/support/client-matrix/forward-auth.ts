@@ -20,6 +20,8 @@ const [nginx, haproxy] = proxies as [ProxyKind, ProxyKind];
 interface ForwardingProxy extends ProxyKind {
   /** Whether the recipe rejects a token after `Bearer`. */
   readsNoBearer?: true;
+  /** Whether the recipe leaves responses without `Cache-Control` as they are. */
+  letsCachesKeep?: true;
   /** Whether the recipe ends WebSockets. */
   endsWebSockets?: true;
   /**
@@ -45,6 +47,7 @@ export const forwardingProxies: readonly ForwardingProxy[] = [
     install: 'copy its binary into the PATH',
     readsRoutesLater: true,
     readsNoBearer: true,
+    letsCachesKeep: true,
     endsWebSockets: true,
     speaksH2c: true,
     settings: `${RECIPES}traefik-dynamic.yaml`,
@@ -148,6 +151,7 @@ export class ForwardAuthSite implements AsyncDisposable {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk);
       this.#receive(request, Buffer.concat(chunks).toString());
+      if (request.url === '/image') response.setHeader('Cache-Control', 'max-age=60');
       response.end('the dashboard');
     });
     server.on('upgrade', (request, socket) => {
