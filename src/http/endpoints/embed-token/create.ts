@@ -37,8 +37,8 @@ export const embedTokenBody = bodyType({
       maxProperties: field.limits.mapEntries,
       additionalProperties: true,
       description:
-        'Values in place of properties of the user group, for a viewer who may see less: each member is one of ' +
-        '`settings.properties`, a list some elements of the stored list, anything else the stored value.',
+        'Values in place of properties of the user group, for a viewer who may see less: each member is a property that ' +
+        'tokens of the integration have, a list some elements of the stored list, anything else the stored value.',
     },
   },
   required: ['integration'],
