@@ -65,15 +65,7 @@ function listCommand(): Command {
   });
 }
 
-interface ListedKey {
-  id: string;
-  in_ring: boolean;
-  active: boolean;
-  registered: boolean;
-  tokens: number;
-}
-
-async function listKeys(config: Config, inspection: Inspection): Promise<ListedKey[]> {
+async function listKeys(config: Config, inspection: Inspection) {
   const isInitialized = await inspection.isInitialized();
   const registered = isInitialized ? await inspection.registeredKeyIds() : [];
   const tokens = isInitialized ? await inspection.countTokens() : new Map<string, number>();

@@ -2,14 +2,12 @@ import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
 import { embedTokenType, integrationSignature } from '../../domain/embed-token/embed-token.ts';
 import {
-  type Integration,
   type IntegrationType,
   integrationFields,
   integrationTypes,
   secretField as secretSchema,
   storedIntegration,
 } from '../../domain/integration.ts';
-import type { JsonText } from '../../domain/json/strict-json.ts';
 import { integrations } from '../../http/endpoints/integration/integration.ts';
 import type { Problem } from '../../problem.ts';
 import { DocumentPages, newPath } from '../document-pages.ts';
@@ -95,12 +93,8 @@ export function integrationLink(caller: Caller, id: string): Html {
   return isPermitted(caller, ADMINS) ? idLink(pathTo(...INTEGRATIONS, id), id) : identifier(id);
 }
 
-interface IntegrationFields extends Pick<Integration, 'type' | 'ttlSeconds' | 'isUnrestricted'> {
-  settings: JsonText;
-  claims: JsonText;
-}
-
-function integrationFormFields(document: Document): IntegrationFields {
+/** Returns the settings and claims as they are stored. */
+function integrationFormFields(document: Document) {
   const { settings, claims } = documentFields(document);
   return { ...storedIntegration(document), settings: settings!, claims: claims! };
 }

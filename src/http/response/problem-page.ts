@@ -9,7 +9,6 @@ interface ProblemTexts {
   status: number;
   title: string;
   detail: string;
-  requestId: string;
   /** Seconds to wait, shown in the page because browsers do not show the header. */
   retryAfter: string | undefined;
 }
@@ -48,9 +47,9 @@ const problemPageHeaders = pageHeadersWith(`'sha256-${hash('sha256', STYLE, 'bas
 export function sendProblemPage(reply: FastifyReply, texts: ProblemTexts): FastifyReply {
   const { request } = reply;
   const frame = request.frame ?? request.server.findFrame(request);
-  const { status, title, detail, requestId, retryAfter } = texts;
+  const { status, title, detail, retryAfter } = texts;
   const wait = retryAfter === undefined ? '' : html`<p>Try again in ${retryAfter} s.</p>`;
-  const main = html`<h1>${title}</h1><p>${detail}</p>${wait}${request.keptForm ?? ''}<p class="hint">Request ${requestId}</p>${BACK}`;
+  const main = html`<h1>${title}</h1><p>${detail}</p>${wait}${request.keptForm ?? ''}<p class="hint">Request ${request.id}</p>${BACK}`;
   const page = frame ? frame({ title, status, main }) : withoutFrame(title, main);
   return reply.headers(frame ? pageHeaders : problemPageHeaders).send(page.markup);
 }

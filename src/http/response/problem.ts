@@ -134,7 +134,6 @@ export function problemBody(problem: Problem, requestId: string, protocol?: Prot
 }
 
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
-  const { id: requestId } = reply.request;
   const protocol = requestProtocol(reply.request);
   const { status, title } = problems[problem.code];
   const sent = problemHeaders(problem, protocol);
@@ -142,12 +141,12 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
   if (protocol === 'console') {
     loadWholePage(reply);
     const detail = redact(problem.message);
-    return sendProblemPage(reply, { status, title, detail, requestId, retryAfter: sent['retry-after'] });
+    return sendProblemPage(reply, { status, title, detail, retryAfter: sent['retry-after'] });
   }
   const isOAuthError = protocol === 'oauth' && status in oauthErrors;
   return reply
     .header('content-type', isOAuthError ? JSON_TYPE : PROBLEM_TYPE)
-    .send(problemBody(problem, requestId, protocol));
+    .send(problemBody(problem, reply.request.id, protocol));
 }
 
 export function problemHeaders(problem: Problem, protocol?: Protocol): Record<string, string> {
