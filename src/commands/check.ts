@@ -1,17 +1,15 @@
 import { Command } from 'commander';
 import { checkUserGroups } from '../operations/user-group/check.ts';
 import { keepHeapSmall } from '../system/small-heap.ts';
-import { type DatabaseOptions, databaseOption } from './database-option.ts';
+import { databaseOption } from './database-option.ts';
 import { DataError } from './exit-code.ts';
 import { counted, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
 import { singleLine } from './terminal-text.ts';
-import { atPlace, environmentOption, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
+import { atPlace, environmentOption, type PlaceOptions, workspaceOption } from './workspace-option.ts';
 
 /** Number of user groups between garbage collections. */
 const COLLECT_EVERY = 50_000;
-
-type CheckOptions = DatabaseOptions & WorkspaceOptions;
 
 export function checkCommand(): Command {
   return new Command('check')
@@ -25,10 +23,10 @@ export function checkCommand(): Command {
     .addOption(environmentOption('environment to check'))
     .addOption(databaseOption())
     .option('--json', 'print a JSON line for each violation, and a final one with the counts')
-    .action((options: CheckOptions) => check(options));
+    .action(check);
 }
 
-async function check(options: CheckOptions): Promise<void> {
+async function check(options: PlaceOptions): Promise<void> {
   let violating = 0;
   let total = 0;
   const collectGarbage = keepHeapSmall();

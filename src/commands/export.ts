@@ -3,13 +3,13 @@ import { loadKeyRing } from '../key-ring-source.ts';
 import { exportLines } from '../operations/user-group/export.ts';
 import { refuseExistingFile } from '../system/atomic-file.ts';
 import { outputArgument, writeOutput } from './create-file.ts';
-import { addDatabaseOptions, type DatabaseOptions } from './database-option.ts';
+import { addDatabaseOptions } from './database-option.ts';
 import { UsageError } from './exit-code.ts';
 import { counted, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
-import { atPlace, environmentOption, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
+import { atPlace, environmentOption, type PlaceOptions, workspaceOption } from './workspace-option.ts';
 
-type ExportOptions = DatabaseOptions & WorkspaceOptions & { withTokens?: boolean };
+type ExportOptions = PlaceOptions & { withTokens?: boolean };
 
 export function exportCommand(): Command {
   const command = new Command('export')

@@ -25,21 +25,19 @@ import { Problem } from '../problem.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import { commandContext, contextWithKeys } from './command-context.ts';
 import { confirmByTyping } from './confirm.ts';
-import type { DatabaseOptions } from './database-option.ts';
 import { parseGracePeriod } from './duration.ts';
 import { NotFound, UsageError } from './exit-code.ts';
 import { printJson, printList, printResult, printTable } from './output.ts';
-import { addPlaceOptions, atPlace, type Place, type WorkspaceOptions } from './workspace-option.ts';
+import { addPlaceOptions, atPlace, type Place, type PlaceOptions } from './workspace-option.ts';
 
 const LIST_PAGE = 1_000;
 
-type GroupOptions = DatabaseOptions & WorkspaceOptions;
-type TokenOptions = GroupOptions & { showToken?: boolean };
-type ListOptions = GroupOptions &
+type TokenOptions = PlaceOptions & { showToken?: boolean };
+type ListOptions = PlaceOptions &
   Pick<ListQuery, 'search' | 'match' | 'dataSource' | 'seenBefore'> & { suspended?: 'true' | 'false' };
 /** The grace period is in milliseconds. */
 type RotateOptions = TokenOptions & { gracePeriod?: number };
-type DeleteOptions = GroupOptions & { yes?: boolean };
+type DeleteOptions = PlaceOptions & { yes?: boolean };
 
 export function groupCommand(): Command {
   return new Command('group')
@@ -165,7 +163,7 @@ function renameCommand(): Command {
       'Gives a user group another id. It keeps its token and everything else; data sources that are reserved for it stay so. ' +
         'The old id is free: a program that asks for it creates another user group.',
     );
-  return withUserGroup(command, async ({ store, config, caller, id }, options: GroupOptions) => {
+  return withUserGroup(command, async ({ store, config, caller, id }, options: PlaceOptions) => {
     const [, newId = ''] = command.args;
     await rename(await contextWithKeys(store, config), caller, id, newId);
     const result = { user_group_id: newId, previous_user_group_id: id };
@@ -206,7 +204,7 @@ function resumeCommand(): Command {
 
 function withSuspension(command: Command, suspended: boolean): Command {
   const [apply, done] = suspended ? [suspendUserGroup, 'Suspended'] : [resumeUserGroup, 'Resumed'];
-  return withUserGroup(command, async ({ store, config, caller, id }, options: GroupOptions) => {
+  return withUserGroup(command, async ({ store, config, caller, id }, options: PlaceOptions) => {
     await apply(commandContext(store, config), caller, id);
     printResult(options, { user_group_id: id, suspended }, `${done} user group ${id}.`);
   });
@@ -230,7 +228,7 @@ function deleteCommand(): Command {
 
 function confirmDeletion(
   { providedId, name }: UserGroup,
-  { workspace, environment }: GroupOptions,
+  { workspace, environment }: PlaceOptions,
 ): Promise<void> {
   return confirmByTyping(
     providedId,
@@ -249,7 +247,7 @@ interface Found extends Place {
 }
 
 /** Adds the id of a group as an argument, the options of its place, and an action that works on the group. */
-function withUserGroup<Options extends GroupOptions>(
+function withUserGroup<Options extends PlaceOptions>(
   command: Command,
   work: (found: Found, options: Options) => Promise<void>,
 ): Command {
@@ -274,7 +272,7 @@ async function unknownUserGroup(
   store: BatchingStore,
   caller: Caller,
   id: string,
-  { workspace, environment }: GroupOptions,
+  { workspace, environment }: PlaceOptions,
 ): Promise<NotFound> {
   const other = environments.find((each) => each !== environment)!;
   const key = userGroupKey({ ...caller, environment: other }, id);
@@ -289,7 +287,7 @@ async function unknownUserGroup(
 }
 
 /** Writes everything stored, in the format of export; `mapping` and `properties` exactly as stored. */
-function groupJson(userGroup: UserGroup, options: WorkspaceOptions, token: Secret | null): JsonText {
+function groupJson(userGroup: UserGroup, options: PlaceOptions, token: Secret | null): JsonText {
   const { mapping, properties } = userGroup;
   const { user_group_id, name, ...others } = fieldsBesideJson(userGroup, options, token);
   const start = JSON.stringify({ user_group_id, name });
@@ -299,7 +297,7 @@ function groupJson(userGroup: UserGroup, options: WorkspaceOptions, token: Secre
 
 function printedFields(
   userGroup: UserGroup,
-  options: WorkspaceOptions,
+  options: PlaceOptions,
   token: Secret | null,
 ): (readonly [name: string, value: string])[] {
   const { mapping, properties } = userGroup;
@@ -311,7 +309,7 @@ type GroupFields = ReturnType<typeof fieldsBesideJson>;
 
 function fieldsBesideJson(
   userGroup: UserGroup,
-  { workspace, environment }: WorkspaceOptions,
+  { workspace, environment }: PlaceOptions,
   token: Secret | null,
 ) {
   return {

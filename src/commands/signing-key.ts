@@ -3,11 +3,8 @@ import type { Config } from '../config.ts';
 import { issuerUrl, publishedKeys, signingKeyMembers } from '../domain/signing-key/key-set.ts';
 import { findKeySet, rotateKeySet, type StoredKeySet } from '../operations/signing-key/key-set.ts';
 import { commandContext, contextWithKeys } from './command-context.ts';
-import type { DatabaseOptions } from './database-option.ts';
 import { printJson, printTable } from './output.ts';
-import { addPlaceOptions, atPlace, type WorkspaceOptions } from './workspace-option.ts';
-
-type Options = DatabaseOptions & WorkspaceOptions;
+import { addPlaceOptions, atPlace, type PlaceOptions } from './workspace-option.ts';
 
 export function signingKeyCommand(): Command {
   return new Command('signing-key')
@@ -23,7 +20,7 @@ export function signingKeyCommand(): Command {
 function listCommand(): Command {
   return addPlaceOptions(new Command('list'), 'the keys')
     .summary('list the published keys')
-    .action((options: Options) =>
+    .action((options: PlaceOptions) =>
       atPlace(options, async ({ store, caller, config }) =>
         print(await findKeySet(commandContext(store, config), caller), config, options),
       ),
@@ -41,7 +38,7 @@ function rotateCommand(): Command {
       '--revoke',
       'remove the previous keys and sign with the new ones immediately, because a key has leaked',
     )
-    .action((options: Options & { revoke?: boolean }) =>
+    .action((options: PlaceOptions & { revoke?: boolean }) =>
       atPlace(options, async ({ store, caller, config }) => {
         const { revoke = false } = options;
         const stored = await rotateKeySet(await contextWithKeys(store, config), caller, { revoke });
@@ -50,7 +47,7 @@ function rotateCommand(): Command {
     );
 }
 
-function print(stored: StoredKeySet | null, { publicUrl }: Config, { json }: Options): void {
+function print(stored: StoredKeySet | null, { publicUrl }: Config, { json }: PlaceOptions): void {
   const now = Date.now();
   const published = stored === null ? [] : publishedKeys(stored.keySet, now);
   const keys = published.map((key) => signingKeyMembers(key, stored!.keySet, now));

@@ -19,14 +19,14 @@ import { existingWorkspace, parseName } from './workspace-option.ts';
 /** Pending deliveries are counted up to this number: a receiver that is down may have millions. */
 const MAX_PENDING = 10_000;
 
-interface PlaceOptions {
+interface SelectionOptions {
   workspace?: string;
   allWorkspaces?: boolean;
   environment?: Environment;
 }
 
-type ListOptions = DatabaseOptions & PlaceOptions & { pending?: boolean };
-type DisableOptions = DatabaseOptions & PlaceOptions & { yes?: boolean };
+type ListOptions = DatabaseOptions & SelectionOptions & { pending?: boolean };
+type DisableOptions = DatabaseOptions & SelectionOptions & { yes?: boolean };
 
 interface FoundEndpoint extends EndpointHealth {
   key: WebhookEndpointKey;
@@ -158,7 +158,7 @@ function withPlace(command: Command): Command {
 /** Yields the endpoints that the options select, or only those with one id, a page per environment. */
 async function* endpointPages(
   store: BatchingStore,
-  options: PlaceOptions & { pending?: boolean },
+  options: SelectionOptions & { pending?: boolean },
   id?: string,
 ): AsyncGenerator<FoundEndpoint[]> {
   for await (const workspace of selectedWorkspaces(store, options)) {
@@ -172,7 +172,7 @@ async function* endpointPages(
 
 async function* selectedWorkspaces(
   store: BatchingStore,
-  { workspace: name, allWorkspaces }: PlaceOptions,
+  { workspace: name, allWorkspaces }: SelectionOptions,
 ): AsyncGenerator<Workspace> {
   if (allWorkspaces) {
     for await (const page of workspacePages(store)) yield* page;

@@ -32,6 +32,9 @@ export function environmentOption(meaning: string): Option {
   return new Option('--environment <environment>', meaning).choices(environments).default('Customer');
 }
 
+/** Options of commands that work on one workspace and environment of a database. */
+export type PlaceOptions = DatabaseOptions & WorkspaceOptions;
+
 /** Adds the options of commands about `noun`, which is in one workspace and environment. */
 export function addPlaceOptions(command: Command, noun: string): Command {
   command
@@ -64,10 +67,7 @@ export interface Place {
 }
 
 /** Opens the database, and runs `work` at the place in it. Throws `NotFound`. */
-export function atPlace(
-  options: DatabaseOptions & WorkspaceOptions,
-  work: (place: Place) => Promise<void>,
-): Promise<void> {
+export function atPlace(options: PlaceOptions, work: (place: Place) => Promise<void>): Promise<void> {
   return withExistingDatabase(options, async ({ store }, config) => {
     const { workspaceId } = await existingWorkspace(store, options.workspace);
     await work({ store, config, caller: operator(workspaceId, options.environment) });
