@@ -5,6 +5,7 @@ import { refuseExistingFile } from '../system/atomic-file.ts';
 import { outputArgument, writeOutput } from './create-file.ts';
 import { addDatabaseOptions } from './database-option.ts';
 import { UsageError } from './exit-code.ts';
+import { isCsvName } from './ndjson.ts';
 import { counted, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
 import { atPlace, environmentOption, type PlaceOptions, workspaceOption } from './workspace-option.ts';
@@ -33,6 +34,10 @@ async function runExport(file: string | undefined, options: ExportOptions): Prom
   const { withTokens = false, json } = options;
   if (file === undefined && json)
     throw new UsageError('--json requires a file: standard output already carries the JSON lines');
+  if (file !== undefined && isCsvName(file))
+    throw new UsageError(
+      `an export consists of JSON lines, and an import would read ${file} as CSV: use another name`,
+    );
   if (file !== undefined) refuseExistingFile(file);
   let count = 0;
   await atPlace(options, async ({ store, config, caller: tenant }) => {

@@ -15,7 +15,7 @@ import { DatabaseTarget } from './database-import.ts';
 import { withDatabase, withExistingDatabase } from './database-option.ts';
 import { DataError, explainFileError, explainReadError, ServiceRefused, UsageError } from './exit-code.ts';
 import type { ImportOne, ImportTarget, StartBatch } from './import-target.ts';
-import { type Line, ndjsonBatches } from './ndjson.ts';
+import { isCsvName, type Line, ndjsonBatches } from './ndjson.ts';
 import { counted, printJson, printResult } from './output.ts';
 import { type ProgressBar, progressBar } from './progress.ts';
 import {
@@ -102,7 +102,7 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
   const { prune = false, update = false, dryRun = false, maxDelete = DEFAULT_MAX_DELETIONS } = options;
   if (prune && !update)
     throw new UsageError('--prune requires --update: the file is the list of all customers');
-  const { format = file.toLowerCase().endsWith('.csv') ? 'csv' : 'json-lines' } = options;
+  const { format = isCsvName(file) ? 'csv' : 'json-lines' } = options;
   await using source = await Source.open(file, format, prune);
   await withImportTarget(options, async (target) => {
     const plan = prune ? await listDeletions(target, source, options) : null;

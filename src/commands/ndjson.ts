@@ -105,3 +105,8 @@ function withoutMark(line: Buffer): Buffer {
   const { length } = BYTE_ORDER_MARK;
   return line.subarray(0, length).equals(BYTE_ORDER_MARK) ? line.subarray(length) : line;
 }
+
+/** Whether an import reads a file of this name as CSV instead, unless --format is set. */
+export function isCsvName(file: string): boolean {
+  return file.toLowerCase().endsWith('.csv');
+}

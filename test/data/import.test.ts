@@ -476,13 +476,17 @@ describeOnEachDatabase('export', (kind: DatabaseKind) => {
     }
   });
 
-  it('is refused with 2 if the file exists or cannot be created, and with 3 for an unknown workspace', async () => {
+  it('is refused with 2 if the file exists, cannot be created or is named as a CSV file, and with 3 for an unknown workspace', async () => {
     writeFileSync(folder.join('mine'), 'mine');
     const existing = await runExport('mine');
     assert.deepEqual([existing.code, readFileSync(folder.join('mine'), 'utf8')], [2, 'mine']);
     const nowhere = await runExport('nowhere/file');
     assert.equal(nowhere.code, 2);
     assert.match(nowhere.stderr, /^user-group-service: cannot write nowhere\/file: [^\n]+\n$/);
+    const csv = await runExport('customers.CSV');
+    assert.equal(csv.code, 2);
+    assert.match(csv.stderr, /JSON lines, and an import would read customers\.CSV as CSV: use another name/);
+    assert.equal(existsSync(folder.join('customers.CSV')), false);
     const stranger = await runHosted(folder, ['export', '--workspace', 'nobody', 'none'], { env });
     assert.equal(stranger.code, 3);
     assert.equal(existsSync(folder.join('none')), false);
