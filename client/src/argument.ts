@@ -97,6 +97,12 @@ export function checkNarrow(request: { readonly narrow?: object }): void {
   );
 }
 
+/** Throws for a filter that is present but undefined: without it, the result has the data of all user groups. */
+export function checkFilter<Query extends object>(query: Query, name: keyof Query & string): void {
+  if (!(name in query) || query[name] !== undefined) return;
+  throw new TypeError(`${name} must not be undefined: omit it if you want the data of all user groups.`);
+}
+
 /** Maximum length of a token to send: much longer than any token, and much shorter than the maximum body. */
 const MAX_TOKEN_LENGTH = 4_096;
 

@@ -8,6 +8,7 @@ import {
   checkedTime,
   checkedToken,
   checkedUrl,
+  checkFilter,
   checkNarrow,
   userGroupPath,
   webhookDeliveryPath,
@@ -505,6 +506,7 @@ export class UserGroupClient {
 
   /** Iterates over the usage of user groups by period, and fetches pages as needed. */
   usage(query: UsageQuery = {}, options: CallOptions = {}): AsyncGenerator<Usage, void, void> {
+    checkFilter(query, 'userGroupId');
     const { groupBy, userGroupId, ...rest } = query;
     const parameters = { ...rest, group_by: groupBy, user_group_id: userGroupId };
     return entries(this.#connection, '/v1/usage', 'usage', parameters, options);
@@ -542,9 +544,11 @@ export class UserGroupClient {
   }
 
   /** Returns one page of events. */
-  async eventPage({ target, ...query }: EventPageQuery = {}, options: CallOptions = {}): Promise<EventPage> {
+  async eventPage(query: EventPageQuery = {}, options: CallOptions = {}): Promise<EventPage> {
+    checkFilter(query, 'target');
+    const { target, ...rest } = query;
     const about = target && `${target.type}:${target.id}`;
-    const path = `/v1/events${queryString({ ...query, target: about })}`;
+    const path = `/v1/events${queryString({ ...rest, target: about })}`;
     const { body } = await this.#call<EventPage>({ method: 'GET', path }, options);
     return { events: body.events, next_cursor: body.next_cursor };
   }

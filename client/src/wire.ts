@@ -118,8 +118,8 @@ export interface EventTarget {
 export interface EventQuery {
   /** Default: all types. */
   type?: string | undefined;
-  /** Default: all targets. */
-  target?: EventTarget | undefined;
+  /** Default: all targets. `undefined` throws a TypeError. */
+  target?: EventTarget;
   /** Default: targets of all types. */
   target_type?: EventTarget['type'] | undefined;
   /** Id of the API token that made the change. Default: all. */
@@ -169,7 +169,8 @@ export interface UsageQuery {
   to?: string | undefined;
   /** Default: `day`. A month includes only its days between `from` and `to`. */
   groupBy?: 'day' | 'month' | undefined;
-  userGroupId?: string | undefined;
+  /** Default: all user groups. `undefined` throws a TypeError. */
+  userGroupId?: string;
   /** Only user groups and periods with embed tokens of the integration with this id. */
   integration?: string | undefined;
   /** Entries per page, 1 to 1000. Default: 100. */

@@ -35,4 +35,17 @@ describe('The client', () => {
     const [b, ...others] = await Array.fromAsync(client.usage({ userGroupId: 'b', from: date, to: date }));
     assert.deepEqual([b!.date, b!.resolves, b!.embed_tokens, others], [date, 2, {}, []]);
   });
+
+  it('refuses a filter that is undefined, without which it would return the data of all user groups', async () => {
+    const usage = client.usage.bind(client) as (query: object) => AsyncGenerator;
+    const events = client.events.bind(client) as (query: object) => AsyncGenerator;
+    await assert.rejects(async () => Array.fromAsync(usage({ userGroupId: undefined })), {
+      name: 'TypeError',
+      message: 'userGroupId must not be undefined: omit it if you want the data of all user groups.',
+    });
+    await assert.rejects(Array.fromAsync(events({ target: undefined })), {
+      name: 'TypeError',
+      message: /^target must not be undefined/,
+    });
+  });
 });
