@@ -398,7 +398,7 @@ describeOnEachDatabase('The configuration', (database) => {
     assert.equal((await applied({ version: 1, schemas: {} }, '?prune=true')).changes.length, 1_000);
   });
 
-  it('is not read as a whole if it has more than 1 MiB, nor stored with larger defaults than resolve returns', async () => {
+  it('is not read or deleted as a whole if it has more than 1 MiB, nor stored with larger defaults than resolve returns', async () => {
     const attributes = { note: 'x'.repeat(16_000) };
     const sources = Object.fromEntries(
       Array.from({ length: 66 }, (_, index) => [
@@ -416,6 +416,9 @@ describeOnEachDatabase('The configuration', (database) => {
     assertProblem(refused, 'limit_reached');
     assert.match(refused.json.detail, /^The default data sources of all schemas have/);
     assertProblem(await tenant.call('GET', '/v1/config'), 'limit_reached');
+    const pruned = await apply({ version: 1, data_sources: {} }, '?prune=true&dry_run=true');
+    assertProblem(pruned, 'limit_reached');
+    assert.match(pruned.json.detail, /before and after, and the ids of those that are kept have more than/);
     assert.equal((await tenant.call('DELETE', '/v1/data-sources/s0')).status, 204);
     assert.equal((await tenant.call('DELETE', '/v1/data-sources/s1')).status, 204);
     assert.equal(Object.keys((await stored()).config.data_sources).length, 64);

@@ -64,4 +64,18 @@ export const catalogueCases: readonly HostileCase[] = [
       return [flow, changing(attacker)];
     },
   },
+  {
+    // A small request whose response would have the whole catalogue.
+    name: 'catalogues-deleted-in-plans',
+    prepare: async (attacker) => {
+      await attacker.putAllowed(namesOf('/v1/data-sources/source', SCHEMAS), () => ({
+        schema_id: 'schema',
+        name: 'Source',
+        attributes: { note: 'x'.repeat(4_000) },
+      }));
+      const path = '/v1/config?prune=true&dry_run=true';
+      const request = attacker.request('PUT', path, '{"version":1,"data_sources":{}}');
+      return [{ connections: 32, request: () => request }];
+    },
+  },
 ];

@@ -30,6 +30,11 @@ export interface ConfigPlan {
   kept: readonly KeptEntry[];
 }
 
+/** Size of an entry of a plan: its id, and what it was and will be. */
+export function planBytes({ id, before, after }: KeptEntry & Partial<ConfigChange>): number {
+  return [id, before ?? NULL, after ?? NULL].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+}
+
 export function planTexts({ version, changes, kept }: ConfigPlan) {
   return {
     changes: `[${changes.map(changeText).join(',')}]` as JsonText,

@@ -9,7 +9,12 @@ import {
   type SectionName,
   sectionNames,
 } from '../../domain/config/config.ts';
-import type { ConfigChange, ConfigPlan, KeptEntry } from '../../domain/config/config-plan.ts';
+import {
+  type ConfigChange,
+  type ConfigPlan,
+  type KeptEntry,
+  planBytes,
+} from '../../domain/config/config-plan.ts';
 import { type Document, type DocumentKey, documentTotal, exceededTotal } from '../../domain/document.ts';
 import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
 import { refuseFields } from '../../domain/request-body.ts';
@@ -33,6 +38,8 @@ export interface ConfigOptions {
   dryRun: boolean;
   /** No limit if absent. */
   maxChanges?: number;
+  /** Maximum size of the entries and ids of the plan; no limit if absent. */
+  maxBytes?: number;
 }
 
 export interface Draft {
@@ -54,13 +61,18 @@ export async function draftConfig(
   context: ConfigContext,
   caller: Caller,
   { sections, configVersion }: ConfigBody,
-  { prune, maxChanges = Number.POSITIVE_INFINITY }: Omit<ConfigOptions, 'dryRun'>,
+  { prune, maxChanges = Infinity, maxBytes = Infinity }: Omit<ConfigOptions, 'dryRun'>,
 ): Promise<DraftedPlan> {
   const config = await context.configs.of(context.store, caller);
   if (configVersion !== null && configVersion !== config.version) throw configChanged();
   const errors: Violation[] = [];
   const drafts: Draft[] = [];
   const kept: KeptEntry[] = [];
+  let bytes = 0;
+  const count = (entry: ConfigChange | KeptEntry): void => {
+    bytes += planBytes(entry);
+    if (bytes > maxBytes) throw planTooLarge(maxBytes);
+  };
   for (const [section, entries] of sections) {
     const stored = sectionDocuments(config, section);
     for (const [id, entry] of entries) {
@@ -69,7 +81,9 @@ export async function draftConfig(
       const target = { context, caller, key, stored: stored.get(id) ?? null };
       try {
         const draft = await draftOfEntry(config, section, target, entry);
-        if (draft !== null) drafts.push(draft);
+        if (draft === null) continue;
+        drafts.push(draft);
+        count(draft.change);
       } catch (error) {
         if (!(error instanceof Problem) || error.errors.length === 0) throw error;
         errors.push(...inWholeConfig(error.errors, section, id));
@@ -77,8 +91,14 @@ export async function draftConfig(
     }
     for (const [id, document] of stored) {
       if (entries.has(id)) continue;
-      if (prune) drafts.push(draftDeletion(config, section, document));
-      else kept.push({ section, id });
+      if (prune) {
+        await context.cpu.turn(ENTRY_BYTES + document.body.length);
+        drafts.push(draftDeletion(config, section, document));
+        count(drafts.at(-1)!.change);
+      } else {
+        kept.push({ section, id });
+        count({ section, id });
+      }
     }
   }
   refuseFields(errors);
@@ -153,6 +173,13 @@ export function configChanged(): Problem {
   return new Problem(
     'version_mismatch',
     'The configuration has changed since it was read. Read or plan it again before you retry.',
+  );
+}
+
+function planTooLarge(maxBytes: number): Problem {
+  return new Problem(
+    'limit_reached',
+    `The entries that change, before and after, and the ids of those that are kept have more than ${maxBytes} bytes. ${SEND_LESS}`,
   );
 }
 

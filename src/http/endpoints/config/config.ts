@@ -33,6 +33,7 @@ export const readConfig = endpoint({
   operationId: 'readConfig',
   method: 'GET',
   purpose: 'read the configuration',
+  access: 'list',
   handle: async ({ context, caller }) => {
     const { version, text } = await read(context, caller, MAX_CONFIG_BYTES);
     return successBody({ config: raw(text), config_version: version });
@@ -100,7 +101,11 @@ export const putConfig = endpoint({
   query: applyQuery,
   body: configBody,
   handle: async ({ context, caller, body, query }) => {
-    const plan = await applyConfig(context, caller, body, { ...query, maxChanges: MAX_CONFIG_CHANGES });
+    const plan = await applyConfig(context, caller, body, {
+      ...query,
+      maxChanges: MAX_CONFIG_CHANGES,
+      maxBytes: MAX_CONFIG_BYTES,
+    });
     const { changes, kept, config_version } = planTexts(plan);
     return successBody({ changes: raw(changes), kept: raw(kept), config_version: raw(config_version) });
   },
@@ -112,7 +117,8 @@ export const putConfig = endpoint({
       'sent stay as they are. Entries of a sent section that were not sent stay too, and are listed in `kept`, unless ' +
       '`prune` is true. The same configuration a second time changes nothing and records no event.\n\nAn entry has the ' +
       'fields of the body of its own `PUT`; an integration without `secret` keeps the stored one. With `config_version` of ' +
-      `an earlier response, the call is refused if the configuration has changed since. At most ${MAX_CONFIG_CHANGES} changes.`,
+      `an earlier response, the call is refused if the configuration has changed since. At most ${MAX_CONFIG_CHANGES} changes, and ` +
+      `${MAX_CONFIG_BYTES} bytes of entries in the response.`,
     requests: { catalogue: { summary: 'A catalogue', value: example } },
     responses: {
       200: {
