@@ -219,6 +219,7 @@ function listEndpoint<Body>({ kind, members, collection, schema, write }: Docume
     paths: [collection],
     permissions: kind.readers,
     purpose: `list ${definition.noun}s`,
+    access: 'list',
     query: pageQuery,
     handle: async ({ context, caller, query }) => {
       const { documents, nextCursor } = await listDocuments(context, caller, definition, query);
