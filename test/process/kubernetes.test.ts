@@ -287,7 +287,7 @@ describe('The manifests of the chart', { skip }, () => {
   it('run without privileges, as the user of the image, on a read-only file system', () => {
     const { runAsNonRoot, runAsUser, fsGroup } = pod.securityContext!;
     assert.deepEqual([runAsNonRoot, runAsUser, fsGroup], [true, 1_000, 1_000]);
-    assert.match(readFileSync('Dockerfile', 'utf8'), /^USER node$/m);
+    assert.match(readFileSync('Dockerfile', 'utf8'), /^USER 1000$/m);
     assert.deepEqual(container.securityContext, {
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
