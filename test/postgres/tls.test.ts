@@ -16,6 +16,7 @@ const isInstalled = spawnSync('openssl', ['version']).error === undefined;
 describe('A PostgreSQL server with TLS', { skip: !isInstalled && 'openssl is not installed' }, () => {
   const stack = suiteStack();
   const folder = stack.use(new Folder());
+  const keys = generateKeyLine().reveal();
   let server: PostgresServer;
 
   before(async () => {
@@ -56,7 +57,7 @@ describe('A PostgreSQL server with TLS', { skip: !isInstalled && 'openssl is not
     const url = new URL(server.url);
     url.hostname = 'localhost';
     url.search = `sslmode=verify-full&sslrootcert=${folder.join(certificate)}`;
-    return { DATABASE_URL: url.href, UGS_TOKEN_KEYS: generateKeyLine().reveal() };
+    return { DATABASE_URL: url.href, UGS_TOKEN_KEYS: keys };
   }
 
   it('is connected to over TLS if its certificate is trusted', async () => {
@@ -65,6 +66,20 @@ describe('A PostgreSQL server with TLS', { skip: !isInstalled && 'openssl is not
     await using service = await serve(folder, { env });
     const body = { user_group_id: 'one', name: 'One' };
     assert.equal((await service.call(token, 'GET', '/api/user', body)).status, 200);
+    const connections = await query(`select distinct ssl from pg_stat_ssl join pg_stat_activity using (pid)
+      where application_name = 'user-group-service'`);
+    assert.deepEqual(connections, [{ ssl: true }]);
+  });
+
+  it('is connected to over TLS, as variables demand, if Node trusts its certificate', async () => {
+    const { DATABASE_URL, ...rest } = trusting('server.crt');
+    const [url] = DATABASE_URL!.split('?');
+    const env = { ...rest, DATABASE_URL: url!, PGSSLMODE: 'verify-full' };
+    const refused = await run(folder, ['doctor'], { env });
+    assert.match(refused.stdout + refused.stderr, /self-signed certificate/);
+    const extra = { ...env, NODE_EXTRA_CA_CERTS: folder.join('server.crt') };
+    await using service = await serve(folder, { env: extra });
+    assert.equal((await service.call('', 'GET', '/readyz')).status, 200);
     const connections = await query(`select distinct ssl from pg_stat_ssl join pg_stat_activity using (pid)
       where application_name = 'user-group-service'`);
     assert.deepEqual(connections, [{ ssl: true }]);

@@ -62,12 +62,21 @@ const template = (...args: string[]) =>
     encoding: 'utf8',
   });
 
+/** Variable of Node. */
+const AUTHORITIES = 'NODE_EXTRA_CA_CERTS';
+
 /** Renders the manifests. Kubernetes reads YAML 1.1, where 0440 is octal. */
 function render(...args: string[]): Manifest[] {
   const { status, stdout, stderr } = template('--set', `image.repository=${IMAGE}`, ...args);
   assert.equal(status, 0, stderr);
   return parseAllDocuments(stdout, { version: '1.1' }).map((document) => document.toJS());
 }
+
+function deploymentOf(...args: string[]): Deployment {
+  return render(...args).find(({ kind }) => kind === 'Deployment') as Deployment;
+}
+
+const podOf = (...args: string[]): PodSpec => deploymentOf(...args).spec!.template.spec!;
 
 const isHelmInstalled = output('helm', 'version') !== null;
 const skip = !isHelmInstalled && 'helm is not installed';
@@ -103,6 +112,7 @@ describe('The values of the chart', () => {
       assert.equal(accepts(env), !secret && !own.includes(env), env);
       if (secret) assert.equal(accepts(`${env}_FILE`), false, env);
     }
+    assert.ok(accepts('PGSSLMODE'));
     assert.equal(fits({ ...values, settings: { UGS_THREADS: 2 } }), false);
   });
 
@@ -224,17 +234,15 @@ describe('The manifests of the chart', { skip }, () => {
   });
 
   it('let the pods of a cluster with IPv6 addresses listen on them', () => {
-    const isDeployment = ({ kind }: Manifest) => kind === 'Deployment';
-    const { spec } = render('--set', 'host=::').find(isDeployment) as Deployment;
-    const { HOST, UGS_METRICS_ADDRESS } = environmentOf(spec!.template.spec!.containers[0]!);
+    const { HOST, UGS_METRICS_ADDRESS } = environmentOf(podOf('--set', 'host=::').containers[0]!);
     assert.deepEqual({ HOST, UGS_METRICS_ADDRESS }, { HOST: '::', UGS_METRICS_ADDRESS: '[::]:9464' });
   });
 
   const hasOnlyKnownSettings = (pod: PodSpec, expectedFiles: readonly string[]) => {
     const env = environmentOf(pod.containers[0]!);
     const known = Object.values(settings).flatMap((each) => [each.env, `${each.env}_FILE`]);
-    for (const name of Object.keys(env)) assert.ok(known.includes(name), name);
-    const named = Object.keys(env).filter((name) => name.endsWith('_FILE'));
+    for (const name of Object.keys(env)) assert.ok(known.includes(name) || name === AUTHORITIES, name);
+    const named = Object.keys(env).filter((name) => name.endsWith('_FILE') || name === AUTHORITIES);
     assert.deepEqual(named, expectedFiles);
     const { mountPath } = pod.containers[0]!.volumeMounts!.find(({ name }) => name === 'secrets')!;
     const { sources } = pod.volumes!.find(({ name }) => name === 'secrets')!.projected!;
@@ -248,13 +256,15 @@ describe('The manifests of the chart', { skip }, () => {
     hasOnlyKnownSettings(pod, ['DATABASE_URL_FILE', 'UGS_TOKEN_KEYS_FILE']);
   });
 
-  it('mount the text of the first API token if values name its secret', () => {
-    const secret = '{"name":"first","key":"text"}';
-    const isDeployment = ({ kind }: Manifest) => kind === 'Deployment';
-    const bootstrapped = render('--set-json', `secrets.bootstrapApiToken=${secret}`).find(isDeployment);
-    const { spec } = (bootstrapped as Deployment).spec!.template;
-    hasOnlyKnownSettings(spec!, ['DATABASE_URL_FILE', 'UGS_TOKEN_KEYS_FILE', 'UGS_BOOTSTRAP_API_TOKEN_FILE']);
-  });
+  for (const [secret, variable] of [
+    ['bootstrapApiToken', 'UGS_BOOTSTRAP_API_TOKEN_FILE'],
+    ['certificateAuthority', AUTHORITIES],
+  ] as const) {
+    it(`mount ${secret} if values name its secret`, () => {
+      const pod = podOf('--set-json', `secrets.${secret}={"name":"first","key":"text"}`);
+      hasOnlyKnownSettings(pod, ['DATABASE_URL_FILE', 'UGS_TOKEN_KEYS_FILE', variable]);
+    });
+  }
 
   it('probe paths that the service has', () => {
     const paths = publicEndpoints.map(({ path }) => path);
