@@ -288,6 +288,22 @@ describe('The manifests of the chart', { skip }, () => {
     );
   });
 
+  it('are refused if a pod would be killed while it starts or ends', () => {
+    const refusal = (setting: string) =>
+      template('--set', `image.repository=${IMAGE}`, '--set-string', `settings.${setting}`).stderr;
+    assert.match(refusal('UGS_SHUTDOWN_DELAY_MS=11001'), /set terminationGracePeriodSeconds to 41 or more/);
+    assert.match(refusal('UGS_SHUTDOWN_TIMEOUT_MS=60000'), /set terminationGracePeriodSeconds to 79 or more/);
+    assert.match(
+      refusal('UGS_DATABASE_WAIT_MS=120000'),
+      /set startupSeconds to more than UGS_DATABASE_WAIT_MS/,
+    );
+    // The defaults that the chart repeats.
+    const { shutdownDelayMs, shutdownTimeoutMs, databaseWaitMs } = settings;
+    const helpers = read('templates/_helpers.tpl');
+    for (const { env, fallback } of [shutdownDelayMs, shutdownTimeoutMs, databaseWaitMs])
+      assert.ok(helpers.includes(`.Values.settings.${env} | default "${fallback}"`), env);
+  });
+
   it('replace and evict one process only while another one is ready', () => {
     const { replicas, strategy } = deployment.spec!;
     assert.equal(strategy!.rollingUpdate!.maxUnavailable, 0);

@@ -27,3 +27,17 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- printf "%s:%s" $repository (.Values.image.tag | default .Chart.AppVersion) -}}
 {{- end -}}
 {{- end -}}
+
+{{/* Fails if a pod would be killed during a graceful shutdown, or while it waits for the database. */}}
+{{- define "user-group-service.checkTimes" -}}
+{{- $delayMs := .Values.settings.UGS_SHUTDOWN_DELAY_MS | default "500" | int -}}
+{{- $timeoutMs := .Values.settings.UGS_SHUTDOWN_TIMEOUT_MS | default "20000" | int -}}
+{{- $shutdownSeconds := divf (add $delayMs $timeoutMs) 1000 | ceil | int | add 9 -}}
+{{- if lt (int .Values.terminationGracePeriodSeconds) (int $shutdownSeconds) -}}
+{{- fail (printf "set terminationGracePeriodSeconds to %d or more: 9 seconds more than UGS_SHUTDOWN_DELAY_MS plus UGS_SHUTDOWN_TIMEOUT_MS" $shutdownSeconds) -}}
+{{- end -}}
+{{- $waitMs := .Values.settings.UGS_DATABASE_WAIT_MS | default "60000" | int -}}
+{{- if le (mul 1000 (int .Values.startupSeconds)) (int64 $waitMs) -}}
+{{- fail (printf "set startupSeconds to more than UGS_DATABASE_WAIT_MS, which is %d" $waitMs) -}}
+{{- end -}}
+{{- end -}}
