@@ -94,7 +94,7 @@ describe('The values of the chart', () => {
   });
 
   it('that are null are refused, unless the chart renders something useful without them', () => {
-    for (const name of ['terminationGracePeriodSeconds', 'startupSeconds', 'replicas', 'host'] as const)
+    for (const name of ['terminationGracePeriodSeconds', 'startupSeconds', 'host'] as const)
       assert.equal(fits({ ...values, [name]: undefined }), false, name);
     assert.equal(fits({ ...values, metrics: { enabled: true, podMonitor: {} } }), false);
     assert.equal(fits({ ...values, service: { type: 'NodePort' } }), false);
@@ -302,6 +302,11 @@ describe('The manifests of the chart', { skip }, () => {
     const helpers = read('templates/_helpers.tpl');
     for (const { env, fallback } of [shutdownDelayMs, shutdownTimeoutMs, databaseWaitMs])
       assert.ok(helpers.includes(`.Values.settings.${env} | default "${fallback}"`), env);
+  });
+
+  it('leave the number of processes to an autoscaler if values have none', () => {
+    assert.equal(deploymentOf('--set', 'replicas=0').spec!.replicas, 0);
+    assert.equal(deploymentOf('--set', 'replicas=null').spec!.replicas, undefined);
   });
 
   it('replace and evict one process only while another one is ready', () => {
