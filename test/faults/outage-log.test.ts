@@ -77,6 +77,24 @@ describe('The log', () => {
     assert.ok(logged.some(({ unlogged = 0 }) => unlogged >= 1));
   });
 
+  it('names why a pooler ends a session at its first statement', async () => {
+    const text = 'server login has been failing';
+    site.proxy.decide = (subject) =>
+      subject.includes('pg_control_system') ? { code: '08P01', severity: 'FATAL', text } : 'pass';
+    site.proxy.cut();
+    const { length } = entries('database unavailable');
+    assert.equal((await site.get('one')).status, 503);
+    await site.services[0]!.says(new RegExp(`"reason":"PostgreSQL: ${text}`));
+    assert.deepEqual(
+      entries('database unavailable')
+        .slice(length)
+        .map(({ reason }) => reason),
+      [`PostgreSQL: ${text}`],
+    );
+    site.proxy.heal();
+    await site.waitForRecovery();
+  });
+
   function entries(message: string | RegExp): Entry[] {
     const lines = site.services[0]!.stdout.trim().split('\n');
     return lines

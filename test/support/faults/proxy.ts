@@ -226,7 +226,7 @@ class Connection {
     if (action === 'cut') {
       this.cut();
     } else if (typeof action === 'object' && 'code' in action) {
-      this.#client.write(rejection(action, this.#state!));
+      this.#write(rejection(action, this.#state!));
     } else if (typeof action === 'object' && 'sent' in action) {
       this.#late = action;
       reset(this.#client);

@@ -7,6 +7,7 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { resetSocket } from '../../../system/reset-socket.ts';
+import { endsSession } from './errors.ts';
 import type { Hosts } from './hosts.ts';
 import { decodeDatabase } from './pg-internals.ts';
 
@@ -69,7 +70,7 @@ export class Connection extends pg.Client {
       this.#hosts.refuseOlderTimeline(cluster!, timeline!);
     } catch (error) {
       // Some managed servers have no timeline, or hide it.
-      if (!(error instanceof pg.DatabaseError)) throw error;
+      if (!(error instanceof pg.DatabaseError) || endsSession(error)) throw error;
     }
     this.#hasComparedTimeline = true;
   }

@@ -132,12 +132,11 @@ export function statementError(error: unknown, outlasted: boolean): unknown {
     const isEarlyTimeout = errorMessage(error) === READ_TIMEOUT && !outlasted;
     return new TransientError(error, 'unknown', isEarlyTimeout ? 'lost' : 'all lost');
   }
-  const { code = '', severity = '', routine = '' } = error;
+  const { code = '', routine = '' } = error;
   if (code === READ_ONLY || routine === CHANGED_TABLE)
     return new TransientError(error, 'refused', 'all lost');
   // The session may end after a commit; an error that leaves the session open has rolled the statement back.
-  if (FATAL.includes(severity) || ENDS_SESSION.test(code))
-    return new TransientError(error, 'unknown', 'all lost');
+  if (endsSession(error)) return new TransientError(error, 'unknown', 'all lost');
   // Work that another node of Citus was asked to do may have been applied.
   const hasLostNode = code === NO_CODE && LOSING_NODE.includes(routine);
   if (LOST_OTHER.test(code) || hasLostNode) return new TransientError(error, 'unknown', 'good');
@@ -147,6 +146,10 @@ export function statementError(error: unknown, outlasted: boolean): unknown {
   if (REFUSED_ROW.test(code)) error.detail = undefined;
   const isTransient = TEMPORARY.test(code) || NEEDS_OPERATOR.test(code);
   return isTransient ? new TransientError(error, 'refused', 'good') : error;
+}
+
+export function endsSession({ code = '', severity = '' }: pg.DatabaseError): boolean {
+  return FATAL.includes(severity) || ENDS_SESSION.test(code);
 }
 
 /** Connecting failed. That includes a wrong password, which an operator can fix while the service runs. */
