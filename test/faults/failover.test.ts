@@ -10,6 +10,7 @@ import { parameterStatus } from '../support/faults/protocol.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 import { DedicatedServer } from '../support/faults/server.ts';
 import { run, type Service } from '../support/process.ts';
+import { SqlConnection } from '../support/sql.ts';
 
 for (const [title, stopPrimary] of [
   ['shuts down cleanly', (_site: Installation, old: DedicatedServer) => old.stop('clean')],
@@ -109,9 +110,10 @@ describe('A former primary that starts again beside its successor', () => {
       // Nobody waits for its commits: it would acknowledge changes.
       await primary.run("alter system set synchronous_standby_names = ''");
       await primary.run('select pg_reload_conf()');
+      const accepts = new RegExp(`^failed +server +${second.host} accepts changes too`, 'm');
       const { code, stdout } = await run(site.folder, ['doctor'], { env: site.env });
       assert.equal(code, 65);
-      assert.match(stdout, new RegExp(`^failed +server +${second.host} accepts changes too`, 'm'));
+      assert.match(stdout, accepts);
       await standby.stop('clean');
       await site.waitUntilNotReady();
       await sleep(500);
@@ -119,6 +121,37 @@ describe('A former primary that starts again beside its successor', () => {
       await site.waitForRecovery(test);
       await callers.stopAndCheck();
       test.diagnostic(callers.summary);
+    } finally {
+      await standby.drop();
+    }
+  });
+});
+
+describe('A former primary that starts again while no request arrives', () => {
+  it('is used by no thread of a process of which one has seen the successor', async () => {
+    const primary = await DedicatedServer.start();
+    const standby = await primary.startStandby();
+    try {
+      const [first, second] = [primary, standby].map(({ database }) => new URL(database.url)) as [URL, URL];
+      const DATABASE_URL = primary.database.url.replace(first.host, `${first.host},${second.host}`);
+      const database = { ...primary.database, env: { ...primary.database.env, DATABASE_URL } };
+      await using site = await Installation.start({ database, env: { UGS_THREADS: '4' }, proxied: false });
+      // Each on a connection of its own, so that all threads get some.
+      const createAll = (name: string) =>
+        Promise.all(Array.from({ length: 24 }, (_, index) => site.get(`${name}-${index}`, name)));
+      for (const { status, text } of await createAll('before')) assert.equal(status, 200, text);
+      await primary.stop('crash');
+      await standby.promote();
+      // Only the main thread connects, to look for webhooks.
+      await sleep(3_000);
+      await primary.start();
+      await primary.run("alter system set synchronous_standby_names = ''");
+      await primary.run('select pg_reload_conf()');
+      await sleep(1_000);
+      for (const { status, text } of await createAll('after')) assert.equal(status, 200, text);
+      await using former = await SqlConnection.open(primary.database.url);
+      const { rows } = await former.query("select provided_id from user_groups where name = 'after'");
+      assert.deepEqual(rows, []);
     } finally {
       await standby.drop();
     }

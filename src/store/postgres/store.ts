@@ -1,6 +1,7 @@
 // The PostgreSQL adapter. Any number of processes may serve one database.
 
 import type { MigratedStore, Store } from '../port.ts';
+import { lastPrimaryMemory } from './client/hosts.ts';
 import type { PostgresOptions } from './client/options.ts';
 import { type ConnectionCounts, ConnectionPool } from './client/pool.ts';
 import { executesSingly, runCommands } from './command-executors.ts';
@@ -16,11 +17,12 @@ interface PostgresStore extends Store {
   connections(): ConnectionCounts;
 }
 
-/** Findings about the servers that every pool of the process uses. */
+/** What every pool of the process has to know about the servers. */
 export interface ServerFacts {
   isCitus: boolean;
   /** Index of the URL of the primary. */
   firstHost: number;
+  lastPrimary: SharedArrayBuffer;
 }
 
 interface MigratedPostgresStore extends PostgresStore, MigratedStore {
@@ -46,7 +48,11 @@ async function open(
   const found = await withSchemaSession(options, async (session) => {
     const schema = await migrate(session, options.migrationObserver);
     await check(session);
-    const server = { isCitus: await hasCitus(session), firstHost: session.host };
+    const server = {
+      isCitus: await hasCitus(session),
+      firstHost: session.host,
+      lastPrimary: lastPrimaryMemory(),
+    };
     return { schema, warnings: await findDurabilityRisks(session), server };
   });
   return { ...found, ...openMigratedStore(options, found.server) };
@@ -55,9 +61,9 @@ async function open(
 /** Opens a database that this process has opened before. Connects with the first query. */
 export function openMigratedStore(
   options: PostgresOptions,
-  { isCitus, firstHost }: ServerFacts,
+  { isCitus, ...hosts }: ServerFacts,
 ): PostgresStore {
-  const pool = new ConnectionPool({ ...options, firstHost }, isCitus);
+  const pool = new ConnectionPool({ ...options, ...hosts }, isCitus);
   return {
     read: (queries) => runQueries(pool, queries),
     write: async (commands) => {

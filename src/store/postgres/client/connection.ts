@@ -12,7 +12,7 @@ import type { Hosts } from './hosts.ts';
 import { decodeDatabase } from './pg-internals.ts';
 
 /** Identifier of the cluster, which its standbys share, and its timeline, which each promotion raises. */
-const TIMELINE = `select system_identifier::text, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
+const TIMELINE = `select system_identifier::text, '0x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
   from pg_control_system()`;
 
 /** Has `hosts` instead of `connectionString`. */
@@ -67,7 +67,7 @@ export class Connection extends pg.Client {
   async #refuseFormerPrimary(timeoutMs: number): Promise<void> {
     try {
       const [cluster, timeline] = await this.#ask(TIMELINE, timeoutMs);
-      this.#hosts.refuseOlderTimeline(cluster!, timeline!);
+      this.#hosts.refuseOlderTimeline(BigInt(cluster!), BigInt(timeline!));
     } catch (error) {
       // Some managed servers have no timeline, or hide it.
       if (!(error instanceof pg.DatabaseError) || endsSession(error)) throw error;

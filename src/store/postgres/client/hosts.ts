@@ -3,17 +3,24 @@
 
 import { isAboutHost } from './errors.ts';
 
+/** Memory for `Hosts` of several threads, so that each knows the last primary that any of them has seen. */
+export function lastPrimaryMemory(): SharedArrayBuffer {
+  return new SharedArrayBuffer(2 * BigInt64Array.BYTES_PER_ELEMENT);
+}
+
+const [CLUSTER, TIMELINE] = [0, 1];
+
 export class Hosts {
   readonly #urls: readonly string[];
   #current: number;
-  /** Identifier and timeline of the last primary. */
-  #cluster = '';
-  #timeline = '';
+  /** Identifier of the cluster of the last primary, and its timeline. */
+  readonly #lastPrimary: BigInt64Array;
 
   /** `first` is the index of the URL that is tried first. */
-  constructor(urls: readonly string[], first = 0) {
+  constructor(urls: readonly string[], first = 0, lastPrimary = lastPrimaryMemory()) {
     this.#urls = urls;
     this.#current = first;
+    this.#lastPrimary = new BigInt64Array(lastPrimary);
   }
 
   /** Index of the URL for the next connection. */
@@ -31,15 +38,16 @@ export class Hosts {
     if (url === this.url) this.#current = (this.#current + 1) % this.#urls.length;
   }
 
-  /**
-   * Throws if another server was promoted since the caller's was the primary: its timeline is older. Timelines are
-   * hexadecimal numbers of the same length.
-   */
-  refuseOlderTimeline(cluster: string, timeline: string): void {
-    if (cluster === this.#cluster && timeline < this.#timeline)
-      throw new Error('the server is a former primary: another one was promoted');
-    this.#cluster = cluster;
-    this.#timeline = timeline;
+  /** Throws if another server was promoted since the caller's was the primary: its timeline is older. */
+  refuseOlderTimeline(cluster: bigint, timeline: bigint): void {
+    const last = this.#lastPrimary;
+    if (Atomics.exchange(last, CLUSTER, cluster) !== cluster) Atomics.store(last, TIMELINE, 0n);
+    for (let newest = Atomics.load(last, TIMELINE); ; ) {
+      if (timeline < newest) throw new Error('the server is a former primary: another one was promoted');
+      const found = Atomics.compareExchange(last, TIMELINE, newest, timeline);
+      if (found === newest) return;
+      newest = found;
+    }
   }
 
   /**

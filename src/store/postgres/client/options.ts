@@ -14,6 +14,8 @@ export interface PostgresOptions {
   urls: readonly Secret[];
   /** Index of the URL that is tried first. */
   firstHost?: number;
+  /** Shared by all threads, from `lastPrimaryMemory`. */
+  lastPrimary?: SharedArrayBuffer;
   poolSize: number;
   connectTimeoutMs: number;
   statementTimeoutMs: number;
@@ -35,12 +37,13 @@ export function clientConfig(
   options: PostgresOptions,
   isCitus: boolean,
 ): ConnectionConfig & { query_timeout: number } {
-  const { urls, firstHost, connectTimeoutMs, statementTimeoutMs, sessionSettings } = options;
+  const { urls, firstHost, lastPrimary, connectTimeoutMs, statementTimeoutMs, sessionSettings } = options;
   const planner = sessionSettings ? plannerSettings(isCitus) : [];
   return {
     hosts: new Hosts(
       urls.map((url) => withOptions(url.reveal(), planner)),
       firstHost,
+      lastPrimary,
     ),
     application_name: 'user-group-service',
     connectionTimeoutMillis: connectTimeoutMs,
