@@ -114,6 +114,9 @@ describe('A former primary that starts again beside its successor', () => {
       const { code, stdout } = await run(site.folder, ['doctor'], { env: site.env });
       assert.equal(code, 65);
       assert.match(stdout, accepts);
+      await standby.setReadOnly('on');
+      assert.doesNotMatch((await run(site.folder, ['doctor'], { env: site.env })).stdout, accepts);
+      await standby.setReadOnly('off');
       await standby.stop('clean');
       await site.waitUntilNotReady();
       await sleep(500);

@@ -99,6 +99,11 @@ export class DedicatedServer {
     return this.run('select pg_wal_replay_pause()');
   }
 
+  async setReadOnly(value: 'on' | 'off'): Promise<void> {
+    await this.run(`alter system set default_transaction_read_only = ${value}`);
+    await this.run('select pg_reload_conf()');
+  }
+
   async run(sql: string): Promise<void> {
     await using operator = await SqlConnection.open(this.database.url);
     await operator.query(sql);

@@ -42,7 +42,9 @@ const HOLDING_FEED = `select id::text, name, ending, floor(extract(epoch from no
   where since is null or since < now() - interval '1 minute'
   order by since limit 10`;
 
-const STARTED_AT = 'select pg_postmaster_start_time()::text';
+/** When the server was started, which tells it from others; nothing if it is read-only. */
+const WRITABLE_SINCE = `select pg_postmaster_start_time()::text
+  where current_setting('transaction_read_only') = 'off'`;
 
 /** Runs `work` on the database. Throws `StoreUnavailable`. */
 export function inspectPostgres<Result>(
@@ -130,14 +132,15 @@ class PostgresInspection extends Inspection {
   /** Reports other hosts that are primaries too: each acknowledges changes that this server lacks. */
   async #otherPrimaryFindings(): Promise<Finding[]> {
     const urls = this.#options.urls.filter((_, index) => index !== this.#session.host);
-    const [own] = await this.#session.ask(STARTED_AT);
+    const [own] = await this.#session.ask(WRITABLE_SINCE);
+    if (own === undefined) return [];
     const findings: Finding[] = [];
     for (const url of urls) {
-      const other = await withSchemaSession({ ...this.#options, urls: [url] }, ({ ask }) =>
-        ask(STARTED_AT),
-      ).catch(nullIfUnavailable);
+      const [other] = await withSchemaSession({ ...this.#options, urls: [url] }, ({ ask }) =>
+        ask(WRITABLE_SINCE),
+      ).catch(noneIfUnavailable);
       // The host may be another name of the same server.
-      if (other === null || other[0]![0] === own![0]) continue;
+      if (other === undefined || other[0] === own[0]) continue;
       const message = `${new URL(url.reveal()).host} accepts changes too, which this server lacks`;
       findings.push(fatal('server', message, 'stop the former primary: see "Failover" in docs/faults.md'));
     }
@@ -219,8 +222,8 @@ class PostgresInspection extends Inspection {
 }
 
 /** A host that is unreachable or a standby. */
-function nullIfUnavailable(error: unknown): null {
-  if (error instanceof StoreUnavailable) return null;
+function noneIfUnavailable(error: unknown): [] {
+  if (error instanceof StoreUnavailable) return [];
   throw error;
 }
 
