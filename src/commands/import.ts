@@ -236,8 +236,8 @@ class Source implements AsyncDisposable {
   static async open(name: string, format: Format, isReadAgain: boolean): Promise<Source> {
     const file = name === '-' ? null : await openFile(name);
     const stats = file === null ? fstatSync(process.stdin.fd) : await file.stat();
-    // A pipe is written by a process that started at the same time.
-    const writtenAt = stats.isFile() ? stats.mtimeMs : performance.timeOrigin;
+    // A pipe is written by a process that started at the same time. The clock that dated a file may be ahead.
+    const writtenAt = stats.isFile() ? Math.min(stats.mtimeMs, Date.now()) : performance.timeOrigin;
     const size = file !== null && stats.isFile() ? stats.size : null;
     const source = new Source(name, format, file, size, writtenAt);
     if (size !== null || !isReadAgain) return source;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { beforeEach, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -18,6 +18,7 @@ import {
   ServedDatabase,
   served,
 } from '../support/process.ts';
+import { runSql } from '../support/sql.ts';
 
 describeOnEachDatabase('import --update --prune', (kind) => {
   const site = ServedDatabase.of(kind);
@@ -229,6 +230,19 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     );
     assert.match(stdout, /, deleted: 1; kept, because they are newer than the file: 1\.\n$/);
     assert.deepEqual((await ids()).slice(-2), ['g8', 'newer']);
+  });
+
+  it('keeps the groups that are created while it runs, even if the clock that dated the file is ahead', async () => {
+    const file = folder.join('ahead.ndjson');
+    writeFileSync(file, listed([0, 1, 2, 3, 4, 5, 6, 7, 8]));
+    const hour = 3_600;
+    utimesSync(file, Date.now() / 1_000 + hour, Date.now() / 1_000 + hour);
+    await runSql(
+      site.database,
+      `update user_groups set created_at = ${Date.now() + (hour / 2) * 1_000} where provided_id = 'g9'`,
+    );
+    const { stdout } = await runHosted(folder, args(file, '--update', '--prune'), site.onDatabase);
+    assert.match(stdout, /, deleted: 0; kept, because they are newer than the file: 1\.\n$/);
   });
 
   it('keeps the groups that are created while it reads a pipe', async () => {
