@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { AddressInUse, ConfigInvalid } from '../config.ts';
 import { Problem } from '../problem.ts';
 import { http } from '../system/http.ts';
-import { requestIds } from './log/request-id.ts';
+import { requestId } from './log/request-id.ts';
 import { httpStatus, methodNotAllowed, PROBLEM_TYPE, problemBody, toProblem } from './response/problem.ts';
 
 const TIMEOUT_MS = 5_000;
@@ -58,7 +58,6 @@ export async function startMetricsServer(
 
 /** Returns the function that responds to requests. Concurrent scrapes share one rendering. */
 function responder(metrics: RenderedMetrics, log: Logger): RequestListener {
-  const requestId = requestIds();
   let rendering: Promise<string> | null = null;
   return async (request, response) => {
     const id = requestId(request);

@@ -18,7 +18,7 @@ import { isPipelined, RequestPipelining } from './limits/request-pipelining.ts';
 import { resetSlowReaders } from './limits/response-backpressure.ts';
 import { accessLog } from './log/access-log.ts';
 import { ProblemLog } from './log/problem-log.ts';
-import { requestIds } from './log/request-id.ts';
+import { requestId } from './log/request-id.ts';
 import type { ParserError } from './node-internals.ts';
 import { firstPart, hasEncodedStart, requestProtocol } from './protocol.ts';
 import { discardBody } from './request/body.ts';
@@ -80,7 +80,6 @@ interface ServerOptions {
 
 export function createServer(options: ServerOptions): FastifyInstance {
   const { config, log, connections, metrics, arrivals } = options;
-  const requestId = requestIds();
   const problems = new ProblemLog(log, config.trustedProxies, config.threads);
   const respond = responder(options, problems);
   const receive = receiver(options);

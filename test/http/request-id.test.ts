@@ -42,6 +42,16 @@ describeOnEachDatabase("the caller's X-Request-Id", (database) => {
     }
   });
 
+  it('is replaced by an id that reveals no number of requests', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, async () =>
+        String((await service.call('GET', '/nothing')).headers['x-request-id']),
+      ),
+    );
+    assert.equal(new Set(ids.map((id) => id.slice(0, 8))).size, ids.length);
+    assert.equal(new Set(ids.map((id) => id.slice(8))).size, ids.length);
+  });
+
   it('is replaced if it looks like a token', async () => {
     const { token } = (await service.get({ user_group_id: 'a', name: 'A' })).json.user_group;
     const imported = randomBytes(32).toString('hex');
