@@ -1,7 +1,9 @@
 // Builds the npm packages of the service and of the client. npm sorts their files and gives all of them the
 // same time, but keeps their modes.
 
-import { chmodSync, statSync } from 'node:fs';
+import { chmodSync, globSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { dependencies } from './dependency.ts';
 import type { Builder, Release } from './release.ts';
 import { ReleaseRefused, run } from './run.ts';
 
@@ -16,10 +18,14 @@ export const npmPackages: Builder = {
   },
 };
 
-/** Sets the modes of all files, which a checkout made with a strict umask has for their owner only. */
+/** Sets the modes of all files, which a checkout or dependencies made with a strict umask have for their owner only. */
 function setModes(): void {
   process.umask(0o022);
-  for (const path of run('git', ['ls-files', '-z']).toString().split('\0').slice(0, -1))
+  const own = run('git', ['ls-files', '-z']).toString().split('\0').slice(0, -1);
+  const bundled = dependencies().flatMap(({ folder }) =>
+    globSync('**', { cwd: folder }).map((path) => join(folder, path)),
+  );
+  for (const path of [...own, ...bundled])
     chmodSync(path, (statSync(path).mode & 0o100) === 0 ? 0o644 : 0o755);
 }
 
