@@ -5,14 +5,18 @@
 // lock of a package, and would install what the tests and the bill of materials have not seen.
 
 import { lstatSync, readFileSync, writeFileSync } from 'node:fs';
+import { refuseStale } from './release/dependency.ts';
 
 const MANIFEST = 'package.json';
 /** Required version, also stated in bin/user-group-service.js, which an old Node must be able to run. */
 const COMPLETION = { engines: { node: '>=24.17' }, bundleDependencies: true };
 
 const [step] = process.argv.slice(2);
-if (step === 'complete' && lstatSync('node_modules').isSymbolicLink())
-  throw new Error('node_modules is a link, through which npm packs no dependencies: run "npm ci" first');
+if (step === 'complete') {
+  if (lstatSync('node_modules').isSymbolicLink())
+    throw new Error('node_modules is a link, through which npm packs no dependencies: run "npm ci" first');
+  refuseStale();
+}
 const {
   engines: _engines,
   bundleDependencies: _bundled,

@@ -54,6 +54,17 @@ export function refuseLicenses(all: readonly Dependency[]): void {
   throw new ReleaseRefused(`licences that scripts/release/dependency.ts does not allow: ${names.join(', ')}`);
 }
 
+/** Throws `ReleaseRefused` if an installed package has another version than package-lock.json. */
+export function refuseStale(): void {
+  for (const { folder, version } of dependencies()) {
+    const installed = readJson<{ version: string }>(join(folder, 'package.json')).version;
+    if (installed !== version)
+      throw new ReleaseRefused(
+        `${folder} has version ${installed}, package-lock.json ${version}: run "npm ci" first`,
+      );
+  }
+}
+
 /** Whether at least one alternative of an SPDX expression is allowed. */
 function isAllowed(license: string): boolean {
   return license

@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { printTable } from '../../src/commands/output.ts';
 import { debianPackages } from './debian.ts';
+import { refuseStale } from './dependency.ts';
 import { descriptions } from './description.ts';
 import { executables } from './executable.ts';
 import { sha256 } from './file.ts';
@@ -60,6 +61,7 @@ async function release(options: Options): Promise<void> {
   ]);
   const version = releasedVersion();
   refuseChanges();
+  refuseStale();
   if (!options.rehearsal) {
     refuseUnreleased(version);
     refuseUnpromised();

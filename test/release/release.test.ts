@@ -97,6 +97,20 @@ describe('npm run release', () => {
     );
   });
 
+  it('refuses an installed dependency that is not that of package-lock.json, as npm pack does', () => {
+    const manifest = `${checkout.root}/node_modules/pg/package.json`;
+    const text = readFileSync(manifest, 'utf8');
+    writeFileSync(manifest, text.replace(/"version": ".*"/, '"version": "0.0.1"'));
+    const release = checkout.release(['--rehearsal', '--only', 'descriptions']);
+    const pack = checkout.run('npm', ['pack', '--dry-run']);
+    writeFileSync(manifest, text);
+    assert.equal(release.status, 1);
+    const message = /node_modules\/pg has version 0\.0\.1, package-lock\.json \S+: run "npm ci" first\n/;
+    assert.match(release.stderr, new RegExp(`^release: ${message.source}$`));
+    assert.notEqual(pack.status, 0);
+    assert.match(pack.stderr, message);
+  });
+
   it('names the Debian package of a program that is missing', () => {
     const args = ['--rehearsal', '--only', 'executable'];
     const { status, stderr } = checkout.release(args, { ...process.env, PATH: '/nonexistent' });
