@@ -46,9 +46,9 @@ const tlsChoices = {
   sslmode: ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'],
   ssl: ['true', '1', '0', 'no-verify'],
   sslnegotiation: ['postgres', 'direct'],
-  channel_binding: ['disable', 'prefer'],
-  gssencmode: ['disable', 'prefer'],
 };
+/** Parameters whose `require` is ignored by `pg`. */
+const IGNORED_DEMANDS = ['channel_binding', 'gssencmode'];
 const tlsFiles = ['sslrootcert', 'sslcert', 'sslkey'];
 /** Matches the parameters that replace PGSSLMODE: all but `sslnegotiation`. Others of this form are refused. */
 const SETS_TLS = /[?&]ssl(?!negotiation)\w*=/;
@@ -562,6 +562,9 @@ function checkTls(parameters: URLSearchParams): void {
       throw new Error(`must set ${name} to one of ${choices.join(', ')}`);
     }
   }
+  for (const name of IGNORED_DEMANDS)
+    if (parameters.get(name) === 'require')
+      throw new Error(`must not set ${name} to require, which has no effect`);
   for (const name of tlsFiles) {
     const file = parameters.get(name);
     if (file !== null) checkReadable(file, name);
