@@ -279,6 +279,7 @@ describe('The manifests of the chart', { skip }, () => {
   it('allow a start to wait for the database, and a graceful shutdown to end', () => {
     const { periodSeconds, failureThreshold } = container.startupProbe!;
     assert.ok(periodSeconds! * failureThreshold! * 1_000 > millisecondsOf('databaseWaitMs'));
+    assert.ok(deploymentOf('--set', 'startupSeconds=3600').spec!.progressDeadlineSeconds! > 3_600);
     const shutdownMs = millisecondsOf('shutdownDelayMs') + millisecondsOf('shutdownTimeoutMs');
     assert.ok(pod.terminationGracePeriodSeconds! * 1_000 > shutdownMs + CLOSING_MS);
     // The pod must leave the Service while it is still serving.
