@@ -61,7 +61,7 @@ export class DatabaseTarget implements ImportTarget {
     const workspace = await findWorkspace(this.#store, this.#place.workspace);
     if (workspace === null) return;
     for await (const page of allUserGroupPages(this.#store, this.#tenant(workspace)))
-      yield page.map(({ providedId, createdAt }) => ({ id: providedId, createdAt }));
+      yield page.map(({ providedId, updatedAt }) => ({ id: providedId, updatedAt }));
   }
 
   async remove(id: string): Promise<boolean> {

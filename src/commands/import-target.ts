@@ -15,8 +15,8 @@ export interface ImportSettings {
 /** User group of the target. */
 export interface ExistingUserGroup {
   id: string;
-  /** Milliseconds since 1970. */
-  createdAt: number;
+  /** When it was created, changed or renamed last; milliseconds since 1970. */
+  updatedAt: number;
 }
 
 export interface ImportTarget {

@@ -63,7 +63,7 @@ export function importCommand(): Command {
         '\n\nWith --update --prune the file is the list of all customers: groups that it does not have are deleted. The file ' +
         'is read twice: a plan is made and printed first, and nothing is changed if a line is refused, or if more groups ' +
         'would be deleted than --max-delete allows. Nothing is deleted if a line is refused after that. A group is kept if it ' +
-        'was created after the file was last modified or, if the input is a pipe, after the import began.' +
+        'was created, changed or renamed after the file was last modified or, if the input is a pipe, after the import began.' +
         '\n\nWith --url, the import is made through the API of a running service, with an API token of the permission ' +
         'read-write in UGS_API_TOKEN, which determines the workspace and environment. Tokens are kept, not imported: a line ' +
         'with a token that the group does not have is refused.' +
@@ -229,7 +229,7 @@ class Source implements AsyncDisposable {
   readonly #file: FileHandle | null;
   /** null if it is unknown, as for standard input: then the input can be read only once. */
   readonly #size: number | null;
-  /** When the input was written: the groups created since then may be missing. Milliseconds since 1970. */
+  /** When the input was written: it may lack the groups created or renamed since. Milliseconds since 1970. */
   readonly writtenAt: number;
 
   /** Called before the database is opened, so that a failure does not create one. */

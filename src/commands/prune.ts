@@ -40,9 +40,10 @@ export async function planDeletions(
   let newer = 0;
   for await (const page of target.userGroups()) {
     existing += page.length;
-    for (const { id, createdAt } of page) {
+    for (const { id, updatedAt } of page) {
       if (listed.has(id)) continue;
-      if (createdAt > listedAt) newer++;
+      // It may be a customer of the list, renamed since.
+      if (updatedAt > listedAt) newer++;
       else ids.push(id);
     }
   }

@@ -232,6 +232,22 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     assert.deepEqual((await ids()).slice(-2), ['g8', 'newer']);
   });
 
+  it('keeps a group that was renamed after the file was written, and its token', async () => {
+    const file = folder.join('before.ndjson');
+    await writeNewerFile(file, listed([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]));
+    const { json } = await call('GET', '/v1/user-groups/g9');
+    const renamed = await call('POST', '/v1/user-groups/g9/rename', { user_group_id: 'renamed' });
+    assert.equal(renamed.status, 200, renamed.text);
+    const exit = await runHosted(
+      folder,
+      args(file, '--update', '--prune', '--max-delete', '1'),
+      site.onDatabase,
+    );
+    assert.match(exit.stdout, /, deleted: 0; kept, because they are newer than the file: 1\.\n$/);
+    const kept = await call('GET', '/v1/user-groups/renamed');
+    assert.equal(kept.json.user_group.token, json.user_group.token);
+  });
+
   it('keeps the groups that are created while it runs, even if the clock that dated the file is ahead', async () => {
     const file = folder.join('ahead.ndjson');
     writeFileSync(file, listed([0, 1, 2, 3, 4, 5, 6, 7, 8]));
@@ -239,7 +255,7 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     utimesSync(file, Date.now() / 1_000 + hour, Date.now() / 1_000 + hour);
     await runSql(
       site.database,
-      `update user_groups set created_at = ${Date.now() + (hour / 2) * 1_000} where provided_id = 'g9'`,
+      `update user_groups set updated_at = ${Date.now() + (hour / 2) * 1_000} where provided_id = 'g9'`,
     );
     const { stdout } = await runHosted(folder, args(file, '--update', '--prune'), site.onDatabase);
     assert.match(stdout, /, deleted: 0; kept, because they are newer than the file: 1\.\n$/);
