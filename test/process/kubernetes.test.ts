@@ -289,7 +289,7 @@ describe('The manifests of the chart', { skip }, () => {
     );
   });
 
-  it('are refused if a pod would be killed while it starts or ends', () => {
+  it('are refused if a pod would be killed', () => {
     const refusal = (setting: string) =>
       template('--set', `image.repository=${IMAGE}`, '--set-string', `settings.${setting}`).stderr;
     assert.match(refusal('UGS_SHUTDOWN_DELAY_MS=11001'), /set terminationGracePeriodSeconds to 41 or more/);
@@ -298,10 +298,12 @@ describe('The manifests of the chart', { skip }, () => {
       refusal('UGS_DATABASE_WAIT_MS=120000'),
       /set startupSeconds to more than UGS_DATABASE_WAIT_MS/,
     );
+    assert.match(refusal('UGS_POSTGRES_POOL_SIZE=10'), /set settings\.UGS_THREADS too/);
+    assert.equal(refusal('UGS_POSTGRES_POOL_SIZE=10,settings.UGS_THREADS=4'), '');
     // The defaults that the chart repeats.
-    const { shutdownDelayMs, shutdownTimeoutMs, databaseWaitMs } = settings;
+    const { shutdownDelayMs, shutdownTimeoutMs, databaseWaitMs, postgresPoolSize } = settings;
     const helpers = read('templates/_helpers.tpl');
-    for (const { env, fallback } of [shutdownDelayMs, shutdownTimeoutMs, databaseWaitMs])
+    for (const { env, fallback } of [shutdownDelayMs, shutdownTimeoutMs, databaseWaitMs, postgresPoolSize])
       assert.ok(helpers.includes(`.Values.settings.${env} | default "${fallback}"`), env);
   });
 

@@ -28,8 +28,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end -}}
 
-{{/* Fails if a pod would be killed during a graceful shutdown, or while it waits for the database. */}}
-{{- define "user-group-service.checkTimes" -}}
+{{/*
+Fails if a pod would be killed during a graceful shutdown, while it waits for the database, or on a node with so many
+processors that its serving threads exceed the memory.
+*/}}
+{{- define "user-group-service.checkSettings" -}}
 {{- $delayMs := .Values.settings.UGS_SHUTDOWN_DELAY_MS | default "500" | int -}}
 {{- $timeoutMs := .Values.settings.UGS_SHUTDOWN_TIMEOUT_MS | default "20000" | int -}}
 {{- $shutdownSeconds := divf (add $delayMs $timeoutMs) 1000 | ceil | int | add 9 -}}
@@ -39,5 +42,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- $waitMs := .Values.settings.UGS_DATABASE_WAIT_MS | default "60000" | int -}}
 {{- if le (mul 1000 (int .Values.startupSeconds)) (int64 $waitMs) -}}
 {{- fail (printf "set startupSeconds to more than UGS_DATABASE_WAIT_MS, which is %d" $waitMs) -}}
+{{- end -}}
+{{- $poolSize := .Values.settings.UGS_POSTGRES_POOL_SIZE | default "8" | int -}}
+{{- if and (gt $poolSize 9) (not .Values.settings.UGS_THREADS) -}}
+{{- fail "set settings.UGS_THREADS too: with UGS_POSTGRES_POOL_SIZE above 9, the processors of a node decide how many serving threads, and how much memory, a process has. For each thread beyond four, raise resources.limits.memory by 100Mi" -}}
 {{- end -}}
 {{- end -}}
