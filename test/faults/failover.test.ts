@@ -9,7 +9,7 @@ import { Installation } from '../support/faults/installation.ts';
 import { parameterStatus } from '../support/faults/protocol.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 import { DedicatedServer } from '../support/faults/server.ts';
-import { run, type Service } from '../support/process.ts';
+import { eventually, run, type Service } from '../support/process.ts';
 import { SqlConnection } from '../support/sql.ts';
 
 for (const [title, stopPrimary] of [
@@ -146,11 +146,12 @@ describe('A former primary that starts again while no request arrives', () => {
       await primary.stop('crash');
       await standby.promote();
       // Only the main thread connects, to look for webhooks.
-      await sleep(3_000);
+      await using successor = await SqlConnection.open(standby.database.url);
+      const sessions = `select 1 from pg_stat_activity where application_name = 'user-group-service'`;
+      await eventually('a connection', async () => (await successor.query(sessions)).rows.length > 0);
       await primary.start();
       await primary.run("alter system set synchronous_standby_names = ''");
       await primary.run('select pg_reload_conf()');
-      await sleep(1_000);
       for (const { status, text } of await createAll('after')) assert.equal(status, 200, text);
       await using former = await SqlConnection.open(primary.database.url);
       const { rows } = await former.query("select provided_id from user_groups where name = 'after'");
