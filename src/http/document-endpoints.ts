@@ -1,7 +1,7 @@
 // The endpoints of a kind of document: PUT, GET and DELETE of one, and a list. A kind defines its fields and texts.
 
 import type { Permission } from '../domain/api-token.ts';
-import { type Document, type DocumentDefinition, documentFields } from '../domain/document.ts';
+import { type Document, type DocumentDefinition, documentFields, documentTotal } from '../domain/document.ts';
 import * as field from '../domain/field.ts';
 import { timestamp } from '../domain/instant.ts';
 import type { BodyType } from '../domain/request-body.ts';
@@ -223,10 +223,8 @@ function listEndpoint<Body>({ kind, members, collection, schema, write }: Docume
     query: pageQuery,
     handle: async ({ context, caller, query }) => {
       const { documents, nextCursor } = await listDocuments(context, caller, definition, query);
-      return successBody({
-        [members]: jsonArray(documents.map(write)),
-        next_cursor: nextCursor,
-      });
+      await context.cpu.turn(documentTotal(documents).bytes);
+      return successBody({ [members]: jsonArray(documents.map(write)), next_cursor: nextCursor });
     },
     description: {
       tag,

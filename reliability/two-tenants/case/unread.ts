@@ -1,7 +1,7 @@
 // Clients that request large responses and do not read them.
 
 import type { HostileCase } from '../hostile-case.ts';
-import type { Tenant } from '../tenant.ts';
+import { namesOf, type Tenant } from '../tenant.ts';
 import { storeCatalogue } from './catalogues.ts';
 
 const CONNECTIONS = 600;
@@ -38,6 +38,17 @@ const unread: Record<string, Unread> = {
     prepare: async (attacker) => {
       for (let change = 0; change < CHANGES; change++)
         await attacker.storeGroups(GROUPS, () => ({ properties: { [`text${change}`]: 'x'.repeat(60_000) } }));
+      return undefined;
+    },
+  },
+  'data-sources': {
+    path: '/v1/data-sources?limit=1000',
+    prepare: async (attacker) => {
+      await attacker.putAllowed(namesOf('/v1/data-sources/source', 1_000), () => ({
+        schema_id: 'schema',
+        name: 'Source',
+        attributes: { note: 'x'.repeat(900) },
+      }));
       return undefined;
     },
   },
