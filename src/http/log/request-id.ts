@@ -7,6 +7,9 @@ import { redact } from '../../domain/secret.ts';
 /** Ids of the usual proxies and tools: UUIDs, hexadecimal digits, words separated by punctuation. */
 const ADOPTABLE = /^[\w.:=+/@-]{1,128}$/;
 
+/** Start of the new ids of this thread. */
+const THREAD = takeRandomText(6, 'base64url');
+
 /**
  * Returns the id of the caller, or of a proxy in front, if it is well-formed and does not look like a token
  * or a key; otherwise a new id: short, unique with high probability, and random, because a counter would tell
@@ -14,7 +17,7 @@ const ADOPTABLE = /^[\w.:=+/@-]{1,128}$/;
  */
 export function requestId(message?: IncomingMessage): string {
   const sent = message?.headers['x-request-id'];
-  return typeof sent === 'string' && isAdoptable(sent) ? sent : takeRandomText(12, 'base64url');
+  return typeof sent === 'string' && isAdoptable(sent) ? sent : `${THREAD}${takeRandomText(9, 'base64url')}`;
 }
 
 function isAdoptable(id: string): boolean {
