@@ -2,7 +2,7 @@
 // workspace and environment.
 
 import assert from 'node:assert/strict';
-import { afterEach, before, describe, it } from 'node:test';
+import { afterEach, before, beforeEach, describe, it } from 'node:test';
 import { permissions } from '../../src/domain/api-token.ts';
 import { limits } from '../../src/domain/field.ts';
 import { copyApiToken } from '../support/api-token.ts';
@@ -524,16 +524,25 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
   });
 
   describe('last_used_at', () => {
-    const hourOf = (aheadMs: number) => {
-      const now = Date.now() + aheadMs;
+    /** How far ahead half past the next hour is, so that no test runs across a full hour. */
+    let halfPastMs = 0;
+    const setHour = (hours: number) => {
+      service.clockAheadMs = halfPastMs + hours * HOUR_MS;
+    };
+    const hourAt = (hours: number) => {
+      const now = Date.now() + halfPastMs + hours * HOUR_MS;
       return new Date(now - (now % HOUR_MS)).toISOString();
     };
+    beforeEach(() => {
+      halfPastMs = HOUR_MS - (Date.now() % HOUR_MS) + HOUR_MS / 2;
+      setHour(0);
+    });
     const lastUsed = async (id: number) => (await read(id)).last_used_at;
 
     it('is the hour of the last use, written on shutdown at the latest', async () => {
       const { id, token } = await create();
       assert.equal(await lastUsed(id), null);
-      const hour = hourOf(0);
+      const hour = hourAt(0);
       await use(token);
       await service.restart();
       assert.equal(await lastUsed(id), hour);
@@ -547,43 +556,43 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
       await call('DELETE', `/${dead.id}`);
       await use(dead.token);
       await service.writeUsage();
-      assert.equal(await lastUsed(id), hourOf(0));
+      assert.equal(await lastUsed(id), hourAt(0));
       assert.equal(await lastUsed(dead.id), null);
     });
 
     it('moves to each later hour, and never back', async () => {
       const { id, token } = await create();
       for (const hours of [1, 3]) {
-        service.clockAheadMs = hours * HOUR_MS;
+        setHour(hours);
         await use(token);
         await service.writeUsage();
-        assert.equal(await lastUsed(id), hourOf(hours * HOUR_MS));
+        assert.equal(await lastUsed(id), hourAt(hours));
       }
-      const latest = hourOf(3 * HOUR_MS);
-      service.clockAheadMs = 2 * HOUR_MS;
+      const latest = hourAt(3);
+      setHour(2);
       await use(token);
       await service.restart();
-      service.clockAheadMs = 0;
+      setHour(0);
       await use(token);
       await service.writeUsage();
       assert.equal(await lastUsed(id), latest);
       // Simulates a process with a slow clock that collected the use before the later one was written.
       const { store } = service.app.context;
-      await store.write({ kind: 'markApiTokensUsed', apiTokenIds: [id], at: Date.parse(hourOf(0)) });
+      await store.write({ kind: 'markApiTokensUsed', apiTokenIds: [id], at: Date.parse(hourAt(0)) });
       assert.equal(await lastUsed(id), latest);
     });
 
     it('is written under the hour in which it was collected', async () => {
       const { id, token } = await create();
       const other = await create();
-      const hour = hourOf(0);
+      const hour = hourAt(0);
       await use(token);
-      service.clockAheadMs = HOUR_MS;
+      setHour(1);
       await use(other.token);
       await service.writeUsage();
-      service.clockAheadMs = 0;
+      setHour(0);
       assert.equal(await lastUsed(id), hour);
-      assert.equal(await lastUsed(other.id), hourOf(HOUR_MS));
+      assert.equal(await lastUsed(other.id), hourAt(1));
     });
   });
 });
