@@ -78,4 +78,17 @@ export const catalogueCases: readonly HostileCase[] = [
       return [{ connections: 32, request: () => request }];
     },
   },
+  {
+    // A small request that is compared with every stored document.
+    name: 'catalogues-kept-in-plans',
+    prepare: async (attacker) => {
+      await attacker.putAllowed(namesOf('/v1/data-sources/source', DATA_SOURCES), () => ({
+        schema_id: 'schema',
+        name: 'Source',
+      }));
+      const path = '/v1/config?dry_run=true';
+      const request = attacker.request('PUT', path, '{"version":1,"data_sources":{}}');
+      return [{ connections: 256, request: () => request }];
+    },
+  },
 ];
