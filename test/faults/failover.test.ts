@@ -107,7 +107,7 @@ describe('A former primary that starts again beside its successor', () => {
       await standby.promote();
       await site.waitForRecovery();
       await primary.start();
-      // Nobody waits for its commits: it would acknowledge changes.
+      // Without a synchronous standby, it would acknowledge changes.
       await primary.run("alter system set synchronous_standby_names = ''");
       await primary.run('select pg_reload_conf()');
       const accepts = new RegExp(`^failed +server +${second.host} accepts changes too`, 'm');

@@ -54,7 +54,7 @@ export interface FormContent {
   title: string;
   /** The title if absent. */
   heading?: string;
-  /** What the form is about, below the heading. */
+  /** Subject of the form, below the heading. */
   subject?: Html;
   /** Content between the heading and the form. */
   text?: Html;

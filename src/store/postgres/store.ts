@@ -17,7 +17,7 @@ interface PostgresStore extends Store {
   connections(): ConnectionCounts;
 }
 
-/** What every pool of the process has to know about the servers. */
+/** Facts about the servers that all pools of the process share. */
 export interface ServerFacts {
   isCitus: boolean;
   /** Index of the URL of the primary. */
