@@ -10,6 +10,7 @@ import {
   type WebhookEndpointKey,
 } from '../domain/webhook-endpoint/delivery.ts';
 import type { Context } from '../operations/context.ts';
+import { readForScrape } from '../operations/machinery/read-for-scrape.ts';
 import type { DeliveryContext } from '../operations/webhook-endpoint/delivery.ts';
 import { withDeadline } from '../scheduling/timeout.ts';
 import { WebhookEndpointLog } from './endpoint-log.ts';
@@ -34,8 +35,6 @@ const POLL_MS = 1_000;
 /** Maximum poll interval while nothing is pending. */
 const MAX_POLL_MS = 5_000;
 const MAX_COUNTED = 10_000;
-/** Less than the timeout of a scrape, whatever the timeouts of the database. */
-const COUNT_MS = 2_000;
 
 /** Time to store the outcomes of completed attempts after the others were aborted. */
 const STORING_MS = 1_000;
@@ -115,8 +114,7 @@ export class WebhookDispatcher {
 
   /** Counts the pending deliveries of all processes, up to `MAX_COUNTED`; for metrics. */
   countPending(): Promise<number> {
-    const store = this.#context.store.until(performance.now() + COUNT_MS);
-    return store.inTime(store.read({ kind: 'countPendingDeliveries', atMost: MAX_COUNTED }));
+    return readForScrape(this.#context.store, { kind: 'countPendingDeliveries', atMost: MAX_COUNTED });
   }
 
   /**

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { postgres } from '../support/database.ts';
+import { postgres, type TestDatabase } from '../support/database.ts';
 import { Installation } from '../support/faults/installation.ts';
 import { parameterStatus } from '../support/faults/protocol.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
@@ -37,20 +37,28 @@ for (const [title, stopPrimary] of [
   });
 }
 
+/** Returns the database of the primary, with all hosts in its URL. */
+function databaseOn(
+  { database }: DedicatedServer,
+  hosts: readonly DedicatedServer[],
+  parameters = '',
+): TestDatabase {
+  const url = database.url.replace(hostOf({ database }), hosts.map(hostOf).join(','));
+  return { ...database, env: { ...database.env, DATABASE_URL: `${url}${parameters}` } };
+}
+
+function hostOf({ database }: Pick<DedicatedServer, 'database'>): string {
+  return new URL(database.url).host;
+}
+
 describe('A failover without a proxy, to another host of DATABASE_URL', () => {
   for (const how of ['clean', 'crash'] as const) {
     it(`loses no acknowledged change, and needs no manual step after the promotion: ${how}`, async (test) => {
       const primary = await DedicatedServer.start();
       const standby = await primary.startStandby();
       try {
-        const [first, second] = [primary, standby].map(({ database }) => new URL(database.url)) as [URL, URL];
         // Lists the standby first: a process must find the primary at its start too.
-        const hosts = `${second.host},${first.host}`;
-        const url = primary.database.url.replace(first.host, hosts);
-        const database = {
-          ...primary.database,
-          env: { ...primary.database.env, DATABASE_URL: `${url}?target_session_attrs=read-write` },
-        };
+        const database = databaseOn(primary, [standby, primary], '?target_session_attrs=read-write');
         await using site = await Installation.start({ processes: 2, database, proxied: false });
         {
           using callers = site.callers();
@@ -98,9 +106,7 @@ describe('A former primary that starts again beside its successor', () => {
     const primary = await DedicatedServer.start();
     const standby = await primary.startStandby();
     try {
-      const [first, second] = [primary, standby].map(({ database }) => new URL(database.url)) as [URL, URL];
-      const DATABASE_URL = primary.database.url.replace(first.host, `${first.host},${second.host}`);
-      const database = { ...primary.database, env: { ...primary.database.env, DATABASE_URL } };
+      const database = databaseOn(primary, [primary, standby]);
       await using site = await Installation.start({ processes: 2, database, proxied: false });
       using callers = site.callers();
       await primary.stop('crash');
@@ -110,7 +116,7 @@ describe('A former primary that starts again beside its successor', () => {
       // Without a synchronous standby, it would acknowledge changes.
       await primary.run("alter system set synchronous_standby_names = ''");
       await primary.run('select pg_reload_conf()');
-      const accepts = new RegExp(`^failed +server +${second.host} accepts changes too`, 'm');
+      const accepts = new RegExp(`^failed +server +${hostOf(standby)} accepts changes too`, 'm');
       const { code, stdout } = await run(site.folder, ['doctor'], { env: site.env });
       assert.equal(code, 65);
       assert.match(stdout, accepts);
@@ -135,9 +141,7 @@ describe('A former primary that starts again while no request arrives', () => {
     const primary = await DedicatedServer.start();
     const standby = await primary.startStandby();
     try {
-      const [first, second] = [primary, standby].map(({ database }) => new URL(database.url)) as [URL, URL];
-      const DATABASE_URL = primary.database.url.replace(first.host, `${first.host},${second.host}`);
-      const database = { ...primary.database, env: { ...primary.database.env, DATABASE_URL } };
+      const database = databaseOn(primary, [primary, standby]);
       await using site = await Installation.start({ database, env: { UGS_THREADS: '4' }, proxied: false });
       // Each on a connection of its own, so that all threads get some.
       const createAll = (name: string) =>

@@ -2,9 +2,7 @@
 // another user's transaction.
 
 import type { BatchingStore } from '../../store/batching-store.ts';
-
-/** Less than the timeout of a scrape, whatever the timeouts of the database. */
-const QUERY_MS = 2_000;
+import { readForScrape } from '../machinery/read-for-scrape.ts';
 
 export class FeedDelay {
   readonly #store: BatchingStore;
@@ -17,8 +15,7 @@ export class FeedDelay {
 
   /** Returns milliseconds, at most those since the first call. Throws `StoreUnavailable`. */
   async measure(): Promise<number> {
-    const store = this.#store.until(performance.now() + QUERY_MS);
-    const transaction = await store.inTime(store.read({ kind: 'findFeedBlocker' }));
+    const transaction = await readForScrape(this.#store, { kind: 'findFeedBlocker' });
     const now = performance.now();
     if (transaction === null) this.#blocker = null;
     else if (transaction !== this.#blocker?.transaction) this.#blocker = { transaction, seenAt: now };
