@@ -27,8 +27,11 @@ interface Customer {
   parent_schema_datasource_mapping: object | null;
 }
 
-/** Fake of Explo that lists its customers in pages smaller than requested. */
+/** Fake of Explo that lists its customers in pages smaller than requested, and limits the requests. */
 class Explo {
+  /** Requests until one is refused. */
+  requestsLeft = 2;
+
   /** Name of the member with their number; earlier versions of Explo's documentation have another one. */
   total = 'total_count';
   readonly customers: Customer[] = Array.from({ length: CUSTOMERS }, (_, index) => ({
@@ -49,6 +52,9 @@ class Explo {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://explo');
     const isKnown = request.headers['explo-authorization'] === `Token ${EXPLO_TOKEN}`;
     if (pathname !== '/v2/api/customers/' || !isKnown) return response.writeHead(403).end();
+    const hasSize = ['page_size', 'pageSize'].every((name) => searchParams.get(name) === '1000');
+    if (!hasSize) return response.writeHead(400).end();
+    if (this.requestsLeft-- === 0) return response.writeHead(429, { 'retry-after': '1' }).end();
     const start = (Number(searchParams.get('page')) - 1) * PAGE_SIZE;
     const customers = this.customers.slice(start, start + PAGE_SIZE);
     return response.end(JSON.stringify({ [this.total]: this.customers.length, results: { customers } }));
