@@ -163,6 +163,19 @@ describeOnEachDatabase('GET /api/user', (database) => {
     );
   });
 
+  it('returns uncompressed JSON, whatever the request accepts', async () => {
+    const headers = { accept: 'application/xml, text/html', 'accept-encoding': 'gzip, br, zstd' };
+    for (const [body, status, type] of [
+      [{ user_group_id: 'accepted', name: 'A', properties: { text: 'x'.repeat(10_000) } }, 200, 'json'],
+      [{ user_group_id: 'missing' }, 404, 'problem+json'],
+    ] as const) {
+      const response = await service.get(body, { headers });
+      assert.equal(response.status, status);
+      assert.equal(response.headers['content-type'], `application/${type}; charset=utf-8`);
+      assert.equal(response.headers['content-encoding'], undefined);
+    }
+  });
+
   it('is also served at /api/user/ with a trailing slash, like the update and the rotation', async () => {
     const call = (method: string, body: object) => service.call(method, '/api/user/', body);
     const created = await call('GET', { user_group_id: 'slash', name: 'Slash' });
