@@ -31,12 +31,16 @@ export function similarName(unknown: string, known: readonly string[]): string |
   return best;
 }
 
-/** Suggests a field or a parameter. No request sets the environment, so no known name is similar to it. */
+/**
+ * Suggests a field or a parameter. No request sets the environment, so no known name is similar to it. Responses name
+ * the id of a user group differently.
+ */
 export function suggestField(
   unknown: string,
   known: readonly string[],
   environmentSource = 'the API token',
 ): string {
+  if (unknown === 'provided_id' && known.includes('user_group_id')) return didYouMean('user_group_id');
   const isEnvironment = unknown === 'api_environment_tag' || unknown === 'environment';
   return isEnvironment ? `: ${environmentSource} determines the environment` : suggest(unknown, known);
 }

@@ -25,6 +25,11 @@ describe('a suggestion', () => {
     assert.match(suggest('mapping'.padEnd(100_000, 'x'), known), /^ \(the most similar is /);
   });
 
+  it('is the name in requests of the id that responses call provided_id', () => {
+    assert.equal(suggestField('provided_id', ['user_group_id', ...known]), ' (did you mean user_group_id?)');
+    assert.match(suggestField('provided_id', known), /^ \(the most similar is properties;/);
+  });
+
   it('says what determines the environment', () => {
     for (const field of ['environment', 'api_environment_tag']) {
       assert.equal(suggestField(field, known), ': the API token determines the environment');
