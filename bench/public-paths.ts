@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { DatabaseTokenIssuer } from '../reliability/support/token-issuer.ts';
 import { printTable } from '../src/commands/output.ts';
+import { MAX_KEPT_CHARACTERS } from '../src/console/request/interrupted-form.ts';
 import { sqlite, type TestDatabase } from '../test/support/database.ts';
 import { send } from '../test/support/http.ts';
 import { eventually, WITHOUT_FAILURE_LIMIT } from '../test/support/process.ts';
@@ -65,6 +66,11 @@ async function requestsOf(url: string, admin: string): Promise<Record<string, st
     'POST /console/sign-in, invalid token': post('/console/sign-in', form, 'api_token=invalid'),
     'POST /console/sign-in, 60 KB': post('/console/sign-in', form, `api_token=${'x'.repeat(60_000)}`),
     'GET /console/user-groups, no session': get('/console/user-groups'),
+    'POST /console/…, no session, 1 MB': post(
+      '/console/user-groups/a/review',
+      form,
+      `name=${'%3C'.repeat(MAX_KEPT_CHARACTERS - 4)}`,
+    ),
     'GET /console/assets/…': get(htmx),
     'unknown path (404)': get('/nothing/here'),
     'unknown method (405)': head('DELETE', '/v1/resolve', []),

@@ -15,7 +15,7 @@ const LOCKED = 1;
 const CONTENDED = 2;
 
 interface WindowCount {
-  /** Including this one. */
+  /** Including what was added. */
   count: number;
   /** Seconds until the window of the key ends. */
   secondsLeft: number;
@@ -42,12 +42,13 @@ export class WindowCounts {
     this.#sets = this.#entries.length / ENTRY / WAYS;
   }
 
-  /** Counts one more for the text. `nowMs` is the clock of `monotonicMs`. */
-  add(text: string, nowMs = monotonicMs()): WindowCount {
+  /** Counts `more` for the text. `nowMs` is the clock of `monotonicMs`. */
+  add(text: string, nowMs = monotonicMs(), more = 1): WindowCount {
     const key = this.#hashKey(text);
     this.#acquire();
     const at = this.#find(key, nowMs);
-    const count = ++this.#entries[at + 2]!;
+    this.#entries[at + 2]! += more;
+    const count = this.#entries[at + 2]!;
     const endsAt = this.#entries[at + 1]! + WINDOW_MS;
     this.#release();
     return { count, secondsLeft: Math.max(1, Math.ceil((endsAt - nowMs) / 1_000)) };

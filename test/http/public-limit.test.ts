@@ -145,6 +145,23 @@ describeOnEachDatabase(
       assert.equal((await get(address, '/', { accept: 'text/html' })).status, 429);
     });
 
+    it('counts a large form without a session, or one with many fields, as several pages', async () => {
+      const forms: [address: string, form: URLSearchParams, accepted: number][] = [
+        ['198.51.100.16', new URLSearchParams({ name: 'Customer' }), LIMIT],
+        ['198.51.100.17', new URLSearchParams({ name: 'x'.repeat(20_000) }), LIMIT / 2],
+        ['198.51.100.18', new URLSearchParams(Array(150).fill(['a', ''])), LIMIT / 2],
+        ['198.51.100.19', new URLSearchParams({ name: 'x'.repeat(100_000) }), 0],
+      ];
+      for (const [address, form, accepted] of forms) {
+        const headers = { 'x-forwarded-for': address, 'sec-fetch-site': 'same-origin' };
+        for (let sent = 0; sent <= accepted; sent++) {
+          const path = '/console/user-groups/a/review';
+          const { status } = await site.service.call('POST', path, form, { token: null, headers });
+          assert.equal(status, sent < accepted ? 401 : 429, `${address}, form ${sent}`);
+        }
+      }
+    });
+
     it('never applies to health checks, or to a person who has signed in', async () => {
       const address = '198.51.100.14';
       await statusesOf(address, [...beyond('/docs'), ...beyond('/nothing')]);

@@ -4,6 +4,7 @@
 
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../domain/api-token.ts';
+import { GRACE_MS } from '../../operations/machinery/cpu-queue.ts';
 import { permit } from '../../operations/refusals.ts';
 import { Problem } from '../../problem.ts';
 import { UNKNOWN_TENANT } from '../../scheduling/fair-queue.ts';
@@ -28,6 +29,9 @@ export const MAX_KEPT_CHARACTERS = Math.floor(MAX_FORM_CHARACTERS / 2);
 /** Leaves room for the other fields of the form that carries it. */
 const MAX_SEALED_CHARACTERS = MAX_FORM_CHARACTERS - 4_096;
 const MAX_AGE_MS = 3_600_000;
+/** Characters of a form that take as long as a small page, and characters that take as long as a field. */
+const PAGE_CHARACTERS = 16_384;
+const FIELD_CHARACTERS = 128;
 const sealed = new Sealed<[url: string, at: number, entries: Form['entries']]>('console-form');
 
 /** Does not use the database, which may be what is unavailable. */
@@ -60,11 +64,19 @@ function openKept({ options: { context }, request }: Exchange, text: string): Fo
   return url === request.url && context.clock() - keptAt < MAX_AGE_MS ? new Form(entries) : null;
 }
 
+/** Returns the number of small pages that take as long as the form, beside the one that is counted already. */
+function pagesOf({ size, entries }: Form): number {
+  return Math.floor((size + entries.length * FIELD_CHARACTERS) / PAGE_CHARACTERS);
+}
+
 /** Asks a person without a session to sign in, and keeps what was typed. */
 export async function continueForm(exchange: Exchange): Promise<Response> {
   const { options, request, reply } = exchange;
   const form = await receiveForm(options, request, UNKNOWN_TENANT, MAX_KEPT_BYTES);
+  options.publicLimit?.countPage(request.raw, pagesOf(form));
   if (form.has(API_TOKEN)) return signInAgain(exchange, form);
+  // A large form is not read and encrypted in one turn of the event loop.
+  await options.context.cpu.turn(form.size, GRACE_MS);
   const view = signInAgainView(request, keptText(exchange, form));
   return sendView(request, reply, await options.assets(), { ...view, status: 401 });
 }

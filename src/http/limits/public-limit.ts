@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type BlockList, isIPv6 } from 'node:net';
 import { Problem } from '../../problem.ts';
+import { monotonicMs } from '../../scheduling/monotonic-ms.ts';
 import { WindowCounts } from '../../scheduling/window-counts.ts';
 import { findClientAddress } from '../request/client-address.ts';
 import { httpStatus } from '../response/problem.ts';
@@ -53,9 +54,9 @@ export class PublicLimit {
     );
   }
 
-  /** Counts a request for a page. Throws `rate_limited`. */
-  countPage(request: IncomingMessage): void {
-    const seconds = this.#secondsBeyond(this.#pages, request);
+  /** Counts a request for a page, or one that takes as long as several. Throws `rate_limited`. */
+  countPage(request: IncomingMessage, pages = 1): void {
+    const seconds = this.#secondsBeyond(this.#pages, request, pages);
     if (seconds === null) return;
     throw new Problem(
       'rate_limited',
@@ -65,9 +66,9 @@ export class PublicLimit {
   }
 
   /** Counts the request; returns the seconds until the next minute if it exceeds the limit, otherwise null. */
-  #secondsBeyond(requests: WindowCounts, request: IncomingMessage): number | null {
+  #secondsBeyond(requests: WindowCounts, request: IncomingMessage, more = 1): number | null {
     const network = networkPrefix(findClientAddress(request, this.#trustedProxies));
-    const { count, secondsLeft } = requests.add(network);
+    const { count, secondsLeft } = requests.add(network, monotonicMs(), more);
     return count <= this.#perMinute ? null : secondsLeft;
   }
 }
