@@ -65,6 +65,17 @@ export const catalogueCases: readonly HostileCase[] = [
     },
   },
   {
+    // Changes that wait for each other, and add up the whole catalogue.
+    name: 'catalogues-many-replaced',
+    prepare: async (attacker) => {
+      const paths = namesOf('/v1/data-sources/source', DATA_SOURCES);
+      await attacker.putAllowed(paths, () => ({ schema_id: 'schema', name: 'Source' }));
+      const bodyOf = (index: number) => JSON.stringify({ schema_id: 'schema', name: `Source ${index}` });
+      const request = (index: number) => attacker.request('PUT', paths[index % paths.length]!, bodyOf(index));
+      return [{ connections: 64, request }];
+    },
+  },
+  {
     // A small request whose response would have the whole catalogue.
     name: 'catalogues-deleted-in-plans',
     prepare: async (attacker) => {
