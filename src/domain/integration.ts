@@ -102,7 +102,7 @@ export function storedIntegration({ body }: Pick<Document, 'body'>): Integration
   const { members } = parseTree(body) as JsonObject;
   const { type, ttl_seconds, settings, unrestricted } = JSON.parse(body) as SchemaMembers<
     typeof integrationFields,
-    keyof typeof integrationFields
+    'type'
   >;
   const claims = members.get('"claims"') as JsonObject;
   return {

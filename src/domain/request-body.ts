@@ -13,7 +13,7 @@ import {
   parseStrictJsonInParts,
 } from './json/strict-json.ts';
 import { canonicalText } from './json-schema/value.ts';
-import type { SchemaMembers } from './schema-value.ts';
+import { defaultsOf, type SchemaMembers } from './schema-value.ts';
 import { suggestField } from './suggest.ts';
 
 /** The schema of a body, and its conversion to the value that an operation accepts. */
@@ -135,8 +135,8 @@ interface BodyDefinition<Body, Fields = Record<string, object>, Required = strin
   /** A better message than the schema's for a known mistake. */
   hint?: (value: object) => string | undefined;
   convert: (document: JsonDocument<SchemaMembers<Fields, Required>>) => Body;
-  /** The value of an empty body. If absent, a body is required. */
-  empty?: Body;
+  /** Whether an empty body stands for an empty object; otherwise a body is required. */
+  isOptional?: true;
 }
 
 export function bodyType<
@@ -153,30 +153,31 @@ export function bodyType<
   // Creating an error object for each of thousands of unknown fields would cost more than parsing.
   const { additionalProperties: _, ...known } = schema;
   const compiled = compileOnce(known);
-  const { name, empty, maxLevels = MAX_LEVELS } = definition;
+  const addDefaults = defaultsOf(definition.fields);
+  const { name, isOptional = false, maxLevels = MAX_LEVELS } = definition;
   const convert = (document: JsonDocument): Body => {
     const check = compiled();
     const isValid = check(document.value);
     const unknown = unknownFields(document.value, definition.fields);
     if (!isValid || unknown.length > 0)
       throw refusal(check.errors ?? [], unknown, document.value, definition);
+    addDefaults(document.value as object);
     // The only cast: the value has passed the checks of the schema that its type comes from.
     return definition.convert(document as JsonDocument<SchemaMembers<Fields, Required>>);
   };
   return {
     name,
     schema,
-    isRequired: empty === undefined,
+    isRequired: !isOptional,
     read: (bytes, maxMembers) =>
-      bytes.length === 0 && empty !== undefined
-        ? empty
-        : convert(parseStrictJson(bytes, maxLevels, maxMembers)),
+      convert(parseStrictJson(bytes.length === 0 && isOptional ? NO_FIELDS : bytes, maxLevels, maxMembers)),
     readInParts: function* (bytes, part) {
       return convert(yield* parseStrictJsonInParts(bytes, maxLevels, part));
     },
   };
 }
 
+const NO_FIELDS = Buffer.from('{}');
 const NONE: readonly string[] = [];
 
 function unknownFields(value: unknown, known: Readonly<Record<string, object>>): readonly string[] {

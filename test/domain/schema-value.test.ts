@@ -14,7 +14,7 @@ const fields = {
 } as const;
 
 describe('The type of a request', () => {
-  it('is that of the schema of its body, in which a field with a default is optional', () => {
+  it('is that of the schema of its body, whose fields are optional unless they are required or have a default', () => {
     const body = bodyType({
       name: 'Test',
       fields,
@@ -22,11 +22,11 @@ describe('The type of a request', () => {
       convert: ({ value }) => {
         const text: string = value.text;
         const choice: 'x' | 'y' = value.choice;
-        const count: number | undefined = value.count;
+        const count: number = value.count;
         const nullable: string | null | undefined = value.nullable;
         const list: readonly number[] = value.list;
         // @ts-expect-error: may be absent
-        const present: number = value.count;
+        const present: string | null = value.nullable;
         // @ts-expect-error: no text
         const wrong: string = value.list;
         // @ts-expect-error: in no schema
@@ -35,14 +35,14 @@ describe('The type of a request', () => {
       },
     });
     const { text, choice, count, list } = body.read(Buffer.from('{"text":"a","choice":"y","list":[1]}'));
-    assert.deepEqual({ text, choice, count, list }, { text: 'a', choice: 'y', count: undefined, list: [1] });
+    assert.deepEqual({ text, choice, count, list }, { text: 'a', choice: 'y', count: 1, list: [1] });
   });
 
   it('is that of the schemas of its parameters, which are optional unless they have a default', () => {
     const query = queryType({
       parameters: { text: fields.text, count: fields.count, limit: { type: 'integer', default: 50 } },
       convert: (values) => {
-        const count: number | undefined = values.count;
+        const count: number = values.count;
         const limit: number = values.limit;
         // @ts-expect-error: may be absent
         const text: string = values.text;

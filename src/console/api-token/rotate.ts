@@ -1,5 +1,4 @@
 import { type ApiToken, apiTokenTextTag } from '../../domain/api-token.ts';
-import { apiTokenGracePeriodSeconds } from '../../domain/field.ts';
 import { apiTokenRotationBody } from '../../http/endpoints/api-token/rotate.ts';
 import { rotateApiToken } from '../../operations/api-token/api-token.ts';
 import { choiceField } from '../form/fields.ts';
@@ -18,12 +17,9 @@ export const apiTokenRotation = formPages({
   initial: () => ({ grace_period_seconds: HOUR }),
   act: async (call) => {
     const { context, caller, form } = call;
-    const { grace_period_seconds: seconds = apiTokenGracePeriodSeconds.default } = await readForm(
-      context,
-      form,
-      apiTokenRotationBody,
-      () => ({ grace_period_seconds: numberMember(form, 'grace_period_seconds') }),
-    );
+    const { grace_period_seconds: seconds } = await readForm(context, form, apiTokenRotationBody, () => ({
+      grace_period_seconds: numberMember(form, 'grace_period_seconds'),
+    }));
     const { apiTokenId } = await apiTokenIn(call);
     const issued = await rotateApiToken(context, caller, apiTokenId, seconds, versionIn(form));
     if (!isOfSession(call, issued.apiToken)) return issuedTokenView(issued, 'Rotated.');

@@ -54,7 +54,7 @@ export const signingKeyRotation = formPages({
   ...shared,
   path: '/integrations/-/signing-keys/rotate',
   act: async ({ context, caller, form }) => {
-    const { revoke = false } = await readForm(context, form, signingKeyRotationBody, () => ({
+    const { revoke } = await readForm(context, form, signingKeyRotationBody, () => ({
       revoke: String(form.has('revoke')),
     }));
     await rotateKeySet(context, caller, { revoke, precondition: preconditionIn(form) });

@@ -74,7 +74,7 @@ export const dataSourceBody = bodyType({
   fields: dataSourceFields,
   required: ['schema_id', 'name'],
   convert: ({ value, members }): DataSourceBody => {
-    const { schema_id: schemaId, name, attributes, user_group_id: reservedFor = null } = value;
+    const { schema_id: schemaId, name, attributes, user_group_id: reservedFor } = value;
     const text = members.get('attributes') ?? EMPTY_OBJECT;
     checkAttributes(attributes, text);
     return { schemaId, name, attributes: text, reservedFor };

@@ -83,7 +83,7 @@ function parseIntegration({
   value,
   members,
 }: JsonDocument<SchemaMembers<typeof sentFields, 'type'>>): IntegrationBody {
-  const { type, settings = {}, secret } = value;
+  const { type, settings, secret } = value;
   refuseFields(settingsChecks.get(type)!(settings, ['settings']));
   const text = integrationText(members);
   const integration = storedIntegration({ body: text });

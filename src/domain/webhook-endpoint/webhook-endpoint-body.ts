@@ -35,5 +35,5 @@ export const webhookEndpointBody = bodyType({
   name: 'WebhookEndpoint',
   fields: webhookEndpointFields,
   required: ['url', 'event_types'],
-  convert: ({ value }): WebhookEndpointBody => ({ enabled: true, ...value }),
+  convert: ({ value }): WebhookEndpointBody => value,
 });

@@ -2,7 +2,7 @@
 // parameters, which lenient decoders ignore.
 
 import { valueCheck } from '../../domain/request-body.ts';
-import type { SchemaMembers } from '../../domain/schema-value.ts';
+import { defaultsOf, type SchemaMembers } from '../../domain/schema-value.ts';
 import { suggestField } from '../../domain/suggest.ts';
 import { truncate } from '../../domain/truncate.ts';
 import { Problem } from '../../problem.ts';
@@ -26,20 +26,12 @@ interface ParameterSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** Names of the parameters with a default: they always have a value. */
-type Defaulted<Parameters> = {
-  [Name in keyof Parameters]: Parameters[Name] extends { readonly default: unknown } ? Name : never;
-}[keyof Parameters];
-
-/** The values of parameters. */
-export type QueryValues<Parameters> = SchemaMembers<Parameters, Defaulted<Parameters>>;
-
 export function queryType<Query, const Parameters extends Record<string, ParameterSchema>>(definition: {
   parameters: Parameters;
-  convert: (values: QueryValues<Parameters>) => Query;
+  convert: (values: SchemaMembers<Parameters>) => Query;
 }): QueryType<Query> {
   const { parameters, convert } = definition;
-  const defaults = Object.entries(parameters).filter(([, schema]) => 'default' in schema);
+  const addDefaults = defaultsOf(parameters);
   const checks = new Map(
     Object.entries(parameters).map(([name, schema]) => [name, { schema, check: valueCheck(schema) }]),
   );
@@ -60,9 +52,9 @@ export function queryType<Query, const Parameters extends Record<string, Paramet
       if (violation !== null) throw invalid(`The parameter ${name} ${violation}${hint}.`);
       values[name] = value;
     }
-    for (const [name, schema] of defaults) values[name] ??= schema.default;
+    addDefaults(values);
     // The only cast: each value has passed the check of the schema that its type comes from.
-    return convert(values as QueryValues<Parameters>);
+    return convert(values as SchemaMembers<Parameters>);
   };
   return { parameters, read };
 }

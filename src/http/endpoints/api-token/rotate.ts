@@ -12,7 +12,7 @@ export const apiTokenRotationBody = bodyType({
   fields: { grace_period_seconds: field.apiTokenGracePeriodSeconds },
   required: [],
   convert: ({ value }) => value,
-  empty: {},
+  isOptional: true,
 });
 
 export const rotate = endpoint({
@@ -23,7 +23,7 @@ export const rotate = endpoint({
   purpose: 'rotate API tokens',
   body: apiTokenRotationBody,
   handle: async ({ context, caller, body, request }) => {
-    const { grace_period_seconds: seconds = field.apiTokenGracePeriodSeconds.default } = body;
+    const { grace_period_seconds: seconds } = body;
     const { apiToken, token } = await rotateApiToken(context, caller, apiTokenIdParameter(request), seconds);
     return successBody({ api_token: apiTokenJson(apiToken, token, context.clock()) });
   },

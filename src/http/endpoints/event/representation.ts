@@ -4,10 +4,10 @@ import { type EventTarget, eventTypes, type TargetType, targetTypes } from '../.
 import { EVENT_BYTES } from '../../../domain/event/quota.ts';
 import * as field from '../../../domain/field.ts';
 import { parseInstant } from '../../../domain/instant.ts';
+import type { SchemaMembers } from '../../../domain/schema-value.ts';
 import type { EventQuery, EventsPage } from '../../../operations/event/list.ts';
 import { successExample } from '../../description.ts';
 import { jsonArray, raw, successBody } from '../../json.ts';
-import type { QueryValues } from '../../request/query.ts';
 import { objectSchema, type Schema, successSchema, timestampSchema, titled } from '../../schema.ts';
 
 export const eventParameters = {
@@ -68,7 +68,7 @@ export function eventQuery(
     field: changed,
     request_id: requestId,
     ...values
-  }: QueryValues<typeof eventParameters>,
+  }: SchemaMembers<typeof eventParameters>,
   targetType?: TargetType,
 ): EventQuery {
   const [from, to] = [since, until].map((text) => (text === undefined ? undefined : parseInstant(text)!));

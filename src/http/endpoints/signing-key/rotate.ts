@@ -14,7 +14,7 @@ export const signingKeyRotationBody = bodyType({
   },
   required: [],
   convert: ({ value }) => value,
-  empty: {},
+  isOptional: true,
 });
 
 export const rotateSigningKeys = endpoint({
@@ -24,8 +24,8 @@ export const rotateSigningKeys = endpoint({
   permissions: ['admin'],
   purpose: 'rotate signing keys',
   body: signingKeyRotationBody,
-  handle: async ({ context, caller, body: { revoke = false } }) =>
-    signingKeysBody(context, await rotateKeySet(context, caller, { revoke })),
+  handle: async ({ context, caller, body }) =>
+    signingKeysBody(context, await rotateKeySet(context, caller, body)),
   description: {
     tag: 'Embed tokens',
     summary: 'Rotate the signing keys',

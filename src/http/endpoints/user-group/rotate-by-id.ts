@@ -12,7 +12,7 @@ const body = bodyType({
   fields: { grace_period_seconds: field.gracePeriodSeconds },
   required: [],
   convert: ({ value }) => value,
-  empty: {},
+  isOptional: true,
 });
 
 export const rotateById = endpoint({
