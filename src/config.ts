@@ -344,6 +344,11 @@ export function variableText(setting: Setting<unknown>): string {
 
 type SettingKey = keyof typeof settings;
 
+/** Settings whose values contain a `Secret`. */
+type SecretKey = {
+  [Key in SettingKey]: (typeof settings)[Key] extends { secret: true } ? Key : never;
+}[SettingKey];
+
 /** Values of a command's flags, not parsed yet. */
 export type Flags = Partial<Record<SettingKey, string>>;
 
@@ -413,7 +418,7 @@ export function refuseSharedAddress({ host, port, metricsAddress }: Config): voi
 }
 
 /** Settings as they are sent to another thread, which cannot receive a `Secret`. */
-export type ConfigMessage = Omit<Config, 'databaseUrl' | 'tokenKeys' | 'bootstrapApiToken'> & {
+export type ConfigMessage = Omit<Config, SecretKey> & {
   databaseUrl: { engine: 'sqlite'; path: string } | { engine: 'postgres'; url: string };
   tokenKeys: string;
 };

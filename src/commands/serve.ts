@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { App } from '../app.ts';
-import { allSettings, type Flags, readConfig, type Setting, settings, variableText } from '../config.ts';
+import { allSettings, type Flags, readConfig, variableText } from '../config.ts';
 import { createLog } from '../log.ts';
 import { addHelpSection } from './help-layout.ts';
 import { serveUntilSignal } from './run-until-signal.ts';
@@ -17,11 +17,12 @@ export function serveCommand(): Command {
     if (flag !== undefined)
       command.option(flag, `${meaning} (${variableText(setting)}; default: ${fallback || 'none'})`);
   }
-  const secrets: Setting<unknown>[] = [settings.tokenKeys, settings.bootstrapApiToken];
   addHelpSection(
     command,
     'Secrets:',
-    secrets.map((setting) => [variableText(setting), setting.meaning]),
+    allSettings
+      .filter(({ flag }) => flag === undefined)
+      .map((setting) => [variableText(setting), setting.meaning]),
   );
   return command.action(async (flags: Flags) => {
     const config = readConfig(process.env, flags);
