@@ -7,7 +7,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { RequestEnd } from '../http/request-observer.ts';
 import { problems } from '../http/response/problem.ts';
 import type { ServerMetrics } from '../http/server.ts';
-import { type AuthenticationFailure, authenticationFailure } from '../operations/api-token/authenticate.ts';
+import { authenticationFailure, authenticationFailures } from '../operations/api-token/authenticate.ts';
 import type { Problem } from '../problem.ts';
 import { addGauge, addLabelledGauge } from './gauge.ts';
 import { Histogram, type Series } from './histogram.ts';
@@ -16,7 +16,6 @@ const SECONDS = [0.0003, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 
 /** Methods by index. Node's parser knows more, which count as the first. */
 const METHODS = ['_OTHER', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const MAX_STATUS = 999;
-const FAILURES: readonly AuthenticationFailure[] = ['missing', 'unknown', 'expired', 'revoked'];
 
 /** Series by method and status. */
 type SeriesOfRoute = Map<number, Series>;
@@ -52,7 +51,7 @@ export class HttpMetrics implements ServerMetrics {
     });
     // Starts the series at 0, so that reaching 1 counts as an increase.
     for (const code of Object.keys(problems)) this.#rejections.inc({ code }, 0);
-    for (const reason of FAILURES) this.#authenticationFailures.inc({ reason }, 0);
+    for (const reason of authenticationFailures) this.#authenticationFailures.inc({ reason }, 0);
     addLabelledGauge(registry, {
       name: 'http_server_active_requests',
       help: 'Requests in progress.',

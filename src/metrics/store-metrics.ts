@@ -2,13 +2,13 @@
 
 import type { Registry } from 'prom-client';
 import type { ConnectionCounts } from '../database.ts';
+import type { BatchObserver } from '../store/batcher.ts';
 import type { BatchObservers, Queue } from '../store/batching-store.ts';
 import { addGauge, addLabelledGauge } from './gauge.ts';
 import { Histogram } from './histogram.ts';
 
 const SECONDS = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3];
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
-const QUEUES: readonly Queue[] = ['read', 'list', 'write'];
 
 /** Returns an observer for the batches of each queue. */
 export function batchMetrics(registry: Registry): BatchObservers {
@@ -22,15 +22,14 @@ export function batchMetrics(registry: Registry): BatchObservers {
     help: 'Duration of a batch in the database, including failed ones.',
     buckets: SECONDS,
   });
-  const observers = QUEUES.map((queue) => {
+  const observer = (queue: Queue): BatchObserver => {
     const [size, duration] = [sizes.series({ queue }), durations.series({ queue })];
-    const observe = (items: number, durationMs: number): void => {
+    return (items, durationMs) => {
       size.observe(items);
       duration.observe(durationMs / 1_000);
     };
-    return [queue, observe] as const;
-  });
-  return Object.fromEntries(observers) as unknown as BatchObservers;
+  };
+  return { read: observer('read'), list: observer('list'), write: observer('write') };
 }
 
 export function addConnections(registry: Registry, counts: () => ConnectionCounts): void {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { statSync, utimesSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { Counter as PromCounter, Histogram as PromHistogram, Registry } from 'prom-client';
@@ -72,6 +72,16 @@ describeOnEachDatabase('metrics', (database) => {
     });
     if (error) t.skip('promtool is not installed: apt install prometheus');
     else assert.deepEqual([status, String(stdout), String(stderr)], [0, '', '']);
+  });
+
+  it('are all in the reference, but for those of prom-client', async () => {
+    const reference = readFileSync(new URL('../../docs/reference.md', import.meta.url), 'utf8');
+    const names = [...(await scrape()).text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!);
+    const own = names.filter((name) => !/^(?:nodejs|process)_/.test(name));
+    assert.deepEqual(
+      own.filter((name) => !reference.includes(`\n| \`${name}\` | `)),
+      [],
+    );
   });
 
   it('tell whether the process is ready, without any request', async () => {

@@ -6,8 +6,9 @@ import { sameDigest, type TokenDigest } from '../../domain/token.ts';
 import { Problem } from '../../problem.ts';
 import type { Context } from '../context.ts';
 
+export const authenticationFailures = ['missing', 'unknown', 'expired', 'revoked'] as const;
 /** Reason why authentication failed; only for the operator. */
-export type AuthenticationFailure = 'missing' | 'unknown' | 'expired' | 'revoked';
+export type AuthenticationFailure = (typeof authenticationFailures)[number];
 
 export class Unauthenticated extends Problem {
   readonly reason: AuthenticationFailure;
