@@ -6,12 +6,16 @@ import { pipeline } from 'node:stream/promises';
 import { CsvError, type Options, parse } from 'csv-parse';
 import { jsonText, NULL, objectText } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
+import { importedUserGroupBody } from '../domain/user-group/user-group-body.ts';
 import { DataError } from './exit-code.ts';
 import { type BatchLimits, type Line, lineBatches } from './ndjson.ts';
 
-const TEXTS = ['user_group_id', 'name', 'token'];
+const FIELDS = Object.entries(importedUserGroupBody.schema!.properties as Record<string, { type: unknown }>);
+const namesOf = (isText: boolean): string[] =>
+  FIELDS.filter(([, { type }]) => [type].flat().includes('string') === isText).map(([name]) => name);
+const TEXTS = namesOf(true);
 /** Fields whose cells are JSON. */
-const JSON_FIELDS = ['mapping', 'properties', 'suspended'];
+const JSON_FIELDS = namesOf(false);
 const MEMBER = /^(mapping|properties)\.(.+)$/s;
 
 /** Yields batches as `ndjsonBatches` does. Throws `DataError` for a file that is not CSV, or has a column that is not a field. */

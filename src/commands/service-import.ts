@@ -3,7 +3,7 @@
 import { jsonText, NULL, objectText } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { invalidField } from '../domain/request-body.ts';
-import type { UserGroup } from '../domain/user-group/user-group.ts';
+import type { SettableFields, UserGroup } from '../domain/user-group/user-group.ts';
 import type { ImportedUserGroupBody } from '../domain/user-group/user-group-body.ts';
 import { KeyedMutex } from '../operations/machinery/keyed-mutex.ts';
 import { compareFields, orRefusal, previewLineRules } from '../operations/user-group/import.ts';
@@ -18,7 +18,7 @@ const TENANT = { workspaceId: 0, environment: 'Customer' } as const;
 /** Each attempt fails only if the user group was created or deleted in between. */
 const MAX_ATTEMPTS = 5;
 
-interface StoredFields extends Pick<UserGroup, 'name' | 'mapping' | 'properties' | 'suspendedAt'> {
+interface StoredFields extends SettableFields, Pick<UserGroup, 'suspendedAt'> {
   token: string | null;
 }
 
@@ -140,12 +140,12 @@ function userGroupPath(id: string): string {
 
 /** Writes the fields that the line has; `mapping` and `properties` with exact digits. */
 function textOfBody({ userGroupId, name, mapping, properties }: ImportedUserGroupBody): JsonText {
-  return objectText([
-    ['user_group_id', jsonText(userGroupId)],
-    ['name', jsonText(name)],
-    ['mapping', mapping === null ? NULL : mapping],
-    ['properties', properties === null ? NULL : properties],
-  ]);
+  const fields: Record<keyof SettableFields, JsonText | undefined> = {
+    name: jsonText(name),
+    mapping: mapping === null ? NULL : mapping,
+    properties: properties === null ? NULL : properties,
+  };
+  return objectText([['user_group_id', jsonText(userGroupId)], ...Object.entries(fields)]);
 }
 
 function tokenRefused(): LineResult {

@@ -14,7 +14,7 @@ import type { TokenAddress, TokenDigest } from '../domain/token.ts';
 import type { Day, UsageCount, UsagePosition } from '../domain/usage.ts';
 import type { Position, UserGroupList } from '../domain/user-group/cursor.ts';
 import type { Rename } from '../domain/user-group/rename.ts';
-import type { UserGroup, UserGroupKey, VersionTag } from '../domain/user-group/user-group.ts';
+import type { SettableFields, UserGroup, UserGroupKey, VersionTag } from '../domain/user-group/user-group.ts';
 import type { Filterable, ReadFields } from '../domain/user-group/user-group-filter.ts';
 import type {
   Delivery,
@@ -522,10 +522,8 @@ export type ApiTokenRow = ApiToken & { workspaceName: string };
 /** Only an import creates suspended groups. */
 export interface NewUserGroup
   extends Recorded,
-    Pick<
-      UserGroup,
-      'teamId' | 'name' | 'mapping' | 'properties' | 'suspendedAt' | 'tokenDigest' | 'sealedToken'
-    > {
+    SettableFields,
+    Pick<UserGroup, 'teamId' | 'suspendedAt' | 'tokenDigest' | 'sealedToken'> {
   key: UserGroupKey;
   /** The lease of `teamId`. */
   lease: string;
@@ -540,11 +538,8 @@ export interface ImportedUserGroup extends NewUserGroup {
 }
 
 /** Absent fields are unchanged; the version increases only if something changes. */
-export interface UserGroupUpdate extends Recorded {
+export interface UserGroupUpdate extends Recorded, Partial<SettableFields> {
   key: UserGroupKey;
-  name?: string | undefined;
-  mapping?: JsonText | null | undefined;
-  properties?: JsonText | null | undefined;
   /** Suspends the group unless it is suspended already; null resumes it. */
   suspendedAt?: number | null;
   precondition?: Precondition | undefined;

@@ -1,17 +1,13 @@
 // The changes that an update makes to a stored group.
 
-import type { UserGroup } from '../domain/user-group/user-group.ts';
+import { settableFields, type UserGroup } from '../domain/user-group/user-group.ts';
 import type { UserGroupUpdate } from './port.ts';
 
 /** Whether the update leaves every field as it is stored. */
-export function isUnchanged(
-  { name, mapping, properties, suspendedAt }: UserGroupUpdate,
-  stored: UserGroup,
-): boolean {
+export function isUnchanged(update: UserGroupUpdate, stored: UserGroup): boolean {
+  const { suspendedAt } = update;
   return (
-    (name === undefined || name === stored.name) &&
-    (mapping === undefined || mapping === stored.mapping) &&
-    (properties === undefined || properties === stored.properties) &&
+    settableFields.every((field) => update[field] === undefined || update[field] === stored[field]) &&
     (suspendedAt === undefined || (suspendedAt === null) === (stored.suspendedAt === null))
   );
 }

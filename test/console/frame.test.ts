@@ -5,6 +5,7 @@ import { before, it } from 'node:test';
 import { dataSourceBody, schemaBody } from '../../src/domain/catalogue/catalogue-body.ts';
 import { integrationBody } from '../../src/domain/embed-token/embed-token.ts';
 import type { BodyType } from '../../src/domain/request-body.ts';
+import { userGroupBody } from '../../src/domain/user-group/user-group-body.ts';
 import { webhookEndpointBody } from '../../src/domain/webhook-endpoint/webhook-endpoint-body.ts';
 import { newApiTokenBody } from '../../src/http/endpoints/api-token/create.ts';
 import { assertNoMistakes, ConsoleBrowser, fieldsOf } from '../support/console.ts';
@@ -37,6 +38,7 @@ describeOnEachDatabase('The frame of the console', (database) => {
 
   it('has a control for each field of what a form creates', async () => {
     const forms: [path: string, body: BodyType<unknown>][] = [
+      ['/console/user-groups/-/new?as=json', userGroupBody],
       ['/console/api-tokens/-/new', newApiTokenBody],
       ['/console/catalogue/schemas/-/new', schemaBody],
       ['/console/catalogue/data-sources/-/new', dataSourceBody],

@@ -3,6 +3,7 @@
 import { listChanges } from '../../domain/event/changes.ts';
 import { decodeString } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
+import { settableFields } from '../../domain/user-group/user-group.ts';
 import { type Html, html, joined, NO_HTML, table } from '../markup/html.ts';
 import { jsonBlock, jsonText } from '../markup/json.ts';
 
@@ -31,7 +32,7 @@ export function changeList(changes: JsonText | null): Change[] {
 
 /** Whether the form of a user group can store the earlier value. */
 export function isRestorable({ path, isTruncated }: Change): boolean {
-  return !isTruncated && ['name', 'mapping', 'properties'].includes(path[0]!);
+  return !isTruncated && settableFields.some((field) => field === path[0]);
 }
 
 export function changesTable(

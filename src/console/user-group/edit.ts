@@ -1,6 +1,6 @@
 // Form that edits a group. Its button leads to the review; nothing is stored before that.
 
-import { type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
+import { type SettableFields, type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import type { Problem } from '../../problem.ts';
 import { problemSummary } from '../form/fields.ts';
@@ -20,7 +20,6 @@ import {
 } from './form.ts';
 import { goneView } from './gone.ts';
 import { groupIn } from './group.ts';
-import type { GroupFields } from './merge.ts';
 
 const shared = {
   path: '/user-groups/:user_group_id/edit',
@@ -42,7 +41,7 @@ export const edit: Page = {
 export async function openedView(
   call: PageCall,
   stored: UserGroup,
-  fields: GroupFields,
+  fields: SettableFields,
   problem?: Problem,
 ): Promise<View> {
   await call.context.cpu.turn(valuesLength(stored));

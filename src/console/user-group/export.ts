@@ -18,16 +18,16 @@ const PAGE = 200;
 /** Concurrent exports of a workspace per thread: each keeps a page in memory while it is not read. */
 const MAX_EXPORTS = 2;
 
-const COLUMNS = [
-  'user_group_id',
-  'name',
-  'status',
-  'created_at',
-  'updated_at',
-  'last_seen_at',
-  'mapping',
-  'properties',
-];
+const COLUMNS: Readonly<Record<string, (userGroup: UserGroup) => string | null>> = {
+  user_group_id: ({ providedId }) => providedId,
+  name: ({ name }) => name,
+  status: ({ suspendedAt }) => (suspendedAt === null ? 'active' : 'suspended'),
+  created_at: ({ createdAt }) => timestamp(createdAt),
+  updated_at: ({ updatedAt }) => timestamp(updatedAt),
+  last_seen_at: ({ lastSeenAt }) => timestampOrNull(lastSeenAt),
+  mapping: ({ mapping }) => mapping && jsonCell(mapping),
+  properties: ({ properties }) => properties && jsonCell(properties),
+};
 
 const running = new Map<number, number>();
 
@@ -53,7 +53,7 @@ function csv(call: PageCall): Readable {
   const format = stringify({
     header: true,
     bom: true,
-    columns: COLUMNS,
+    columns: Object.keys(COLUMNS),
     cast: { string: withoutFormulas },
     record_delimiter: 'windows',
   });
@@ -86,15 +86,5 @@ async function* records({ context, caller, session, query }: PageCall): AsyncGen
 }
 
 function toRecord(userGroup: UserGroup): (string | null)[] {
-  const { providedId, name, suspendedAt, createdAt, updatedAt, lastSeenAt, mapping, properties } = userGroup;
-  return [
-    providedId,
-    name,
-    suspendedAt === null ? 'active' : 'suspended',
-    timestamp(createdAt),
-    timestamp(updatedAt),
-    timestampOrNull(lastSeenAt),
-    mapping && jsonCell(mapping),
-    properties && jsonCell(properties),
-  ];
+  return Object.values(COLUMNS).map((cellOf) => cellOf(userGroup));
 }

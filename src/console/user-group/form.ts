@@ -3,7 +3,12 @@
 import { userGroupChanges } from '../../domain/event/changes.ts';
 import { limits } from '../../domain/field.ts';
 import { refuseFields } from '../../domain/request-body.ts';
-import { type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
+import {
+  type SettableFields,
+  settableFields,
+  type UserGroup,
+  versionTag,
+} from '../../domain/user-group/user-group.ts';
 import { type UserGroupFields, userGroupBody } from '../../domain/user-group/user-group-body.ts';
 import type { Context } from '../../operations/context.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
@@ -14,7 +19,7 @@ import { type Form, formBody } from '../form/form.ts';
 import { type Opened, openedFields, openedIn } from '../form/version.ts';
 import { type Html, html } from '../markup/html.ts';
 import { mappingFields, mappingText, readMapping, type TypedMapping, typedMapping } from './mapping.ts';
-import { type GroupFields, groupOfText, textOfGroup, withStored } from './merge.ts';
+import { groupOfText, textOfGroup, withStored } from './merge.ts';
 import {
   propertiesText,
   propertyFields,
@@ -32,7 +37,7 @@ export interface TypedGroup {
 
 /** Maximum of all fields, which two calls may have stored one after the other. */
 const MAX_BYTES = 2 * limits.bodyBytes;
-const NOTHING: GroupFields = { name: '', mapping: null, properties: null };
+const NOTHING: SettableFields = { name: '', mapping: null, properties: null };
 
 /** Whether the person asked for mapping and properties as JSON, by a link or by the button of the form. */
 export function isJsonForm(query: URLSearchParams, form: Form): boolean {
@@ -43,7 +48,7 @@ export function isJsonForm(query: URLSearchParams, form: Form): boolean {
 export function typedGroup(
   config: EnvironmentConfig,
   isJson: boolean,
-  { name, mapping, properties }: GroupFields = NOTHING,
+  { name, mapping, properties }: SettableFields = NOTHING,
 ): TypedGroup {
   const schema = config.propertySchema?.schema ?? null;
   return {
@@ -55,9 +60,9 @@ export function typedGroup(
 
 /** Fields of a submitted form. */
 export interface Submitted {
-  fields: GroupFields;
+  fields: SettableFields;
   /** null if the form does not say what it was opened with. */
-  base: GroupFields | null;
+  base: SettableFields | null;
 }
 
 /** Throws like `readGroupFields`. */
@@ -84,8 +89,8 @@ export function readGroupFields(
   id: string,
   { name, mapping, properties }: TypedGroup,
   { catalogue }: EnvironmentConfig,
-  stored: GroupFields = NOTHING,
-): GroupFields {
+  stored: SettableFields = NOTHING,
+): SettableFields {
   const violations: Violation[] = [];
   const fields = {
     name,
@@ -106,16 +111,13 @@ export function readGroupFields(
 }
 
 /** Returns the fields that differ from the stored ones. */
-export function changedFields(stored: GroupFields, fields: GroupFields): UserGroupFields {
-  return {
-    ...(stored.name !== fields.name && { name: fields.name }),
-    ...(stored.mapping !== fields.mapping && { mapping: fields.mapping }),
-    ...(stored.properties !== fields.properties && { properties: fields.properties }),
-  };
+export function changedFields(stored: SettableFields, fields: SettableFields): UserGroupFields {
+  const changed = settableFields.filter((field) => stored[field] !== fields[field]);
+  return Object.fromEntries(changed.map((field) => [field, fields[field]])) as UserGroupFields;
 }
 
 /** Returns the differences, member by member. */
-export function differences(stored: UserGroup, fields: GroupFields): Change[] {
+export function differences(stored: UserGroup, fields: SettableFields): Change[] {
   return changeList(userGroupChanges(stored, { ...stored, ...fields }).within(Number.POSITIVE_INFINITY));
 }
 
@@ -147,7 +149,7 @@ export function openedGroup(stored: UserGroup): Opened {
 }
 
 /** Hidden fields with the typed values, and what is stored. */
-export function hiddenFields({ name, mapping, properties }: GroupFields, stored: UserGroup): Html {
+export function hiddenFields({ name, mapping, properties }: SettableFields, stored: UserGroup): Html {
   return html`${openedFields(openedGroup(stored))}
 ${hidden('name', name)}${hidden('mapping', mapping ?? '')}${hidden('properties', properties ?? '')}`;
 }

@@ -1,24 +1,25 @@
 // The fields of a user group for a merge: its name, and each first-level member of its mapping and its properties.
 
 import { limits } from '../../domain/field.ts';
-import { decodeString, objectText } from '../../domain/json/json-tree.ts';
+import { decodeString, jsonText, objectText } from '../../domain/json/json-tree.ts';
 import { type JsonText, parseStrictJson } from '../../domain/json/strict-json.ts';
-import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import type { SettableFields } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import type { Change } from '../event/changes.ts';
 import { type Difference, type Fields, type Merge, threeWayMerge } from '../form/merge.ts';
 import { membersOf } from '../markup/json.ts';
 
-/** Fields of the form, all of which are sent. */
-export type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties'>;
-
-export type GroupMerge = Merge<GroupFields, Change>;
+export type GroupMerge = Merge<SettableFields, Change>;
 
 const OBJECTS = ['mapping', 'properties'] as const;
 /** Says that the object is not null, independently of its members. */
 const PRESENT = '{}';
 
-export function mergeGroup(base: GroupFields | null, mine: GroupFields, stored: GroupFields): GroupMerge {
+export function mergeGroup(
+  base: SettableFields | null,
+  mine: SettableFields,
+  stored: SettableFields,
+): GroupMerge {
   const { fields, conflicts, others, own } = threeWayMerge(
     base && membersOfGroup(base),
     membersOfGroup(mine),
@@ -36,7 +37,11 @@ export function mergeGroup(base: GroupFields | null, mine: GroupFields, stored: 
 }
 
 /** Returns the fields with the stored values of `names`, which are written as in the form of a conflict. */
-export function withStored(fields: GroupFields, stored: GroupFields, names: readonly string[]): GroupFields {
+export function withStored(
+  fields: SettableFields,
+  stored: SettableFields,
+  names: readonly string[],
+): SettableFields {
   const [members, before] = [new Map(membersOfGroup(fields)), membersOfGroup(stored)];
   for (const name of names) {
     const value = before.get(name);
@@ -51,16 +56,17 @@ export function nameOfChange({ path }: Change): string {
 }
 
 /** Returns the text of a hidden field. */
-export function textOfGroup({ name, mapping, properties }: GroupFields): string {
-  return objectText([
-    ['name', JSON.stringify(name) as JsonText],
-    ['mapping', mapping ?? undefined],
-    ['properties', properties ?? undefined],
-  ]);
+export function textOfGroup({ name, mapping, properties }: SettableFields): string {
+  const fields: Record<keyof SettableFields, JsonText | undefined> = {
+    name: jsonText(name),
+    mapping: mapping ?? undefined,
+    properties: properties ?? undefined,
+  };
+  return objectText(Object.entries(fields));
 }
 
 /** Returns null if the text is not one that `textOfGroup` returns. */
-export function groupOfText(text: string): GroupFields | null {
+export function groupOfText(text: string): SettableFields | null {
   try {
     const { members } = parseStrictJson(Buffer.from(text), limits.propertiesLevels + 1);
     const name = members.get('name');
@@ -74,7 +80,7 @@ export function groupOfText(text: string): GroupFields | null {
   }
 }
 
-function membersOfGroup(group: GroupFields): Fields {
+function membersOfGroup(group: SettableFields): Fields {
   const members = new Map([[JSON.stringify(['name']), JSON.stringify(group.name)]]);
   for (const field of OBJECTS) {
     const text = group[field];
@@ -85,7 +91,7 @@ function membersOfGroup(group: GroupFields): Fields {
   return members;
 }
 
-function groupOfMembers(members: Fields): GroupFields & { mapping: JsonText | null } {
+function groupOfMembers(members: Fields): SettableFields & { mapping: JsonText | null } {
   const objects = new Map<string, [string, JsonText][]>();
   let name = '';
   for (const [path, value] of members) {

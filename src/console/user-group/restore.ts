@@ -5,7 +5,7 @@ import type { Caller } from '../../domain/api-token.ts';
 import { bucketOfTarget, type StoredEvent } from '../../domain/event/event.ts';
 import { decodeString, objectText } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { valuesLength } from '../../domain/user-group/user-group.ts';
+import { type SettableFields, valuesLength } from '../../domain/user-group/user-group.ts';
 import { httpStatus } from '../../http/response/problem.ts';
 import type { Context } from '../../operations/context.ts';
 import { findIdAt } from '../../operations/user-group/history.ts';
@@ -15,7 +15,6 @@ import { membersOf } from '../markup/json.ts';
 import { type Page, type PageCall, WRITERS } from '../page.ts';
 import { openedView } from './edit.ts';
 import { groupIn } from './group.ts';
-import type { GroupFields } from './merge.ts';
 import { reviewView } from './review.ts';
 
 export const restore: Page = {
@@ -27,7 +26,7 @@ export const restore: Page = {
     const stored = await groupIn(call);
     const changes = await changesIn(call, stored.providedId);
     await call.context.cpu.turn(valuesLength(stored));
-    const fields = changes.reduce<GroupFields>(takeBack, stored);
+    const fields = changes.reduce<SettableFields>(takeBack, stored);
     try {
       return await reviewView(call, { stored, fields });
     } catch (error) {
@@ -67,7 +66,7 @@ async function findEvent(
   return store.read({ kind: 'findEvent', key: { bucket, workspaceId, environment, target, position } });
 }
 
-function takeBack(fields: GroupFields, { path: [field, member], from, to }: Change): GroupFields {
+function takeBack(fields: SettableFields, { path: [field, member], from, to }: Change): SettableFields {
   if (field === 'name') return { ...fields, name: decodeString(from!) };
   const name = field as 'mapping' | 'properties';
   if (member === undefined) return { ...fields, [name]: from === 'null' ? null : from };

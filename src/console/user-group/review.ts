@@ -1,7 +1,12 @@
 // Review of a change before it is stored.
 
 import { jsonPointer } from '../../domain/json/strict-json.ts';
-import { type UserGroup, valuesLength, versionTag } from '../../domain/user-group/user-group.ts';
+import {
+  type SettableFields,
+  type UserGroup,
+  valuesLength,
+  versionTag,
+} from '../../domain/user-group/user-group.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import { checkPolicies } from '../../operations/user-group/violations.ts';
@@ -15,7 +20,7 @@ import { conflictView, editButton } from './conflict.ts';
 import { showRejectedEdit } from './edit.ts';
 import { changedFields, differences, hiddenFields, type Submitted, submittedFields } from './form.ts';
 import { groupLine } from './group.ts';
-import { type GroupFields, mergeGroup } from './merge.ts';
+import { mergeGroup } from './merge.ts';
 
 export interface Submission extends Submitted {
   stored: UserGroup;
@@ -89,7 +94,7 @@ ${changesTable(others)}
 <h2>Yours</h2>`;
 }
 
-function changesOrOrder(stored: UserGroup, fields: GroupFields): Html {
+function changesOrOrder(stored: UserGroup, fields: SettableFields): Html {
   const changes = differences(stored, fields);
   return changes.length === 0 ? html`<p>Only the order of members changes.</p>` : changesTable(changes);
 }
@@ -98,7 +103,7 @@ function changesOrOrder(stored: UserGroup, fields: GroupFields): Html {
 async function danglingEntries(
   call: Pick<PageCall, 'context' | 'caller'>,
   { providedId }: UserGroup,
-  { mapping }: GroupFields,
+  { mapping }: SettableFields,
 ): Promise<Violation[]> {
   const { catalogue, mappingMode } = await environmentConfig(call);
   if (catalogue.isEmpty || mappingMode !== 'off') return [];

@@ -8,7 +8,7 @@
 
 import { joinMembers, jsonText, NULL, splitMembers } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
-import type { UserGroup } from '../user-group/user-group.ts';
+import type { SettableFields, UserGroup } from '../user-group/user-group.ts';
 import {
   type Difference,
   listDifferences,
@@ -21,7 +21,7 @@ import { fitted } from './fit.ts';
 
 /** Texts by name; names need no escapes in JSON. */
 type Fields = Readonly<Record<string, JsonText | null>>;
-type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties' | 'suspendedAt'>;
+type GroupFields = SettableFields & Pick<UserGroup, 'suspendedAt'>;
 
 /** Maximum size of changes that take no more space than the other columns of an event. */
 export const SMALL_BYTES = 256;
@@ -74,7 +74,11 @@ export function userGroupChanges(before: GroupFields | null, after: GroupFields)
     : new Changes(withSuspension(before), withSuspension(after));
 }
 
-function changedFields({ name, mapping, properties }: Pick<UserGroup, 'name' | 'mapping' | 'properties'>) {
+function changedFields({
+  name,
+  mapping,
+  properties,
+}: SettableFields): Record<keyof SettableFields, JsonText | null> {
   return { name: jsonText(name), mapping, properties };
 }
 

@@ -1,16 +1,13 @@
 // The bodies that create or change a user group.
 
 import * as field from '../field.ts';
-import type { JsonDocument, JsonText } from '../json/strict-json.ts';
+import type { JsonDocument } from '../json/strict-json.ts';
 import { bodyType, invalidField } from '../request-body.ts';
 import { Secret } from '../secret.ts';
+import type { SettableFields } from './user-group.ts';
 
 /** Absent fields are unchanged; null clears. */
-export interface UserGroupFields {
-  name?: string;
-  mapping?: JsonText | null;
-  properties?: JsonText | null;
-}
+export type UserGroupFields = Partial<SettableFields>;
 
 export interface UserGroupBody extends UserGroupFields {
   userGroupId: string;

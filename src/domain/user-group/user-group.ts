@@ -33,6 +33,10 @@ export interface UserGroup extends UserGroupKey {
   lastSeenAt: number | null;
 }
 
+/** Fields that callers set, under their names in the API. */
+export const settableFields = ['name', 'mapping', 'properties'] as const;
+export type SettableFields = Pick<UserGroup, (typeof settableFields)[number]>;
+
 export function userGroupKey({ workspaceId, environment }: Tenant, providedId: string): UserGroupKey {
   return {
     bucket: computeBucket(workspaceId, environment, providedId),

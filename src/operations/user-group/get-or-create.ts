@@ -3,7 +3,7 @@ import { sameJson } from '../../domain/json/json-tree.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { digestToken, mintUserGroupToken, type TokenDigest } from '../../domain/token.ts';
-import { type UserGroup, type UserGroupKey, valuesLength } from '../../domain/user-group/user-group.ts';
+import { type SettableFields, type UserGroupKey, valuesLength } from '../../domain/user-group/user-group.ts';
 import type { UserGroupBody, UserGroupFields } from '../../domain/user-group/user-group-body.ts';
 import type { NewUserGroup } from '../../store/port.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
@@ -14,7 +14,7 @@ import { checkPolicies } from './violations.ts';
 export interface GetOrCreateResult extends OpenUserGroup {
   created: boolean;
   /** Sent fields that differ from the stored ones. */
-  drift: ('name' | 'mapping' | 'properties')[];
+  drift: (keyof SettableFields)[];
 }
 
 /**
@@ -108,10 +108,7 @@ export async function newUserGroup(
 }
 
 /** Returns the sent fields that differ from the stored ones. */
-export function computeDrift(
-  sent: UserGroupFields,
-  stored: Pick<UserGroup, 'name' | 'mapping' | 'properties'>,
-): GetOrCreateResult['drift'] {
+export function computeDrift(sent: UserGroupFields, stored: SettableFields): GetOrCreateResult['drift'] {
   const drift: GetOrCreateResult['drift'] = [];
   if (sent.name !== undefined && sent.name !== stored.name) drift.push('name');
   for (const field of ['mapping', 'properties'] as const) {

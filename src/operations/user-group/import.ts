@@ -17,6 +17,7 @@ import {
 } from '../../domain/token.ts';
 import {
   keyToString,
+  type SettableFields,
   type UserGroup,
   type UserGroupKey,
   userGroupKey,
@@ -211,7 +212,7 @@ function compare(
 /** Compares the fields that a line may change. */
 export function compareFields(
   body: Pick<ImportedUserGroupBody, 'suspended'> & UserGroupFields,
-  stored: Pick<UserGroup, 'name' | 'mapping' | 'properties' | 'suspendedAt'>,
+  stored: SettableFields & Pick<UserGroup, 'suspendedAt'>,
   replaces: boolean,
 ): LineResult {
   const drift: string[] = computeDrift(body, stored);

@@ -1,5 +1,6 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
+import type { SettableFields } from '../../domain/user-group/user-group.ts';
 import type { UserGroupFields } from '../../domain/user-group/user-group-body.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { overloaded, tooBusy, versionMismatch } from '../refusals.ts';
@@ -22,7 +23,7 @@ export async function replaceUserGroup(
   precondition: Precondition | undefined,
 ): Promise<OpenUserGroup & { created: boolean }> {
   const key = context.store.userGroupKey(caller, userGroupId);
-  const fields = { name, mapping, properties };
+  const fields: SettableFields = { name, mapping, properties };
   await checkPolicies(context, caller, userGroupId, fields);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const updated = await writeUpdate(context, caller, key, { ...fields, precondition });

@@ -18,12 +18,11 @@ export async function updateUserGroup(
   body: UserGroupBody,
   precondition: Precondition | undefined,
 ): Promise<OpenUserGroup> {
-  const { userGroupId, name, mapping, properties } = body;
-  const check = checkPolicies(context, caller, userGroupId, body);
+  const { userGroupId, ...fields } = body;
+  const check = checkPolicies(context, caller, userGroupId, fields);
   if (check !== undefined) await check;
   const key = context.store.userGroupKey(caller, userGroupId);
-  const fields = { name, mapping, properties, precondition };
-  const userGroup = await writeUpdate(context, caller, key, fields);
+  const userGroup = await writeUpdate(context, caller, key, { ...fields, precondition });
   if (userGroup === 'not_found') throw userGroupNotFound(' GET /api/user with a name creates one.');
   if (userGroup === 'version_mismatch') throw versionMismatch();
   return openToken(context, userGroup);
