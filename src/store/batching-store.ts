@@ -28,27 +28,35 @@ import type {
 } from './port.ts';
 import { countInCommandResult, countInQueryResult } from './result-size.ts';
 
+type List =
+  | Exclude<Extract<QueryKind, `${'list' | 'scan' | 'search'}${string}`>, 'listTokenKeyIds'>
+  | 'findUserGroups'
+  | 'countUserGroups'
+  | 'findFirstFailedAt';
+
 /** Queries that read many rows. Each is its own batch, so that no lookup waits for more than one of them. */
-const LISTS: ReadonlySet<QueryKind> = new Set<QueryKind>([
-  'listUserGroups',
-  'listUserGroupSummaries',
-  'searchUserGroups',
-  'findUserGroups',
-  'scanUserGroups',
-  'countUserGroups',
-  'listApiTokens',
-  'listNewestApiTokens',
-  'listWorkspaces',
-  'scanDocuments',
-  'listEvents',
-  'listDeliveries',
-  'findFirstFailedAt',
-  'scanDeliveries',
-  'scanFailingEndpoints',
-  'listUsageOfDay',
-  'listUsageOfUserGroup',
-  'scanUsage',
-]);
+const lists: Record<List, true> = {
+  listUserGroups: true,
+  listUserGroupSummaries: true,
+  searchUserGroups: true,
+  findUserGroups: true,
+  scanUserGroups: true,
+  countUserGroups: true,
+  listApiTokens: true,
+  listNewestApiTokens: true,
+  listWorkspaces: true,
+  scanDocuments: true,
+  listEvents: true,
+  scanRenames: true,
+  listDeliveries: true,
+  findFirstFailedAt: true,
+  scanDeliveries: true,
+  scanFailingEndpoints: true,
+  listUsageOfDay: true,
+  listUsageOfUserGroup: true,
+  scanUsage: true,
+};
+const LISTS: ReadonlySet<string> = new Set(Object.keys(lists));
 
 /** Lookup of one group that may be sent before it is known to be needed. */
 export type PrefetchQuery = Query<'findUserGroup' | 'findUserGroupByToken' | 'resolveToken'>;

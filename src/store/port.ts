@@ -503,7 +503,8 @@ interface ApiTokenRotation extends Recorded {
   previousExpiresAt: number | null;
 }
 
-export type IdSequence = 'team_id' | 'workspace_id' | 'api_token_id' | 'data_source_id';
+export const idSequences = ['team_id', 'workspace_id', 'api_token_id', 'data_source_id'] as const;
+export type IdSequence = (typeof idSequences)[number];
 
 export interface LeasedIds {
   first: number;

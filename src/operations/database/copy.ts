@@ -13,7 +13,14 @@ import type { Rename } from '../../domain/user-group/rename.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Delivery } from '../../domain/webhook-endpoint/delivery.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
-import type { ApiTokenRow, EventPage, FailingEndpoint, IdSequence, Workspace } from '../../store/port.ts';
+import {
+  type ApiTokenRow,
+  type EventPage,
+  type FailingEndpoint,
+  type IdSequence,
+  idSequences,
+  type Workspace,
+} from '../../store/port.ts';
 import { pagesAfter } from '../pages.ts';
 import { openStoredToken } from './open-stored-token.ts';
 
@@ -47,7 +54,6 @@ export type CopyStep = 'compared' | 'copied' | 'verified';
 type OnProgress = (step: CopyStep, userGroups: number) => void;
 
 const PAGE = 256;
-const sequences: readonly IdSequence[] = ['team_id', 'workspace_id', 'api_token_id', 'data_source_id'];
 
 /**
  * Copies the rows that the target lacks, and verifies that both databases are identical. Neither may be served at the
@@ -114,7 +120,7 @@ async function copyKeyIds({ from, to, now }: CopyJob): Promise<void> {
 
 /** Advances the sequences of the target, so that it never issues an id that the source has issued. */
 async function copyIds({ from, to }: CopyJob): Promise<void> {
-  for (const sequence of sequences) {
+  for (const sequence of idSequences) {
     const count = (await nextId(from, sequence)) - (await nextId(to, sequence));
     if (count > 0) await to.write({ kind: 'leaseIds', sequence, count });
   }
