@@ -11,6 +11,7 @@ const SCHEMAS = 'client/src/schemas.ts';
 
 /** Schemas of the description that the client reads or sends. */
 const NAMES = [
+  'UserGroupRequest',
   'NewApiToken',
   'TokenRotation',
   'CatalogueSchema',

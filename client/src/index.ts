@@ -81,6 +81,7 @@ import type {
   UpdatedUserGroup,
   Usage,
   UsageQuery,
+  UserGroupFields,
   UserGroupPatch,
   UserGroupReplacement,
   UserGroupRequest,
@@ -161,7 +162,7 @@ export interface Changed<Group> extends Versioned<Group> {
 export interface GetOrCreateResult<P extends object = Properties> extends Changed<FoundUserGroup<P>> {
   new_user_group: boolean;
   /** Sent fields that differ from the stored ones, which stay unchanged. */
-  drift: ('name' | 'mapping' | 'properties')[];
+  drift: (keyof UserGroupFields)[];
 }
 
 export interface ReplaceResult<P extends object = Properties> extends Changed<StoredUserGroup<P>> {

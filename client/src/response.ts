@@ -1,6 +1,7 @@
 // Parses an HTTP response into a result or a `UserGroupServiceError`.
 
 import { type FieldError, isServiceCode, UserGroupServiceError } from './error.ts';
+import type { UserGroupFields } from './wire.ts';
 
 export interface ResponseHeaders {
   get(name: string): string | null;
@@ -11,7 +12,7 @@ export interface ApiResponse<Body> {
   body: Body;
   /** Empty if the header is missing; the service rejects an empty `If-Match`. */
   etag: string;
-  drift: ('name' | 'mapping' | 'properties')[];
+  drift: (keyof UserGroupFields)[];
   /** JSON pointers. */
   violations: string[];
 }

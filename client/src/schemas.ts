@@ -4,6 +4,16 @@ import type { JsonValue } from './wire.ts';
 
 /** The bodies of requests and responses, by the names of their schemas in the API description. */
 export interface Schemas {
+  UserGroupRequest: {
+    /** Name of the user group. Need not be unique. */
+    name?: string | undefined;
+    /** The caller's own id of the user group. Compared byte for byte. */
+    user_group_id: string;
+    /** Schema id to data source: the data source's id, or the caller's own id of it. */
+    mapping?: { readonly [name: string]: string | number } | null | undefined;
+    /** Properties of the user group, which dashboards read as variables. At most 64 KiB and 16 levels. */
+    properties?: { readonly [name: string]: JsonValue | undefined } | null | undefined;
+  };
   NewApiToken: {
     /** Tells people what the API token is for. Need not be unique. */
     name: string;

@@ -40,9 +40,12 @@ export type MergePatch<T> = T extends readonly unknown[]
 
 export type Environment = ApiToken['environment'];
 
+/** Fields whose types do not depend on those that the caller chooses. */
+type PlainFields = Omit<Schemas['UserGroupRequest'], 'user_group_id' | 'mapping' | 'properties'>;
+
 /** Fields to store; an absent or undefined field is not sent. */
-export interface UserGroupFields<P extends object = Properties, M extends object = Mapping> {
-  name?: string | undefined;
+export interface UserGroupFields<P extends object = Properties, M extends object = Mapping>
+  extends PlainFields {
   /** null clears the mapping. */
   mapping?: (M & { readonly [Key in keyof M]: string | number }) | null | undefined;
   /** null clears the properties. */
@@ -65,8 +68,7 @@ export interface UserGroupReplacement<P extends object = Properties, M extends o
 export interface UserGroupPatch<
   P extends object = MergePatch<Properties>,
   M extends object = MergePatch<Mapping>,
-> {
-  name?: string | undefined;
+> extends PlainFields {
   mapping?: (M & { readonly [Key in keyof M]: string | number | null | undefined }) | null | undefined;
   properties?: (P & JsonObject<P>) | null | undefined;
 }
@@ -99,19 +101,11 @@ export interface ListQuery {
   cursor?: string | undefined;
 }
 
+type StartOf<Type> = Type extends `${infer Start}.${string}` ? Start : never;
+
 /** Target of a change. The id of a user group is your own. */
 export interface EventTarget {
-  type:
-    | 'user_group'
-    | 'api_token'
-    | 'webhook_endpoint'
-    | 'schema'
-    | 'data_source'
-    | 'mapping_policy'
-    | 'property_schema'
-    | 'integration'
-    | 'key_set'
-    | (string & {});
+  type: StartOf<Schemas['WebhookEndpoint']['event_types'][number]> | (string & {});
   id: string;
 }
 
