@@ -22,6 +22,12 @@ export interface ImportedUserGroupBody extends UserGroupBody {
   token: Secret | null;
 }
 
+export const settableSchemas = {
+  name: field.name,
+  mapping: field.mapping,
+  properties: field.properties,
+} as const satisfies Record<keyof SettableFields, object>;
+
 export const userGroupRenameBody = bodyType({
   name: 'UserGroupRename',
   fields: { user_group_id: { ...field.userGroupId, description: 'The new id.' } },
@@ -48,9 +54,7 @@ export const importedUserGroupBody = bodyType({
   name: 'ImportedUserGroup',
   fields: {
     user_group_id: field.userGroupId,
-    name: field.name,
-    mapping: field.mapping,
-    properties: field.properties,
+    ...settableSchemas,
     suspended: { type: 'boolean', description: 'Whether the group is suspended: its tokens do not resolve.' },
     token: field.importedToken,
   },

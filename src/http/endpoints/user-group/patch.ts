@@ -1,6 +1,6 @@
 import * as field from '../../../domain/field.ts';
 import { bodyType } from '../../../domain/request-body.ts';
-import { userGroupFields } from '../../../domain/user-group/user-group-body.ts';
+import { settableSchemas, userGroupFields } from '../../../domain/user-group/user-group-body.ts';
 import { patchUserGroup } from '../../../operations/user-group/patch.ts';
 import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
@@ -11,13 +11,12 @@ import { example, groupResponse, respondWithGroup } from './representation.ts';
 const body = bodyType({
   name: 'UserGroupPatch',
   fields: {
-    name: field.name,
+    ...settableSchemas,
     mapping: {
       ...field.mapping,
       // Accepts null, which removes an entry.
       additionalProperties: field.nullableDataSourceReference,
     },
-    properties: field.properties,
   },
   required: [],
   convert: userGroupFields,

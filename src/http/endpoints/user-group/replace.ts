@@ -1,6 +1,5 @@
-import * as field from '../../../domain/field.ts';
 import { bodyType } from '../../../domain/request-body.ts';
-import { userGroupFields } from '../../../domain/user-group/user-group-body.ts';
+import { settableSchemas, userGroupFields } from '../../../domain/user-group/user-group-body.ts';
 import { replaceUserGroup } from '../../../operations/user-group/replace.ts';
 import { ifMatchText, ifNoneMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
@@ -9,7 +8,7 @@ import { example, groupResponse, respondWithGroup } from './representation.ts';
 
 const body = bodyType({
   name: 'UserGroupReplacement',
-  fields: { name: field.name, mapping: field.mapping, properties: field.properties },
+  fields: settableSchemas,
   required: ['name'],
   convert: (document) => ({ ...userGroupFields(document), name: document.value.name }),
 });
