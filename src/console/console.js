@@ -128,7 +128,11 @@ function showStop(isSearching) {
 }
 
 document.addEventListener('htmx:before:request', ({ target }) => {
-  if (target.id === 'search-on') showStop(true);
+  if (target.id !== 'search-on') return;
+  const isFocused = target === document.activeElement;
+  showStop(true);
+  // The link is hidden now.
+  if (isFocused) document.getElementById('search-stop').focus();
 });
 
 document.addEventListener('htmx:finally:request', () => {
@@ -158,9 +162,11 @@ for (const type of ['htmx:response:error', 'htmx:error'])
 
 document.addEventListener('click', ({ target }) => {
   if (target.id !== 'search-stop') return;
-  document.querySelector('form.search').dispatchEvent(new CustomEvent('htmx:abort'));
+  const on = document.getElementById('search-on');
+  // An element receives it only after it has sent a request: the form may have sent none.
+  on?.dispatchEvent(new CustomEvent('htmx:abort'));
   showStop(false);
-  document.getElementById('search-on')?.focus();
+  on?.focus();
 });
 
 // Shows times in the local time zone, which they name. The tooltip has the time in UTC; a button shows it as

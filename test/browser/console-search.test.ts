@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
 import { DESKTOP, launchBrowser, PHONE, skipsBrowser, violationsOf } from '../support/browser.ts';
 import { sqlite } from '../support/database.ts';
@@ -156,6 +156,34 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
       .filter({ hasText: /^1 user group$/ })
       .waitFor({ state: 'attached' });
     assert.equal(await links(page).count(), 1);
+    await page.close();
+  });
+
+  it('stops when asked on a page that was opened by its address, and keeps the focus on the button and the link', async () => {
+    const page = await open();
+    const steps = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let count = 0;
+    await page.route(
+      (url) => url.searchParams.has('shown'),
+      async (route) => {
+        await steps[count++]?.promise;
+        await route.continue().catch(() => {});
+      },
+    );
+    await page.goto('/console/user-groups?search=rare');
+    const stop = page.getByRole('button', { name: 'Stop' });
+    await stop.press('Enter');
+    const isFocused = (control: Locator) =>
+      control.evaluate((each) => each === each.ownerDocument.activeElement);
+    const on = page.getByRole('link', { name: 'Continue searching' });
+    assert.equal(await isFocused(on), true);
+    steps[0]!.resolve();
+    // Sends the next step: the stopped one no longer occupies the queue.
+    await on.press('Enter', { timeout: 5_000 });
+    assert.equal(await isFocused(stop), true);
+    await eventually('the second step', () => count === 2);
+    steps[1]!.resolve();
+    await page.getByText('The rare one').waitFor();
     await page.close();
   });
 
