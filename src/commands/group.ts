@@ -64,7 +64,7 @@ function listCommand(): Command {
     )
     .option('--search <text>', 'only user groups whose id or name starts with the text')
     .addOption(
-      new Option('--match <how>', 'how --search matches: contains ignores case').choices([
+      new Option('--match <how>', 'how --search matches: contains ignores case and accents').choices([
         'prefix',
         'contains',
       ]),

@@ -63,7 +63,7 @@ describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
       assert.deepEqual(await idsOf(token, { search: 'acmex', match: 'contains' }), []);
     });
 
-    it('ignores case in every script, and has no wildcards', async () => {
+    it('ignores case in every script and accents, and has no wildcards', async () => {
       const pairs = [
         ['Müller', 'MÜLLER'],
         ['Schäfer', 'SCHÄFER'.normalize('NFD')],
@@ -80,6 +80,8 @@ describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
         ['\u{10400}', '\u{10428}'],
         ['100%_*', '%_*'],
         ['日本', '本'],
+        ['Łucja', 'lucja'],
+        ['Genevieve', 'GENEVIÈVE'],
       ] as const;
       const token = await workspaceWith(
         Object.fromEntries(pairs.map(([name], index) => [`g${index}`, { name: `x ${name} x` }])),

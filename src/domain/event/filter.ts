@@ -1,5 +1,6 @@
 // Conditions on events that no index answers: a list reads events and leaves out those that do not meet them.
 
+import { foldText } from '../fold-text.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { listChanges } from './changes.ts';
 import type { Actor, StoredEvent, TargetType } from './event.ts';
@@ -8,7 +9,7 @@ export interface EventFilter {
   targetType?: TargetType | undefined;
   /** Id of the API token. */
   actor?: number | undefined;
-  /** Part of the actor's label, regardless of case. */
+  /** Part of the actor's label, regardless of case and accents. */
   actorText?: string | undefined;
   /** Milliseconds since 1970. */
   since?: number | undefined;
@@ -37,7 +38,7 @@ export function actorLabel({ type, id, name }: Pick<Actor, 'type' | 'id' | 'name
 }
 
 function includesText(text: string, part: string): boolean {
-  return text.toLowerCase().includes(part.toLowerCase());
+  return foldText(text).includes(foldText(part));
 }
 
 /** Whether the stored changes have this field or member, or omit which members changed. */

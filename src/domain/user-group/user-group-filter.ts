@@ -1,14 +1,14 @@
 // Filters of lists that no index supports. They are evaluated here, so that every database gives the same result.
 
 import { type Catalogue, parseMapping } from '../catalogue/catalogue.ts';
+import { foldText } from '../fold-text.ts';
 import { decodeString, JsonArray, type JsonTree, parseTree, splitMembers } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
-import { normalize } from '../normalize.ts';
 import type { UserGroup } from './user-group.ts';
 
 /** A group must meet every condition that is not null. */
 export interface UserGroupFilter {
-  /** Part of the id or name, regardless of case; with the form `name: value` also of the value of a property. */
+  /** Part of the id or name, regardless of case and accents; with the form `name: value` also of the value of a property. */
   contains: string | null;
   /** A data source that the mapping refers to, or the default of a schema that has no entry in it. */
   dataSource: string | null;
@@ -62,7 +62,7 @@ export function fieldsReadBy({ contains, dataSource, invalid }: UserGroupFilter)
 export function searchableText(filter: UserGroupFilter): string | null | undefined {
   const { withMappings, withProperties } = fieldsReadBy(filter);
   if (filter.contains === null || withMappings || withProperties) return undefined;
-  const text = foldCase(filter.contains);
+  const text = foldText(filter.contains);
   return /^[\x20-\x7e]*$/.test(text) ? text.toLowerCase() : null;
 }
 
@@ -90,12 +90,12 @@ export function hasInvalidMapping(
 }
 
 function textTest(contains: string): (group: Filterable) => boolean {
-  const text = foldCase(contains);
+  const text = foldText(contains);
   const condition = propertyConditionIn(contains);
   const hasProperty = condition === null ? null : propertyTest(condition);
   return ({ providedId, name, properties }) =>
-    foldCase(providedId).includes(text) ||
-    foldCase(name).includes(text) ||
+    foldText(providedId).includes(text) ||
+    foldText(name).includes(text) ||
     (hasProperty !== null && properties !== null && hasProperty(properties));
 }
 
@@ -112,33 +112,23 @@ export function isAboutProperty(text: string): boolean {
 /** `plan: gold`; null for a text of another form. Ids with a colon have no space after it. */
 function propertyConditionIn(text: string): PropertyCondition | null {
   const [, name, value] = /^\s*(\S.*?)\s*:\s+(\S.*?)\s*$/.exec(text) ?? [];
-  return name === undefined ? null : { name: foldCase(name), value: foldCase(value!) };
+  return name === undefined ? null : { name: foldText(name), value: foldText(value!) };
 }
 
 /** Matches strings that contain the value, or other scalars written like it; in a list, any element. */
 function propertyTest({ name, value }: PropertyCondition): (properties: JsonText) => boolean {
   const isValue = (tree: JsonTree): boolean => {
     if (typeof tree !== 'string') return tree instanceof JsonArray && tree.elements.some(isValue);
-    if (!tree.startsWith('"')) return foldCase(tree) === value;
-    return foldCase(decodeString(tree)).includes(value);
+    if (!tree.startsWith('"')) return foldText(tree) === value;
+    return foldText(decodeString(tree)).includes(value);
   };
   return (properties) => {
     // Most groups lack the text entirely, which is faster to find out than splitting their members.
-    if (!properties.includes('\\') && !foldCase(properties).includes(value)) return false;
+    if (!properties.includes('\\') && !foldText(properties).includes(value)) return false;
     for (const [key, text] of splitMembers(properties))
-      if (foldCase(decodeString(key)) === name && isValue(parseTree(text))) return true;
+      if (foldText(decodeString(key)) === name && isValue(parseTree(text))) return true;
     return false;
   };
-}
-
-/**
- * Returns the same text for texts that differ only in case, in every script: `toLowerCase` alone
- * distinguishes σ from ς and ß from SS, `toUpperCase` alone k from the Kelvin sign. Also for ü as one
- * character and as u with a combining mark, and for letters that only look different, such as full-width ones
- * and ligatures.
- */
-function foldCase(text: string): string {
-  return normalize(text, 'NFKC').toLowerCase().toUpperCase().normalize();
 }
 
 /** Parts of other spellings of the same string or number, such as `1e1`. */

@@ -1,0 +1,19 @@
+// Comparison of texts in searches, where people type names as they hear them.
+
+import { normalize } from './normalize.ts';
+
+/** Accents of letters, which the form NFKD separates from them. Marks of other scripts distinguish words. */
+const ACCENTS = /[\u0300-\u036f]/g;
+/** Letters that Unicode does not separate into a letter and an accent. */
+const PLAIN: Readonly<Record<string, string>> = { Æ: 'AE', Đ: 'D', Ł: 'L', Ø: 'O', Œ: 'OE' };
+const UNSEPARATED = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g');
+
+/**
+ * Returns the same text for texts that differ only in case, in every script: `toLowerCase` alone
+ * distinguishes σ from ς and ß from SS, `toUpperCase` alone k from the Kelvin sign. Also for texts with and
+ * without accents, and with letters that only look different, such as full-width ones and ligatures.
+ */
+export function foldText(text: string): string {
+  const letters = normalize(text, 'NFKD').replace(ACCENTS, '').toLowerCase().toUpperCase();
+  return letters.replace(UNSEPARATED, (letter) => PLAIN[letter]!).normalize();
+}
