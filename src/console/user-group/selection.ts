@@ -76,7 +76,7 @@ async function reviewView(call: PageCall, problem?: Problem): Promise<View> {
     title: `${name} ${found.length} user ${found.length === 1 ? 'group' : 'groups'}`,
     text: html`${problemSummary(problem)}<p>${effect}</p>
 ${groupTable(found)}
-${found.length === groups.length ? '' : html`<p>${groups.length - found.length} of those that you checked have been deleted in the meantime.</p>`}`,
+${found.length === groups.length ? '' : html`<p>Deleted or renamed in the meantime: ${groups.length - found.length} of those that you checked.</p>`}`,
     fields: html`${hidden('action', actionIn(call.form))}
 ${found.map((group) => html`${hidden('id', group.providedId)}${hidden('version', versionTag(group))}`)}`,
     button: name,
