@@ -60,14 +60,19 @@ export function addressOfUserGroupToken(text: string): TokenAddress | null {
   return bucket === null ? null : { bucket, digest: digestToken(text) };
 }
 
-/** Returns the first part of the text with the form of a user group token issued here. */
-export function findUserGroupToken(text: string): string | undefined {
-  return USER_GROUP_TOKEN.exec(text)?.[0];
+/** Returns the first part of a pasted text with the form of a user group token issued here. */
+export function findUserGroupToken(pasted: string): string | undefined {
+  return USER_GROUP_TOKEN.exec(unwrapped(pasted))?.[0];
 }
 
-/** Returns the first part of the text with the form of an API token. */
-export function findApiToken(text: string): string | undefined {
-  return API_TOKEN.exec(text)?.[0];
+/** Returns the first part of a pasted text with the form of an API token. */
+export function findApiToken(pasted: string): string | undefined {
+  return API_TOKEN.exec(unwrapped(pasted))?.[0];
+}
+
+/** Removes the white space and the invisible characters that mails and chats put into a token. */
+function unwrapped(text: string): string {
+  return text.replace(/[\s\p{Cf}]+/gu, '');
 }
 
 /** A token that a caller presents. The prefetch and the operation both need its address: it is computed once. */

@@ -182,7 +182,8 @@ describeOnEachDatabase('A person in the console', (database) => {
       tokens.push(token);
       const page = await browser.get('/console/sign-in?another=1');
       const signedIn = await browser.submitFrom(page, '/console/sign-in', { api_token: token });
-      assert.match((await browser.follow(signedIn)).text, new RegExp(`· ${workspaceName}, Testing ·`));
+      const home = await browser.follow(await browser.follow(signedIn));
+      assert.match(home.text, new RegExp(`· ${workspaceName}, Testing ·`));
     }
     const list = await browser.get('/console/sessions');
     assert.match(textOf(list), /south Testing .* active .*Customer .* Switch .*north Testing .* Switch /);

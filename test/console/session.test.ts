@@ -70,7 +70,23 @@ describeOnEachDatabase('A session of the console', (database) => {
     const next = /name="next" value="([^"]+)"/.exec(page.text)![1]!.replaceAll('&#61;', '=');
     assert.equal(next, `${HOME}?search=a%26b`);
     const response = await signIn(service.token, { next });
-    assert.deepEqual([response.status, response.headers.location], [303, next]);
+    const { location } = response.headers;
+    assert.deepEqual(
+      [response.status, location],
+      [303, `/console/sign-in/done?${new URLSearchParams({ next })}`],
+    );
+    const done = await get(location!, { cookie: cookieOf(response) });
+    assert.deepEqual([done.status, done.headers.location], [303, next]);
+  });
+
+  it('says why there is none in a browser that does not keep it, and leads on after the next attempt', async () => {
+    const next = `${HOME}/acme`;
+    const { headers } = await signIn(service.token, { next });
+    const page = await get(headers.location!);
+    checkMarkup(page);
+    assert.equal(page.status, 401);
+    assert.match(page.text, /this browser has not kept the session\. Allow cookies/);
+    assert.equal(unescaped(/name="next" value="([^"]+)"/.exec(page.text)![1]!), next);
   });
 
   it('continues at the target of a link from another site, after one reload', async () => {
@@ -103,7 +119,13 @@ describeOnEachDatabase('A session of the console', (database) => {
     for (const permission of ['admin', 'read-write', 'read-only'] as const) {
       const { token } = await service.apiToken({ permission });
       assert.equal((await signIn(token)).status, 303, permission);
-      assert.equal((await signIn(` ${token}\n`)).status, 303, 'copied with white space');
+      for (const pasted of [
+        ` ${token}\n`,
+        `"${token}"`,
+        `Token ${token}`,
+        `${token.slice(0, 9)}\u200b ${token.slice(9)}`,
+      ])
+        assert.equal((await signIn(pasted)).status, 303, pasted);
     }
     for (const permission of ['resolve', 'embed'] as const) {
       const { token } = await service.apiToken({ permission });
@@ -112,7 +134,7 @@ describeOnEachDatabase('A session of the console', (database) => {
       assert.match(response.text, /requires read-only, read-write or admin/);
       assert.equal(response.headers['set-cookie'], undefined);
     }
-    for (const token of ['', 'x', `${service.token}x`, service.token.slice(0, -1)]) {
+    for (const token of ['', 'x', `${service.token.slice(0, -1)}-x`, service.token.slice(0, -1)]) {
       const response = await signIn(token);
       assert.equal(response.status, 401);
       assert.match(response.text, /is not valid/);
@@ -310,7 +332,9 @@ describeOnEachDatabase('A session of the console', (database) => {
       '',
     ]) {
       const { headers } = await signIn(service.token, { next });
-      assert.equal(headers.location, HOME, next);
+      assert.equal(headers.location, `/console/sign-in/done?${new URLSearchParams({ next: HOME })}`, next);
+      const done = await get(`/console/sign-in/done?${new URLSearchParams({ next })}`, await newSession());
+      assert.equal(done.headers.location, HOME, next);
     }
   });
 

@@ -2,7 +2,7 @@
 
 import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import { Secret } from '../../domain/secret.ts';
-import { digestOfApiToken } from '../../domain/token.ts';
+import { digestOfApiToken, findApiToken } from '../../domain/token.ts';
 import type { PublicLimit } from '../../http/limits/public-limit.ts';
 import { authenticate } from '../../operations/api-token/authenticate.ts';
 import { Problem } from '../../problem.ts';
@@ -62,7 +62,7 @@ export async function signInWith(
   check = checkPerson,
 ): Promise<{ caller: Caller; session: Session } | Problem> {
   const { context, request } = call;
-  const apiToken = new Secret(form.text(API_TOKEN).trim());
+  const apiToken = new Secret(findApiToken(form.text(API_TOKEN)) ?? '');
   try {
     const caller = await authenticate(context, digestOfApiToken(apiToken.reveal()));
     check(caller);

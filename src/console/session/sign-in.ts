@@ -17,6 +17,7 @@ import { signInView, signInWith } from './sign-in-form.ts';
 
 const HOME = '/console/user-groups';
 const PATH = '/console/sign-in';
+const DONE_PATH = `${PATH}/done`;
 /** Largest sign-in form, which anyone can submit: more than the longest address to return to. */
 const MAX_BYTES = 65_536;
 
@@ -40,11 +41,25 @@ export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
       const form = await receiveForm(options, request, UNKNOWN_TENANT, MAX_BYTES);
       const next = nextPath(form.text('next'));
       const result = await signInWith({ context, request, reply }, form, options.publicLimit);
-      if (!(result instanceof Problem)) return redirect(reply, next);
+      if (!(result instanceof Problem))
+        return redirect(reply, `${DONE_PATH}?${new URLSearchParams({ next })}`);
       return sendView(request, reply, await assets(), signInPage(next, form.has('another'), result));
     }),
   );
+
+  // Otherwise a browser that keeps no session would show the sign-in page again, without a reason.
+  app.get(DONE_PATH, { config }, async (request, reply) => {
+    const next = nextPath(queryParameters(request).get('next') ?? '');
+    if (await isSignedIn(context, request)) return redirect(reply, next);
+    options.publicLimit?.countPage(request.raw);
+    return sendView(request, reply, await assets(), signInPage(next, false, NOT_KEPT));
+  });
 }
+
+const NOT_KEPT = new Problem(
+  'unauthenticated',
+  'The API token is valid, but this browser has not kept the session. Allow cookies for this address. If the address begins with http:, open the one that begins with https:.',
+);
 
 export const signOut: Page = {
   method: 'POST',

@@ -25,15 +25,14 @@ export const findByToken = formPages({
   act: async (call) => {
     const { context, caller, form } = call;
     const pasted = form.text('token').trim();
-    const compact = pasted.replace(/[\s\p{Cf}]+/gu, '');
-    for (const text of new Set([pasted, findUserGroupToken(compact) ?? embedTokenWithin(pasted)])) {
+    for (const text of new Set([pasted, findUserGroupToken(pasted) ?? embedTokenWithin(pasted)])) {
       if (text === undefined) continue;
       const owner = await findTokenOwner(context, caller, text);
       if (owner === null) continue;
       const group = pathTo('user-groups', owner.userGroup.providedId);
       return { location: group, notice: `token_${owner.status}` };
     }
-    const apiToken = findApiToken(compact);
+    const apiToken = findApiToken(pasted);
     if (apiToken !== undefined) return findByApiToken(call, apiToken);
     throw NOT_FOUND;
   },
