@@ -93,6 +93,17 @@ describe('A writer thread that another thread cannot connect to', () => {
       await owner.close();
     }
   });
+
+  it('does not keep the store from closing while connecting fails', async () => {
+    using folder = new Folder();
+    const path = folder.join(FILE);
+    const owner = openServingStore(path);
+    const store = openThreadStore(path, () => Promise.reject(new Error('the owner is closing')));
+    const refused = assert.rejects(store.write([ensureWorkspace('One')]), StoreUnavailable);
+    await store.close();
+    await refused;
+    await owner.close();
+  });
 });
 
 describe('A writer thread that cannot be started', {
