@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { type CommandDatabase, MAX_BATCH } from '../database.ts';
 import { type Caller, operator } from '../domain/api-token.ts';
 import type { Tenant } from '../domain/tenant.ts';
+import { versionTag } from '../domain/user-group/user-group.ts';
 import type { Context } from '../operations/context.ts';
 import { atCurrentConfig, EnvironmentConfig } from '../operations/document/environment-config.ts';
 import { allUserGroupPages } from '../operations/user-group/export.ts';
@@ -61,18 +62,23 @@ export class DatabaseTarget implements ImportTarget {
     const workspace = await findWorkspace(this.#store, this.#place.workspace);
     if (workspace === null) return;
     for await (const page of allUserGroupPages(this.#store, this.#tenant(workspace)))
-      yield page.map(({ providedId, updatedAt }) => ({ id: providedId, updatedAt }));
+      yield page.map((userGroup) => ({
+        id: userGroup.providedId,
+        updatedAt: userGroup.updatedAt,
+        version: versionTag(userGroup),
+      }));
   }
 
-  async remove(id: string): Promise<boolean> {
+  async remove({ id, version }: ExistingUserGroup): ReturnType<ImportTarget['remove']> {
     const { context, caller } = this.#started!;
     const { deleteUserGroup } = await import('../operations/user-group/delete.ts');
     try {
-      await deleteUserGroup(context, caller, id, undefined);
-      return true;
+      await deleteUserGroup(context, caller, id, { ifMatch: [version] });
+      return 'deleted';
     } catch (error) {
-      // A concurrent call has deleted it.
-      if (error instanceof Problem && error.code === 'user_group_not_found') return false;
+      if (!(error instanceof Problem)) throw error;
+      if (error.code === 'user_group_not_found') return 'not_found';
+      if (error.code === 'version_mismatch') return 'version_mismatch';
       throw error;
     }
   }

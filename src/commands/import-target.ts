@@ -1,5 +1,6 @@
 // Target of an import: a database, or a running service.
 
+import type { VersionTag } from '../domain/user-group/user-group.ts';
 import type { PropertyValidator } from '../operations/property-schema/validator/validator.ts';
 import type { LineResult } from '../operations/user-group/line-result.ts';
 
@@ -17,6 +18,7 @@ export interface ExistingUserGroup {
   id: string;
   /** When it was created, changed or renamed last; milliseconds since 1970. */
   updatedAt: number;
+  version: VersionTag;
 }
 
 export interface ImportTarget {
@@ -27,7 +29,7 @@ export interface ImportTarget {
   start(): Promise<StartBatch>;
   /** Returns all user groups, in pages. */
   userGroups(): AsyncIterable<readonly ExistingUserGroup[]>;
-  /** Returns whether the user group existed. */
-  remove(id: string): Promise<boolean>;
+  /** Deletes this version of the user group. */
+  remove(userGroup: ExistingUserGroup): Promise<'deleted' | 'not_found' | 'version_mismatch'>;
   finish(): Promise<void>;
 }

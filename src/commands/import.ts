@@ -23,6 +23,7 @@ import {
   type DeletionPlan,
   deletePlanned,
   type MaxDeletions,
+  type Pruned,
   parseMaxDeletions,
   planDeletions,
   refuseMassDeletion,
@@ -120,8 +121,8 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
     );
     // The customer of a refused line may be one of those that the plan deletes, under another id.
     if (plan !== null) {
-      const deleted = report.hasRefused ? 0 : await deletePlanned(target, plan, listed);
-      report.pruned = { deleted, newer: plan.newer };
+      const { newer } = plan;
+      report.pruned = report.hasRefused ? { deleted: 0, newer } : await deletePlanned(target, plan, listed);
     }
     await target.finish();
     report.end();
@@ -161,8 +162,8 @@ async function listDeletions(
   await readLines(source, report, target, await target.preview(), listed);
   const plan = await planDeletions(target, listed, source.writtenAt);
   if (options.json && options.dryRun)
-    for (const id of plan.ids) printJson({ result: 'deleted', user_group_id: id });
-  report.pruned = { deleted: plan.ids.length, newer: plan.newer };
+    for (const { id } of plan.deletions) printJson({ result: 'deleted', user_group_id: id });
+  report.pruned = { deleted: plan.deletions.length, newer: plan.newer };
   report.end();
   return plan;
 }
@@ -307,11 +308,6 @@ async function copyInput(chunks: AsyncIterable<Buffer>): Promise<FileHandle> {
   }
 }
 
-interface Pruned {
-  deleted: number;
-  newer: number;
-}
-
 /** Prints the results: with --json those of all lines, otherwise the refused lines. */
 class Report {
   readonly #json: boolean;
@@ -320,7 +316,7 @@ class Report {
   readonly #counts = { created: 0, updated: 0, unchanged: 0, refused: 0 };
   /** Number of the last line that was reported, or 0. */
   lastLine = 0;
-  /** With --prune: the number of user groups that were deleted, or would be, and of those that are newer than the file. */
+  /** With --prune. */
   pruned: Pruned | null = null;
 
   /** `listsAll`: whether --json lists the lines that are not refused too. */

@@ -3,7 +3,7 @@
 import { InvalidArgumentError } from 'commander';
 import { mapInChunks } from '../operations/pages.ts';
 import { DataError } from './exit-code.ts';
-import type { ImportTarget } from './import-target.ts';
+import type { ExistingUserGroup, ImportTarget } from './import-target.ts';
 import { progressBar } from './progress.ts';
 
 /** Maximum number of deletions: a number, or a share of the user groups that exist. */
@@ -24,8 +24,14 @@ export interface DeletionPlan {
   listed: number;
   existing: number;
   /** The user groups to be deleted: the list does not have them, and is not older than they are. */
-  ids: readonly string[];
+  deletions: readonly ExistingUserGroup[];
   /** Number of user groups that the list does not have because they are newer. */
+  newer: number;
+}
+
+/** Numbers of the user groups that were deleted, or would be, and of those that are newer than the list. */
+export interface Pruned {
+  deleted: number;
   newer: number;
 }
 
@@ -35,53 +41,58 @@ export async function planDeletions(
   listed: Pick<ReadonlySet<string>, 'has' | 'size'>,
   listedAt: number,
 ): Promise<DeletionPlan> {
-  const ids: string[] = [];
+  const deletions: ExistingUserGroup[] = [];
   let existing = 0;
   let newer = 0;
   for await (const page of target.userGroups()) {
     existing += page.length;
-    for (const { id, updatedAt } of page) {
-      if (listed.has(id)) continue;
+    for (const userGroup of page) {
+      if (listed.has(userGroup.id)) continue;
       // It may be a customer of the list, renamed since.
-      if (updatedAt > listedAt) newer++;
-      else ids.push(id);
+      if (userGroup.updatedAt > listedAt) newer++;
+      else deletions.push(userGroup);
     }
   }
-  return { listed: listed.size, existing, ids, newer };
+  return { listed: listed.size, existing, deletions, newer };
 }
 
 /**
  * Throws `DataError` if the plan deletes more than `max`: the list may be incomplete. In a small environment
  * a number may allow all deletions, so an empty list, such as a failed query leaves, requires 100%.
  */
-export function refuseMassDeletion({ listed, existing, ids }: DeletionPlan, max: MaxDeletions): void {
+export function refuseMassDeletion({ listed, existing, deletions }: DeletionPlan, max: MaxDeletions): void {
   const allowsAll = 'percent' in max && max.percent === 100;
   if (listed === 0 && existing > 0 && !allowsAll)
     throw new DataError(
       'the file has no user group, and only --max-delete 100% deletes all; nothing was changed',
     );
   const most = 'count' in max ? max.count : (existing * max.percent) / 100;
-  if (ids.length <= most) return;
+  if (deletions.length <= most) return;
   const limit = 'count' in max ? String(max.count) : `${max.percent}%`;
   throw new DataError(
-    `${ids.length} of ${existing} user groups are not in the file, and --max-delete allows ${limit}; nothing was changed. ` +
+    `${deletions.length} of ${existing} user groups are not in the file, and --max-delete allows ${limit}; nothing was changed. ` +
       'Check that the file is complete, or raise the limit; --dry-run --json lists them',
   );
 }
 
-/** Deletes groups unless the file, which may have changed, lists them by now. Returns how many existed. */
+/**
+ * Deletes the groups unless the file, which may have changed, lists them by now, or they have changed since the
+ * plan.
+ */
 export async function deletePlanned(
   target: ImportTarget,
   plan: DeletionPlan,
   listed: Pick<ReadonlySet<string>, 'has'>,
-): Promise<number> {
-  const ids = plan.ids.filter((id) => !listed.has(id));
-  using bar = progressBar('user groups', ids.length);
+): Promise<Pruned> {
+  const deletions = plan.deletions.filter(({ id }) => !listed.has(id));
+  using bar = progressBar('user groups', deletions.length);
   let done = 0;
-  const existed = await mapInChunks(ids, target.concurrency, async (id) => {
-    const exists = await target.remove(id);
+  const pruned = { deleted: 0, newer: plan.newer };
+  await mapInChunks(deletions, target.concurrency, async (userGroup) => {
+    const result = await target.remove(userGroup);
+    if (result === 'deleted') pruned.deleted++;
+    if (result === 'version_mismatch') pruned.newer++;
     bar.show(++done);
-    return exists;
   });
-  return existed.filter(Boolean).length;
+  return pruned;
 }

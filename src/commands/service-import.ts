@@ -3,7 +3,7 @@
 import { jsonText, NULL, objectText } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { invalidField } from '../domain/request-body.ts';
-import type { SettableFields, UserGroup } from '../domain/user-group/user-group.ts';
+import { type SettableFields, type UserGroup, versionTag } from '../domain/user-group/user-group.ts';
 import type { ImportedUserGroupBody } from '../domain/user-group/user-group-body.ts';
 import { KeyedMutex } from '../operations/machinery/keyed-mutex.ts';
 import { compareFields, orRefusal, previewLineRules } from '../operations/user-group/import.ts';
@@ -58,14 +58,18 @@ export class ServiceTarget implements ImportTarget {
       yield groups.map((group) => ({
         id: group.string('provided_id'),
         updatedAt: Date.parse(group.string('updated_at')),
+        version: versionTag({ teamId: group.number('team_id'), version: group.number('version') }),
       }));
   }
 
-  async remove(id: string): Promise<boolean> {
-    const response = await this.#client.call('DELETE', userGroupPath(id));
-    if (response.problem?.code === 'user_group_not_found') return false;
+  async remove({ id, version }: ExistingUserGroup): ReturnType<ImportTarget['remove']> {
+    const headers = { 'if-match': `"${version}"` };
+    const response = await this.#client.call('DELETE', userGroupPath(id), { headers });
+    const code = response.problem?.code;
+    if (code === 'user_group_not_found') return 'not_found';
+    if (code === 'version_mismatch') return 'version_mismatch';
     this.#client.bodyOf(response);
-    return true;
+    return 'deleted';
   }
 
   async finish(): Promise<void> {}

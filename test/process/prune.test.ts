@@ -261,6 +261,31 @@ describeOnEachDatabase('import --update --prune', (kind) => {
     assert.match(stdout, /, deleted: 0; kept, because they are newer than the file: 1\.\n$/);
   });
 
+  for (const [target, count] of [
+    ['the database', 3_000],
+    ['the service', 300],
+  ] as const)
+    it(`keeps a group that changes between the plan and the deletions, in ${target}`, async () => {
+      const numbers = Array.from({ length: count }, (_, index) => index);
+      const many = lines(...numbers.map((number) => ({ user_group_id: `many-${number}`, name: 'M' })));
+      const file = folder.join('many.ndjson');
+      await writeNewerFile(file, `${listed([0, 1, 2, 3, 4, 5, 6, 7])}${many}`);
+      const importArgs = ['import', file, '--update', '--prune', '--max-delete', '100%'];
+      const [more, env] =
+        target === 'the service'
+          ? [['--url', site.service.url], { UGS_API_TOKEN: site.token }]
+          : [['--workspace', 'default'], site.database.env];
+      await using program = new Program(folder, [...importArgs, ...more], { env });
+      await program.says(/^Plan: /m);
+      const { status } = await call('PUT', '/api/user', { user_group_id: 'g9', name: 'Renewed' });
+      assert.equal(status, 200);
+      const { code, stdout, stderr } = await program.exit();
+      await runSql(site.database, `delete from user_groups where provided_id like 'many-%'`);
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /, deleted: 1; kept, because they are newer than the file: 1\.\n$/);
+      assert.deepEqual((await ids()).slice(-2), ['g7', 'g9']);
+    });
+
   it('keeps the groups that are created while it reads a pipe', async () => {
     const fifo = folder.join('list');
     execFileSync('mkfifo', [fifo]);
