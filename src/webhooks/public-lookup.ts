@@ -15,15 +15,26 @@ export class NoPublicAddress extends Error {
 
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>;
 
-const resolver = new promises.Resolver({ timeout: 3_000, tries: 2 });
+/** Maximum wait for the addresses of the other family: some name servers never answer queries for IPv6. */
+const OTHER_FAMILY_MS = 1_000;
 
-/** Does not use `getaddrinfo`: four slow names would occupy all threads with which Node resolves names. */
-async function resolveName(hostname: string): Promise<LookupAddress[]> {
-  const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-  if (ipv4.status === 'rejected' && ipv6.status === 'rejected') throw ipv4.reason;
-  const listAddresses = (result: typeof ipv4, family: number) =>
-    result.status === 'fulfilled' ? result.value.map((address) => ({ address, family })) : [];
-  return [...listAddresses(ipv4, 4), ...listAddresses(ipv6, 6)];
+/**
+ * Does not use `getaddrinfo`: four slow names would occupy all threads with which Node resolves names. Each lookup has its
+ * own resolver: one that is kept shortens its timeouts after a few fast names, so that slower ones fail, and never reads
+ * the name servers of the system again. `servers` replaces those in tests.
+ */
+export async function resolveName(hostname: string, servers?: readonly string[]): Promise<LookupAddress[]> {
+  const resolver = new promises.Resolver({ timeout: 3_000, tries: 2 });
+  if (servers !== undefined) resolver.setServers(servers);
+  const lookups = [
+    resolver.resolve4(hostname).then((found) => found.map((address) => ({ address, family: 4 }))),
+    resolver.resolve6(hostname).then((found) => found.map((address) => ({ address, family: 6 }))),
+  ];
+  await Promise.any(lookups);
+  const timer = setTimeout(() => resolver.cancel(), OTHER_FAMILY_MS);
+  const settled = await Promise.allSettled(lookups);
+  clearTimeout(timer);
+  return settled.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
 }
 
 /** Returns a lookup function for `net.connect`. Tests replace `resolve`. */
