@@ -13,6 +13,11 @@ import { NoPublicAddress, publicLookup, type Resolve } from './public-lookup.ts'
 
 const TIMEOUT_MS = 15_000;
 /**
+ * Time to connect to each address of a receiver but the last, for which Node's default is shorter than the handshake with a
+ * distant receiver, or than the repetition of a lost packet. Allows for several addresses before the deadline.
+ */
+const CONNECT_MS = 2_000;
+/**
  * Shorter than the keep-alive timeout of most servers, so that they do not close a connection as it is
  * reused.
  */
@@ -21,7 +26,12 @@ const IDLE_MS = 4_000;
 const MAX_IDLE_PER_HOST = 32;
 /** Maximum number of idle connections to all hosts together: each takes a file descriptor. */
 const MAX_IDLE = 512;
-const AGENT_OPTIONS = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MAX_IDLE_PER_HOST };
+const AGENT_OPTIONS = {
+  keepAlive: true,
+  timeout: IDLE_MS,
+  maxFreeSockets: MAX_IDLE_PER_HOST,
+  autoSelectFamilyAttemptTimeout: CONNECT_MS,
+};
 const USER_AGENT = 'User-Group-Service-Webhooks/1';
 
 export interface SenderOptions {
