@@ -134,6 +134,7 @@ describeOnEachDatabase('a body', (database) => {
       'application/merge-patch+json',
       'application/jsonp',
       'application/json; charset=iso-8859-1',
+      'application/json; charset=utf8',
       'application/json, text/plain',
       'application/octet-stream',
       'json',
