@@ -241,6 +241,15 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
     assert.equal(entry!.resolves, 2);
   });
 
+  it('has the last 30 days by default, in pages of 100 entries', async () => {
+    const first = today() - 29;
+    await insert([['day-before', first - 1, 1] as const, ['first-day', first, 1] as const]);
+    await insert(Array.from({ length: 100 }, (_, index) => [`page-${index}`, first + 1, 1] as const));
+    const { json } = await service.call('GET', '/v1/usage');
+    assert.deepEqual([json.usage[0].user_group_id, json.usage[0].date], ['first-day', dayDate(first)]);
+    assert.deepEqual([json.usage.length, typeof json.next_cursor], [100, 'string']);
+  });
+
   it('continues after a page of days that are far in the future', async () => {
     assert.deepEqual(await list('from=9999-01-01&to=9999-12-31'), []);
   });
