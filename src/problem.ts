@@ -42,6 +42,21 @@ export interface Violation {
   detail: string;
 }
 
+/** Maximum number of violations that a problem lists. */
+export const MAX_ERRORS = 20;
+
+/** Returns the violations that a problem lists, with a text for each and one for the rest of all `count`. */
+export function listViolations(
+  violations: readonly Violation[],
+  describe: (violation: Violation) => string,
+  count = violations.length,
+): { errors: readonly Violation[]; texts: readonly string[] } {
+  const errors = violations.slice(0, MAX_ERRORS);
+  const texts = errors.map(describe);
+  if (count > errors.length) texts.push(`and ${count - errors.length} more`);
+  return { errors, texts };
+}
+
 interface ProblemOptions {
   errors?: readonly Violation[];
   /** Sent as `Retry-After`. */

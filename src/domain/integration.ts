@@ -1,6 +1,6 @@
 // An integration: how the tokens for one tool are made. Stored as a document; its secret is encrypted.
 
-import { Problem, type Violation } from '../problem.ts';
+import { listViolations, Problem, type Violation } from '../problem.ts';
 import type { Document, DocumentDefinition } from './document.ts';
 import { isEmpty, parseTemplate, type Template, templatesSchema } from './embed-token/template.ts';
 import { decodeString, type JsonObject, jsonText, NULL, objectText, parseTree } from './json/json-tree.ts';
@@ -136,12 +136,15 @@ export function templateViolations(
   });
 }
 
-export function claimMissing(errors: readonly Violation[]): Problem {
-  const missing = errors.map(({ pointer }) => pointer.slice(1)).join(', ');
-  return new Problem('claim_missing', `The user group lacks ${missing}. No token was minted.`, { errors });
+export function claimMissing(violations: readonly Violation[]): Problem {
+  const { errors, texts } = listViolations(violations, ({ pointer }) => pointer.slice(1));
+  return new Problem('claim_missing', `The user group lacks ${texts.join(', ')}. No token was minted.`, {
+    errors,
+  });
 }
 
-export function claimInvalid(errors: readonly Violation[]): Problem {
-  const details = errors.map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`.trim());
-  return new Problem('claim_invalid', `${details.join('; ')}. No token was minted.`, { errors });
+export function claimInvalid(violations: readonly Violation[]): Problem {
+  const describe = ({ pointer, detail }: Violation) => `${pointer.slice(1)} ${detail}`.trim();
+  const { errors, texts } = listViolations(violations, describe);
+  return new Problem('claim_invalid', `${texts.join('; ')}. No token was minted.`, { errors });
 }

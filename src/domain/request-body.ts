@@ -2,7 +2,7 @@
 // with their noun.
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { Problem, type Violation } from '../problem.ts';
+import { listViolations, MAX_ERRORS, Problem, type Violation } from '../problem.ts';
 import * as field from './field.ts';
 import { parseInstant } from './instant.ts';
 import {
@@ -41,7 +41,6 @@ interface BodySchema {
 
 /** The body itself is one level more than `properties`. */
 export const MAX_LEVELS = field.limits.propertiesLevels + 1;
-const MAX_ERRORS = 20;
 const EMPTY_OBJECT = /^[ \t\r\n]*\{[ \t\r\n]*\}[ \t\r\n]*$/;
 
 // The check of docs/openapi.json covers the schemas: compiling their meta-schema here would double the time.
@@ -206,9 +205,9 @@ function refusal(
     ...ofBody.slice(0, MAX_ERRORS).map(toViolation),
     ...unknown.slice(0, MAX_ERRORS).map((key) => unknownField(key, known, environmentSource)),
     ...ofFields.slice(0, MAX_ERRORS).map(toViolation),
-  ].slice(0, MAX_ERRORS);
+  ];
   const code = unknown.length > 0 && hint === undefined ? 'unknown_field' : 'invalid_request';
-  return invalid(code, shown, { more: violations.length + unknown.length - shown.length, hint });
+  return invalid(code, shown, { count: violations.length + unknown.length, hint });
 }
 
 function unknownField(key: string, known: readonly string[], environmentSource?: string): Violation {
@@ -225,21 +224,18 @@ function isViolation({ keyword, data, parentSchema }: ErrorObject): boolean {
 
 /** Throws `invalid_request` unless the list is empty. */
 export function refuseFields(errors: readonly Violation[]): void {
-  if (errors.length === 0) return;
-  const more = Math.max(0, errors.length - MAX_ERRORS);
-  throw invalid('invalid_request', errors.slice(0, MAX_ERRORS), { more });
+  if (errors.length > 0) throw invalid('invalid_request', errors);
 }
 
 function invalid(
   code: 'invalid_request' | 'unknown_field',
-  errors: readonly Violation[],
-  { more = 0, hint }: { more?: number; hint?: string | undefined } = {},
+  violations: readonly Violation[],
+  { count, hint }: { count?: number; hint?: string | undefined } = {},
 ): Problem {
-  const details = errors.map(
-    ({ pointer, detail }) => `${pointer === '' ? 'The body' : pointer.slice(1) || '""'} ${detail}`,
-  );
-  if (more > 0) details.push(`and ${more} more`);
-  return new Problem(code, hint ?? `${details.join('; ')}.`, { errors });
+  const describe = ({ pointer, detail }: Violation) =>
+    `${pointer === '' ? 'The body' : pointer.slice(1) || '""'} ${detail}`;
+  const { errors, texts } = listViolations(violations, describe, count);
+  return new Problem(code, hint ?? `${texts.join('; ')}.`, { errors });
 }
 
 function toViolation(error: ErrorObject): Violation {

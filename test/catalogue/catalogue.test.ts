@@ -6,7 +6,7 @@ import { findCredential } from '../../src/domain/catalogue/credential.ts';
 import { EnvironmentConfig } from '../../src/operations/document/environment-config.ts';
 import { previewLine } from '../../src/operations/user-group/import.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { assertProblem } from '../support/problem.ts';
+import { assertProblem, pointersOf } from '../support/problem.ts';
 import { served } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
@@ -334,6 +334,21 @@ describeOnEachDatabase('The catalogue', (database) => {
       const response = await service.put({ user_group_id: 'reported', mapping: { 40: 'nowhere', 'ä/b': 1 } });
       assert.equal(response.status, 200);
       assert.equal(response.headers['user-group-violations'], '/mapping/40, /mapping/%C3%A4~1b');
+    });
+
+    it('lists the first 20 violations, and says how many more there are', async () => {
+      await service.get({ user_group_id: 'many', name: 'M' });
+      const names = Array.from({ length: 23 }, (_, index) => `schema-${index}`);
+      const mapping = Object.fromEntries(names.map((name) => [name, 'nowhere']));
+      const pointers = names.slice(0, 20).map((name) => `/mapping/${name}`);
+      await setPolicy('report');
+      const { headers } = await service.put({ user_group_id: 'many', mapping });
+      assert.equal(headers['user-group-violations'], pointers.join(', '));
+      await setPolicy('enforce');
+      const response = await service.put({ user_group_id: 'many', mapping });
+      assertProblem(response, 'mapping_invalid');
+      assert.deepEqual(pointersOf(response), pointers);
+      assert.match(response.json.detail, /; and 3 more\.$/);
     });
 
     it('rejects violations on every call that writes a mapping', async () => {

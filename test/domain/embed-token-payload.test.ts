@@ -828,6 +828,22 @@ describe('No token is minted', () => {
     assert.equal(payload(field).params.n, 'Acme');
   });
 
+  it('for more than 20 values, of which the first are named', () => {
+    const claims = Object.fromEntries(
+      Array.from({ length: 23 }, (_, index) => [`c${index}`, { mapping: `s${index}` }]),
+    );
+    const missing = problemOf(() => payload(integrationOf('metabase', { claims })));
+    assert.deepEqual([missing.code, missing.errors.length], ['claim_missing', 20]);
+    assert.match(missing.message, /, mapping\/s19, and 3 more\. No token was minted\.$/);
+    const resources = { resources: { property: 'p' }, properties: ['p'] };
+    const list = { ...acme, properties: jsonText({ p: Array(23).fill({ dashboard: '' }) }) };
+    const invalid = problemOf(() =>
+      allowedResources(settingsOf('metabase', resources), new GroupValues(list)),
+    );
+    assert.deepEqual([invalid.code, invalid.errors.length], ['claim_invalid', 20]);
+    assert.match(invalid.message, /; and 3 more\. No token was minted\.$/);
+  });
+
   it('for a value that could be read as another, and the caller learns which one', () => {
     const problem = problemOf(() => payload(integrationOf('metabase'), withValue(['1,2'])));
     assert.equal(

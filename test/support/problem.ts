@@ -24,6 +24,7 @@ export function assertProblem(response: TestResponse, code: ProblemCode): void {
     ...['mapping_invalid', 'properties_invalid'],
   ].includes(code);
   if (code !== 'invalid_request') assert.equal(errors !== undefined, hasErrors);
+  assert.ok(errors === undefined || errors.length <= 20);
   for (const error of errors ?? []) {
     assert.deepEqual(Object.keys(error), ['pointer', 'detail']);
     assert.match(error.pointer, /^(\/.*)?$/s);

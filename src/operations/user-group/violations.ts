@@ -8,7 +8,7 @@ import type { PropertySchema } from '../../domain/property-schema/property-schem
 import type { Tenant } from '../../domain/tenant.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { UserGroupFields } from '../../domain/user-group/user-group-body.ts';
-import { Problem, type Violation } from '../../problem.ts';
+import { listViolations, Problem, type Violation } from '../../problem.ts';
 import type { Context } from '../context.ts';
 import type { EnvironmentConfig } from '../document/environment-config.ts';
 import { PropertySchemaInvalid, type Validator } from '../property-schema/validator/validator.ts';
@@ -136,8 +136,8 @@ function apply(
     violations.push(...found);
     return;
   }
-  const details = found.map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`);
-  throw new Problem(code, `${details.join('; ')}.`, { errors: found });
+  const { errors, texts } = listViolations(found, ({ pointer, detail }) => `${pointer.slice(1)} ${detail}`);
+  throw new Problem(code, `${texts.join('; ')}.`, { errors });
 }
 
 function mappingViolations(
