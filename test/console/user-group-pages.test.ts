@@ -126,6 +126,16 @@ describeOnEachDatabase('user groups in the console', (database) => {
     assert.equal((await read('before')).status, 404);
   });
 
+  it('is at its address with the white space of a mail around it', async () => {
+    await create('mailed');
+    for (const part of ['mailed%20', '%C2%A0mailed', 'mailed%0A'])
+      for (const action of ['', '/edit'])
+        assert.match(textOf(await browser.get(`/console/user-groups/${part}${action}`)), /mailed/, part);
+    const edit = '/console/user-groups/mailed%20/edit';
+    const reviewed = await browser.submit(edit, pathOf('mailed', 'review'), { name: 'From a mail' });
+    assert.match(textOf(reviewed), /Review changes .*From a mail/);
+  });
+
   it('leads from every page of a renamed group to the group', async () => {
     await create('earlier');
     const opened = await browser.get(pathOf('earlier', 'rotate'));

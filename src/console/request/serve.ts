@@ -141,7 +141,7 @@ function withoutSlash({ method, url }: FastifyRequest): string | null {
   return path === undefined || method !== 'GET' ? null : path + query;
 }
 
-/** Decodes ids in path parameters; see `pathTo`. */
+/** Decodes ids in path parameters; see `pathTo`. No id has white space at either end, but links in mails do. */
 function withIds(params: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(params).map(([name, part]) => [name, idInPath(part)]));
+  return Object.fromEntries(Object.entries(params).map(([name, part]) => [name, idInPath(part.trim())]));
 }
