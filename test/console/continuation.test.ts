@@ -36,10 +36,13 @@ describeOnEachDatabase('A person in the console', (database) => {
     const asked = await browser.submitFrom(form, `${group}/review`, { name: secret });
     assert.equal(asked.status, 401);
     checkMarkup(asked);
+    const alert = elementsOf(asked.text).find(({ attributes }) => attributes.role === 'alert');
+    assert.match(alert!.text, /Your session has ended, so nothing was done/);
     assert.match(textOf(asked), /What you typed is kept for an hour/);
     assert.ok(!asked.text.includes('kept&#62;') && !asked.text.includes(service.token));
     const rejected = await browser.submitFrom(asked, `${group}/review`, { api_token: 'uga_wrong' });
     assert.equal(rejected.status, 401);
+    assert.match(textOf(rejected), /API token is not valid: .* What you typed is kept for an hour/);
     const shown = await browser.submitFrom(rejected, `${group}/review`, { api_token: service.token });
     assert.equal(shown.status, 200, shown.text);
     assert.match(textOf(shown), /nothing was done. Check it, and send it again/);

@@ -77,8 +77,7 @@ export async function continueForm(exchange: Exchange): Promise<Response> {
   if (form.has(API_TOKEN)) return signInAgain(exchange, form);
   // A large form is not read and encrypted in one turn of the event loop.
   await options.context.cpu.turn(form.size, GRACE_MS);
-  const view = signInAgainView(request, keptText(exchange, form));
-  return sendView(request, reply, await options.assets(), { ...view, status: 401 });
+  return sendView(request, reply, await options.assets(), signInAgainView(request, keptText(exchange, form)));
 }
 
 /** Shows the kept form that this form carries, after signing in if it is the sign-in form. */
@@ -115,8 +114,8 @@ async function showKept(
   return sendResult(exchange, call, { ...(await showAgain(exchange.page, call, reason)), status: 200 });
 }
 
-function signInAgainView(request: FastifyRequest, kept: string, problem?: Problem): View {
-  const text = html`<p>Your session has ended, so nothing was done. What you typed is kept for an hour: sign in to see it again.</p>`;
+function signInAgainView(request: FastifyRequest, kept: string, problem = ENDED): View {
+  const text = html`<p>What you typed is kept for an hour: sign in to see it again.</p>`;
   return signInView({ action: request.url, fields: { [KEPT_FORM]: kept }, text }, problem);
 }
 
@@ -132,6 +131,7 @@ const ANOTHER_SESSION = new Problem(
   'origin_not_allowed',
   'Nothing was done, because this form is from another session. If you have switched to another workspace or environment, switch back in another tab, and reload this page to send the form again. Otherwise go back, reload the page, and try again.',
 );
+const ENDED = new Problem('unauthenticated', 'Your session has ended, so nothing was done.');
 const EXPIRED = new Problem(
   'origin_not_allowed',
   'What you typed has expired, and nothing was done. Open the form again.',
