@@ -10,7 +10,7 @@ import { apiTokenCreation } from './api-token/create.ts';
 import { listOfApiTokens } from './api-token/list.ts';
 import { apiTokenRevocation } from './api-token/revoke.ts';
 import { apiTokenRotation } from './api-token/rotate.ts';
-import { showApiToken } from './api-token/show.ts';
+import { apiTokenPages, showApiToken } from './api-token/show.ts';
 import { dataSourcePages } from './catalogue/data-source.ts';
 import { catalogueOverview } from './catalogue/overview.ts';
 import { schemaPages } from './catalogue/schema.ts';
@@ -123,9 +123,7 @@ const pages: readonly Page[] = [
   listOfApiTokens,
   ...apiTokenCreation,
   // /console/api-tokens/{api_token_id}
-  showApiToken,
-  ...apiTokenRotation,
-  ...apiTokenRevocation,
+  ...apiTokenPages([showApiToken, ...apiTokenRotation, ...apiTokenRevocation]),
   // /console/sessions
   sessions,
   switchSession,

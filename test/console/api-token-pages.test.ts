@@ -144,6 +144,19 @@ describeOnEachDatabase('API tokens in the console', (database) => {
     assert.match(textOf(await browser.get(LIST)), /The last use is recorded to the hour/);
   });
 
+  it('says what became of an API token that does not exist here, instead of a dead end', async () => {
+    const { browser } = await newAdmin();
+    const { id } = await service.apiToken({ permission: 'admin' });
+    for (const action of ['', '/rotate', '/revoke']) {
+      const page = await browser.get(`${LIST}/${id}${action}`);
+      assert.equal(page.status, 404);
+      assert.match(
+        textOf(page),
+        /The API token does not exist .* Switch workspace or environment Last events No events/,
+      );
+    }
+  });
+
   it('rotates an API token once per form, with a grace period', async () => {
     const { browser, other } = await newAdmin();
     const { id, token } = await other('read-only');

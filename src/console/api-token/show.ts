@@ -23,6 +23,7 @@ import {
   time,
 } from '../markup/html.ts';
 import { issuedView } from '../markup/shown-once.ts';
+import { pagesOf } from '../missing.ts';
 import { ADMINS, type Page, type PageCall, type View } from '../page.ts';
 import { noticeText } from '../request/notice.ts';
 import { creatorText } from './creator.ts';
@@ -64,6 +65,12 @@ ${definitions([
     };
   },
 };
+
+export function apiTokenPages(pages: readonly Page[]): Page[] {
+  const target = ({ request }: PageCall) =>
+    ({ type: 'api_token', id: String(apiTokenIdParameter(request)) }) as const;
+  return pagesOf('API token', 'api_token_not_found', target, pages);
+}
 
 export function apiTokenIn({ context, caller, request }: PageCall): Promise<ApiToken> {
   return readApiToken(context, caller, apiTokenIdParameter(request));
