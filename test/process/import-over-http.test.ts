@@ -194,19 +194,16 @@ describeOnEachDatabase('import --url', (kind) => {
 
   it('deletes no group of a list that replaces the planned one before it is read again', async () => {
     const file = folder.join('replaced.ndjson');
-    const write = (count: number) =>
-      writeFileSync(
-        file,
-        groups(count)
-          .map((line) => `${JSON.stringify(line)}\n`)
-          .join(''),
-      );
+    const linesOf = (count: number) =>
+      groups(count)
+        .map((line) => `${JSON.stringify(line)}\n`)
+        .join('');
     assert.equal((await importLines(groups(10))).code, 0);
-    write(5);
+    await writeNewerFile(file, linesOf(5));
     await using proxy = createHttpServer(async ({ method = '', url: path = '', headers }, response) => {
       const { status, text } = await send(site.service.url, { method, path, headers });
       // The plan lists the stored groups after it has read the file.
-      if (path.startsWith('/v1/user-groups?')) write(8);
+      if (path.startsWith('/v1/user-groups?')) writeFileSync(file, linesOf(8));
       response.writeHead(status, { 'content-type': 'application/json' }).end(text);
     });
     await once(proxy.listen(0, '127.0.0.1'), 'listening');
