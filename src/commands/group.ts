@@ -1,11 +1,17 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Caller } from '../domain/api-token.ts';
 import { parseInstant, timestamp, timestampOrNull } from '../domain/instant.ts';
+import { jsonText, objectText, textMembers } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import type { Secret } from '../domain/secret.ts';
 import { didYouMean } from '../domain/suggest.ts';
 import { environments } from '../domain/tenant.ts';
-import { previousTokenUntil, type UserGroup, userGroupKey } from '../domain/user-group/user-group.ts';
+import {
+  previousTokenUntil,
+  settableTexts,
+  type UserGroup,
+  userGroupKey,
+} from '../domain/user-group/user-group.ts';
 import { userGroupRenameBody } from '../domain/user-group/user-group-body.ts';
 import { loadKeyRing } from '../key-ring-source.ts';
 import type { Context } from '../operations/context.ts';
@@ -288,11 +294,12 @@ async function unknownUserGroup(
 
 /** Writes everything stored, in the format of export; `mapping` and `properties` exactly as stored. */
 function groupJson(userGroup: UserGroup, options: PlaceOptions, token: Secret | null): JsonText {
-  const { mapping, properties } = userGroup;
-  const { user_group_id, name, ...others } = fieldsBesideJson(userGroup, options, token);
-  const start = JSON.stringify({ user_group_id, name });
-  const rest = JSON.stringify(others);
-  return `${start.slice(0, -1)},"mapping":${mapping},"properties":${properties},${rest.slice(1)}` as JsonText;
+  const { user_group_id, name: _, ...others } = fieldsBesideJson(userGroup, options, token);
+  return objectText([
+    ['user_group_id', jsonText(user_group_id)],
+    ...textMembers(settableTexts(userGroup)),
+    ...Object.entries(others).map(([name, value]) => [name, jsonText(value)] as const),
+  ]);
 }
 
 function printedFields(
@@ -300,8 +307,8 @@ function printedFields(
   options: PlaceOptions,
   token: Secret | null,
 ): (readonly [name: string, value: string])[] {
-  const { mapping, properties } = userGroup;
-  const fields = { ...fieldsBesideJson(userGroup, options, token), mapping, properties };
+  const { name: _, ...texts } = settableTexts(userGroup);
+  const fields = { ...fieldsBesideJson(userGroup, options, token), ...texts };
   return Object.entries(fields).map(([name, value]) => [name, String(value ?? '-')]);
 }
 

@@ -1,9 +1,9 @@
 // The fields of a user group for a merge: its name, and each first-level member of its mapping and its properties.
 
 import { limits } from '../../domain/field.ts';
-import { decodeString, jsonText, objectText } from '../../domain/json/json-tree.ts';
+import { decodeString, objectText } from '../../domain/json/json-tree.ts';
 import { type JsonText, parseStrictJson } from '../../domain/json/strict-json.ts';
-import type { SettableFields } from '../../domain/user-group/user-group.ts';
+import { type SettableFields, settableTexts } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import type { Change } from '../event/changes.ts';
 import { type Difference, type Fields, type Merge, threeWayMerge } from '../form/merge.ts';
@@ -56,13 +56,8 @@ export function nameOfChange({ path }: Change): string {
 }
 
 /** Returns the text of a hidden field. */
-export function textOfGroup({ name, mapping, properties }: SettableFields): string {
-  const fields: Record<keyof SettableFields, JsonText | undefined> = {
-    name: jsonText(name),
-    mapping: mapping ?? undefined,
-    properties: properties ?? undefined,
-  };
-  return objectText(Object.entries(fields));
+export function textOfGroup(group: SettableFields): string {
+  return objectText(Object.entries(settableTexts(group)).map(([name, text]) => [name, text ?? undefined]));
 }
 
 /** Returns null if the text is not one that `textOfGroup` returns. */

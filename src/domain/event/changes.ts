@@ -8,7 +8,7 @@
 
 import { joinMembers, jsonText, NULL, splitMembers } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
-import type { SettableFields, UserGroup } from '../user-group/user-group.ts';
+import { type SettableFields, settableTexts, type UserGroup } from '../user-group/user-group.ts';
 import {
   type Difference,
   listDifferences,
@@ -70,20 +70,12 @@ export class Changes {
 /** The changes between two versions of a group; `before` is null for a new one. */
 export function userGroupChanges(before: GroupFields | null, after: GroupFields): Changes {
   return before === null
-    ? new Changes(null, changedFields(after))
+    ? new Changes(null, settableTexts(after))
     : new Changes(withSuspension(before), withSuspension(after));
 }
 
-function changedFields({
-  name,
-  mapping,
-  properties,
-}: SettableFields): Record<keyof SettableFields, JsonText | null> {
-  return { name: jsonText(name), mapping, properties };
-}
-
 function withSuspension(group: GroupFields): Fields {
-  return { ...changedFields(group), suspended: jsonText(group.suspendedAt !== null) };
+  return { ...settableTexts(group), suspended: jsonText(group.suspendedAt !== null) };
 }
 
 function wholeSide(names: readonly string[], fields: Fields | null): JsonText {

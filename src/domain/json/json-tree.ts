@@ -81,6 +81,11 @@ export function objectText(
   return `{${text}}` as JsonText;
 }
 
+/** Returns the members of an object of texts for `objectText`; null becomes the JSON null. */
+export function textMembers(texts: Readonly<Record<string, JsonText | null>>): [name: string, JsonText][] {
+  return Object.entries(texts).map(([name, text]) => [name, text ?? NULL]);
+}
+
 /** Writes an object of members such as `"plan":"gold"`. */
 export function joinMembers(members: readonly string[]): JsonText {
   return `{${members.join(',')}}` as JsonText;

@@ -1,6 +1,7 @@
 // The user group: its fields, its key, and its version tag.
 
 import { type Bucket, computeBucket } from '../bucket.ts';
+import { jsonText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { SealedSecret } from '../secret.ts';
 import { isSameTenant, type Tenant } from '../tenant.ts';
@@ -36,6 +37,15 @@ export interface UserGroup extends UserGroupKey {
 /** Fields that callers set, under their names in the API. */
 export const settableFields = ['name', 'mapping', 'properties'] as const;
 export type SettableFields = Pick<UserGroup, (typeof settableFields)[number]>;
+
+/** Returns the fields as JSON. */
+export function settableTexts({
+  name,
+  mapping,
+  properties,
+}: SettableFields): Record<keyof SettableFields, JsonText | null> {
+  return { name: jsonText(name), mapping, properties };
+}
 
 export function userGroupKey({ workspaceId, environment }: Tenant, providedId: string): UserGroupKey {
   return {

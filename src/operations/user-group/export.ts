@@ -1,8 +1,7 @@
 // Exports the groups of one workspace and environment as lines in the import format. A group that exists
 // throughout the export is exported exactly once, regardless of concurrent creations, changes and deletions.
 
-import { jsonText, NULL, objectText } from '../../domain/json/json-tree.ts';
-import type { JsonText } from '../../domain/json/strict-json.ts';
+import { jsonText, objectText, textMembers } from '../../domain/json/json-tree.ts';
 import type { KeyRing } from '../../domain/key-ring.ts';
 import type { Tenant } from '../../domain/tenant.ts';
 import {
@@ -11,7 +10,7 @@ import {
   positionAfter,
   type UserGroupList,
 } from '../../domain/user-group/cursor.ts';
-import type { SettableFields, UserGroup } from '../../domain/user-group/user-group.ts';
+import { settableTexts, type UserGroup } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult } from '../../store/port.ts';
 import { openStoredToken } from '../database/open-stored-token.ts';
@@ -52,15 +51,10 @@ export async function* allUserGroupPages(
 }
 
 function exportedLine(userGroup: UserGroup, keyRing: KeyRing | null): string {
-  const { providedId, name, mapping, properties, suspendedAt } = userGroup;
-  const fields: Record<keyof SettableFields, JsonText> = {
-    name: jsonText(name),
-    mapping: mapping ?? NULL,
-    properties: properties ?? NULL,
-  };
+  const { providedId, suspendedAt } = userGroup;
   const line = objectText([
     ['user_group_id', jsonText(providedId)],
-    ...Object.entries(fields),
+    ...textMembers(settableTexts(userGroup)),
     // A group that is not suspended has no member instead of false, so that earlier versions import the line.
     ['suspended', suspendedAt === null ? undefined : jsonText(true)],
     ['token', keyRing === null ? undefined : jsonText(openStoredToken(userGroup, keyRing).reveal())],
