@@ -437,12 +437,16 @@ describeOnEachDatabase('user groups in the console', (database) => {
   it('leads from the address of an action to the page above it', async () => {
     await create('above/1');
     for (const action of ['token', 'resume', 'review', 'save']) {
-      const { status, headers } = await browser.get(`${pathOf('above/1', action)}?done=rotated`);
+      const { status, headers } = await browser.get(pathOf('above/1', action));
       assert.deepEqual([status, headers.location], [303, pathOf('above/1')], action);
     }
     const redelivery = '/console/webhooks/crm/deliveries/evt_1/redeliver';
     assert.equal((await browser.get(redelivery)).headers.location, '/console/webhooks/crm/deliveries/evt_1');
     assert.equal((await browser.get('/console/sign-out')).headers.location, '/console');
+    for (const action of ['selection', 'selection/apply']) {
+      const { headers } = await browser.get(`/console/user-groups/-/${action}?search=a%26b`);
+      assert.equal(headers.location, '/console/user-groups?search=a%26b', action);
+    }
   });
 
   it('suspends and resumes', async () => {

@@ -1,5 +1,5 @@
 // Redirects GET requests for the addresses of actions, which have no page of their own, to the nearest page
-// above. People open them by "back", by a bookmark, or after signing in.
+// above, with the conditions of a list. People open them by "back", by a bookmark, or after signing in.
 
 import type { FastifyInstance } from 'fastify';
 import { type PageLimitOptions, pageLimiter } from '../../http/public-endpoint.ts';
@@ -16,9 +16,11 @@ export function addActionAddresses(
   for (const path of pages.map((page) => page.path).filter((each) => !shown.has(each))) {
     const levels = levelsAbove(path, shown);
     const config = { operationId: `console GET ${path}` };
-    app.get(`/console${path}`, { config, onRequest: pageLimiter(options) }, (request, reply) =>
-      redirect(reply, requestPath(request).split('/').slice(0, -levels).join('/')),
-    );
+    app.get(`/console${path}`, { config, onRequest: pageLimiter(options) }, (request, reply) => {
+      const own = requestPath(request);
+      const above = own.split('/').slice(0, -levels).join('/');
+      return redirect(reply, above + request.url.slice(own.length));
+    });
   }
 }
 
