@@ -6,7 +6,7 @@ import { redact } from '../domain/secret.ts';
 import { findNewId } from '../operations/user-group/history.ts';
 import { Problem, type ProblemCode } from '../problem.ts';
 import { lastEvents } from './event/last.ts';
-import { type Html, html, idLink, link, NO_HTML, pathTo } from './markup/html.ts';
+import { type Html, html, link, NO_HTML, pathTo, userGroupLink } from './markup/html.ts';
 import { pageUrl } from './markup/pagination.ts';
 import type { Page, PageCall, View } from './page.ts';
 import { requestPath } from './request/browser.ts';
@@ -80,5 +80,5 @@ async function renamedText({ context, caller }: PageCall, { type, id }: EventTar
   if (type !== 'user_group') return NO_HTML;
   const newId = await findNewId(context.store, caller, id);
   if (newId === null) return NO_HTML;
-  return html`<p>A user group with this id was renamed to ${idLink(pathTo('user-groups', newId), newId)}.</p>`;
+  return html`<p>A user group with this id was renamed to ${userGroupLink(newId)}.</p>`;
 }

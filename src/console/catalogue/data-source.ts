@@ -15,7 +15,18 @@ import { countedAt, countedFigures } from '../figures.ts';
 import { areaField, nameField, textField } from '../form/fields.ts';
 import { jsonMember, textMember } from '../form/form.ts';
 import { withSeparators } from '../markup/chart.ts';
-import { type Html, html, idCell, idLink, joined, link, none, pathTo, table } from '../markup/html.ts';
+import {
+  type Html,
+  html,
+  idCell,
+  idLink,
+  joined,
+  link,
+  none,
+  pathTo,
+  table,
+  userGroupLink,
+} from '../markup/html.ts';
 import { editableJson, jsonBlock, membersOf } from '../markup/json.ts';
 import { pageUrl } from '../markup/pagination.ts';
 import { environmentConfig, type PageCall } from '../page.ts';
@@ -124,10 +135,6 @@ export function dataSourceTable(dataSources: readonly DataSource[]): Html {
 
 export function dataSourceLink(providedId: string): Html {
   return idLink(pathTo(...DATA_SOURCES, providedId), providedId);
-}
-
-function userGroupLink(userGroupId: string): Html {
-  return idLink(pathTo('user-groups', userGroupId), userGroupId);
 }
 
 /** Returns the name of a schema for people; its id if the schema does not exist. */

@@ -128,6 +128,11 @@ export function idInPath(part: string): string {
   return part[0] === '~' && DOTS.test(part) ? part.slice(1) : part;
 }
 
+/** Links to the page of a user group. */
+export function userGroupLink(id: string): Html {
+  return idLink(pathTo('user-groups', id), id);
+}
+
 export function time(instant: number | null, otherwise = 'never'): Html {
   if (instant === null) return absent(otherwise);
   const text = new Date(instant).toISOString();

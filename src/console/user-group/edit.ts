@@ -6,7 +6,7 @@ import type { Problem } from '../../problem.ts';
 import { problemSummary } from '../form/fields.ts';
 import { formView } from '../form/form-pages.ts';
 import { type Opened, openedFields, openedIn } from '../form/version.ts';
-import { html, idLink, pathTo } from '../markup/html.ts';
+import { html, pathTo, userGroupLink } from '../markup/html.ts';
 import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import {
   groupFields,
@@ -77,7 +77,7 @@ async function editView(call: PageCall, typed: TypedGroup, opened: Opened, probl
   return formView(call, `${group}/review`, {
     title: `Edit ${id}`,
     heading: 'Edit user group',
-    subject: html`<p>${idLink(group, id)}</p>`,
+    subject: html`<p>${userGroupLink(id)}</p>`,
     text: problemSummary(problem),
     fields: html`${openedFields(opened)}
 ${await groupFields(call.context, typed, config, id, problem)}`,

@@ -1,7 +1,7 @@
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import { lastEvents } from '../event/last.ts';
 import { eventsView } from '../event/list.ts';
-import { type Html, html, idLink, isolated, pathTo } from '../markup/html.ts';
+import { type Html, html, isolated, userGroupLink } from '../markup/html.ts';
 import { type Page, type PageCall, READERS } from '../page.ts';
 import { hasToken } from '../request/browser.ts';
 import { groupIn } from './group.ts';
@@ -19,7 +19,7 @@ export const events: Page = {
     if (hasToken(id)) await groupIn(call);
     const subject = { type: 'user_group', id } as const;
     const heading = html`<h1>Events of a user group</h1>
-<p>${idLink(pathTo('user-groups', id), id)}</p>`;
+<p>${userGroupLink(id)}</p>`;
     return eventsView(call, `Events of ${isolated(id)}`, heading, subject);
   },
 };

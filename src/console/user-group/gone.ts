@@ -5,7 +5,7 @@
 import { findLastRename, newestEnd } from '../../operations/user-group/history.ts';
 import { actionForm, hidden } from '../form/fields.ts';
 import { versionIn } from '../form/version.ts';
-import { alert, buttonTo, type Html, html, idLink, pathTo } from '../markup/html.ts';
+import { alert, buttonTo, type Html, html, pathTo, userGroupLink } from '../markup/html.ts';
 import type { PageCall, View } from '../page.ts';
 import { AGAIN_PATH } from './create.ts';
 import { lastEventsOfGroup } from './events.ts';
@@ -40,7 +40,7 @@ function renamedView(call: PageCall, id: string, newId: string): View {
   return {
     title: `Renamed: ${id}`,
     main: html`<h1>Renamed in the meantime</h1>
-${alert('Nothing was saved: this user group has another id now.', html`<p>${idLink(group, newId)}</p>`)}
+${alert('Nothing was saved: this user group has another id now.', html`<p>${userGroupLink(newId)}</p>`)}
 ${typedForm(call, `${group}/edit`, html`<p>What you typed is kept.</p>`, 'Edit it with what you typed')}`,
   };
 }

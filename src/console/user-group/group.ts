@@ -20,11 +20,11 @@ import {
   type Html,
   html,
   type Insertion,
-  idLink,
   lastUse,
   NO_HTML,
   pathTo,
   table,
+  userGroupLink,
 } from '../markup/html.ts';
 import { pagesOf } from '../missing.ts';
 import { environmentConfig, type Page, type PageCall, type Redirect, WRITERS } from '../page.ts';
@@ -42,7 +42,7 @@ export function userGroupPages(pages: readonly Page[]): Page[] {
 
 /** Links to the group, and names it: an id may say nothing to people. */
 export function groupLine({ providedId, name }: UserGroup, beside: Html = NO_HTML): Html {
-  return html`<p>${idLink(pathTo('user-groups', providedId), providedId)}${beside} (${bdi(name)})</p>`;
+  return html`<p>${userGroupLink(providedId)}${beside} (${bdi(name)})</p>`;
 }
 
 export function statusBadge({ suspendedAt }: UserGroup): Html {

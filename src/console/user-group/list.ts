@@ -19,7 +19,6 @@ import {
   type Insertion,
   idCell,
   identifier,
-  idLink,
   link,
   NO_HTML,
   none,
@@ -27,6 +26,7 @@ import {
   table,
   time,
   titleWith,
+  userGroupLink,
 } from '../markup/html.ts';
 import { membersOf } from '../markup/json.ts';
 import { pageUrl } from '../markup/pagination.ts';
@@ -92,7 +92,7 @@ ${searchForm(search)}
 <p id="${STATUS}" class="hidden" role="status">${lead === null ? '' : html`${leadText(lead)} `}${statusText(progress)}</p>
 <div id="results">
 ${omittedColumns(omitted)}
-${lead === null ? '' : html`<p>${leadText(lead, idLink(pathTo('user-groups', lead.id), lead.id))}</p>`}
+${lead === null ? '' : html`<p>${leadText(lead, userGroupLink(lead.id))}</p>`}
 ${isWriter ? actionForm(session, pageUrl(SELECTION_PATH, { ...search, ...progress.place }), html`${results(page.userGroups, columns, true)}${selectionButtons}`) : results(page.userGroups, columns, false)}
 <p class="export">${link(pageUrl(EXPORT_PATH, search), 'Export the whole list as CSV')}</p>
 ${progressView(search, progress, total, deleted)}

@@ -12,7 +12,7 @@ import { hidden, problemSummary } from '../form/fields.ts';
 import type { Form } from '../form/form.ts';
 import { formView } from '../form/form-pages.ts';
 import { requiredVersion } from '../form/version.ts';
-import { badge, buttonTo, type Html, html, idLink, pathTo, table, time } from '../markup/html.ts';
+import { badge, buttonTo, type Html, html, table, time, userGroupLink } from '../markup/html.ts';
 import { PAGE_SIZE, pageUrl } from '../markup/pagination.ts';
 import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { statusBadge } from './group.ts';
@@ -140,7 +140,7 @@ ${table(
   'User groups',
   ['Id', 'Result', 'Reason'],
   outcomes.map(({ id, reason }) => [
-    idLink(pathTo('user-groups', id), id),
+    userGroupLink(id),
     reason === null ? badge('good', done) : badge('bad', 'unchanged'),
     reason ?? '',
   ]),
@@ -154,7 +154,7 @@ function groupTable(groups: readonly UserGroup[]): Html {
     'User groups',
     ['Id', 'Name', 'Status', 'Last seen'],
     groups.map((group) => [
-      idLink(pathTo('user-groups', group.providedId), group.providedId),
+      userGroupLink(group.providedId),
       group.name,
       statusBadge(group),
       time(group.lastSeenAt),

@@ -27,7 +27,6 @@ import {
   definitions,
   type Html,
   html,
-  idLink,
   link,
   nameWithId,
   none,
@@ -35,6 +34,7 @@ import {
   pointerText,
   table,
   time,
+  userGroupLink,
 } from '../markup/html.ts';
 import { jsonBlock, jsonText, membersOf } from '../markup/json.ts';
 import { shownOnce } from '../markup/shown-once.ts';
@@ -98,7 +98,7 @@ ${embedTokens(userGroup, previews, call)}</section>`;
     main: html`<h1>View as ${name}</h1>
 ${problem === undefined ? '' : alert(problem.message)}
 ${await verdict(call, userGroup)}
-<p class="hint">What a dashboard server gets when it resolves the token of ${idLink(pathTo('user-groups', providedId), providedId)}, and what every integration would mint. Viewing this page is not recorded as a use of the token.</p>
+<p class="hint">What a dashboard server gets when it resolves the token of ${userGroupLink(providedId)}, and what every integration would mint. Viewing this page is not recorded as a use of the token.</p>
 ${suspendedAt === null ? '' : SUSPENDED}
 ${dashboard === null ? told : html`<div class="beside">${dashboardSection(userGroup, dashboard)}<div>${told}</div></div>`}`,
   };
