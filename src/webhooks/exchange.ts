@@ -3,6 +3,7 @@
 
 import type { ClientRequest } from 'node:http';
 import type { Socket } from 'node:net';
+import { tcpOf } from './tls-agent.ts';
 
 /** Maximum size of interim responses, headers and body together. */
 const MAX_RESPONSE_BYTES = 65_536;
@@ -30,7 +31,7 @@ export function receiveStatus(request: ClientRequest, signal: AbortSignal): Prom
     else resolve(status);
   };
   signal.addEventListener('abort', abort, { once: true });
-  request.on('socket', (socket) => limitReceived(request, socket));
+  request.on('socket', limitReceived);
   request.on('response', (response) => {
     status = response.statusCode!;
     response.on('error', end);
@@ -49,16 +50,20 @@ export function receiveStatus(request: ClientRequest, signal: AbortSignal): Prom
   return promise.finally(() => signal.removeEventListener('abort', abort));
 }
 
+/** The number of received bytes at which each connection is closed. */
+const limits = new WeakMap<Socket, number>();
+
 /**
- * Limits the bytes received on the socket: Node emits no event for endless interim responses, chunk
- * extensions and empty lines.
+ * Limits the bytes received until the next exchange on the connection: Node emits no event for endless interim responses,
+ * chunk extensions and empty lines, nor for what a receiver sends between two exchanges.
  */
-function limitReceived(request: ClientRequest, socket: Socket): void {
-  const limit = socket.bytesRead + MAX_RESPONSE_BYTES;
-  const check = () => {
-    if (socket.bytesRead <= limit) return;
-    request.destroy(new ExchangeFailed('the receiver sent more than 64 KiB without a response'));
-  };
-  socket.on('data', check);
-  request.on('close', () => socket.off('data', check));
+function limitReceived(socket: Socket): void {
+  const tcp = tcpOf(socket);
+  const isNew = !limits.has(tcp);
+  limits.set(tcp, tcp.bytesRead + MAX_RESPONSE_BYTES);
+  if (!isNew) return;
+  tcp.on('data', () => {
+    if (tcp.bytesRead > limits.get(tcp)!)
+      socket.destroy(new ExchangeFailed('the receiver sent more than 64 KiB without a response'));
+  });
 }

@@ -10,6 +10,7 @@ import { FairShare } from '../scheduling/fair-share.ts';
 import { http } from '../system/http.ts';
 import { ExchangeFailed, receiveStatus, UNANSWERED } from './exchange.ts';
 import { NoPublicAddress, publicLookup, type Resolve } from './public-lookup.ts';
+import { tlsAgent } from './tls-agent.ts';
 
 const TIMEOUT_MS = 15_000;
 /**
@@ -60,7 +61,7 @@ export class WebhookSender {
   #isAborted = false;
   readonly #agents = {
     'http:': new http.Agent(AGENT_OPTIONS),
-    'https:': new https.Agent(AGENT_OPTIONS),
+    'https:': tlsAgent(AGENT_OPTIONS),
   };
 
   constructor({ allowsPrivate, resolve, timeoutMs = TIMEOUT_MS }: SenderOptions) {
