@@ -7,6 +7,7 @@ const ACCENTS = /[\u0300-\u036f]/g;
 /** Letters that Unicode does not separate into a letter and an accent. */
 const PLAIN: Readonly<Record<string, string>> = { Æ: 'AE', Đ: 'D', Ł: 'L', Ø: 'O', Œ: 'OE' };
 const UNSEPARATED = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g');
+const BEYOND_ASCII = /[^\0-\x7f]/;
 
 /**
  * Returns the same text for texts that differ only in case, in every script: `toLowerCase` alone
@@ -14,6 +15,8 @@ const UNSEPARATED = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g');
  * without accents, and with letters that only look different, such as full-width ones and ligatures.
  */
 export function foldText(text: string): string {
+  // A search reads thousands of texts, most of them of ASCII characters.
+  if (!BEYOND_ASCII.test(text)) return text.toUpperCase();
   const letters = normalize(text, 'NFKD').replace(ACCENTS, '').toLowerCase().toUpperCase();
   return letters.replace(UNSEPARATED, (letter) => PLAIN[letter]!).normalize();
 }
