@@ -37,8 +37,10 @@ import {
   isolated,
   link,
   NO_HTML,
+  none,
   pathTo,
   time,
+  titleWith,
 } from './markup/html.ts';
 import { nextPage, PAGE_SIZE, pageQuery } from './markup/pagination.ts';
 import { issuedView } from './markup/shown-once.ts';
@@ -97,6 +99,16 @@ export class Doubt extends Problem {
   }
 }
 
+const ID_PART = 'id';
+
+/** Finds documents in a list of several pages. */
+function idFilter(path: readonly string[], idPart: string): Html {
+  return html`<form class="filters" role="search" method="get" action="${pathTo(...path)}" autocomplete="off">
+${textField({ name: ID_PART, label: 'Id', placeholder: 'a part', value: idPart, type: 'search' })}
+<button type="submit">Search</button>
+</form>`;
+}
+
 const CONFIRMED = 'confirmed';
 
 /** Asks to confirm a doubt. Keeps the answer while the form asks another question, so that it is not asked for twice. */
@@ -126,16 +138,25 @@ export class DocumentPages<Body> {
     const { context, caller, query } = call;
     const { path, api, list } = this.#kind;
     const { title, hint, actions = NO_HTML } = list;
-    const page = await listDocuments(context, caller, api.definition, pageQuery(query));
+    const idPart = (query.get(ID_PART) ?? '').trim();
+    const page = await listDocuments(context, caller, api.definition, { ...pageQuery(query), idPart });
+    const { documents, nextCursor } = page;
+    const isLong = nextCursor !== null || query.has('cursor');
     const create = buttonTo(list.newPath ?? newPath(path), `New ${this.#noun}`, 'primary');
     return {
-      title,
+      title: titleWith(title, idPart === '' ? [] : [isolated(idPart)]),
       main: html`${heading(title, isPermitted(caller, ADMINS) ? html`${create} ${actions}` : NO_HTML)}
 ${noticeText(call, { deleted: 'Deleted.' })}
 ${hint === undefined ? '' : html`<p class="hint">${hint}</p>`}
-${await list.table(page.documents, call)}
-${nextPage(pathTo(...path), page.nextCursor, Object.fromEntries(query))}`,
+${isLong || idPart !== '' ? idFilter(path, idPart) : ''}
+${documents.length === 0 && idPart !== '' ? this.#nothing(idPart) : await list.table(documents, call)}
+${nextPage(pathTo(...path), nextCursor, Object.fromEntries(query))}`,
     };
+  }
+
+  #nothing(idPart: string): Html {
+    const all = link(pathTo(...this.#kind.path), `Show all ${this.#noun}s`);
+    return html`${none(`No ${this.#noun} has ${isolated(idPart)} in its id.`)}<p>${all}</p>`;
   }
 
   /** Shows the start of the list, on a page about several kinds. */

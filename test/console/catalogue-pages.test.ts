@@ -6,6 +6,7 @@ import { fieldsOf, newWorkspace } from '../support/console.ts';
 import { actionsOf, errorOf, openForm, textOf, unescaped } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { elementsOf } from '../support/html.ts';
+import type { TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 
 const CATALOGUE = '/console/catalogue';
@@ -376,6 +377,29 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     assert.match(textOf(await browser.get(unescaped(next!))), /s50/);
     assert.doesNotMatch((await browser.get(DATA_SOURCES)).text, /Next page/);
     assert.equal((await browser.get(`${SCHEMAS}?cursor=nonsense`)).status, 400);
+  });
+
+  it('finds a schema or a data source by a part of its id, in lists of several pages', async () => {
+    const { browser, call } = await newWorkspace(service);
+    const ids = Array.from({ length: 51 }, (_, index) => `Année-${index}`);
+    await Promise.all(ids.map((id) => call('PUT', `/v1/schemas/${encodeURIComponent(id)}`, { name: 'x' })));
+    const search = (id: string) => browser.get(`${SCHEMAS}?${new URLSearchParams({ id })}`);
+    const fieldsIn = ({ text }: TestResponse) =>
+      elementsOf(text).filter(({ attributes }) => attributes.type === 'search').length;
+    assert.deepEqual(
+      [fieldsIn(await browser.get(SCHEMAS)), fieldsIn(await browser.get(DATA_SOURCES))],
+      [1, 0],
+    );
+    for (const typed of ['Année-50', ' annee-50 ', 'E-50']) {
+      const found = await search(typed);
+      assert.match(textOf(found), /Année-50 x/, typed);
+      assert.doesNotMatch(textOf(found), /Année-4/, typed);
+    }
+    const [, next] = /href="([^"]*cursor[^"]*)"/.exec((await search('annee')).text)!;
+    assert.match(unescaped(next!), /[?&]id=annee&/);
+    const nothing = await search('zzz');
+    assert.match(textOf(nothing), /No schema has zzz in its id\. Show all schemas/);
+    assert.ok(nothing.text.includes(`<a href="${SCHEMAS}"`));
   });
 
   it('changes the mapping policy, and reports a conflict', async () => {

@@ -11,6 +11,7 @@ import {
   documentTag,
 } from '../../domain/document.ts';
 import type { EventType, NewEvent } from '../../domain/event/event.ts';
+import { foldText } from '../../domain/fold-text.ts';
 import { compareIds } from '../../domain/id-order.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { SINGLETON_ID } from '../../domain/policy-mode.ts';
@@ -90,16 +91,18 @@ export async function findDocument(
   return (await configs.of(store, caller)).ofKind(kind).get(id) ?? null;
 }
 
-/** Throws `invalid_request` for a cursor of another list. */
+/** `idPart`: part of the id, regardless of case and accents. Throws `invalid_request` for a cursor of another list. */
 export async function listDocuments(
   { store, configs }: Pick<Context, 'store' | 'configs'>,
   caller: Caller,
   { kind }: DocumentDefinition,
-  { limit, cursor }: PageQuery,
+  { limit, cursor, idPart = '' }: PageQuery & { idPart?: string },
 ): Promise<{ documents: Document[]; nextCursor: string | null }> {
   const list: ListName = [kind, caller.workspaceId, caller.environment];
   const after = cursor === undefined ? null : readCursor(list, cursor);
-  const all = [...(await configs.of(store, caller)).ofKind(kind).values()];
+  const part = foldText(idPart);
+  const stored = [...(await configs.of(store, caller)).ofKind(kind).values()];
+  const all = part === '' ? stored : stored.filter(({ id }) => foldText(id).includes(part));
   const start = after === null ? 0 : all.findIndex(({ id }) => compareIds(id, after) > 0);
   const rest = start === -1 ? [] : all.slice(start);
   const documents = firstPage(rest, limit, documentBytes);
