@@ -19,7 +19,7 @@ export type Resolve = (hostname: string) => Promise<LookupAddress[]>;
 const OTHER_FAMILY_MS = 1_000;
 
 /**
- * Does not use `getaddrinfo`: four slow names would occupy all threads with which Node resolves names. Each lookup has its
+ * Does not use `getaddrinfo`: two slow names would occupy all threads with which Node resolves names. Each lookup has its
  * own resolver: one that is kept shortens its timeouts after a few fast names, so that slower ones fail, and never reads
  * the name servers of the system again. `servers` replaces those in tests.
  */
