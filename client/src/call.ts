@@ -187,7 +187,7 @@ async function send<Body>(
   } catch (error) {
     if (error instanceof UserGroupServiceError) throw error;
     // Tells Next.js to render the page for each request; only errors of frameworks have a digest.
-    if (error instanceof Error && 'digest' in error) throw error;
+    if (isError(error) && 'digest' in error) throw error;
     signal?.throwIfAborted();
     if (attempt.signal.aborted) {
       throw new UserGroupServiceError('timeout', `Timed out: no response within ${Math.round(limitMs)} ms.`);
@@ -205,11 +205,16 @@ async function send<Body>(
 /** Joins the messages of an error and its causes, without tokens: `fetch` reports the reason only in the cause. */
 function failureReason(error: unknown, apiToken: string): string {
   const reasons: string[] = [];
-  for (let cause = error; cause instanceof Error && reasons.length < 4; cause = cause.cause) {
+  for (let cause = error; isError(cause) && reasons.length < 4; cause = cause.cause) {
     reasons.push(cause.message || ('code' in cause ? String(cause.code) : cause.name));
   }
   const reason = reasons.join(': ') || 'unknown reason';
   return reason.replaceAll(apiToken, '[redacted]').replace(/ug[at]_\w+/g, '[redacted]');
+}
+
+/** Not `instanceof`: Jest runs tests in another realm than `fetch`, which has an `Error` of its own. */
+function isError(value: unknown): value is Error {
+  return typeof value === 'object' && value !== null && 'message' in value;
 }
 
 export function sleep(durationMs: number, signal: AbortSignal | undefined): Promise<void> {

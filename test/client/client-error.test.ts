@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, before, describe, it } from 'node:test';
 import { inspect } from 'node:util';
+import { runInNewContext } from 'node:vm';
 import { serviceCodes } from '../../client/src/error.ts';
 import { type ClientOptions, UserGroupClient, UserGroupServiceError } from '../../client/src/index.ts';
 import { problems } from '../../src/http/response/problem.ts';
@@ -76,6 +77,13 @@ describe('The error of the client', () => {
     const error = await errorOf(clientWith({ url }).resolve('any'));
     assert.deepEqual([error.code, error.status, error.requestId], ['network_error', null, null]);
     assert.match(error.message, /ECONNREFUSED/);
+  });
+
+  it('reports the reason if fetch has another class Error than the client, as in Jest', async () => {
+    const rejects: ClientOptions['fetch'] = () =>
+      runInNewContext(`Promise.reject(new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') }))`);
+    const error = await errorOf(clientWith({ fetch: rejects }).resolve('any'));
+    assert.equal(error.message, 'No response from the service: fetch failed: ECONNREFUSED');
   });
 
   it('is unexpected_answer if the response is not from the service', async () => {
