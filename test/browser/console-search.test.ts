@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
 import { DESKTOP, launchBrowser, PHONE, skipsBrowser, violationsOf } from '../support/browser.ts';
@@ -170,6 +171,11 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
         await route.continue().catch(() => {});
       },
     );
+    // The script of the console arrives last.
+    await page.route(/console\.js$/, async (route) => {
+      await sleep(500);
+      await route.continue();
+    });
     await page.goto('/console/user-groups?search=rare');
     const stop = page.getByRole('button', { name: 'Stop' });
     await stop.press('Enter');

@@ -36,6 +36,7 @@ interface Frame {
   signedIn: SignedIn | null;
 }
 
+/** The script of the console listens before htmx starts, which sends the first request of some pages at once. */
 export function document(
   assets: PageAssets,
   { title, main, status = 200 }: View,
@@ -51,8 +52,8 @@ export function document(
 <title>${status >= 400 ? 'Error: ' : ''}${isolated(title)}${place} · User Group Service</title>
 <link rel="icon" href="${assets.url('mark.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${assets.url('console.css')}">
-<script defer src="${assets.url('htmx.js')}"></script>
 <script defer src="${assets.url('console.js')}"></script>
+<script defer src="${assets.url('htmx.js')}"></script>
 </head>
 <body class="${signedIn?.caller.environment === 'Testing' ? 'testing' : ''}">
 <a class="skip" href="#main">Skip to content</a>
