@@ -128,6 +128,12 @@ describe('The package of the client, installed into an empty project', () => {
     assert.match(stdout, /^customer-1 /);
   });
 
+  it('is found by TypeScript and tools that do not read `exports`, such as with `"moduleResolution": "node"`', () => {
+    const path = join(project, 'node_modules/user-group-service-client/package.json');
+    const { main, types, exports } = JSON.parse(readFileSync(path, 'utf8'));
+    assert.deepEqual({ default: main, types }, exports['.']);
+  });
+
   it('contains only compiled code and documentation, and has no dependencies', () => {
     const root = join(project, 'node_modules/user-group-service-client');
     const files = globSync('**/*', { cwd: root, withFileTypes: true }).filter((entry) => entry.isFile());
