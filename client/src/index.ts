@@ -339,7 +339,8 @@ export class UserGroupClient {
 
   /**
    * Rotates the token of the group with this id. Not idempotent: the client retries only if the first attempt certainly
-   * had no effect. After a `network_error` or `timeout`, read the group to see whether its version changed.
+   * had no effect. After `network_error`, `timeout`, `database_unavailable` or `unexpected_answer`, read the group to see whether
+   * its version changed.
    */
   async rotateById<P extends object = Properties>(
     userGroupId: string,
