@@ -219,6 +219,7 @@ function isError(value: unknown): value is Error {
 
 export function sleep(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
     const end = (): void => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', end);

@@ -113,6 +113,19 @@ describe('A call of the client', () => {
     assert.equal(proxy.seen.length, 2);
   });
 
+  it('does not wait for a retry if its signal aborts as a response arrives', async () => {
+    const controller = new AbortController();
+    const busy = { status: 503, headers: new Headers({ 'retry-after': '3' }) };
+    const text = async (): Promise<string> => {
+      controller.abort();
+      return '';
+    };
+    const client = clientWith({ fetch: async () => ({ ...busy, text }) });
+    const call = client.resolve('any', { signal: controller.signal });
+    const duration = await durationOf(call, { name: 'AbortError' });
+    assert.ok(duration < 2_000, String(duration));
+  });
+
   it('aborts a list with its signal', async () => {
     for (const id of ['list-1', 'list-2', 'list-3']) {
       await clientWith().getOrCreate({ user_group_id: id, name: 'L' });
