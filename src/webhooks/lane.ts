@@ -20,6 +20,7 @@ import {
   isDisabling,
   isGone,
   type Outcome,
+  sendsTo,
 } from '../operations/webhook-endpoint/delivery.ts';
 import { recordHealth } from '../operations/webhook-endpoint/webhook-endpoint.ts';
 import type { WebhookEndpointLog } from './endpoint-log.ts';
@@ -221,6 +222,7 @@ export class Lane {
       return;
     }
     this.#concurrency = Math.max(1, this.#concurrency >> 1);
+    if (!(await sendsTo(context, this.#endpoint, url))) return;
     // A success elsewhere, or a change of the endpoint, may have ended the count of failures.
     if (this.#failingSince === null || hasFailedTooLong(this.#failingSince, now))
       this.#failingSince = await recordHealth(context, this.#endpoint, now);

@@ -576,18 +576,18 @@ describeOnEachDatabase('A webhook', (database) => {
   });
 
   for (const way of ['PUT', 'configuration'])
-    it(`that fails after its endpoint was deleted does not count for another one with the id, by ${way}`, async () => {
-      const pending: ServerResponse[] = [];
-      await using receiver = await Receiver.start((response) => void pending.push(response));
+    it(`whose failure was recorded after its endpoint was deleted does not count for another one with the id, by ${way}`, async () => {
+      await using receiver = await Receiver.start();
       const tenant = await newTenant();
       const id = `reused by ${way}`;
-      await tenant.endpoint(encodeURIComponent(id), receiver.url);
-      await tenant.createGroup('reused');
-      await receiver.waitFor(1);
-      await tenant.call('DELETE', `${PATH}/${encodeURIComponent(id)}`);
-      respondWith(503)(pending[0]!, receiver.received[0]!);
-      const failing = `select 1 from failing_webhook_endpoints where endpoint_id = '${id}'`;
-      await eventually('the failure', async () => (await runSql(service.database, failing)).length > 0);
+      const other = `other than ${way}`;
+      await tenant.endpoint(encodeURIComponent(other), receiver.url);
+      await runSql(
+        service.database,
+        `insert into failing_webhook_endpoints (workspace_id, environment, endpoint_id, failing_since)
+          select workspace_id, environment, '${id}', 1 from documents
+          where kind = 'webhook_endpoint' and document_id = '${other}'`,
+      );
       if (way === 'PUT') await tenant.endpoint(encodeURIComponent(id), receiver.url);
       else {
         const body = { version: 1, webhook_endpoints: { [id]: { url: receiver.url, event_types: ['*'] } } };
@@ -596,6 +596,24 @@ describeOnEachDatabase('A webhook', (database) => {
       const { json } = await tenant.call('GET', `${PATH}/${encodeURIComponent(id)}/health`);
       assert.equal(json.health.failing_since, null);
     });
+
+  it('that fails at the former URL of its endpoint does not count for the present one', async () => {
+    const failing = Promise.withResolvers<void>();
+    await using former = await Receiver.start((response) => {
+      void failing.promise.then(() => response.writeHead(500).end());
+    });
+    await using receiver = await Receiver.start();
+    const tenant = await newTenant();
+    await tenant.endpoint('moved', former.url);
+    await tenant.createGroup('moved');
+    await former.waitFor(1);
+    await tenant.endpoint('moved', receiver.url);
+    failing.resolve();
+    await tenant.waitFor('moved', ({ attempts }) => attempts === 1);
+    await sleep(200);
+    const { json } = await tenant.call('GET', `${PATH}/moved/health`);
+    assert.equal(json.health.failing_since, null);
+  });
 
   it('is not given up if its endpoint is enabled again before that', async () => {
     await using receiver = await Receiver.start(respondWith(503));

@@ -126,6 +126,16 @@ export function isDisabling(
   return isGone(outcome) || (attempts >= DISABLING_ATTEMPTS && hasFailedTooLong(failingSince, now));
 }
 
+/** Whether the endpoint exists and has this URL: an attempt may end after a change of it. */
+export async function sendsTo(
+  { store }: Pick<EventContext, 'store'>,
+  endpoint: WebhookEndpointKey,
+  url: string,
+): Promise<boolean> {
+  const document = await store.read({ kind: 'findDocument', key: endpointDocumentKey(endpoint) });
+  return document !== null && parseWebhookEndpoint(document).url === url;
+}
+
 /**
  * Disables the endpoint, unless it is already disabled, is being changed, or has another URL than the one
  * that failed. Returns whether it was disabled.
