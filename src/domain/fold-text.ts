@@ -18,5 +18,7 @@ export function foldText(text: string): string {
   // A search reads thousands of texts, most of them of ASCII characters.
   if (!BEYOND_ASCII.test(text)) return text.toUpperCase();
   const letters = normalize(text, 'NFKD').replace(ACCENTS, '').toLowerCase().toUpperCase();
-  return letters.replace(UNSEPARATED, (letter) => PLAIN[letter]!).normalize();
+  const plain = letters.replace(UNSEPARATED, (letter) => PLAIN[letter]!);
+  // The accents included the marks that divided long runs.
+  return normalize(plain, 'NFC');
 }
