@@ -2,8 +2,11 @@
 
 import { normalize } from './normalize.ts';
 
-/** Accents of letters, which the form NFKD separates from them. Marks of other scripts distinguish words. */
-const ACCENTS = /[\u0300-\u036f]/g;
+/**
+ * Accents of letters, which the form NFKD separates from them. Marks of other scripts distinguish words, and U+034F divides
+ * long runs of them.
+ */
+const ACCENTS = /[\u0300-\u034e\u0350-\u036f]/g;
 /** Letters that Unicode does not separate into a letter and an accent. */
 const PLAIN: Readonly<Record<string, string>> = { Æ: 'AE', Đ: 'D', Ł: 'L', Ø: 'O', Œ: 'OE' };
 const UNSEPARATED = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g');
@@ -18,7 +21,5 @@ export function foldText(text: string): string {
   // A search reads thousands of texts, most of them of ASCII characters.
   if (!BEYOND_ASCII.test(text)) return text.toUpperCase();
   const letters = normalize(text, 'NFKD').replace(ACCENTS, '').toLowerCase().toUpperCase();
-  const plain = letters.replace(UNSEPARATED, (letter) => PLAIN[letter]!);
-  // The accents included the marks that divided long runs.
-  return normalize(plain, 'NFC');
+  return letters.replace(UNSEPARATED, (letter) => PLAIN[letter]!).normalize();
 }
