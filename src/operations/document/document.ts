@@ -22,6 +22,7 @@ import { Problem } from '../../problem.ts';
 import { type Context, decrypt } from '../context.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
 import { firstPage, type PageQuery, readCursor } from '../list-cursor.ts';
+import type { CpuQueue } from '../machinery/cpu-queue.ts';
 import { tooBusy, versionMismatch } from '../refusals.ts';
 import { callerOfAttempts } from './environment-config.ts';
 
@@ -93,21 +94,35 @@ export async function findDocument(
 
 /** `idPart`: part of the id, regardless of case and accents. Throws `invalid_request` for a cursor of another list. */
 export async function listDocuments(
-  { store, configs }: Pick<Context, 'store' | 'configs'>,
+  { store, configs, cpu }: Pick<Context, 'store' | 'configs' | 'cpu'>,
   caller: Caller,
   { kind }: DocumentDefinition,
   { limit, cursor, idPart = '' }: PageQuery & { idPart?: string },
 ): Promise<{ documents: Document[]; nextCursor: string | null }> {
   const list: ListName = [kind, caller.workspaceId, caller.environment];
   const after = cursor === undefined ? null : readCursor(list, cursor);
-  const part = foldText(idPart);
   const stored = [...(await configs.of(store, caller)).ofKind(kind).values()];
-  const all = part === '' ? stored : stored.filter(({ id }) => foldText(id).includes(part));
+  const all = idPart === '' ? stored : await findByIdPart(cpu, stored, idPart);
   const start = after === null ? 0 : all.findIndex(({ id }) => compareIds(id, after) > 0);
   const rest = start === -1 ? [] : all.slice(start);
   const documents = firstPage(rest, limit, documentBytes);
   const isEnd = documents.length === rest.length;
   return { documents, nextCursor: isEnd ? null : encodeCursor(list, documents.at(-1)!.id) };
+}
+
+/** Returns the documents whose id contains the text, in several turns of the event loop. */
+async function findByIdPart(
+  cpu: CpuQueue,
+  documents: readonly Document[],
+  idPart: string,
+): Promise<Document[]> {
+  const part = foldText(idPart);
+  const found: Document[] = [];
+  for (const document of documents) {
+    await cpu.turn(document.id.length);
+    if (foldText(document.id).includes(part)) found.push(document);
+  }
+  return found;
 }
 
 /**

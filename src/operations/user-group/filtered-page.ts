@@ -105,7 +105,8 @@ async function prepareSelection(
     for (const group of groups) {
       const mapping = withMappings ? group.mapping : null;
       const properties = withProperties ? group.properties : null;
-      const turn = cpu.turn(valuesLength({ mapping, properties }));
+      const { providedId, name } = group;
+      const turn = cpu.turn(providedId.length + name.length + valuesLength({ mapping, properties }));
       if (turn !== undefined) await turn;
       if (matches(group)) matching.push(group);
     }
