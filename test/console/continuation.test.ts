@@ -3,6 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { LAST_CPU_TURN_AFTER_MS } from '../../src/http/endpoint.ts';
+import { GRACE_MS, TURN_BYTES } from '../../src/operations/machinery/cpu-queue.ts';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { checkMarkup, textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
@@ -14,6 +16,8 @@ import { TestService } from '../support/service.ts';
 
 const GROUPS = '/console/user-groups';
 const NEW = `${GROUPS}/-/new`;
+/** A request waits twice for the CPU. */
+const MAX_WAIT_MS = 2 * LAST_CPU_TURN_AFTER_MS + GRACE_MS + 1_000;
 
 describeOnEachDatabase('A person in the console', (database) => {
   const service = TestService.of(database);
@@ -51,6 +55,28 @@ describeOnEachDatabase('A person in the console', (database) => {
     await browser.submitFrom(review, `${group}/save`);
     const { json } = await service.call('GET', '/v1/user-groups/typed');
     assert.deepEqual([json.user_group.name, json.user_group.version], [secret, 2]);
+  });
+
+  it('waits no longer than other requests after the session of a large form ends while the CPU is busy', async () => {
+    const { cpu } = service.app.context;
+    const startedAt = performance.now();
+    let isDone = false;
+    const occupy = async (): Promise<void> => {
+      while (!isDone && performance.now() - startedAt < 2 * MAX_WAIT_MS) {
+        await cpu.until(performance.now() + LAST_CPU_TURN_AFTER_MS).turn(TURN_BYTES);
+        const endAt = performance.now() + 10;
+        while (performance.now() < endAt);
+      }
+    };
+    const occupied = Promise.allSettled(Array.from({ length: 20 }, occupy));
+    const form = new URLSearchParams({ name: 'x'.repeat(300_000) });
+    const headers = { 'sec-fetch-site': 'same-origin' };
+    const sent = service.call('POST', `${GROUPS}/large/review`, form, { token: null, headers });
+    assert.ok([401, 503].includes((await sent).status));
+    const tookMs = performance.now() - startedAt;
+    isDone = true;
+    await occupied;
+    assert.ok(tookMs < MAX_WAIT_MS, `${tookMs} ms`);
   });
 
   it('repeats no action by signing in again', async () => {

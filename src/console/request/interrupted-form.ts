@@ -4,6 +4,7 @@
 
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../domain/api-token.ts';
+import { requestContext } from '../../http/endpoint.ts';
 import { GRACE_MS } from '../../operations/machinery/cpu-queue.ts';
 import { permit } from '../../operations/refusals.ts';
 import { Problem } from '../../problem.ts';
@@ -76,7 +77,7 @@ export async function continueForm(exchange: Exchange): Promise<Response> {
   options.publicLimit?.countPage(request.raw, pagesOf(form));
   if (form.has(API_TOKEN)) return signInAgain(exchange, form);
   // A large form is not read and encrypted in one turn of the event loop.
-  await options.context.cpu.turn(form.size, GRACE_MS);
+  await requestContext(options.context, request).cpu.turn(form.size, GRACE_MS);
   return sendView(request, reply, await options.assets(), signInAgainView(request, keptText(exchange, form)));
 }
 
