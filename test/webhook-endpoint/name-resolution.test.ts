@@ -25,7 +25,8 @@ describe('The name of a receiver', () => {
     await using server = await startNameServer((type) => type === IPV4);
     const startedAt = performance.now();
     assert.deepEqual(await resolveName('fast.example', [server.address]), [{ address: ADDRESS, family: 4 }]);
-    assert.ok(performance.now() - startedAt < 1_900);
+    // The first attempt of a query ends after 3 seconds.
+    assert.ok(performance.now() - startedAt < 2_900);
   });
 });
 
