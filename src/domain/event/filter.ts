@@ -20,25 +20,25 @@ export interface EventFilter {
   requestId?: string | undefined;
 }
 
-export function meetsFilter(event: StoredEvent, filter: EventFilter): boolean {
-  const { targetType, actor, actorText, since, until, changed, requestId } = filter;
-  if (targetType !== undefined && event.target.type !== targetType) return false;
-  if (actor !== undefined && event.actor.id !== actor) return false;
-  if (actorText !== undefined && !includesText(actorLabel(event.actor), actorText)) return false;
-  if (since !== undefined && event.occurredAt < since) return false;
-  if (until !== undefined && event.occurredAt >= until) return false;
-  if (requestId !== undefined && event.requestId !== requestId) return false;
-  return changed === undefined || (event.changes !== null && changesField(event.changes, changed));
+/** Compiles a test of events, which folds the text of the filter once: a list tests thousands. */
+export function compileEventFilter(filter: EventFilter): (event: StoredEvent) => boolean {
+  const { targetType, actor, since, until, changed, requestId } = filter;
+  const actorText = filter.actorText === undefined ? undefined : foldText(filter.actorText);
+  return (event) => {
+    if (targetType !== undefined && event.target.type !== targetType) return false;
+    if (actor !== undefined && event.actor.id !== actor) return false;
+    if (actorText !== undefined && !foldText(actorLabel(event.actor)).includes(actorText)) return false;
+    if (since !== undefined && event.occurredAt < since) return false;
+    if (until !== undefined && event.occurredAt >= until) return false;
+    if (requestId !== undefined && event.requestId !== requestId) return false;
+    return changed === undefined || (event.changes !== null && changesField(event.changes, changed));
+  };
 }
 
 /** Label of an actor for people, with the number that distinguishes API tokens of the same name. */
 export function actorLabel({ type, id, name }: Pick<Actor, 'type' | 'id' | 'name'>): string {
   if (type === 'service') return 'The service';
   return id === null ? 'Command line' : `${name ?? 'API token'} (${id})`;
-}
-
-function includesText(text: string, part: string): boolean {
-  return foldText(text).includes(foldText(part));
 }
 
 /** Whether the stored changes have this field or member, or omit which members changed. */

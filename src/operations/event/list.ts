@@ -9,7 +9,7 @@ import {
   START,
 } from '../../domain/event/cursor.ts';
 import type { EventTarget, EventType, StoredEvent } from '../../domain/event/event.ts';
-import { type EventFilter, meetsFilter } from '../../domain/event/filter.ts';
+import { compileEventFilter, type EventFilter } from '../../domain/event/filter.ts';
 import { eventJson } from '../../domain/event/json.ts';
 import { limits } from '../../domain/field.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
@@ -58,6 +58,7 @@ export async function listEvents(
   const list: EventList = { tenant, order, type: type ?? null, target: target ?? null, filter };
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   const isScanned = isFiltered || type !== undefined;
+  const meetsFilter = compileEventFilter(filter);
   const page: EventsPage['events'] = [];
   const endAt = (position: ListPosition | null, isEnd: boolean): EventsPage => ({
     events: page,
@@ -85,7 +86,7 @@ export async function listEvents(
       previous = event;
       const turn = cpu.turn(event.changes?.length ?? 0);
       if (turn !== undefined) await turn;
-      if (!meetsFilter(event, filter)) continue;
+      if (!meetsFilter(event)) continue;
       const json = eventJson(event);
       page.push({ ...event, json });
       bytes += Buffer.byteLength(json);
