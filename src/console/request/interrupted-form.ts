@@ -66,7 +66,7 @@ function openKept({ options: { context }, request }: Exchange, text: string): Fo
 }
 
 /** Returns the number of small pages that take as long as the form, beside the one that is counted already. */
-function pagesOf({ size, entries }: Form): number {
+function costInPages({ size, entries }: Form): number {
   return Math.floor((size + entries.length * FIELD_CHARACTERS) / PAGE_CHARACTERS);
 }
 
@@ -74,7 +74,7 @@ function pagesOf({ size, entries }: Form): number {
 export async function continueForm(exchange: Exchange): Promise<Response> {
   const { options, request, reply } = exchange;
   const form = await receiveForm(options, request, UNKNOWN_TENANT, MAX_KEPT_BYTES);
-  options.publicLimit?.countPage(request.raw, pagesOf(form));
+  options.publicLimit?.countPage(request.raw, costInPages(form));
   if (form.has(API_TOKEN)) return signInAgain(exchange, form);
   // A large form is not read and encrypted in one turn of the event loop.
   await requestContext(options.context, request).cpu.turn(form.size, GRACE_MS);
