@@ -64,7 +64,7 @@ const files = {
   'mark.svg': [SVG, () => readProgramFile('console/mark.svg')],
 } as const;
 
-const pages: readonly Page[] = [
+export const pages: readonly Page[] = [
   // /console
   overview,
   // /console/user-groups
