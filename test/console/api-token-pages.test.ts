@@ -66,6 +66,15 @@ describeOnEachDatabase('API tokens in the console', (database) => {
       assert.doesNotMatch((await browser.get(path)).text, /uga_/);
   });
 
+  it('distinguishes a creator with the name of another, or of the command line', async () => {
+    const { browser, call } = await newWorkspace(service);
+    const fields = { name: 'Command line', permission: 'admin' };
+    const imitator = (await call('POST', '/v1/api-tokens', fields)).json.api_token;
+    const created = await service.call('POST', '/v1/api-tokens', fields, { token: imitator.token });
+    const page = await browser.get(`${LIST}/${created.json.api_token.api_token_id}`);
+    assert.match(textOf(page), new RegExp(`by Command line \\(${imitator.api_token_id}\\)`));
+  });
+
   it('creates one API token per form, however often it is sent', async () => {
     const { browser, list } = await newAdmin();
     const sent = { ...(await openForm(browser, NEW)), name: 'once', permission: 'embed' };
@@ -125,7 +134,7 @@ describeOnEachDatabase('API tokens in the console', (database) => {
       elementsOf(html).find(({ name, text }) => name === 'a' && text === wanted)?.attributes.href;
     assert.equal(linkOf(page, 'Previous page'), undefined);
     const last = await browser.get(linkOf(page, 'Next page')!);
-    const [row] = /mine \d+ admin active of this session command line .{5,20} never/.exec(textOf(last)) ?? [];
+    const [row] = /mine \d+ admin active of this session Command line .{5,20} never/.exec(textOf(last)) ?? [];
     assert.ok(row?.includes(String(id)), textOf(last));
     assert.equal(textOf(await browser.get(linkOf(last, 'Previous page')!)), textOf(page));
     const cursor = new URLSearchParams(linkOf(page, 'Next page')!.split('?')[1]).get('cursor')!;
@@ -230,8 +239,8 @@ describeOnEachDatabase('API tokens in the console', (database) => {
       assert.equal(created.status, 200, created.text);
     }
     const text = textOf(await browser.get(LIST));
-    assert.match(text, /soon \d+ resolve active mine never \S+ \S+ UTC in a day/);
-    assert.match(text, /later \d+ resolve active mine never \S+ \S+ UTC soon/);
+    assert.match(text, /soon \d+ resolve active mine \(\d+\) never \S+ \S+ UTC in a day/);
+    assert.match(text, /later \d+ resolve active mine \(\d+\) never \S+ \S+ UTC soon/);
   });
 
   it('revokes an API token after asking for confirmation', async () => {

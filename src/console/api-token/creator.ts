@@ -1,4 +1,5 @@
 import type { ApiToken } from '../../domain/api-token.ts';
+import { actorLabel } from '../../domain/event/filter.ts';
 import { listEvents } from '../../operations/event/list.ts';
 import { breakable, type Html, html } from '../markup/html.ts';
 import { type PageCall, unlessBusy } from '../page.ts';
@@ -10,6 +11,5 @@ export async function creatorText({ context, caller }: PageCall, { apiTokenId }:
   if (page === null) return html`<span class="none">too busy to look it up</span>`;
   const [event] = page.events;
   if (event?.type !== 'api_token.created') return html`<span class="none">no longer recorded</span>`;
-  const { type, name, id } = event.actor;
-  return breakable(type === 'api_token' ? (name ?? `API token ${id}`) : 'command line');
+  return breakable(actorLabel(event.actor));
 }
