@@ -260,6 +260,17 @@ describeOnEachDatabase('The retention of events by a clock that is ahead', (data
     service.clockAheadMs += 40 * DAY_MS;
     assert.equal((await newRetention(0).runIfClockIsConfirmed())!.events, 1);
   });
+
+  it('removes the values of a deleted group from the log of SQLite although it deletes nothing', async () => {
+    await service.get({ user_group_id: 'marked', name: 'marker-of-the-deleted-group' });
+    await service.call('DELETE', '/v1/user-groups/marked');
+    service.clockAheadMs += 40 * DAY_MS;
+    assert.equal(await newRetention().runIfClockIsConfirmed(), null);
+    if (database.name !== 'SQLite') return;
+    const file = service.database.url.slice('sqlite:'.length);
+    for (const path of [file, `${file}-wal`])
+      assert.ok(!readFileSync(path).includes('marker-of-the-deleted-group'), path);
+  });
 });
 
 describeOnEachDatabase('The retention of events that fails', (database) => {

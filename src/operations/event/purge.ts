@@ -84,7 +84,7 @@ function mayHaveOld(
  * Removes the values of deleted groups and events from the files of the database, unless another program
  * keeps a snapshot.
  */
-async function scrub({ store, signal }: PurgeOptions): Promise<void> {
+export async function scrub({ store, signal }: Pick<PurgeOptions, 'store' | 'signal'>): Promise<void> {
   for (let attempt = 0; attempt < MAX_SCRUBS && !signal?.aborted; attempt++) {
     if (await store.write({ kind: 'scrub' })) return;
     await sleep(SCRUB_PAUSE_MS, null, { signal }).catch(() => {});

@@ -3,7 +3,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts';
 import { toDay } from '../../domain/usage.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
-import { findOldestEvent, hasOld, hasUsageOn, type Purged, purgeEvents } from './purge.ts';
+import { findOldestEvent, hasOld, hasUsageOn, type Purged, purgeEvents, scrub } from './purge.ts';
 
 /** Pause between batches, which then take at most a few per cent of the capacity of the database. */
 const PAUSE_MS = 100;
@@ -89,6 +89,8 @@ export class EventRetention {
       if (await this.#isConfirmed(now)) return this.#purge(now);
       await this.#measure();
       this.#options.onDoubtfulClock();
+      // Values that are deleted already, such as those of a deleted user group, need no clock.
+      await scrub({ store: this.#options.store, signal: this.#stopped.signal });
       return null;
     });
   }
