@@ -192,6 +192,22 @@ describe('A SQLite file in use by a process', () => {
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   });
 
+  it('tells its user in a directory of root to whom it must belong', { skip: cannotChangeUser }, async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    chownSync(folder.path, OTHER_USER, OTHER_USER);
+    const { code, stdout } = await runAsOtherUser(folder, ['doctor', '--json']);
+    assert.equal(code, 65);
+    const found = (JSON.parse(stdout).checks as { name: string; status: string; remedy?: string }[]).filter(
+      ({ status }) => status === 'failed',
+    );
+    assert.deepEqual(
+      found.map(({ name }) => name),
+      ['database', 'database file', 'disk space'],
+    );
+    for (const { remedy } of found) assert.match(remedy!, /the file and its directory must belong/);
+  });
+
   // Without a lock, another process could take itself for the last connection, and delete the write-ahead
   // log.
   it('is locked', { skip: !existsSync(LOCKS) }, async () => {

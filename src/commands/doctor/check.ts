@@ -30,6 +30,8 @@ export function failed(message: string, remedy: string): CheckResult {
 }
 
 export const SEE_REASONS = 'see the reasons under "Log messages" in docs/troubleshoot.md';
+export const GIVE_ACCESS =
+  'run doctor as the user of the service, to whom the file and its directory must belong';
 
 /** Runs one check. An error fails it; `remedy` does not apply to errors of the database itself. */
 export async function attempt(

@@ -9,7 +9,17 @@ import { BOOTSTRAP_REMEDY, whyUnusable } from '../../operations/api-token/bootst
 import { decryptSample } from '../../operations/database/decrypt-sample.ts';
 import type { Finding, Inspection } from '../../store/inspection.ts';
 import { counted } from '../output.ts';
-import { attempt, type Check, type CheckResult, failed, ok, SEE_REASONS, skipped, warning } from './check.ts';
+import {
+  attempt,
+  type Check,
+  type CheckResult,
+  failed,
+  GIVE_ACCESS,
+  ok,
+  SEE_REASONS,
+  skipped,
+  warning,
+} from './check.ts';
 
 const TOKENS_PER_KEY = 20;
 const CLOCK_WARNING_MS = 1_000;
@@ -33,7 +43,7 @@ function checkExists(path: string): CheckResult | null {
     return null;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT') return failed(message, 'run doctor as the user of the service');
+    if (code !== 'ENOENT') return failed(message, GIVE_ACCESS);
     const remedy =
       'check that the path is right and its volume is mounted; if so, the first start creates it';
     return warning(`${path} does not exist`, remedy);

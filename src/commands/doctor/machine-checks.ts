@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import type { Config } from '../../config.ts';
 import { keyFilePath } from '../../key-ring-source.ts';
 import { isExposed, isPrivate } from '../../system/secret-file-permissions.ts';
-import { attempt, type Check, type CheckResult, failed, ok, skipped, warning } from './check.ts';
+import { attempt, type Check, type CheckResult, failed, GIVE_ACCESS, ok, skipped, warning } from './check.ts';
 
 const MEGABYTE = 1_000_000;
 const DISK_FAILURE_BYTES = 100 * MEGABYTE;
@@ -19,8 +19,8 @@ const MIN_FILES = 1_024;
 export async function checkMachine(config: Config, pid: number | null): Promise<Check[]> {
   return [
     { name: 'secret files', ...checkSecretFiles(config) },
-    await attempt('database file', 'run doctor as the user of the service', () => checkDatabaseFile(config)),
-    await attempt('disk space', 'run doctor as the user of the service', () => checkDisk(config)),
+    await attempt('database file', GIVE_ACCESS, () => checkDatabaseFile(config)),
+    await attempt('disk space', GIVE_ACCESS, () => checkDisk(config)),
     await attempt('open files', 'check "ulimit -n" instead', () => checkOpenFiles(config, pid)),
   ];
 }
