@@ -41,4 +41,14 @@ describeOnEachDatabase('A batch with an update that the database refuses', (kind
     assert.ok(!service.logLines.join().includes(PRIVATE));
     service.logLines.length = 0;
   });
+
+  it('logs no value of a row that violates a unique index of the operator', async () => {
+    const { database } = service;
+    await executeSql(database, `create unique index one on user_groups (name) where name = '${PRIVATE}'`);
+    await service.get({ user_group_id: 'first', name: PRIVATE });
+    assert.equal((await service.get({ user_group_id: 'second', name: PRIVATE })).status, 500);
+    assert.match(service.logLines.join(), /internal_error/);
+    assert.ok(!service.logLines.join().includes(PRIVATE));
+    service.logLines.length = 0;
+  });
 });

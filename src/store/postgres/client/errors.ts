@@ -113,8 +113,8 @@ const LOSING_NODE = ['MarkRemoteTransactionFailed', 'CheckRemoteTransactionsHeal
 const NO_CODE = 'XX000';
 /** Lock timeout and statement timeout; the classes insufficient resources and system error. */
 const TEMPORARY = /^(?:55P03|57014|53...|58...)$/;
-/** Violations of a check or not-null constraint: their detail contains the values of the row. */
-const REFUSED_ROW = /^235(?:02|14)$/;
+/** Violations of constraints: their detail contains values of the row. */
+const REFUSED_ROW = /^23/;
 /** Messages of `pg` and pg-pool for their own timeouts. */
 const CONNECT_TIMEOUT = 'timeout expired';
 const READ_TIMEOUT = 'Query read timeout';
