@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { computeBucket } from '../../src/domain/bucket.ts';
 import { mintApiToken, mintUserGroupToken } from '../../src/domain/token.ts';
 import { describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';
@@ -431,6 +432,24 @@ describe('a stored token that was tampered with (SQLite)', () => {
       assert.equal(sealedTokenOf(id), damaged);
     });
   }
+
+  it('is logged in at most ten lines per second, with the number of suppressed lines', async () => {
+    await service.get({ user_group_id: 'flood', name: 'Flood' });
+    tamper('flood', 'token_ciphertext', flipped(sealedTokenOf('flood')));
+    service.logLines.length = 0;
+    const startedAt = performance.now();
+    const call = () => service.get({ user_group_id: 'flood' });
+    for (const { json } of await Promise.all(Array.from({ length: 100 }, call)))
+      assert.equal(json.code, 'database_unavailable');
+    const seconds = Math.ceil((performance.now() - startedAt) / 1_000) + 1;
+    // The first line of the next second has the count of this one.
+    await sleep(1_000);
+    await call();
+    const lines = service.logEntries.filter(({ level }) => level === 50);
+    assert.ok(lines.length <= 10 * seconds + 1, `${lines.length} lines in ${seconds} seconds`);
+    const counted = lines.reduce((sum, { unlogged = 0 }) => sum + 1 + unlogged, 0);
+    assert.ok(counted >= 101, `${counted} lines`);
+  });
 
   it('is logged as an error with the request id', async () => {
     await service.get({ user_group_id: 'alarm', name: 'Alarm' });

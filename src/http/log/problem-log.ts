@@ -1,6 +1,6 @@
 // Logs requests that failed through no fault of the caller: bugs with their stack, database failures in one
-// short line, with a limit on the lines per second during an outage. Of the caller's mistakes, only failed
-// authentication is logged.
+// short line, each with a limit on the lines per second. Of the caller's mistakes, only failed authentication
+// is logged.
 
 import type { BlockList } from 'node:net';
 import type { FastifyRequest } from 'fastify';
@@ -14,7 +14,7 @@ import { AuthenticationFailureLog } from './authentication-failure-log.ts';
 import { parseTraceId } from './trace-context.ts';
 
 /** Limits of the process, whose threads have equal shares. */
-const MAX_OUTAGE_LINES_PER_SECOND = 10;
+const MAX_FAILURE_LINES_PER_SECOND = 10;
 const MAX_REFUSAL_LINES_PER_SECOND = 100;
 
 type FailedRequest = Pick<FastifyRequest, 'id' | 'raw'>;
@@ -23,11 +23,13 @@ export class ProblemLog {
   readonly #log: Logger;
   readonly #trustedProxies: BlockList;
   readonly #authenticationFailures: AuthenticationFailureLog;
-  readonly #nextOutage: LineLimit;
+  readonly #nextDatabaseFailure: LineLimit;
+  readonly #nextBug: LineLimit;
   readonly #nextRefusal: LineLimit;
 
   constructor(log: Logger, trustedProxies: BlockList, threads: number) {
-    this.#nextOutage = lineLimit(MAX_OUTAGE_LINES_PER_SECOND, threads);
+    this.#nextDatabaseFailure = lineLimit(MAX_FAILURE_LINES_PER_SECOND, threads);
+    this.#nextBug = lineLimit(MAX_FAILURE_LINES_PER_SECOND, threads);
     this.#nextRefusal = lineLimit(MAX_REFUSAL_LINES_PER_SECOND, threads);
     this.#log = log;
     this.#trustedProxies = trustedProxies;
@@ -54,12 +56,10 @@ export class ProblemLog {
     if (code === 'overloaded' || code === 'shutting_down') {
       const suppressed = this.#nextRefusal();
       if (suppressed !== null) this.#log.warn({ ...fields, ...suppressed }, problem.message);
-    } else if (cause instanceof StoreUnavailable) {
-      const suppressed = this.#nextOutage();
-      const reason = cause.message;
-      if (suppressed !== null) this.#log.error({ ...fields, reason, ...suppressed }, problem.message);
     } else {
-      this.#log.error({ ...fields, err: cause ?? problem }, problem.message);
+      const suppressed = code === 'database_unavailable' ? this.#nextDatabaseFailure() : this.#nextBug();
+      const why = cause instanceof StoreUnavailable ? { reason: cause.message } : { err: cause ?? problem };
+      if (suppressed !== null) this.#log.error({ ...fields, ...why, ...suppressed }, problem.message);
     }
   }
 }
