@@ -54,6 +54,7 @@ interface ComposedService {
   security_opt?: string[];
   logging?: { options: Record<string, string> };
   init?: boolean;
+  ulimits?: { core?: number };
   stop_grace_period?: string;
 }
 
@@ -166,6 +167,10 @@ describe('The Compose file', () => {
       assert.ok(service.logging?.options['max-size'], name);
     }
     assert.equal(services.database?.user, 'postgres');
+  });
+
+  it('lets no process write a core dump, which would contain keys', () => {
+    for (const [name, { ulimits }] of processes) assert.equal(ulimits?.core, 0, name);
   });
 
   it('gives a process enough time for a graceful shutdown before it is killed', () => {
