@@ -68,11 +68,15 @@ describeOnEachDatabase('API tokens in the console', (database) => {
 
   it('distinguishes a creator with the name of another, or of the command line', async () => {
     const { browser, call } = await newWorkspace(service);
-    const fields = { name: 'Command line', permission: 'admin' };
+    // The last character would reverse the number that follows.
+    const fields = { name: 'Command line\u202e', permission: 'admin' };
     const imitator = (await call('POST', '/v1/api-tokens', fields)).json.api_token;
     const created = await service.call('POST', '/v1/api-tokens', fields, { token: imitator.token });
     const page = await browser.get(`${LIST}/${created.json.api_token.api_token_id}`);
-    assert.match(textOf(page), new RegExp(`by Command line \\(${imitator.api_token_id}\\)`));
+    assert.match(
+      textOf(page),
+      new RegExp(`by \u2068Command line\u202e\u2069 \\(${imitator.api_token_id}\\)`),
+    );
   });
 
   it('creates one API token per form, however often it is sent', async () => {
