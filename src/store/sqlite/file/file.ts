@@ -121,7 +121,10 @@ export function fileIdentity(path: string): string {
  */
 export function refuseAnother(path: string, identity: string): void {
   if (fileIdentity(path) === identity) return;
-  throw new StoreUnavailable(`SQLite: ${path} was replaced after the service opened it: restart the service`);
+  // SQLite leaves the log of a replaced file in place, and at the next start would copy it into the new file.
+  throw new StoreUnavailable(
+    `SQLite: ${path} was replaced after the service opened it: stop the service, move ${path}-wal and ${path}-shm of the replaced file away, and start it`,
+  );
 }
 
 /**
