@@ -82,31 +82,6 @@ describe('backup', () => {
     assert.equal((await create(restarted)).status, 201);
   });
 
-  it('that replaces only the main file of a database in use is intact after the advice of the log', async () => {
-    using folder = new Folder();
-    const { token } = await createApiToken(folder);
-    const create = (service: Service, id: string) =>
-      service.call(token, 'POST', '/v1/user-groups', { user_group_id: id, name: 'N'.repeat(200) });
-    assert.equal((await runHosted(folder, ['backup', 'groups.backup'])).code, 0);
-    {
-      await using service = await serve(folder);
-      for (let group = 0; group < 400; group++) await create(service, `before-${group}`);
-    }
-    {
-      await using service = await serve(folder);
-      for (let group = 0; group < 10; group++) await create(service, `after-${group}`);
-      copyFileSync(folder.join('groups.backup'), folder.join('copy'));
-      renameSync(folder.join('copy'), folder.join('data/user-groups.db'));
-      assertProblem(await create(service, 'refused'), 'database_unavailable');
-      await service.says(/stop the service, move [^ ]+-wal and [^ ]+-shm of the replaced file away/);
-    }
-    for (const suffix of ['-wal', '-shm'])
-      renameSync(folder.join(`data/user-groups.db${suffix}`), folder.join(`old${suffix}`));
-    await using restarted = await serve(folder);
-    assert.equal((await create(restarted, 'new')).status, 201);
-    assert.equal((await runHosted(folder, ['backup', 'checked.backup'])).code, 0);
-  });
-
   it('records its time, which the service exports as a metric', async () => {
     using folder = new Folder();
     await createApiToken(folder);
@@ -263,6 +238,31 @@ describe('backup', () => {
       );
     }
     assert.deepEqual(globSync('b*', { cwd: folder.path }), []);
+  });
+
+  it('that replaces only the main file of a database in use is intact after the advice of the log', async () => {
+    using folder = new Folder();
+    const { token } = await createApiToken(folder);
+    const create = (service: Service, id: string) =>
+      service.call(token, 'POST', '/v1/user-groups', { user_group_id: id, name: 'N'.repeat(200) });
+    assert.equal((await runHosted(folder, ['backup', 'groups.backup'])).code, 0);
+    {
+      await using service = await serve(folder);
+      for (let group = 0; group < 400; group++) await create(service, `before-${group}`);
+    }
+    {
+      await using service = await serve(folder);
+      for (let group = 0; group < 10; group++) await create(service, `after-${group}`);
+      copyFileSync(folder.join('groups.backup'), folder.join('copy'));
+      renameSync(folder.join('copy'), folder.join('data/user-groups.db'));
+      assertProblem(await create(service, 'refused'), 'database_unavailable');
+      await service.says(/stop the service, move [^ ]+-wal and [^ ]+-shm of the replaced file away/);
+    }
+    for (const suffix of ['-wal', '-shm'])
+      renameSync(folder.join(`data/user-groups.db${suffix}`), folder.join(`old${suffix}`));
+    await using restarted = await serve(folder);
+    assert.equal((await create(restarted, 'new')).status, 201);
+    assert.equal((await runHosted(folder, ['backup', 'checked.backup'])).code, 0);
   });
 });
 
