@@ -7,6 +7,9 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** Added to the number of a signal in the exit codes of shells. */
 const SIGNAL_CODES = 128;
 
+/** What signals have caused while `finish` runs; null otherwise. */
+let postponed: (() => void)[] | null = null;
+
 /** Runs `cleanUp` once: on disposal, or earlier if a signal ends the process. */
 export function onExit(cleanUp: () => void): Disposable {
   let isDone = false;
@@ -17,6 +20,10 @@ export function onExit(cleanUp: () => void): Disposable {
     for (const signal of SIGNALS) process.off(signal, onSignal);
   };
   const onSignal = (signal: NodeJS.Signals): void => {
+    if (postponed !== null) {
+      postponed.push(() => onSignal(signal));
+      return;
+    }
     end();
     process.kill(process.pid, signal);
     if (process.listenerCount(signal) > 0) return;
@@ -25,6 +32,21 @@ export function onExit(cleanUp: () => void): Disposable {
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   return { [Symbol.dispose]: end };
+}
+
+/**
+ * Postpones the clean-up and the end of the process by a signal until `work` ends, which should end early once
+ * `hasSignal` returns true: for work in other threads, which a clean-up does not stop.
+ */
+export async function finish<Result>(work: (hasSignal: () => boolean) => Promise<Result>): Promise<Result> {
+  const ends: (() => void)[] = [];
+  postponed = ends;
+  try {
+    return await work(() => ends.length > 0);
+  } finally {
+    postponed = null;
+    for (const end of ends) end();
+  }
 }
 
 /** Lets a signal that has arrived while the event loop was blocked end the process. */

@@ -10,7 +10,7 @@ import {
   removeOnExit,
   temporaryPath,
 } from '../../../system/atomic-file.ts';
-import { deliverSignals } from '../../../system/on-exit.ts';
+import { deliverSignals, finish } from '../../../system/on-exit.ts';
 import { StoreUnavailable } from '../../port.ts';
 import { BUSY_TIMEOUT_MS } from '../file/connection.ts';
 import { COMPANIONS, requireRegularFile } from '../file/file.ts';
@@ -71,10 +71,16 @@ async function copyPages(
   try {
     // One snapshot for all steps: without it, each commit of the service would restart the backup.
     database.exec('begin; select 1 from user_groups limit 1');
-    const pages = await backup(database, unfinished, {
-      rate: PAGES_A_STEP,
-      progress: ({ totalPages, remainingPages }) => onProgress(totalPages - remainingPages, totalPages),
-    });
+    // Steps run in another thread, which may create the journal.
+    const pages = await finish((hasSignal) =>
+      backup(database, unfinished, {
+        rate: PAGES_A_STEP,
+        progress: ({ totalPages, remainingPages }) => {
+          if (hasSignal()) throw new Error('interrupted by a signal');
+          onProgress(totalPages - remainingPages, totalPages);
+        },
+      }),
+    );
     // The last step is not reported.
     onProgress(pages, pages);
   } catch (error) {
