@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type pg from 'pg';
 import { Installation } from '../support/faults/installation.ts';
+import { eventually } from '../support/process.ts';
 
 const CALLERS = 12;
 
@@ -35,10 +36,8 @@ describe('A database that is changed while it is in use', () => {
       const { status, json } = await call;
       assert.deepEqual({ status, code: json.code }, { status: 503, code: 'database_unavailable' });
     }
-    assert.match(
-      site.services[0]!.stdout,
-      /"reason":"PostgreSQL: relation \\"user_groups\\" does not exist"/,
-    );
+    const reason = /"reason":"PostgreSQL: relation \\"user_groups\\" does not exist"/;
+    await eventually('the reason in the log', () => reason.test(site.services[0]!.stdout));
     await operator.query('alter table elsewhere rename to user_groups');
     assert.equal((await site.get('there')).status, 200);
   });
