@@ -7,7 +7,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** Added to the number of a signal in the exit codes of shells. */
 const SIGNAL_CODES = 128;
 
-/** What signals have caused while `finish` runs; null otherwise. */
+/** Reactions to the signals that arrive while `finish` runs; null otherwise. */
 let postponed: (() => void)[] | null = null;
 
 /** Runs `cleanUp` once: on disposal, or earlier if a signal ends the process. */

@@ -90,7 +90,7 @@ describeOnEachDatabase('A page of the console', (database) => {
     for (const page of pages) {
       const headers = { origin: service.url, 'sec-fetch-site': 'same-origin' };
       const response = await send(service.url, { method: page.method, path: pathOf(page), headers });
-      // What was typed into a form is kept in the sign-in form.
+      // The sign-in form keeps what was typed.
       const asks =
         /^\/console\/sign-in/.test(response.headers.location ?? '') || /name="api_token"/.test(response.text);
       assert.ok(asks, `${nameOf(page)}: ${response.status}`);

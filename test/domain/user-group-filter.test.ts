@@ -75,15 +75,7 @@ describe('a filter of user groups', () => {
       ['ὈΔΥΣΣΕΎΣ', 'οδυσσευς'],
       ['Королёв', 'королев'],
     ] as const;
-    for (const [one, other] of pairs)
-      for (const [name, contains] of [
-        [one, other],
-        [other, one],
-      ] as const) {
-        assert.equal(isMatch({ contains }, { name }), true, `${contains} in ${name}`);
-        const properties = JSON.stringify({ city: name });
-        assert.equal(isMatch({ contains: `city: ${contains}` }, { properties }), true, contains);
-      }
+    assertFoundByEachOther(pairs);
   });
 
   it('finds full-width letters, ligatures and signs of several letters by the letters, and the letters by them', () => {
@@ -93,15 +85,7 @@ describe('a filter of user groups', () => {
       ['№ ㎏', 'no kg'],
       ['ｶﾞｽ', 'ガス'],
     ] as const;
-    for (const [one, other] of pairs)
-      for (const [name, contains] of [
-        [one, other],
-        [other, one],
-      ] as const) {
-        assert.equal(isMatch({ contains }, { name }), true, `${contains} in ${name}`);
-        const properties = JSON.stringify({ plan: name });
-        assert.equal(isMatch({ contains: `plan: ${contains}` }, { properties }), true, contains);
-      }
+    assertFoundByEachOther(pairs);
   });
 
   it('by the value of a property finds a part of a text, a whole number and an element of a list, regardless of case', () => {
@@ -223,4 +207,17 @@ describe('a filter of user groups', () => {
 
 function document(kind: 'schema' | 'data_source', id: string, body: string) {
   return { kind, id, body: body as JsonText };
+}
+
+/** Each text of a pair finds the other one, as a name and as the value of a property. */
+function assertFoundByEachOther(pairs: readonly (readonly [one: string, other: string])[]): void {
+  for (const [one, other] of pairs)
+    for (const [stored, contains] of [
+      [one, other],
+      [other, one],
+    ] as const) {
+      assert.equal(isMatch({ contains }, { name: stored }), true, `${contains} in ${stored}`);
+      const properties = JSON.stringify({ plan: stored });
+      assert.equal(isMatch({ contains: `plan: ${contains}` }, { properties }), true, contains);
+    }
 }

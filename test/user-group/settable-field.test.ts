@@ -80,7 +80,7 @@ describeOnEachDatabase('Every field that callers set', (database) => {
     it(`is changed on its own by ${call}, and in its event`, async () => {
       for (const field of settableFields) {
         const id = `changed-${index}-${field}`;
-        // Of a group without mapping and properties, a patch sets exactly the sent members.
+        // A patch of a group without mapping and properties sets exactly the sent members.
         const before = { ...first, ...(field !== 'name' && { [field]: null }) };
         await service.get({ user_group_id: id, ...before });
         await change(id, { [field]: second[field] });

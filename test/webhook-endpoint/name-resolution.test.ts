@@ -21,7 +21,7 @@ describe('The name of a receiver', () => {
     assert.deepEqual(await resolveName('slow.example', [server.address]), [{ address: ADDRESS, family: 4 }]);
   });
 
-  it('waits for the addresses of a family whose queries nobody answers at most a second', async () => {
+  it('waits at most one second if the name server does not answer queries for one address family', async () => {
     await using server = await startNameServer((type) => type === IPV4);
     const startedAt = performance.now();
     assert.deepEqual(await resolveName('fast.example', [server.address]), [{ address: ADDRESS, family: 4 }]);
