@@ -10,6 +10,7 @@ import { authenticate } from '../operations/api-token/authenticate.ts';
 import type { Context } from '../operations/context.ts';
 import { type CpuQueue, GRACE_MS, PART_BYTES, STEP_BYTES } from '../operations/machinery/cpu-queue.ts';
 import { overloaded, permit } from '../operations/refusals.ts';
+import { MAX_ERRORS } from '../problem.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import type { Access } from '../store/admission.ts';
 import type { EndpointDescription } from './description.ts';
@@ -161,7 +162,6 @@ export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endp
   for (const url of endpoint.paths) app.route({ method, url, handler, config });
 }
 
-const MAX_VIOLATIONS = 20;
 /** Half of what clients and proxies accept in all headers of a response. */
 const MAX_VIOLATIONS_BYTES = 4_096;
 
@@ -172,7 +172,7 @@ const MAX_VIOLATIONS_BYTES = 4_096;
 function setViolations(reply: FastifyReply, violations: Context['violations']): void {
   const pointers: string[] = [];
   let bytes = 0;
-  for (const { pointer } of violations.slice(0, MAX_VIOLATIONS)) {
+  for (const { pointer } of violations.slice(0, MAX_ERRORS)) {
     const encoded = encodeURIComponent(pointer).replaceAll('%2F', '/');
     bytes += encoded.length + 2;
     if (bytes > MAX_VIOLATIONS_BYTES) break;

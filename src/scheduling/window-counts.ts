@@ -43,7 +43,7 @@ export class WindowCounts {
   }
 
   /** Counts `more` for the text. `nowMs` is the clock of `monotonicMs`. */
-  add(text: string, nowMs = monotonicMs(), more = 1): WindowCount {
+  add(text: string, more = 1, nowMs = monotonicMs()): WindowCount {
     const key = this.#hashKey(text);
     this.#acquire();
     const at = this.#find(key, nowMs);

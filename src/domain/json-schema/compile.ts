@@ -2,7 +2,7 @@
 // the schema; `format` is an annotation, the default of the specification. An interpreter, not a library that
 // generates code, because callers send the schemas. See docs/decisions/0009-property-schemas-are-interpreted.md.
 
-import type { Violation } from '../../problem.ts';
+import { MAX_ERRORS, type Violation } from '../../problem.ts';
 import { parsePointer } from '../json/strict-json.ts';
 import { type Assertion, conjunction, Evaluation, type EvaluationLimits } from './evaluation.ts';
 import { keywords } from './keyword.ts';
@@ -29,15 +29,13 @@ interface Place {
 /** Returns the first violations of a value, each with its place in it. */
 export type SchemaCheck = (value: unknown) => Violation[];
 
-const MAX_VIOLATIONS = 20;
-
 /**
  * Compiling and checking call `step` repeatedly, which may throw to stop them. Only a deadline bounds their time: call
  * them in a thread. The schema and the values must come from `parseExactly`. Throws `SchemaInvalid`.
  */
 export function compileSchema(
   schema: unknown,
-  { maxViolations = MAX_VIOLATIONS, step }: { maxViolations?: number; step: () => void },
+  { maxViolations = MAX_ERRORS, step }: { maxViolations?: number; step: () => void },
 ): SchemaCheck {
   const compiled = new CompiledSchema(schema, { maxViolations, step });
   return (value) => compiled.listViolations(value);

@@ -5,7 +5,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type BlockList, isIPv6 } from 'node:net';
 import { Problem } from '../../problem.ts';
-import { monotonicMs } from '../../scheduling/monotonic-ms.ts';
 import { WindowCounts } from '../../scheduling/window-counts.ts';
 import { findClientAddress } from '../request/client-address.ts';
 import { httpStatus } from '../response/problem.ts';
@@ -68,7 +67,7 @@ export class PublicLimit {
   /** Counts the request; returns the seconds until the next minute if it exceeds the limit, otherwise null. */
   #secondsBeyond(requests: WindowCounts, request: IncomingMessage, more = 1): number | null {
     const network = networkPrefix(findClientAddress(request, this.#trustedProxies));
-    const { count, secondsLeft } = requests.add(network, monotonicMs(), more);
+    const { count, secondsLeft } = requests.add(network, more);
     return count <= this.#perMinute ? null : secondsLeft;
   }
 }
