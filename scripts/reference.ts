@@ -23,10 +23,8 @@ const PAGES: readonly (readonly [path: string, topic: string])[] = [
   ['docs/tokens.md', 'who may see the token of a user group, and how to handle it'],
   ['docs/catalogue.md', 'schemas and data sources, and rules for mappings and properties'],
   ['docs/configuration.md', 'all of the configuration in a file: export, plan, apply'],
-  [
-    'docs/embedding.md',
-    'how a dashboard learns who is viewing: proxies, introspection, and tokens for each tool',
-  ],
+  ['docs/embedding.md', 'how a dashboard tool learns who is viewing: signed tokens, and introspection'],
+  ['docs/forward-authentication.md', 'how a site behind a reverse proxy learns who is viewing'],
   ['docs/console.md', 'the web console, for people without a terminal'],
   ['docs/events.md', 'the history of changes, and the feed'],
   ['docs/webhooks.md', 'receiving events: verification, retries, duplicates, order'],
