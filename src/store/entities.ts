@@ -4,6 +4,7 @@ import type { ApiToken } from '../domain/api-token.ts';
 import type { Document } from '../domain/document.ts';
 import type { StoredEvent } from '../domain/event/event.ts';
 import type { StoredToken } from '../domain/key-ring.ts';
+import type { Tenant } from '../domain/tenant.ts';
 import type { UsageCount } from '../domain/usage.ts';
 import type { Rename } from '../domain/user-group/rename.ts';
 import type { UserGroup, UserGroupKey } from '../domain/user-group/user-group.ts';
@@ -22,7 +23,12 @@ import type {
   UserGroupSummary,
   Workspace,
 } from './port.ts';
-import { type ColumnReader, Entity, RowShape, text } from './row-shape.ts';
+import { Entity, RowShape, text } from './row-shape.ts';
+
+export const TENANT = new Entity<Tenant>((column) => ({
+  workspaceId: column.bigint('workspace_id'),
+  environment: column.text('environment'),
+}));
 
 export const WORKSPACE = new Entity<Workspace>((column) => ({
   workspaceId: column.bigint('workspace_id'),
@@ -159,9 +165,8 @@ export const API_TOKEN = new Entity<ApiToken>((column) => ({
   lastUsedAt: column.bigint('last_used_at'),
 }));
 
-type RecordedEvent = Omit<StoredEvent, 'position'>;
-
-const describeRecordedEvent = (column: ColumnReader): RecordedEvent => ({
+/** An event without its position, which the database assigns. */
+export const RECORDED_EVENT = new Entity<Omit<StoredEvent, 'position'>>((column) => ({
   bucket: column.integer('bucket'),
   workspaceId: column.bigint('workspace_id'),
   environment: column.text('environment'),
@@ -173,24 +178,18 @@ const describeRecordedEvent = (column: ColumnReader): RecordedEvent => ({
   requestId: column.text('request_id'),
   version: column.bigint('version'),
   changes: column.text('changes'),
-});
+}));
 
-/** An event without its position, which the database assigns. */
-export const RECORDED_EVENT = new Entity<RecordedEvent>(describeRecordedEvent);
 export const EVENT = new Entity<StoredEvent>((column) => ({
-  ...describeRecordedEvent(column),
+  ...RECORDED_EVENT.describe(column),
   position: column.bigint('position'),
 }));
 
 export const EVENT_TARGET = EVENT.pick('bucket', 'workspaceId', 'environment', 'target');
 export const EVENT_KEY = EVENT.pick('bucket', 'workspaceId', 'environment', 'target', 'position');
-export const TENANT = EVENT.pick('workspaceId', 'environment');
 
 export const RENAME = new Entity<Rename>((column) => ({
-  bucket: column.integer('bucket'),
-  workspaceId: column.bigint('workspace_id'),
-  environment: column.text('environment'),
-  providedId: column.text('provided_id'),
+  ...USER_GROUP_KEY.describe(column),
   position: column.bigint('position'),
   eventId: column.text('event_id'),
   direction: column.text('direction'),
@@ -202,17 +201,20 @@ export const RENAME = new Entity<Rename>((column) => ({
 export const RENAME_POSITION = RENAME.pick('workspaceId', 'environment', 'position', 'eventId', 'direction');
 
 export const TENANT_WITH_EVENTS = new Entity<TenantWithEvents>((column) => ({
-  workspaceId: column.bigint('workspace_id'),
-  environment: column.text('environment'),
+  ...TENANT.describe(column),
   oldestEventAt: column.bigint('occurred_at'),
 }));
 
-export const DELIVERY = new Entity<Delivery>((column) => ({
+export const DELIVERY_KEY = new Entity<DeliveryKey>((column) => ({
   bucket: column.integer('bucket'),
   workspaceId: column.bigint('workspace_id'),
   environment: column.text('environment'),
   endpointId: column.text('endpoint_id'),
   eventId: column.text('event_id'),
+}));
+
+export const DELIVERY = new Entity<Delivery>((column) => ({
+  ...DELIVERY_KEY.describe(column),
   eventType: column.text('event_type'),
   target: { type: column.text('target_type'), id: column.text('target_id') },
   state: column.text('state'),
@@ -227,8 +229,7 @@ export const DELIVERY = new Entity<Delivery>((column) => ({
 }));
 
 export const WEBHOOK_ENDPOINT_KEY = new Entity<WebhookEndpointKey>((column) => ({
-  workspaceId: column.bigint('workspace_id'),
-  environment: column.text('environment'),
+  ...TENANT.describe(column),
   endpointId: column.text('endpoint_id'),
 }));
 
@@ -238,21 +239,11 @@ export const ENDPOINT_POSITION = new RowShape<EndpointPosition>({
   environment: text('environment'),
 });
 
-export const DELIVERY_KEY = new Entity<DeliveryKey>((column) => ({
-  bucket: column.integer('bucket'),
-  workspaceId: column.bigint('workspace_id'),
-  environment: column.text('environment'),
-  endpointId: column.text('endpoint_id'),
-  eventId: column.text('event_id'),
-}));
-
 /** Position in the order in which all deliveries are read. */
 export const DELIVERY_POSITION = DELIVERY_KEY.pick('workspaceId', 'environment', 'endpointId', 'eventId');
 
 export const FAILING_ENDPOINT = new Entity<FailingEndpoint>((column) => ({
-  workspaceId: column.bigint('workspace_id'),
-  environment: column.text('environment'),
-  endpointId: column.text('endpoint_id'),
+  ...WEBHOOK_ENDPOINT_KEY.describe(column),
   failingSince: column.bigint('failing_since'),
 }));
 
@@ -274,10 +265,7 @@ export const DOCUMENT = new Entity<Document>((column) => ({
 export const DOCUMENT_KEY = DOCUMENT.pick('workspaceId', 'environment', 'kind', 'id');
 
 export const USAGE_COUNT = new Entity<UsageCount>((column) => ({
-  bucket: column.integer('bucket'),
-  workspaceId: column.bigint('workspace_id'),
-  environment: column.text('environment'),
-  providedId: column.text('provided_id'),
+  ...USER_GROUP_KEY.describe(column),
   day: column.integer('day'),
   kind: column.text('kind'),
   integration: column.text('integration'),
@@ -301,7 +289,6 @@ export const STORED_FIGURES = new Entity<StoredFigures>((column) => ({
 }));
 
 export const TENANT_WITH_USAGE = new Entity<TenantWithUsage>((column) => ({
-  workspaceId: column.bigint('workspace_id'),
-  environment: column.text('environment'),
+  ...TENANT.describe(column),
   firstDay: column.integer('day'),
 }));

@@ -112,16 +112,17 @@ type Describe<Value> = (column: ColumnReader) => Value;
  * literal is built ten times faster than an object to which a loop adds one property after the other.
  */
 export class Entity<Value extends object> extends RowShape<Value> {
-  readonly #describe: Describe<Value>;
+  /** Also describes these columns as part of another entity. */
+  readonly describe: Describe<Value>;
 
   constructor(describe: Describe<Value>) {
     super(describedFields(describe(COLLECTOR)));
-    this.#describe = describe;
+    this.describe = describe;
   }
 
   /** Reads the columns of a row from `index` on. */
   read(row: Row, index = 0): Value {
-    return this.#describe(CURSOR.at(row, index));
+    return this.describe(CURSOR.at(row, index));
   }
 
   readOrNull(row: Row | undefined): Value | null {

@@ -26,10 +26,7 @@ const SENT = new RowShape<
 type DeletedUserGroup = UserGroupKey & Pick<UserGroup, 'tokenDigest' | 'previousTokenDigest'>;
 
 const DELETED = new Entity<DeletedUserGroup>((column) => ({
-  bucket: column.integer('bucket'),
-  workspaceId: column.bigint('workspace_id'),
-  environment: column.text('environment'),
-  providedId: column.text('provided_id'),
+  ...USER_GROUP_KEY.describe(column),
   tokenDigest: column.text('token_digest'),
   previousTokenDigest: column.text('previous_token_digest'),
 }));
