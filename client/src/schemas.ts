@@ -156,7 +156,7 @@ export interface Schemas {
       version: number | null;
       /** `X-Request-Id` of the response. */
       request_id: string | null;
-      /** The changed fields, each with its value before and after as `{"from", "to"}`; for `mapping` and `properties` each changed member. A member that was absent has no `from`, one that was removed no `to`. If both values are objects, `from` and `to` have only the members that differ, at any depth. `{"truncated": true}` in place of `{"from", "to"}`, or of all members of a field, says that the values are omitted: an event has at most 16 KiB of changes, and an environment a quota. null if the type has no changes, or if they were removed because the user group was deleted. */
+      /** The changed fields, each with its value before and after as `{"from", "to"}`; for `mapping` and `properties` each changed member. A member that was absent has no `from`, one that was removed no `to`. If both values are objects, `from` and `to` have only the members that differ, at any depth. `{"truncated": true}` in place of `{"from", "to"}`, or of all members of a field, says that the values are omitted: an event has at most 16 KiB of changes, and an environment a quota. null if the type has no changes, or if they were removed because the user group was deleted; the ids of a `user_group.renamed` stay. */
       changes: { readonly [name: string]: JsonValue | undefined } | null;
     }[];
     /** The `cursor` of the next page. With `order=newest`, null on the last page. */
@@ -774,7 +774,7 @@ export interface Schemas {
           version: number | null;
           /** `X-Request-Id` of the response. */
           request_id: string | null;
-          /** The changed fields, each with its value before and after as `{"from", "to"}`; for `mapping` and `properties` each changed member. A member that was absent has no `from`, one that was removed no `to`. If both values are objects, `from` and `to` have only the members that differ, at any depth. `{"truncated": true}` in place of `{"from", "to"}`, or of all members of a field, says that the values are omitted: an event has at most 16 KiB of changes, and an environment a quota. null if the type has no changes, or if they were removed because the user group was deleted. */
+          /** The changed fields, each with its value before and after as `{"from", "to"}`; for `mapping` and `properties` each changed member. A member that was absent has no `from`, one that was removed no `to`. If both values are objects, `from` and `to` have only the members that differ, at any depth. `{"truncated": true}` in place of `{"from", "to"}`, or of all members of a field, says that the values are omitted: an event has at most 16 KiB of changes, and an environment a quota. null if the type has no changes, or if they were removed because the user group was deleted; the ids of a `user_group.renamed` stay. */
           changes: { readonly [name: string]: JsonValue | undefined } | null;
         }
       | undefined;

@@ -99,7 +99,7 @@ const changesSchema: Schema = {
     '`from` and `to` have only the members that differ, at any depth. `{"truncated": true}` in place of `{"from", "to"}`, ' +
     `or of all members of a field, says that the values are omitted: an event has at most ${EVENT_BYTES / 1024} KiB of ` +
     'changes, and an environment a quota. null if the type has no changes, or if they were removed because the user ' +
-    'group was deleted.',
+    'group was deleted; the ids of a `user_group.renamed` stay.',
 };
 
 /** Schema of an event in a list, and of the body of a webhook. */

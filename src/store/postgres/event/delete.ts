@@ -2,6 +2,7 @@
 
 import type { EventKey } from '../../../domain/event/event.ts';
 import { EVENT_KEY, EVENT_TARGET, TENANT } from '../../entities.ts';
+import { IS_ERASABLE } from '../../event-erasure.ts';
 import { AHEAD_EVENTS } from '../../port.ts';
 import { bigint, Entity, RowShape } from '../../row-shape.ts';
 import { statement } from '../../statement.ts';
@@ -42,12 +43,12 @@ const ERASED = new RowShape({ ...EVENT_TARGET.fields, eraseAfter: bigint<number>
 export const ERASE = statement('erase_event_changes')`
   update events as stored set changes = null
   from ${sentRows(ERASED)}
-  where ${isSent(EVENT_TARGET)} and stored.position > sent.erase_after and stored.changes is not null`;
+  where ${isSent(EVENT_TARGET)} and stored.position > sent.erase_after and ${IS_ERASABLE}`;
 
 const NEXT_OF_TARGET = `from events where ${IN_RANGE} order by ${OLDEST_FIRST} limit $8`;
 
 export const FIND_ERASABLE = statement('find_erasable_events')`
-  select position from (select position, changes is not null as is_erasable ${NEXT_OF_TARGET}) as scanned
+  select position from (select position, ${IS_ERASABLE} as is_erasable ${NEXT_OF_TARGET}) as scanned
   where is_erasable limit $9`;
 
 export const FIND_LAST_SCANNED = statement('find_last_scanned_event')`

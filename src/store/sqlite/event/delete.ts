@@ -2,6 +2,7 @@
 
 import type { UserGroupKey } from '../../../domain/user-group/user-group.ts';
 import { TENANT } from '../../entities.ts';
+import { IS_ERASABLE } from '../../event-erasure.ts';
 import { AHEAD_EVENTS } from '../../port.ts';
 import type { CommandExecutor } from '../executor.ts';
 import type { Connection } from '../file/connection.ts';
@@ -22,12 +23,12 @@ const DELETE_RENAMES = `delete from user_group_renames where workspace_id = ? an
 const NEXT_OF_TARGET = `from events where ${HAS_TARGET} and position > ? and position <= ?
   order by position limit ?`;
 const FIND_ERASABLE = `select count(*), max(position) from (
-    select position from (select position, changes is not null as is_erasable ${NEXT_OF_TARGET})
+    select position from (select position, ${IS_ERASABLE} as is_erasable ${NEXT_OF_TARGET})
     where is_erasable limit ?)`;
 const FIND_LAST_SCANNED = `select max(position) from (select position ${NEXT_OF_TARGET})`;
-const ERASE_LAST = `update events set changes = null where ${HAS_TARGET} and position > ? and changes is not null`;
+const ERASE_LAST = `update events set changes = null where ${HAS_TARGET} and position > ? and ${IS_ERASABLE}`;
 const ERASE = `update events set changes = null
-  where ${HAS_TARGET} and position > ? and position <= ? and changes is not null`;
+  where ${HAS_TARGET} and position > ? and position <= ? and ${IS_ERASABLE}`;
 
 export const deleteOldEvents: CommandExecutor<'deleteOldEvents'> = (
   connection,
