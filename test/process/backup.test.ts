@@ -240,7 +240,7 @@ describe('backup', () => {
     assert.deepEqual(globSync('b*', { cwd: folder.path }), []);
   });
 
-  it('that replaces only the main file of a database in use is intact after the advice of the log', async () => {
+  it('that replaces only the main file of a database is not served with the log of that database', async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);
     const create = (service: Service, id: string) =>
@@ -258,6 +258,14 @@ describe('backup', () => {
       assertProblem(await create(service, 'refused'), 'database_unavailable');
       await service.says(/stop the service, move [^ ]+-wal and [^ ]+-shm of the replaced file away/);
     }
+    const backup = readFileSync(folder.join('data/user-groups.db'));
+    const foreignLog =
+      /is a backup, and [^ ]+-wal is the log of the database that it replaced: move [^ ]+-wal and [^ ]+-shm away/;
+    for (const command of [['api-token', 'list'], ['backup', 'mixed.backup'], ['serve']])
+      await assertRefused(await runHosted(folder, command), 69, foreignLog);
+    const doctor = await runHosted(folder, ['doctor']);
+    assert.match(doctor.stdout, foreignLog);
+    assert.deepEqual(readFileSync(folder.join('data/user-groups.db')), backup);
     for (const suffix of ['-wal', '-shm'])
       renameSync(folder.join(`data/user-groups.db${suffix}`), folder.join(`old${suffix}`));
     await using restarted = await serve(folder);

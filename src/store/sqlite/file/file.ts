@@ -25,6 +25,9 @@ import { guard, isDiskFull } from './file-error.ts';
 /** Files that SQLite keeps beside a database. Those of another database would destroy it. */
 export const COMPANIONS = ['-journal', '-wal', '-shm'];
 const CHUNK_BYTES = 262_144;
+/** Place of the number that says whether the file is used with a write-ahead log (https://sqlite.org/fileformat.html, 1.3.3). */
+const FORMAT_OFFSET = 18;
+const WITHOUT_LOG = 1;
 /** Bytes that a disk must accept to count as writable: several changes of the largest size. */
 const REQUIRED_FREE_BYTES = 1_048_576;
 
@@ -38,6 +41,7 @@ export function makeFile(path: string): string {
     makeEmpty(path);
     requireRegularFile(path);
     refuseHardLink(path);
+    refuseForeignLog(path);
     return realpathSync(path);
   });
 }
@@ -82,6 +86,31 @@ export function refuseHardLink(path: string): void {
     `SQLite: ${path} has another name too, a hard link ${other ?? 'in another directory'}, by which ` +
       'another process could serve it: remove one of them',
   );
+}
+
+/**
+ * Throws `StoreUnavailable` if the log beside the file is that of another one, which SQLite would copy into this one.
+ * SQLite marks a file before it creates a log, and `backup` removes the mark, so a file without it has no log of its
+ * own. Call this before the process opens the database, because closing the file releases all locks of the process on
+ * it (https://sqlite.org/howtocorrupt.html, 2.2).
+ */
+export function refuseForeignLog(path: string): void {
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+  if (log === undefined || log.size === 0 || !isWithoutLog(path)) return;
+  throw new StoreUnavailable(
+    `SQLite: ${path} is a backup, and ${path}-wal is the log of the database that it replaced: move ${path}-wal and ${path}-shm away`,
+  );
+}
+
+function isWithoutLog(path: string): boolean {
+  const file = openSync(path, 'r');
+  try {
+    const format = Buffer.alloc(1);
+    readSync(file, format, 0, 1, FORMAT_OFFSET);
+    return format[0] === WITHOUT_LOG;
+  } finally {
+    closeSync(file);
+  }
 }
 
 /**

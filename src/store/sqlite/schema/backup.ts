@@ -13,7 +13,7 @@ import {
 import { deliverSignals, finish } from '../../../system/on-exit.ts';
 import { StoreUnavailable } from '../../port.ts';
 import { BUSY_TIMEOUT_MS } from '../file/connection.ts';
-import { COMPANIONS, requireRegularFile } from '../file/file.ts';
+import { COMPANIONS, refuseForeignLog, requireRegularFile } from '../file/file.ts';
 import { asStoreError, FULL, guard, sqliteErrorCode } from '../file/file-error.ts';
 
 /** 4 MB: small enough for a progress bar that moves. */
@@ -41,7 +41,10 @@ export async function backupFile(
   onProgress: (pages: number, total: number) => void,
 ): Promise<number> {
   refuseExistingFile(to);
-  guard(() => requireRegularFile(path));
+  guard(() => {
+    requireRegularFile(path);
+    refuseForeignLog(path);
+  });
   // Absolute, because SQLite treats a path that begins with "file:" as a URI.
   const unfinished = temporaryPath(resolve(to));
   using _removal = removeOnExit(['', ...COMPANIONS].map((suffix) => unfinished + suffix));
@@ -83,12 +86,19 @@ async function copyPages(
     );
     // The last step is not reported.
     onProgress(pages, pages);
+    removeLogMark(unfinished);
   } catch (error) {
     const code = sqliteErrorCode(error);
     // Reading needs no space: the disk of the backup is full, not that of the database.
     if (code === FULL) throw new BackupUnwritable(to, error, 'the disk is full');
     throw code === NO_SUCH_TABLE ? noUserGroups(path) : asStoreError(error, path);
   }
+}
+
+/** See `refuseForeignLog`. */
+function removeLogMark(unfinished: string): void {
+  using copy = new DatabaseSync(unfinished);
+  copy.exec('pragma journal_mode = delete');
 }
 
 function noUserGroups(path: string): StoreUnavailable {

@@ -7,7 +7,7 @@ import { type Finding, Inspection } from '../../inspection.ts';
 import { StoreUnavailable } from '../../port.ts';
 import type { Cell } from '../../row-shape.ts';
 import { BUSY_TIMEOUT_MS } from '../file/connection.ts';
-import { refuseHardLink, requireRegularFile } from '../file/file.ts';
+import { refuseForeignLog, refuseHardLink, requireRegularFile } from '../file/file.ts';
 import { guard } from '../file/file-error.ts';
 import { lockFilePath } from '../file/lock.ts';
 import { withNumberedParameters } from '../placeholders.ts';
@@ -20,6 +20,7 @@ export async function inspectFile<Result>(
 ): Promise<Result> {
   using database = guard(() => {
     requireRegularFile(path);
+    refuseForeignLog(path);
     // Absolute, because SQLite treats a path that begins with "file:" as a URI.
     return new DatabaseSync(resolve(path), { timeout: BUSY_TIMEOUT_MS });
   }, path);
