@@ -236,6 +236,21 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await context.close();
   });
 
+  it('masks a pasted token or secret in a field that password managers neither fill nor store', async () => {
+    const { context, page } = await open();
+    for (const [path, label] of [
+      ['/console/user-groups/-/find-by-token', 'Token'],
+      ['/console/integrations/-/new?type=metabase', 'Secret'],
+    ] as const) {
+      await page.goto(path);
+      const field = page.getByLabel(label, { exact: true });
+      assert.equal(await field.getAttribute('type'), 'text');
+      const masking = "getComputedStyle(document.querySelector('.masked')).webkitTextSecurity";
+      assert.equal(await page.evaluate(masking), 'disc');
+    }
+    await context.close();
+  });
+
   it('opens the navigation of a small screen with a button, and prints neither', async () => {
     const { context, page } = await open(PHONE);
     const link = page.getByRole('link', { name: 'Webhooks', exact: true });

@@ -39,7 +39,11 @@ interface FieldOptions {
 export function textField(
   options: FieldOptions & {
     type?: string;
-    autocomplete?: string;
+    /**
+     * Whether the text is a token or secret that is not the person's own. Browsers fill a field of the type
+     * `password` with the API token that they have stored, and offer to replace that by what was typed.
+     */
+    isMasked?: boolean;
     inputMode?: 'decimal';
     placeholder?: string;
     /** Id of a list of suggestions. */
@@ -50,7 +54,7 @@ export function textField(
     name,
     value = '',
     type = 'text',
-    autocomplete = 'off',
+    isMasked = false,
     inputMode = 'text',
     placeholder,
     list,
@@ -59,7 +63,7 @@ export function textField(
   return labelled(
     options,
     (attributes) =>
-      html`<input id="${name}" name="${name}" type="${type}" value="${value}" class="${size}" dir="auto" autocomplete="${autocomplete}" inputmode="${inputMode}" spellcheck="false" ${placeholder === undefined ? '' : html`placeholder="${placeholder}"`} ${list === undefined ? '' : html`list="${list}"`} ${options.isRequired ? 'required' : ''} ${attributes}>`,
+      html`<input id="${name}" name="${name}" type="${type}" value="${value}" class="${size}${isMasked ? ' masked' : ''}" dir="auto" autocomplete="off" inputmode="${inputMode}" spellcheck="false" ${placeholder === undefined ? '' : html`placeholder="${placeholder}"`} ${list === undefined ? '' : html`list="${list}"`} ${options.isRequired ? 'required' : ''} ${attributes}>`,
   );
 }
 

@@ -187,8 +187,7 @@ function secretField(problem: Problem | undefined, document: Document | null): H
   return textField({
     name: 'secret',
     label: 'Secret',
-    type: 'password',
-    autocomplete: 'new-password',
+    isMasked: true,
     hint: `What the tool verifies tokens with: ${minLength} to ${maxLength} visible ASCII characters. It is stored encrypted, and never shown.${kept}${again}`,
     problem,
   });

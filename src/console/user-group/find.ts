@@ -43,7 +43,7 @@ export const findByToken = formPages({
     fields: textField({
       name: 'token',
       label: 'Token',
-      type: 'password',
+      isMasked: true,
       hint: 'A user group token, an embed token of the type jwt, or an API token, alone or with the text around it. Looking it up does not count as a use.',
       isRequired: true,
       problem,
