@@ -45,22 +45,17 @@ export function openServingStore(
     { file, identity: fileIdentity(file), eventBytesPerDay: eventQuota.bytesPerDay },
     { onReduced: eventQuota.onReduced, onFailedSync },
   );
-  return {
-    schema,
-    read: (queries) => runQueries(connection, queries),
-    write: (commands) => writer.run(commands),
-    connectWriter: () => writer.connect(),
-    close: async () => {
-      await writer.close();
-      connection.close();
-    },
-  };
+  return { schema, ...storeOf(connection, writer), connectWriter: () => writer.connect() };
 }
 
 /** Opens a file that another thread of this process serves. Its writer executes the writes. */
 export function openThreadStore(path: string, connectWriter: ConnectWriter): Store {
   const connection = new Connection(path);
-  const writer = new RemoteWriter(connectWriter);
+  return storeOf(connection, new RemoteWriter(connectWriter));
+}
+
+/** Reads through the connection; the writer executes the writes. */
+function storeOf(connection: Connection, writer: Writer | RemoteWriter): Store {
   return {
     read: (queries) => runQueries(connection, queries),
     write: (commands) => writer.run(commands),
