@@ -169,20 +169,10 @@ function filterForm(path: string, filter: Filter, actors: readonly string[], sub
   // Links contain only the number.
   const who = actors.find((label) => label.endsWith(`(${actor})`)) ?? actor;
   const types = eventTypes.filter((each) => subject === undefined || targetTypeOf(each) === subject);
-  const target = html`${choiceField({
-    name: 'target_type',
-    label: 'About',
-    value: target_type ?? '',
-    choices: [['', 'anything'], ...targetTypes.map((each) => [each, wordsOf(each)] as const)],
-  })}
+  const target = html`${oneOrAny('target_type', 'About', targetTypes, target_type)}
 ${textField({ name: 'target_id', label: 'Id', placeholder: 'any', value: target_id })}`;
   return html`<form class="filters" role="search" method="get" action="${path}" autocomplete="off">
-${choiceField({
-  name: 'type',
-  label: 'What',
-  value: type ?? '',
-  choices: [['', 'anything'], ...types.map((each) => [each, wordsOf(each)] as const)],
-})}
+${oneOrAny('type', 'What', types, type)}
 ${subject === undefined ? target : NO_HTML}
 ${textField({ name: 'field', label: 'Changed field', placeholder: 'mapping.40, suspended', value: field })}
 ${textField({ name: 'actor', label: 'Who', placeholder: 'name or number', value: who, list: 'actors' })}
@@ -192,4 +182,9 @@ ${textField({ name: 'since', label: 'From (UTC)', value: since, type: 'date' })}
 ${textField({ name: 'until', label: 'To (UTC)', value: until, type: 'date' })}
 <button type="submit">Filter</button>
 </form>`;
+}
+
+function oneOrAny(name: string, label: string, values: readonly string[], value = ''): Html {
+  const named = values.map((each) => [each, wordsOf(each)] as const);
+  return choiceField({ name, label, value, choices: [['', 'anything'], ...named] });
 }

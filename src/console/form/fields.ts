@@ -1,6 +1,6 @@
 // Forms: fields with labels, and errors beside the field that they are about.
 
-import { jsonPointer } from '../../domain/json/strict-json.ts';
+import { jsonPointer, parsePointer } from '../../domain/json/strict-json.ts';
 import { capitalized } from '../../http/description.ts';
 import { Problem, type Violation } from '../../problem.ts';
 import {
@@ -206,8 +206,7 @@ const LABELS: Labels = {
 
 /** Writes a pointer for people, such as "Properties › plan". */
 function fieldName(pointer: string, labels: Labels): Html {
-  const parts = pointer.split('/').slice(1);
-  const [first = '', ...others] = parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const [first = '', ...others] = parsePointer(pointer);
   return joined([labels[first] ?? labelOfField(first), ...others].map(bdi), ' › ');
 }
 
