@@ -71,7 +71,9 @@ ${settingsTable()}
 
 ## Commands
 
-Every command has \`--help\`; commands that print data have \`--json\`.
+Every command has \`--help\`. Many have these options:
+
+${sharedItems().map(optionLine).join('\n')}
 
 ${leaves(commandLine).map(commandSection).join('\n\n')}
 
@@ -83,7 +85,11 @@ ${exitCodeMeanings.map(([code, meaning]) => `| ${code} | ${sentence(meaning)} |`
 
 ## Types of integration
 
-[Embedding](embedding.md) says what each tool needs. A setting without "optional" is required.
+[Embedding](embedding.md) says what each tool needs. A setting without "optional" is required. Every type has these:
+
+| Setting | Meaning |
+|---|---|
+${settingRows(embedTokenTypes[0]![1].settings, isSharedSetting).join('\n')}
 
 ${embedTokenTypes.map(typeSection).join('\n\n')}
 
@@ -114,11 +120,24 @@ function typeSection([type, definition]: (typeof embedTokenTypes)[number]): stri
   const secret = algorithmsWithSecret(definition);
   const signed = Array.isArray(secret) ? `with ${secret.join(' and ')} ` : '';
   const about = `${sentence(label)}. \`claims\` are ${claims}.${secret === false ? '' : ` Needs a \`secret\` ${signed}`.trimEnd()}`;
-  const rows = Object.entries(settings.properties).map(([name, { description }]) => {
-    const isRequired = settings.required.includes(name);
-    return `| \`${name}\`${isRequired ? '' : ', optional'} | ${description.replaceAll('|', '\\|')} |`;
-  });
+  const rows = settingRows(settings, (name) => !isSharedSetting(name));
   return `### \`${type}\`\n\n${about}.\n\n| Setting | Meaning |\n|---|---|\n${rows.join('\n')}`;
+}
+
+type TypeSettings = (typeof embedTokenTypes)[number][1]['settings'];
+
+function settingRows({ properties, required }: TypeSettings, isShown: (name: string) => boolean): string[] {
+  const shown = Object.entries(properties).filter(([name]) => isShown(name));
+  return shown.map(([name, { description }]) => {
+    const suffix = required.includes(name) ? '' : ', optional';
+    return `| \`${name}\`${suffix} | ${description.replaceAll('|', '\\|')} |`;
+  });
+}
+
+/** Returns whether every type of integration has the setting with the same meaning. */
+function isSharedSetting(name: string): boolean {
+  const meanings = embedTokenTypes.map(([, { settings }]) => settings.properties[name]?.description);
+  return new Set(meanings).size === 1;
 }
 
 function settingsTable(): string {
@@ -145,8 +164,13 @@ export function leaves(command: Command, path = ''): Leaf[] {
     });
 }
 
+type OptionItem = [flags: string, description: string];
+
+/** Options that many commands have with the same description. */
+const SHARED_OPTIONS = ['--database-url <url>', '--url <url>', '--json'];
+
 /** Returns the options with their descriptions, to which the help adds choices and defaults. */
-export function optionItems({ options }: Command): [flags: string, description: string][] {
+export function optionItems({ options }: Command): OptionItem[] {
   const help = new Help();
   const visible = options.filter(({ hidden }) => !hidden);
   return visible.map((option) => [option.flags, help.optionDescription(option)]);
@@ -161,8 +185,26 @@ function commandSection({ path, command }: Leaf): string {
   const heading = `### \`${path}${args.join('')}\`\n\n${about}.`;
   // The options of `serve` are the settings.
   if (path === 'serve') return `${heading} Its options are the [settings](#settings).`;
-  const options = optionItems(command).map(([flags, text]) => `- \`${flags}\`: ${text}`);
+  const items = optionItems(command);
+  const shared = items.filter(isShared).map(([flags]) => `\`${flags.split(' ')[0]}\``);
+  const lines = items.filter((item) => !isShared(item)).map(optionLine);
+  const options = [...lines, ...(shared.length === 0 ? [] : [`- ${shared.join(', ')}`])];
   return options.length === 0 ? heading : `${heading}\n\n${options.join('\n')}`;
+}
+
+function optionLine([flags, text]: OptionItem): string {
+  return `- \`${flags}\`: ${text}`;
+}
+
+/** Returns the options that are described once. Those of `serve` are settings. */
+function sharedItems(): OptionItem[] {
+  const commands = leaves(commandLine).filter(({ path }) => path !== 'serve');
+  const items = commands.flatMap(({ command }) => optionItems(command));
+  return SHARED_OPTIONS.map((shared) => items.find(([flags]) => flags === shared)!);
+}
+
+function isShared([flags, text]: OptionItem): boolean {
+  return sharedItems().some((shared) => shared[0] === flags && shared[1] === text);
 }
 
 function problemRows(): string[] {
