@@ -59,7 +59,6 @@ interface DocumentList {
 }
 
 interface DocumentPagesKind<Body> {
-  /** The kind in the API. */
   api: DocumentKindApi<Body>;
   /** The path of the list, such as `['catalogue', 'schemas']`. */
   path: readonly string[];

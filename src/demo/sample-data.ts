@@ -64,7 +64,6 @@ export const demoCustomers = [
   },
 ] as const satisfies readonly DemoCustomer[];
 
-/** The id of the data source for a sample file. */
 export function sampleDataSourceId(sample: Sample): string {
   return `demo-${sample}`;
 }

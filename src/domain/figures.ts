@@ -37,7 +37,6 @@ export interface CountedFigures extends Figures {
   countedAt: number;
 }
 
-/** Counts by day. */
 export interface DayCounts {
   counts: Readonly<Record<string, number>>;
   /** First day that was counted completely. */

@@ -5,7 +5,6 @@ import { redact } from './secret.ts';
 /** Longer than any valid name. */
 const START = /^.{0,300}/su;
 
-/** Truncates a long text. */
 export function truncate(text: string): string {
   if (textStart(text) === text) return text;
   // Redact first: a truncated token might no longer be recognized.

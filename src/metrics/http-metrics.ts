@@ -23,7 +23,6 @@ type SeriesOfRoute = Map<number, Series>;
 export class HttpMetrics implements ServerMetrics {
   readonly #registry: Registry;
   readonly #durations: Histogram<'http_request_method' | 'http_route' | 'http_response_status_code'>;
-  /** Series by route. */
   readonly #series = new Map<string, SeriesOfRoute>();
   /** Active requests by the index of the method. */
   readonly #active: number[] = METHODS.map(() => 0);

@@ -28,7 +28,6 @@ export class ThreadMetrics {
     addThreadMetrics(this.registry, thread);
   }
 
-  /** `lengths` returns the length of each queue by its name. */
   watchQueues(lengths: () => Record<string, number>): void {
     addLabelledGauge(this.registry, {
       name: 'user_group_service_queue_length',

@@ -84,7 +84,6 @@ export function toUserGroup(row: readonly unknown[] | undefined): UserGroup | nu
   return toUserGroupWithKey(USER_GROUP_KEY.read(row), row, USER_GROUP_KEY.columns.length);
 }
 
-/** Reads rows of `USER_GROUP`. */
 export function toUserGroups(rows: readonly (readonly unknown[])[]): UserGroup[] {
   return rows.map((row) => toUserGroup(row)!);
 }
@@ -105,7 +104,6 @@ export const STORED_TOKEN = new Entity<StoredToken>((column) => ({
   sealedToken: { keyId: column.text('token_key_id'), ciphertext: column.text('token_ciphertext') },
 }));
 
-/** The user group that a command creates. */
 export function createdUserGroup(command: NewUserGroup): UserGroup {
   const { key, teamId, name, mapping, properties, suspendedAt, tokenDigest, sealedToken, now } = command;
   return {

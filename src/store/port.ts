@@ -155,7 +155,6 @@ interface Queries {
   findNextEndpoint(query: { after: EndpointPosition }): WebhookEndpointKey | null;
   /** The first webhook endpoint after `after` that has pending deliveries, and when its first one is due; or null. */
   findPendingEndpoint(query: { after: EndpointPosition }): PendingEndpoint | null;
-  /** Counts at most `atMost`. */
   countPendingDeliveries(query: { atMost: number }): number;
   /** Counts at most `atMost` pending deliveries. */
   findEndpointHealth(query: { endpoint: WebhookEndpointKey; atMost: number }): EndpointHealth;

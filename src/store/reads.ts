@@ -275,7 +275,6 @@ export function documentTotal({ workspaceId, environment, kind }: DocumentKey): 
   };
 }
 
-/** Number of pending deliveries, at most `atMost`. */
 export function pendingDeliveries(endpoint: WebhookEndpointKey, atMost: number): Read<number> {
   return one(COUNT_PENDING_OF, [...ENDPOINT_POSITION.cells(endpoint), atMost]);
 }

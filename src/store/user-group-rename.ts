@@ -5,7 +5,6 @@ import type { Rename } from '../domain/user-group/rename.ts';
 import type { UserGroup } from '../domain/user-group/user-group.ts';
 import type { UserGroupRename } from './port.ts';
 
-/** The user group after the rename. */
 export function renamedUserGroup(
   stored: UserGroup,
   { to, tokenDigest, sealedToken, now }: UserGroupRename,

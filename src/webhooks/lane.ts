@@ -46,7 +46,6 @@ interface LaneOptions {
   outcomes: OutcomeWriter;
   /** Slots for attempts, each held until its outcome is stored. */
   slots: Slots;
-  /** Slots for claims. */
   claims: Slots;
   observer: WebhookObserver | null;
   endpointLog: WebhookEndpointLog;

@@ -113,7 +113,6 @@ const EXAMPLE = `{
   "secret_name": "prod/acme/orders"
 }`;
 
-/** Returns the JSON of the attributes. */
 export function attributesOf({ json }: DataSource): JsonText {
   return membersOf(json).get('attributes')!;
 }

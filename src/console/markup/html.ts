@@ -128,7 +128,6 @@ export function idInPath(part: string): string {
   return part[0] === '~' && DOTS.test(part) ? part.slice(1) : part;
 }
 
-/** Links to the page of a user group. */
 export function userGroupLink(id: string): Html {
   return idLink(pathTo('user-groups', id), id);
 }

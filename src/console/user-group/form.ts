@@ -110,7 +110,6 @@ export function readGroupFields(
   return fields;
 }
 
-/** Returns the fields that differ from the stored ones. */
 export function changedFields(stored: SettableFields, fields: SettableFields): UserGroupFields {
   const changed = settableFields.filter((field) => stored[field] !== fields[field]);
   return Object.fromEntries(changed.map((field) => [field, fields[field]])) as UserGroupFields;

@@ -24,7 +24,6 @@ interface Input {
   isSearched: boolean;
 }
 
-/** A mapping as typed. */
 export interface TypedMapping {
   inputs: readonly Input[];
   /** A text of JSON: the entries without an input. */

@@ -39,7 +39,6 @@ interface Input extends Omit<Definition, 'kind'> {
   value: string;
 }
 
-/** Properties as typed. */
 export interface TypedProperties {
   inputs: readonly Input[];
   /** A text of JSON: the members without an input. */

@@ -8,7 +8,6 @@ import { findCredential } from './credential.ts';
 
 const name = { ...field.name, description: 'For people. Need not be unique.' } as const;
 
-/** The fields of a schema. */
 export const schemaFields = {
   name,
   default_data_source: {
@@ -22,7 +21,6 @@ export const schemaFields = {
 const ATTRIBUTES_BYTES = 16 * 1024;
 const ATTRIBUTES_LEVELS = 8;
 
-/** The fields of a data source. */
 export const dataSourceFields = {
   schema_id: { ...field.userGroupId, description: 'The schema that the data source belongs to.' },
   name,

@@ -56,7 +56,6 @@ export interface EmbedTokenType<Settings> {
   readonly example: Readonly<{ settings: object; claims?: object; secret?: string; ttl_seconds?: number }>;
   /** Names, for people, the part of a token that receives the claims of an integration. */
   readonly claims: string;
-  /** The JSON Schema of the settings. */
   readonly settings: SettingsSchema;
   /** The JSON Schema of a resource, if a token is for one of `settings.resources`. */
   readonly resource?: object;

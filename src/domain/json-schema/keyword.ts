@@ -21,7 +21,6 @@ interface KeywordUse {
   path: SchemaPath;
   /** All keywords of the schema. */
   siblings: ObjectValue;
-  /** The assertion of a subschema. */
   subschema: (value: unknown, path: SchemaPath) => Assertion;
   /** The assertion of the schema that a reference leads to. */
   reference: (text: string, path: SchemaPath, isDynamic: boolean) => Assertion;

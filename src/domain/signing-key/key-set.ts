@@ -138,7 +138,6 @@ export function parsePrivateKeys(text: Secret): PrivateKeys {
   return JSON.parse(text.reveal()) as PrivateKeys;
 }
 
-/** The key that signs now. */
 export function signingKeyAt({ keys }: KeySet, algorithm: SignatureAlgorithm, now: number): SigningKey {
   const last = keys.findLast((key) => key.algorithm === algorithm && key.signsFrom <= now);
   // The clock of the process that created the first key may be ahead.

@@ -28,7 +28,6 @@ export interface HistoryPart {
   isDeparture: boolean;
 }
 
-/** Returns the end of the newest part. */
 export function newestEnd(id: string): PartEnd {
   return { id, before: Number.MAX_SAFE_INTEGER };
 }
