@@ -170,6 +170,8 @@ interface Queries {
   findFigures(query: { tenant: Tenant }): StoredFigures | null;
   /** The first environment after `after` that has events; null if there is none. */
   findNextTenant(query: { after: Tenant | null }): TenantWithEvents | null;
+  /** The position of the last deleted event, or a later one: readers may have seen events up to it. */
+  findEventFloor(query: object): number;
   /** The oldest transaction that the feed of events waits for, on PostgreSQL; null if there is none. */
   findFeedBlocker(query: object): number | null;
   /** The number of the schema. Fails if the database does not respond. */
@@ -254,6 +256,8 @@ interface Commands {
   copyDocuments(command: { documents: readonly Document[] }): null;
   /** Stores events of another database, whose order is kept. */
   copyEvents(command: { events: readonly StoredEvent[] }): null;
+  /** Gives new events positions after `floor`. */
+  raiseEventFloor(command: { floor: number }): null;
   /** Stores deliveries of copied events; skips those whose key exists. */
   copyDeliveries(command: { deliveries: readonly Delivery[] }): null;
   /** Stores when tokens were last used. Does not change the version of a group. */

@@ -393,6 +393,48 @@ for (const [source, target] of [
   });
 }
 
+for (const [source, target] of [
+  [sqlite, sqlite],
+  [sqlite, postgres],
+  [postgres, sqlite],
+] as const) {
+  it(`A copy from ${source.name} to ${target.name} keeps new events after the cursors of readers, also if all events were deleted`, async () => {
+    using folder = new Folder();
+    await using from = await source.create();
+    await using to = await target.create();
+    const settings = { UGS_TOKEN_KEYS: generateKeyLine().reveal() };
+    const [fromEnv, toEnv] = [from, to].map(({ url }) => ({ ...settings, DATABASE_URL: url }));
+    const { token } = await createApiToken(folder, [], { env: fromEnv! });
+    // Later than any position of the other database.
+    if (source === sqlite) await runSql(from, 'update sqlite_sequence set seq = 1000000000000000');
+    let cursor = '';
+    {
+      await using service = await serveHere(folder, fromEnv!);
+      cursor = (await createAndFollow(service, token, 'earlier', '')).cursor;
+    }
+    await runSql(from, 'update events set occurred_at = 0');
+    assert.equal((await runHosted(folder, ['event', 'purge', '--yes'], { env: fromEnv! })).code, 0);
+    const env = { ...settings, SOURCE_DATABASE_URL: from.url, TARGET_DATABASE_URL: to.url };
+    const { code, stdout } = await runHosted(folder, ['copy', '--json'], { env });
+    assert.equal(code, 0);
+    assert.equal(JSON.parse(stdout).events.count, 0);
+    await using service = await serveHere(folder, toEnv!);
+    assert.deepEqual((await createAndFollow(service, token, 'later', cursor)).targets, ['later']);
+  });
+}
+
+/** Creates the group, and returns the next page of the feed that has events, with its cursor. */
+async function createAndFollow(service: Callable, token: string, id: string, cursor: string) {
+  await served(() => service.call(token, 'POST', '/v1/user-groups', { user_group_id: id, name: id }));
+  const path = `/v1/events?order=oldest&type=user_group.created${cursor && `&cursor=${cursor}`}`;
+  return eventually('the event', async () => {
+    const { json } = await service.call(token, 'GET', path);
+    if (!json.events?.length) return null;
+    const targets = json.events.map(({ target }: { target: { id: string } }) => target.id);
+    return { targets, cursor: json.next_cursor as string };
+  });
+}
+
 it('A copy from PostgreSQL has every event while a transaction of another database is running', async () => {
   using folder = new Folder();
   await using source = await postgres.create();

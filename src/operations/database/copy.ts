@@ -67,6 +67,7 @@ export async function copyDatabase(job: CopyJob, onProgress: OnProgress): Promis
   await refuseOtherKeys(job);
   await copyKeyIds(job);
   await copyIds(job);
+  await copyEventFloor(job);
   // API tokens are copied last: a target that is served before the copy is complete rejects every caller.
   const { apiTokens, ...others } = copies;
   for (const table of [...Object.values(others), apiTokens]) await table.copyMissing();
@@ -124,6 +125,11 @@ async function copyIds({ from, to }: CopyJob): Promise<void> {
     const count = (await nextId(from, sequence)) - (await nextId(to, sequence));
     if (count > 0) await to.write({ kind: 'leaseIds', sequence, count });
   }
+}
+
+/** Keeps the cursors of readers before the new events of the target, also if the events of the cursors were deleted. */
+async function copyEventFloor({ from, to }: CopyJob): Promise<void> {
+  await to.write({ kind: 'raiseEventFloor', floor: await from.read({ kind: 'findEventFloor' }) });
 }
 
 async function nextId(store: BatchingStore, sequence: IdSequence): Promise<number> {

@@ -10,7 +10,7 @@ import { groupIndexes, scatter } from './batch.ts';
 import type { ConnectionPool } from './client/pool.ts';
 import type { Session } from './client/session.ts';
 import { changeConfig, copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
-import { copyEvents } from './event/copy.ts';
+import { copyEvents, raiseEventFloor } from './event/copy.ts';
 import { deleteOldEvents, eraseChanges } from './event/delete.ts';
 import { recordAtCommit } from './event/record.ts';
 import { lockTargets, recordEvent } from './event/single-event.ts';
@@ -99,6 +99,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   resealDocument: singly(resealDocument, { ...IN_TRANSACTION, locksRowsOf: ({ key }) => key }),
   copyDocuments: singly(copyDocuments, IN_TRANSACTION),
   copyEvents: singly(copyEvents, IN_TRANSACTION),
+  raiseEventFloor: singly(raiseEventFloor, IN_TRANSACTION),
   copyDeliveries: singly(copyDeliveries),
   deleteOldEvents: singly(deleteOldEvents, IN_TRANSACTION),
   deleteOldDeliveries: singly(deleteOldDeliveries, LOCKS_ENDPOINT),

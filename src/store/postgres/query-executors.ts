@@ -7,7 +7,7 @@ import { groupIndexes, scatter } from './batch.ts';
 import type { ConnectionPool } from './client/pool.ts';
 import type { Session } from './client/session.ts';
 import { findConfig } from './document.ts';
-import { findFeedBlocker, findNextTenant, hasMoreEvents, listEvents } from './event/list.ts';
+import { findEventFloor, findFeedBlocker, findNextTenant, hasMoreEvents, listEvents } from './event/list.ts';
 import { findEvents } from './event/single-event.ts';
 import type { QueryBatchExecutor, QueryExecutor } from './executor.ts';
 import { findNextTenantWithUsage } from './usage.ts';
@@ -53,6 +53,7 @@ const executors: { [Kind in QueryKind]: QueryBatchExecutor<Kind> } = {
   findEndpointHealth: singly(findEndpointHealth),
   findNextTenant: singly(findNextTenant),
   findNextTenantWithUsage: singly(findNextTenantWithUsage),
+  findEventFloor: singly(findEventFloor),
   findFeedBlocker: singly(findFeedBlocker),
 };
 

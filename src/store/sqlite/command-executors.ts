@@ -5,7 +5,7 @@ import type { Command, CommandKind, CommandResult } from '../port.ts';
 import { countInCommandResult } from '../result-size.ts';
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
 import { changeConfig, copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
-import { copyEvents } from './event/copy.ts';
+import { copyEvents, raiseEventFloor } from './event/copy.ts';
 import { deleteOldEvents, eraseChanges } from './event/delete.ts';
 import { recordEvent } from './event/single-event.ts';
 import { type CommandExecutor, MAX_CHARACTERS } from './executor.ts';
@@ -75,6 +75,7 @@ const executors: { [Kind in CommandKind]: CommandExecutor<Kind> } = {
   copyUserGroups,
   copyDocuments,
   copyEvents,
+  raiseEventFloor,
   copyRenames,
   copyDeliveries,
   addTokenKeyId,

@@ -7,7 +7,7 @@ import { type ReadKind, readKinds, readOf } from '../reads.ts';
 import { countInQueryResult } from '../result-size.ts';
 import { findApiToken } from './api-token.ts';
 import { findConfig } from './document.ts';
-import { findNextTenant, hasMoreEvents, listEvents } from './event/list.ts';
+import { findEventFloor, findNextTenant, hasMoreEvents, listEvents } from './event/list.ts';
 import { findEvent } from './event/single-event.ts';
 import { MAX_CHARACTERS, type QueryExecutor } from './executor.ts';
 import type { Connection } from './file/connection.ts';
@@ -54,6 +54,7 @@ const executors: { [Kind in QueryKind]: QueryExecutor<Kind> } = {
   findNextTenant,
   findNextTenantWithUsage,
   // Transactions end in the order in which they record events.
+  findEventFloor,
   findFeedBlocker: () => null,
 };
 

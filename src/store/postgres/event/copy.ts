@@ -1,7 +1,9 @@
 import { EVENT } from '../../entities.ts';
 import { statement } from '../../statement.ts';
+import type { Session } from '../client/session.ts';
 import type { CommandExecutor } from '../executor.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
+import { RAISE_FLOOR } from './delete.ts';
 import { POSITIONS } from './record.ts';
 
 export const COPY = statement('copy_events')`
@@ -16,7 +18,17 @@ export const RAISE_BASE = statement('raise_event_position_base')`
 /** Runs in a transaction. Positions are unchanged, so that cursors of readers stay valid. */
 export const copyEvents: CommandExecutor<'copyEvents'> = async (session, { events }) => {
   await session.query(COPY, toArrays(EVENT, events));
-  const last = Math.max(...events.map(({ position }) => position));
-  await session.query(RAISE_BASE, [Math.floor(last / POSITIONS) + 1]);
+  await raiseBase(session, Math.max(...events.map(({ position }) => position)));
   return null;
 };
+
+/** Runs in a transaction. */
+export const raiseEventFloor: CommandExecutor<'raiseEventFloor'> = async (session, { floor }) => {
+  await session.query(RAISE_FLOOR, [floor]);
+  await raiseBase(session, floor);
+  return null;
+};
+
+async function raiseBase(session: Session, last: number): Promise<void> {
+  await session.query(RAISE_BASE, [Math.floor(last / POSITIONS) + 1]);
+}

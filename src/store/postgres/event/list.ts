@@ -73,6 +73,8 @@ export const NEXT_TENANT = statement('find_next_tenant')`
   select ${TENANT_WITH_EVENTS.names} from events where (workspace_id, environment) > ($1, $2)
   order by workspace_id, environment, position limit 1`;
 
+export const FLOOR = statement('event_position_floor')`select deleted_to from event_positions`;
+
 export const HAS_MORE = statement('has_more_events')`
   select 1 from events where ${HAS_TARGET} offset $6 limit 1`;
 
@@ -130,6 +132,11 @@ export const findNextTenant: QueryExecutor<'findNextTenant'> = async (session, {
 
 export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = async (session, { key, than }) =>
   (await session.query(HAS_MORE, [...userGroupCells(key), than])).length > 0;
+
+export const findEventFloor: QueryExecutor<'findEventFloor'> = async (session) => {
+  const [row] = await session.query(FLOOR);
+  return row![0] as number;
+};
 
 export const findFeedBlocker: QueryExecutor<'findFeedBlocker'> = async (session) => {
   const [row] = await session.query(FEED_BLOCKER);

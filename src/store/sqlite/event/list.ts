@@ -10,6 +10,8 @@ import { nextKey } from '../next-key.ts';
 import { HAS_TARGET, targetCells, userGroupCells } from './target.ts';
 
 const HAS_MORE = `select 1 from events where ${HAS_TARGET} limit 1 offset ?`;
+/** The last position that was given to an event. There is none before the first event. */
+const FLOOR = "select seq from sqlite_sequence where name = 'events'";
 const findNext = nextKey(
   TENANT,
   (condition) => `select ${TENANT_WITH_EVENTS.names} from events where ${condition}
@@ -57,6 +59,9 @@ const EVERY_TYPE = '';
 
 export const findNextTenant: QueryExecutor<'findNextTenant'> = (connection, { after }) =>
   TENANT_WITH_EVENTS.readOrNull(findNext(connection, TENANT.cellsAfter(after)));
+
+export const findEventFloor: QueryExecutor<'findEventFloor'> = (connection) =>
+  (connection.get(FLOOR)?.[0] ?? 0) as number;
 
 export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = (connection, { key, than }) =>
   connection.get(HAS_MORE, [...userGroupCells(key), than]) !== undefined;
