@@ -18,6 +18,8 @@ const TIMELINE = `select system_identifier::text, '0x' || substr(pg_walfile_name
 /** Has `hosts` instead of `connectionString`. */
 export interface ConnectionConfig extends pg.ClientConfig {
   hosts: Hosts;
+  /** Setting of `pg` that its types lack. */
+  scramMaxIterations: number;
 }
 
 export class Connection extends pg.Client {
