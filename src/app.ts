@@ -312,6 +312,7 @@ async function openThreads(start: Start, { database, keyRing }: Opened, parts: P
     log: (line) => writeLine(log, line),
     eventReduced: onReducedEvent,
     databaseUnavailable: (reason) => observer.unavailable(reason),
+    connectionRefused: (reason) => observer.connectionRefused(reason),
     databaseAvailable: () => observer.available(),
     wake: (endpoints) => {
       if (serving.context.keepsEvents) webhooks.wake(endpoints);

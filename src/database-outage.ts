@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { type StoreObserver, StoreUnavailable } from './store/port.ts';
 
 const RETRY_INTERVAL_MS = 500;
+const REFUSAL_LOG_INTERVAL_MS = 60_000;
 
 interface WaitOptions {
   waitMs: number;
@@ -35,11 +36,15 @@ export async function untilAvailable<Opened>(
   }
 }
 
-/** Logs each outage twice: when the database becomes unavailable, and when it is available again. */
+/**
+ * Logs each outage twice: when the database becomes unavailable, and when it is available again. Refused connections,
+ * which announce an outage, are logged once a minute.
+ */
 export class OutageLog implements StoreObserver {
   readonly #log: Logger;
   #startedAt: number | null = null;
   #isOpen = false;
+  #nextRefusalAt = Number.NEGATIVE_INFINITY;
 
   constructor(log: Logger) {
     this.#log = log;
@@ -49,6 +54,13 @@ export class OutageLog implements StoreObserver {
     if (this.#startedAt !== null) return;
     this.#startedAt = performance.now();
     this.#log.error({ reason }, 'database unavailable');
+  }
+
+  connectionRefused(reason: string): void {
+    const now = performance.now();
+    if (now < this.#nextRefusalAt) return;
+    this.#nextRefusalAt = now + REFUSAL_LOG_INTERVAL_MS;
+    this.#log.warn({ reason }, 'the database refuses further connections; the open ones serve');
   }
 
   /**

@@ -65,6 +65,8 @@ export class StartedTooLate extends StoreUnavailable {}
 export interface StoreObserver {
   /** Connecting failed. */
   unavailable(reason: string): void;
+  /** The server refused a further connection; the open ones serve requests. */
+  connectionRefused(reason: string): void;
   /** The database responded. */
   available(): void;
 }

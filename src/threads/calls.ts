@@ -36,6 +36,7 @@ export interface MainCalls {
   log(line: string): void;
   eventReduced(tenant: Tenant): void;
   databaseUnavailable(reason: string): void;
+  connectionRefused(reason: string): void;
   databaseAvailable(): void;
   /** The endpoints have due deliveries. */
   wake(endpoints: readonly WebhookEndpointKey[]): void;
@@ -48,6 +49,7 @@ const EVENTS: (keyof MainCalls)[] = [
   'log',
   'eventReduced',
   'databaseUnavailable',
+  'connectionRefused',
   'databaseAvailable',
   'wake',
 ];

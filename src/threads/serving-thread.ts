@@ -87,6 +87,7 @@ function outages(): StoreObserver {
       if (!isUnavailable) void main.databaseUnavailable(reason);
       isUnavailable = true;
     },
+    connectionRefused: (reason) => void main.connectionRefused(reason),
     available: () => {
       if (isUnavailable) void main.databaseAvailable();
       isUnavailable = false;

@@ -1,4 +1,5 @@
-// No free connections: all connections of the server are in use, or the process uses its whole pool.
+// No free connections: all connections of the server are in use, the process uses its whole pool, or its password is
+// rejected.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
@@ -11,16 +12,17 @@ import { DedicatedServer } from '../support/faults/server.ts';
 import { run } from '../support/process.ts';
 
 const MAX_CONNECTIONS = 12;
+const THREADS = 2;
 const UNAVAILABLE = 69;
 /** Delay of each response of the database, and thus the duration of a statement. */
 const SLOW_MS = 100;
 
-describe('A server without a free connection', () => {
+describe('A server that accepts no more connections', () => {
   let site: Installation;
   const others: pg.Client[] = [];
   before(async () => {
     const server = await DedicatedServer.start({ max_connections: String(MAX_CONNECTIONS) });
-    site = await Installation.start({ database: server.database });
+    site = await Installation.start({ database: server.database, env: { UGS_THREADS: String(THREADS) } });
   });
   afterEach(async () => {
     await Promise.all(others.splice(0).map((client) => client.end()));
@@ -37,6 +39,7 @@ describe('A server without a free connection', () => {
     await callers.stopAndCheck();
     test.diagnostic(callers.summary);
     assertServed(callers);
+    await site.services[0]!.says(/"level":40.*too many clients already","msg":"the database refuses further/);
   });
 
   it('still serves processes that have connections, if a pooler has none left', async (test) => {
@@ -56,6 +59,33 @@ describe('A server without a free connection', () => {
     assertServed(callers);
   });
 
+  it('still serves processes that have connections after a change of the password', async (test) => {
+    await site.get('one', 'One');
+    const { opened } = site.proxy;
+    const restorePassword = await changePassword();
+    using callers = site.callers();
+    await sleep(FAULT_MS);
+    await restorePassword();
+    await callers.stopAndCheck();
+    test.diagnostic(callers.summary);
+    assert.ok(site.proxy.opened > opened);
+    assertServed(callers);
+  });
+
+  it('rejects one login a second of each thread, so that the user is not locked out', async () => {
+    const restorePassword = await changePassword();
+    site.proxy.cut();
+    await site.waitUntilNotReady();
+    const { opened } = site.proxy;
+    using callers = site.callers();
+    await sleep(FAULT_MS);
+    const attempts = site.proxy.opened - opened;
+    await restorePassword();
+    await callers.stopAndCheck();
+    const limit = THREADS * (FAULT_MS / 1_000 + 1);
+    assert.ok(attempts > 0 && attempts <= limit, `${attempts} logins`);
+  });
+
   it('causes a 503 within the limit for a process without any connection', async () => {
     await site.proxy.refuse();
     await sleep(100);
@@ -72,6 +102,17 @@ describe('A server without a free connection', () => {
   /** Allows for calls that had to wait for one of the few connections for too long. */
   function assertServed({ served, unavailable, summary }: Callers): void {
     assert.ok(unavailable < served / 100, summary);
+  }
+
+  /** Returns a function that restores the password. */
+  async function changePassword(): Promise<() => Promise<void>> {
+    const { username, password } = new URL(site.database.url);
+    const operator = await site.operator();
+    const set = async (text: string) => {
+      await operator.query(`alter role ${username} password '${text}'`);
+    };
+    await set('another');
+    return () => set(password);
   }
 
   async function takeAllConnections(): Promise<void> {

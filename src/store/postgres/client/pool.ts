@@ -28,8 +28,8 @@ type Work<Result> = (session: Session) => Promise<Result>;
 const IDLE_TIMEOUT_MS = 30_000;
 /** Maximum age of a connection: after a failover, connections to the old server do not linger. */
 const MAX_LIFETIME_SECONDS = 300;
-/** Pause in which no connection is opened after "too many connections". */
-const CONNECTION_LIMIT_PAUSE_MS = 1_000;
+/** Pause in which no connection is opened after "too many connections", or a rejected login. */
+const REFUSED_PAUSE_MS = 1_000;
 /** If a connection younger than this reports a read-only server, reconnecting the others would not help. */
 const FRESH_CONNECTION_MS = 1_000;
 
@@ -61,7 +61,7 @@ export class ConnectionPool {
   #lastConflictAt = Number.NEGATIVE_INFINITY;
   /** Whether the server is unreachable, so that only the probe tries to connect. */
   #isCircuitOpen = false;
-  #atConnectionLimitUntil = 0;
+  #isRefusedUntil = 0;
   readonly #probe = new ReconnectProbe(async () => {
     (await this.#connectToPrimary(performance.now() + this.#totalTimeoutMs)).release();
     this.#isCircuitOpen = false;
@@ -171,12 +171,16 @@ export class ConnectionPool {
   }
 
   #recordConnectFailure(failure: TransientError): void {
-    if (failure.isConnectionLimit)
-      this.#atConnectionLimitUntil = performance.now() + CONNECTION_LIMIT_PAUSE_MS;
-    const canContinue = failure.isBusy || (failure.isConnectionLimit && this.#open.size > 0);
-    if (canContinue || this.#pool.ending) return;
+    if (failure.isBusy || this.#pool.ending) return;
+    const { observer } = this.#options;
+    const isRefused = failure.isConnectionLimit || !failure.isTransient;
+    if (isRefused) this.#isRefusedUntil = performance.now() + REFUSED_PAUSE_MS;
+    if (isRefused && this.#open.size > 0) {
+      observer?.connectionRefused(failure.message);
+      return;
+    }
     this.#isCircuitOpen = true;
-    this.#options.observer?.unavailable(failure.message);
+    observer?.unavailable(failure.message);
   }
 
   #connectToPrimary(deadline: number): Promise<Client> {
@@ -185,11 +189,11 @@ export class ConnectionPool {
 
   /** Throws if the host of the next connection is unreachable or not the primary. */
   async #connectToHost(deadline: number): Promise<Client> {
-    const isAtLimit = performance.now() < this.#atConnectionLimitUntil;
-    // At the server's limit, wait for one of the existing connections instead of opening another.
+    const isRefused = performance.now() < this.#isRefusedUntil;
+    // Wait for one of the existing connections instead of opening another.
     const { poolSize } = this.#options;
     const open = Math.min(Math.max(1, this.#open.size), poolSize);
-    setMaxConnections(this.#pool, isAtLimit ? open : poolSize);
+    setMaxConnections(this.#pool, isRefused ? open : poolSize);
     for (;;) {
       const client = await this.#connect(deadline);
       try {

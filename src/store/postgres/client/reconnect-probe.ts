@@ -2,10 +2,13 @@
 // of all callers. So callers fail fast, and the server is not flooded when it comes back.
 
 import { withDeadline } from '../../../scheduling/timeout.ts';
+import { connectError } from './errors.ts';
 
 const TOTAL_TIMEOUT_MS = 400;
 /** How long a failure is reported to all callers before the server is probed again. */
 const BACKOFF_MS = 100;
+/** The same for a rejected login: many of them lock the user out, or alarm those who watch for guessed passwords. */
+const REJECTED_BACKOFF_MS = 1_000;
 
 export class ReconnectProbe {
   readonly #connect: () => Promise<void>;
@@ -31,7 +34,8 @@ export class ReconnectProbe {
       this.#running = null;
     });
     connected.catch((error) => {
-      this.#failure = { error, until: performance.now() + BACKOFF_MS };
+      const backoffMs = connectError(error).isTransient ? BACKOFF_MS : REJECTED_BACKOFF_MS;
+      this.#failure = { error, until: performance.now() + backoffMs };
     });
     return { startedAt: performance.now(), connected };
   }
