@@ -71,7 +71,7 @@ ${settingsTable()}
 
 ## Commands
 
-Every command has \`--help\`. Many have these options:
+Every command has \`--help\`. These options are described once; a command that has them lists their names:
 
 ${sharedItems().map(optionLine).join('\n')}
 
@@ -166,8 +166,14 @@ export function leaves(command: Command, path = ''): Leaf[] {
 
 type OptionItem = [flags: string, description: string];
 
-/** Options that many commands have with the same description. */
-const SHARED_OPTIONS = ['--database-url <url>', '--url <url>', '--json'];
+/** Options that many commands have with the same meaning, each with the start of its description. */
+const SHARED_OPTIONS = [
+  /^--workspace <name>: workspace (?:of|to)\b[^;]*$/,
+  /^--environment <environment>: environment (?:of|to)\b/,
+  /^--database-url <url>: database/,
+  /^--url <url>: URL of a running service/,
+  /^--json: print JSON for scripts$/,
+];
 
 /** Returns the options with their descriptions, to which the help adds choices and defaults. */
 export function optionItems({ options }: Command): OptionItem[] {
@@ -196,15 +202,18 @@ function optionLine([flags, text]: OptionItem): string {
   return `- \`${flags}\`: ${text}`;
 }
 
-/** Returns the options that are described once. Those of `serve` are settings. */
+/** Returns the options that are described once, without the noun of the first command that has them. */
 function sharedItems(): OptionItem[] {
   const commands = leaves(commandLine).filter(({ path }) => path !== 'serve');
   const items = commands.flatMap(({ command }) => optionItems(command));
-  return SHARED_OPTIONS.map((shared) => items.find(([flags]) => flags === shared)!);
+  return SHARED_OPTIONS.map((pattern) => {
+    const [flags, text] = items.find((item) => pattern.test(item.join(': ')))!;
+    return [flags, text.replace(' of the user group', ' to work on')];
+  });
 }
 
-function isShared([flags, text]: OptionItem): boolean {
-  return sharedItems().some((shared) => shared[0] === flags && shared[1] === text);
+function isShared(item: OptionItem): boolean {
+  return SHARED_OPTIONS.some((pattern) => pattern.test(item.join(': ')));
 }
 
 function problemRows(): string[] {
