@@ -5,6 +5,7 @@
 import { pipeline } from 'node:stream/promises';
 import { CsvError, type Options, parse } from 'csv-parse';
 import { jsonText, NULL, objectText } from '../domain/json/json-tree.ts';
+import { parseLenient } from '../domain/json/lenient-json.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { importedUserGroupBody } from '../domain/user-group/user-group-body.ts';
 import { DataError } from './exit-code.ts';
@@ -108,20 +109,12 @@ function recordJson(columns: readonly string[], record: readonly string[]): Json
     if (cell === '') continue;
     const [, object, member] = MEMBER.exec(column) ?? [];
     if (object !== undefined) objects[object as keyof typeof objects].set(member!, jsonText(cell));
-    else fields.set(column, TEXTS.includes(column) || !isJson(cell) ? jsonText(cell) : (cell as JsonText));
+    // A part of an object could continue as further fields; as a text, it is refused.
+    else if (TEXTS.includes(column) || parseLenient(cell) === undefined) fields.set(column, jsonText(cell));
+    else fields.set(column, cell as JsonText);
   }
   for (const [name, members] of Object.entries(objects))
     if (members.size > 0) fields.set(name, objectText(members));
     else if (columns.some((column) => column.startsWith(`${name}.`))) fields.set(name, NULL);
   return objectText(fields);
-}
-
-/** Whether the cell is JSON. A part of an object could continue as further fields; as a text, it is refused. */
-function isJson(cell: string): boolean {
-  try {
-    JSON.parse(cell);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -3,6 +3,7 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { TLSSocket } from 'node:tls';
+import { parseLenientObject } from '../../domain/json/lenient-json.ts';
 import { http } from '../../system/http.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -93,17 +94,8 @@ function toProbeResponse(
   text: string,
   certificate: Certificate | null,
 ): ProbeResponse {
-  const json = parseObject(text);
+  const json = parseLenientObject(text) ?? {};
   const isProblem = headers['content-type']?.startsWith('application/problem+json') && json.success === 0;
   const code = isProblem && typeof json.code === 'string' ? json.code : null;
   return { status: statusCode, headers, json, code, certificate };
-}
-
-function parseObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
 }

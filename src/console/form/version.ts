@@ -2,11 +2,11 @@
 // If-Match, so a stale or repeated submission changes nothing.
 
 import { type Document, documentTag } from '../../domain/document.ts';
+import { parseLenient } from '../../domain/json/lenient-json.ts';
 import type { Precondition } from '../../domain/precondition.ts';
 import { toVersionTag } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import { alert, code, type Html, html, NO_HTML, table, time } from '../markup/html.ts';
-import { jsonValue } from '../markup/json.ts';
 import { checkField, hidden, type Labels, labelOfField, problemSummary } from './fields.ts';
 import { Form } from './form.ts';
 import type { FormContent } from './form-pages.ts';
@@ -101,7 +101,7 @@ export function editedForm(
 }
 
 function baseIn(form: Form): Map<string, string> | null {
-  const base = jsonValue(openedIn(form).base) as Record<string, string> | null | undefined;
+  const base = parseLenient(openedIn(form).base) as Record<string, string> | null | undefined;
   return base == null ? null : new Map(Object.entries(base));
 }
 

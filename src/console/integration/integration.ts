@@ -8,6 +8,7 @@ import {
   secretField as secretSchema,
   storedIntegration,
 } from '../../domain/integration.ts';
+import { parseLenient } from '../../domain/json/lenient-json.ts';
 import { integrations } from '../../http/endpoints/integration/integration.ts';
 import type { Problem } from '../../problem.ts';
 import { DocumentPages, newPath } from '../document-pages.ts';
@@ -27,7 +28,7 @@ import {
   table,
   time,
 } from '../markup/html.ts';
-import { editableJson, jsonBlock, jsonValue } from '../markup/json.ts';
+import { editableJson, jsonBlock } from '../markup/json.ts';
 import { ADMINS } from '../page.ts';
 import { SIGNING_KEYS_PATH } from '../signing-key/signing-key.ts';
 
@@ -176,7 +177,7 @@ ${checkField({
 
 /** Whether an integration of this type with these settings has a secret. Invalid JSON counts as empty. */
 function needsSecret(type: IntegrationType, settings: string): boolean {
-  return integrationSignature({ type, settings: Object(jsonValue(settings)) }) === 'secret';
+  return integrationSignature({ type, settings: Object(parseLenient(settings)) }) === 'secret';
 }
 
 /** Never repeats what was typed, not even after an error. */

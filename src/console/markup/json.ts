@@ -27,15 +27,6 @@ export function editableJson(text: JsonText): string {
   return sent.length <= MAX_ENCODED_FIELD_BYTES ? shown : text;
 }
 
-/** Parses JSON that a person may have changed; undefined if it is not valid. */
-export function jsonValue(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Returns the members of an object by name; empty for null. */
 export function membersOf(object: JsonText | null): Map<string, JsonText> {
   return new Map(object === null ? [] : namedMembers(object));

@@ -3,6 +3,7 @@
 // have changed since the form was shown.
 
 import type { Catalogue, DataSource, Reference } from '../../domain/catalogue/catalogue.ts';
+import { parseLenient } from '../../domain/json/lenient-json.ts';
 import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
 import { invalidField } from '../../domain/request-body.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
@@ -11,7 +12,7 @@ import { schemaName } from '../catalogue/data-source.ts';
 import { areaField, choiceField, hidden, textField, withoutErrorsOf } from '../form/fields.ts';
 import { type Form, parseTypedJson } from '../form/form.ts';
 import { type Html, html, isolated, nameWithId } from '../markup/html.ts';
-import { jsonValue, membersOf } from '../markup/json.ts';
+import { membersOf } from '../markup/json.ts';
 import { foldedDefaults, MAX_UNFOLDED } from './data-sources.ts';
 import { fieldText, otherText } from './members.ts';
 
@@ -195,7 +196,7 @@ function choicesFor(
   offered: readonly DataSource[],
   { config: { catalogue }, userGroupId, maxShown }: Surroundings,
 ): (readonly [string, string])[] {
-  const reference = jsonValue(value);
+  const reference = parseLenient(value);
   const isReference = typeof reference === 'string' || typeof reference === 'number';
   const current = isReference ? catalogue.find(reference) : undefined;
   const shown = offered.filter((each, index) => index < maxShown || each === current);

@@ -3,6 +3,7 @@
 // the time that a round trip to the thread pool of Web Crypto takes.
 
 import { createHmac, type KeyObject, sign, verify } from 'node:crypto';
+import { parseLenientObject } from '../json/lenient-json.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { Secret } from '../secret.ts';
 
@@ -78,9 +79,9 @@ const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 export function parseJwt(text: string): UnverifiedJwt | null {
   const [, head, body, signature] = COMPACT.exec(text) ?? [];
   if (head === undefined || body === undefined || signature === undefined) return null;
-  const header = objectIn(decode(head));
+  const header = parseLenientObject(decode(head));
   const payloadText = decode(body) as JsonText;
-  const payload = objectIn(payloadText);
+  const payload = parseLenientObject(payloadText);
   if (typeof header?.kid !== 'string' || typeof header.alg !== 'string') return null;
   if (payload === null || 'crit' in header) return null;
   return {
@@ -95,15 +96,6 @@ export function parseJwt(text: string): UnverifiedJwt | null {
 
 function decode(base64: string): string {
   return Buffer.from(base64, 'base64url').toString();
-}
-
-function objectIn(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
 }
 
 /** Uses the algorithm of the key; that of the header must agree. */
