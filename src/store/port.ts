@@ -428,7 +428,12 @@ export interface EventPage {
   last: EventPosition | null;
   /** Whether no more events follow now. */
   isEnd: boolean;
+  /** Whether a feed was to continue after a position that the database has not reached: it has lost events. */
+  isAhead?: boolean;
 }
+
+/** Page of a feed that was to continue after a position that the database has not reached. */
+export const AHEAD: EventPage = { events: [], last: null, isEnd: true, isAhead: true };
 
 export interface PendingEndpoint {
   endpoint: WebhookEndpointKey;

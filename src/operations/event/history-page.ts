@@ -24,6 +24,8 @@ export interface ListedEvents {
   isEnd: boolean;
   /** Whether the page ended early because it reached its maximum cost. */
   isCut?: boolean;
+  /** Whether the list was to continue after a position that the database has not reached. */
+  isAhead?: boolean;
 }
 
 export type ListSearch = EventSearch & { after: ListPosition | null };

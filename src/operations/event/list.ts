@@ -14,6 +14,7 @@ import { eventJson } from '../../domain/event/json.ts';
 import { limits } from '../../domain/field.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { tenantOf } from '../../domain/tenant.ts';
+import { Problem } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { Context } from '../context.ts';
 import { type PageQuery, refuseCursor } from '../list-cursor.ts';
@@ -47,7 +48,8 @@ const CLOCK_SKEW_MS = 600_000;
 
 /**
  * Lists events. The feed returns every event of the caller's workspace and environment exactly once, whatever
- * is committed meanwhile. Throws `invalid_request` for a cursor of another list.
+ * is committed meanwhile. Throws `invalid_request` for a cursor of another list, and for one of the feed that the
+ * database has not reached.
  */
 export async function listEvents(
   { store, cpu }: Pick<Context, 'store' | 'cpu'>,
@@ -69,7 +71,7 @@ export async function listEvents(
   if (target !== undefined && CONTROL.test(target.id)) return endAt(after, true);
   let bytes = 0;
   for (let scans = 1; ; scans++) {
-    const { events, last, isEnd, isCut } = await readPage(store, {
+    const { events, last, isEnd, isCut, isAhead } = await readPage(store, {
       tenant,
       order,
       type: list.type,
@@ -79,6 +81,7 @@ export async function listEvents(
       scanLimit: isScanned ? SCANNED : limit,
       maxBytes: limits.pageBytes,
     });
+    if (isAhead) throw cursorAhead();
     let previous = after;
     for (const event of events) {
       if (bytes >= limits.pageBytes || page.length === limit) return endAt(previous, false);
@@ -109,6 +112,13 @@ function readPage(store: BatchingStore, search: ListSearch): Promise<ListedEvent
   return target?.type === 'user_group'
     ? readHistoryPage(store, target, search)
     : store.read({ kind: 'listEvents', ...search });
+}
+
+function cursorAhead(): Problem {
+  return new Problem(
+    'invalid_request',
+    'cursor is newer than the database, which was restored or has lost changes in a failover. Start without a cursor, and read again what you have copied.',
+  );
 }
 
 function nextCursor(list: EventList, last: ListPosition | null, isEnd: boolean): string | null {

@@ -4,7 +4,7 @@ import { START } from '../../../domain/event/cursor.ts';
 import { bucketOfTarget, type EventPosition, type StoredEvent } from '../../../domain/event/event.ts';
 import { EVENT, TENANT, TENANT_WITH_EVENTS } from '../../entities.ts';
 import { type EventCandidate, searchRange, selectPage } from '../../event-page.ts';
-import type { EventPage, EventSearch } from '../../port.ts';
+import { AHEAD, type EventPage, type EventSearch } from '../../port.ts';
 import { type Statement, statement } from '../../statement.ts';
 import type { Session } from '../client/session.ts';
 import type { QueryExecutor } from '../executor.ts';
@@ -85,8 +85,10 @@ export const listEvents: QueryExecutor<'listEvents'> = async (session, search) =
     const { scan, list } = order === 'newest' ? FEED_NEWEST : FEED_OLDEST;
     const from = [...TENANT.cells(tenant), start.position, start.eventId];
     // Separate statement: on Citus, workers have other transaction ids.
-    const end = async () => (readsToEnd ? LAST.position : await horizon(session));
-    const bounds = order === 'newest' ? from : [...from, await end()];
+    const end = order === 'newest' || readsToEnd ? LAST.position : await horizon(session);
+    // No reader has seen an event after the horizon, which never decreases.
+    if (order === 'oldest' && start.position >= end) return AHEAD;
+    const bounds = order === 'newest' ? from : [...from, end];
     return page(session, search, { sql: scan, values: bounds }, (last, positions) =>
       session.query(list, [...from, last.position, last.eventId, positions, type]),
     );

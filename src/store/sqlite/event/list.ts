@@ -3,15 +3,16 @@
 import type { EventPosition, StoredEvent } from '../../../domain/event/event.ts';
 import { EVENT, TENANT, TENANT_WITH_EVENTS } from '../../entities.ts';
 import { searchRange, selectPage } from '../../event-page.ts';
-import type { EventSearch } from '../../port.ts';
+import { AHEAD, type EventSearch } from '../../port.ts';
 import type { Cell } from '../../row-shape.ts';
 import type { QueryExecutor } from '../executor.ts';
+import type { Connection } from '../file/connection.ts';
 import { nextKey } from '../next-key.ts';
 import { HAS_TARGET, targetCells, userGroupCells } from './target.ts';
 
 const HAS_MORE = `select 1 from events where ${HAS_TARGET} limit 1 offset ?`;
-/** The last position that was given to an event. There is none before the first event. */
-const FLOOR = "select seq from sqlite_sequence where name = 'events'";
+/** There is none before the first event. */
+const LAST_POSITION = "select seq from sqlite_sequence where name = 'events'";
 const findNext = nextKey(
   TENANT,
   (condition) => `select ${TENANT_WITH_EVENTS.names} from events where ${condition}
@@ -19,12 +20,17 @@ const findNext = nextKey(
 );
 
 export const listEvents: QueryExecutor<'listEvents'> = (connection, search) => {
+  if (isAhead(connection, search)) return AHEAD;
   const { sql, values } = searchStatement(search);
   const events: StoredEvent[] = [];
   const { last, isEnd } = selectPage(candidates(connection.iterate(sql, values), search, events), search);
   // `selectPage` only needs to know that an event follows the page.
   return { events: events.filter((event) => isUpTo(event, last, search)), last, isEnd };
 };
+
+function isAhead(connection: Connection, { target, order, after }: EventSearch): boolean {
+  return target === null && order === 'oldest' && after !== null && after.position > lastPosition(connection);
+}
 
 function isUpTo(event: StoredEvent, last: EventPosition | null, { order }: EventSearch): boolean {
   if (last === null) return false;
@@ -60,8 +66,12 @@ const EVERY_TYPE = '';
 export const findNextTenant: QueryExecutor<'findNextTenant'> = (connection, { after }) =>
   TENANT_WITH_EVENTS.readOrNull(findNext(connection, TENANT.cellsAfter(after)));
 
-export const findEventFloor: QueryExecutor<'findEventFloor'> = (connection) =>
-  (connection.get(FLOOR)?.[0] ?? 0) as number;
+export const findEventFloor: QueryExecutor<'findEventFloor'> = lastPosition;
+
+/** Returns the last position that was given to an event. */
+function lastPosition(connection: Connection): number {
+  return (connection.get(LAST_POSITION)?.[0] ?? 0) as number;
+}
 
 export const hasMoreEvents: QueryExecutor<'hasMoreEvents'> = (connection, { key, than }) =>
   connection.get(HAS_MORE, [...userGroupCells(key), than]) !== undefined;
