@@ -7,11 +7,9 @@ import { exitCodeMeanings } from '../src/commands/exit-code.ts';
 import { allSettings, variableNames } from '../src/config.ts';
 import { algorithmsWithSecret, embedTokenTypes } from '../src/domain/embed-token/embed-token.ts';
 import { eventTypes } from '../src/domain/event/event.ts';
-import { problemDescriptions } from '../src/http/docs/error-docs.ts';
 import { problems } from '../src/http/response/problem.ts';
 import { program } from '../src/main.ts';
 import { Metrics } from '../src/metrics/metrics.ts';
-import type { ProblemCode } from '../src/problem.ts';
 
 /** Pages with their topics, in the order in which readers need them. */
 const PAGES: readonly (readonly [path: string, topic: string])[] = [
@@ -95,10 +93,10 @@ ${embedTokenTypes.map(typeSection).join('\n\n')}
 
 ## Error codes
 
-Every error is one problem object (RFC 9457) with \`success: 0\`. Branch on \`code\`. Responses with 429 and 503 carry \`Retry-After\`.
+[The table of errors](api.md#errors) says what to do about each; \`GET /errors\` of a running service has the conditions in full, and examples.
 
-| Status | \`code\` | Meaning |
-|---|---|---|
+| Status | \`code\` |
+|---|---|
 ${problemRows().join('\n')}
 
 ## Metrics
@@ -216,11 +214,12 @@ function isShared(item: OptionItem): boolean {
   return SHARED_OPTIONS.some((pattern) => pattern.test(item.join(': ')));
 }
 
+/** Returns a row per status, with its error codes. */
 function problemRows(): string[] {
-  const entries = Object.entries(problems) as [ProblemCode, { status: number }][];
-  return entries
-    .toSorted(([, { status: a }], [, { status: b }]) => a - b)
-    .map(([code, { status }]) => `| ${status} | \`${code}\` | ${problemDescriptions[code].meaning} |`);
+  const codes = Map.groupBy(Object.entries(problems), ([, { status }]) => status);
+  return [...codes]
+    .toSorted(([a], [b]) => a - b)
+    .map(([status, entries]) => `| ${status} | ${entries.map(([code]) => `\`${code}\``).join(', ')} |`);
 }
 
 async function describeMetrics(): Promise<MetricDescription[]> {
