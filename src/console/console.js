@@ -127,6 +127,12 @@ function showStop(isSearching) {
   if (stop) stop.hidden = !isSearching;
 }
 
+// Otherwise screen readers would have heard last that it searches. The overview sends requests without a search.
+function showStopped() {
+  showStop(false);
+  document.getElementById('search-status')?.replaceChildren('The search has stopped');
+}
+
 document.addEventListener('htmx:before:request', ({ target }) => {
   if (target.id !== 'search-on') return;
   const isFocused = target === document.activeElement;
@@ -155,7 +161,7 @@ document.addEventListener('htmx:after:request', (event) => {
 // link.
 for (const type of ['htmx:response:error', 'htmx:error'])
   document.addEventListener(type, ({ target, detail }) => {
-    showStop(false);
+    showStopped();
     if (type === 'htmx:response:error' || target.matches('form.search'))
       location.assign(detail.ctx.request.action);
   });
@@ -165,7 +171,7 @@ document.addEventListener('click', ({ target }) => {
   const on = document.getElementById('search-on');
   // An element receives it only after it has sent a request: the form may have sent none.
   on?.dispatchEvent(new CustomEvent('htmx:abort'));
-  showStop(false);
+  showStopped();
   on?.focus();
 });
 

@@ -183,6 +183,7 @@ describe('The search of the console in a browser', { skip: skipsBrowser }, () =>
       control.evaluate((each) => each === each.ownerDocument.activeElement);
     const on = page.getByRole('link', { name: 'Continue searching' });
     assert.equal(await isFocused(on), true);
+    assert.equal(await page.locator('#search-status').textContent(), 'The search has stopped');
     steps[0]!.resolve();
     // Sends the next step: the stopped one no longer occupies the queue.
     await on.press('Enter', { timeout: 5_000 });
