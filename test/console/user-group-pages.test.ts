@@ -83,6 +83,17 @@ describeOnEachDatabase('user groups in the console', (database) => {
     assert(page.text.includes('9007199254740993') && page.text.includes('1.10'));
   });
 
+  it('asks the keyboards of phones not to change an id or a token that is typed', async () => {
+    for (const [page, name] of [
+      [NEW, 'user_group_id'],
+      [FIND, 'token'],
+    ] as const) {
+      const elements = elementsOf((await browser.get(page)).text);
+      const { attributes } = elements.find((element) => element.attributes.name === name)!;
+      assert.deepEqual([attributes.autocapitalize, attributes.autocorrect], ['none', 'off']);
+    }
+  });
+
   it('keeps what was typed, with every error beside its field', async () => {
     const typed = {
       user_group_id: ' x',

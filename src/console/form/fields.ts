@@ -35,7 +35,7 @@ interface FieldOptions {
   size?: 'small' | 'medium' | 'large';
 }
 
-/** Input of one line. */
+/** Input of one line. Keyboards of phones neither capitalize nor correct it: ids, tokens and secrets are exact. */
 export function textField(
   options: FieldOptions & {
     type?: string;
@@ -63,7 +63,7 @@ export function textField(
   return labelled(
     options,
     (attributes) =>
-      html`<input id="${name}" name="${name}" type="${type}" value="${value}" class="${size}${isMasked ? ' masked' : ''}" dir="auto" autocomplete="off" inputmode="${inputMode}" spellcheck="false" ${placeholder === undefined ? '' : html`placeholder="${placeholder}"`} ${list === undefined ? '' : html`list="${list}"`} ${options.isRequired ? 'required' : ''} ${attributes}>`,
+      html`<input id="${name}" name="${name}" type="${type}" value="${value}" class="${size}${isMasked ? ' masked' : ''}" dir="auto" autocomplete="off" autocapitalize="none" autocorrect="off" inputmode="${inputMode}" spellcheck="false" ${placeholder === undefined ? '' : html`placeholder="${placeholder}"`} ${list === undefined ? '' : html`list="${list}"`} ${options.isRequired ? 'required' : ''} ${attributes}>`,
   );
 }
 
