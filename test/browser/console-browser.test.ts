@@ -112,6 +112,9 @@ const AMBIGUOUS = `(() => {
   }).map((each) => each.outerHTML);
 })()`;
 
+/** Window of 1,280 × 1,024 pixels at 400 per cent. */
+const ZOOMED = { width: 320, height: 256 };
+const LARGE_TEXT = "document.documentElement.style.fontSize = '200%'";
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 
 /** Selects tables that scroll sideways, and controls beyond the edge of the content. */
@@ -406,7 +409,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
    * twice the size on a small phone.
    */
   async function checkZoomed(page: Page, name: string): Promise<void> {
-    await page.setViewportSize({ width: 320, height: 256 });
+    await page.setViewportSize(ZOOMED);
     assert.equal(await page.evaluate(OVERFLOW), 0, `${name}, zoomed`);
     const small = (await violationsOf(page, ['target-size'])).flatMap(({ nodes }) => nodes);
     assert.deepEqual(
@@ -416,7 +419,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     );
     const { height } = (await page.locator('header').boundingBox())!;
     assert.ok(height <= 56, `${name}: ${height}`);
-    await page.evaluate("document.documentElement.style.fontSize = '200%'");
+    await page.evaluate(LARGE_TEXT);
     assert.equal(await page.evaluate(OVERFLOW), 0, `${name}, zoomed, with large text`);
     await page.evaluate("document.documentElement.style.fontSize = ''");
     await page.setViewportSize(DESKTOP.viewport);
@@ -563,6 +566,9 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await page.goto('/');
     assert.deepEqual(await violationsOf(page), []);
     await picture(page, 'sign-in');
+    await page.setViewportSize(ZOOMED);
+    await page.evaluate(LARGE_TEXT);
+    assert.equal(await page.evaluate(OVERFLOW), 0);
     await context.close();
   });
 
