@@ -6,6 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { before, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { describeOnEachDatabase } from '../support/database.ts';
+import { codeBlocks, pageText } from '../support/page.ts';
+import { assertProblem } from '../support/problem.ts';
 import { eventually, Folder, Program } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
@@ -91,5 +93,18 @@ describeOnEachDatabase('A copy of all user groups in Python', (database) => {
     await runSql(service.database, "delete from user_groups where provided_id = 'globex-2'");
     assert.match(await follow(), /^Copying all user groups: events may have been deleted/);
     await assertCopied();
+  });
+
+  it('has no number that loaders refuse if the property schema of the documentation is enforced', async () => {
+    const { token } = await service.apiToken({ permission: 'admin' });
+    const [, section = ''] = pageText('docs/catalogue.md').split('### Property schemas\n');
+    const [schema] = codeBlocks(section, 'json');
+    const rule = `{"mode":"enforce","schema":${schema}}`;
+    const { status } = await service.call('PUT', '/v1/property-schema', rule, { token });
+    assert.equal(status, 201);
+    const put = (number: string) =>
+      service.put(`{"user_group_id":"007","properties":{"a":[{"b":${number}}]}}`, { token });
+    assert.equal((await put('-1e308')).status, 200);
+    assertProblem(await put('1e400'), 'properties_invalid');
   });
 });
