@@ -53,8 +53,8 @@ const executors: { [Kind in QueryKind]: QueryExecutor<Kind> } = {
   findEndpointHealth,
   findNextTenant,
   findNextTenantWithUsage,
-  // Transactions end in the order in which they record events.
   findEventFloor,
+  // Transactions end in the order in which they record events.
   findFeedBlocker: () => null,
 };
 
