@@ -18,7 +18,7 @@ export function exportCommand(): Command {
     .description(
       'Writes the user groups of one workspace and environment as JSON lines, ordered by id: user_group_id, name, mapping ' +
         'and properties, exactly as stored, whether it is suspended, and the token if --with-tokens is set. "import" reads this format. Export can ' +
-        'run while the service is running: it writes each group that exists throughout exactly once.' +
+        'run while the service is running: it writes each group that exists throughout under the same id exactly once.' +
         '\n\nThe file must not exist yet. Only its owner can read it, and it appears under its name only when it is ' +
         'complete. A file with tokens is as secret as the tokens. Replaced tokens in their grace period are ' +
         'not exported; "backup" and "copy" keep them.',

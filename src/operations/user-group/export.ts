@@ -1,5 +1,5 @@
-// Exports the groups of one workspace and environment as lines in the import format. A group that exists
-// throughout the export is exported exactly once, regardless of concurrent creations, changes and deletions.
+// Exports the groups of one workspace and environment as lines in the import format. A group that exists throughout
+// the export under the same id is exported exactly once, regardless of concurrent creations, changes and deletions.
 
 import { jsonText, objectText, textMembers } from '../../domain/json/json-tree.ts';
 import type { KeyRing } from '../../domain/key-ring.ts';

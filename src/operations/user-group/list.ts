@@ -58,8 +58,8 @@ const MAX_READS = 16;
 
 /**
  * Lists the groups of the caller's workspace and environment (keyset pagination). A group that exists
- * throughout is listed exactly once, whatever else changes; in a search by name, only if its name does not
- * change. Throws `invalid_request` for a cursor of another list.
+ * throughout under the same id is listed exactly once, whatever else changes; in a search by name, only if its
+ * name does not change. Throws `invalid_request` for a cursor of another list.
  */
 export async function listUserGroups(
   context: ListContext,

@@ -89,7 +89,8 @@ export const list = endpoint({
     text:
       "The user groups of the API token's workspace and environment, without their tokens. Request the next page " +
       'with `next_cursor` until it is null, even after a page with fewer groups than `limit`. A group that exists ' +
-      'throughout is listed exactly once while others are created and deleted, and every page takes the same time.\n\n' +
+      'throughout under the same id is listed exactly once while others are created and deleted, and every page takes ' +
+      'the same time.\n\n' +
       '`match=contains` and the filters read at most 5,000 groups per page: a page that ends early has fewer groups than ' +
       '`limit`, or none, and a `next_cursor`, because more may follow. A group is returned if it meets every condition that is sent.',
     responses: {
