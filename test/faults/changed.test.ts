@@ -42,13 +42,17 @@ describe('A database that is changed while it is in use', () => {
     assert.equal((await site.get('there')).status, 200);
   });
 
-  for (const [code, what] of [
+  for (const [code, what, routine] of [
     ['26000', 'does not exist'],
     ['42P05', 'exists already'],
     ['42501', 'is not permitted'],
-  ]) {
+    ['54000', 'needs a transaction id, of which none is left', 'GetNewTransactionId'],
+    ['XX001', 'reads a damaged page'],
+    ['XX002', 'reads a damaged index'],
+  ] as const) {
     it(`causes a 503 while a statement ${what} (${code})`, async () => {
-      site.proxy.decide = (subject) => (subject === 'find_user_groups' ? { code: code! } : 'pass');
+      const error = { code, ...(routine && { routine }) };
+      site.proxy.decide = (subject) => (subject === 'find_user_groups' ? error : 'pass');
       assert.equal((await site.get('there')).status, 503);
       site.proxy.decide = () => 'pass';
       assert.equal((await site.get('there')).status, 200);

@@ -111,8 +111,16 @@ const LOST_OTHER = /^08...$/;
 const LOSING_NODE = ['MarkRemoteTransactionFailed', 'CheckRemoteTransactionsHealth', 'ReportResultError'];
 /** `internal_error`. Citus passes on the code of an error that a node itself reported. */
 const NO_CODE = 'XX000';
-/** Lock timeout and statement timeout; the classes insufficient resources and system error. */
-const TEMPORARY = /^(?:55P03|57014|53...|58...)$/;
+/**
+ * Lock timeout and statement timeout; the classes insufficient resources and system error; a damaged page of a table or
+ * an index.
+ */
+const TEMPORARY = /^(?:55P03|57014|53...|58...|XX00[12])$/;
+/**
+ * Functions that refuse to assign an id of a transaction or of a group of lockers until the database has been vacuumed
+ * (wraparound). Their code, 54000, also means a statement or a row that is too large.
+ */
+const OUT_OF_IDS = ['GetNewTransactionId', 'GetNewMultiXactId'];
 /** Violations of constraints: their detail contains values of the row. */
 const REFUSED_ROW = /^23/;
 /** Messages of `pg` and pg-pool for their own timeouts. */
@@ -144,7 +152,7 @@ export function statementError(error: unknown, outlasted: boolean): unknown {
   if (OTHER_SESSION.test(code)) return new TransientError(error, 'refused', 'lost');
   // The error is logged, and its detail would reveal the row.
   if (REFUSED_ROW.test(code)) error.detail = undefined;
-  const isTransient = TEMPORARY.test(code) || NEEDS_OPERATOR.test(code);
+  const isTransient = TEMPORARY.test(code) || NEEDS_OPERATOR.test(code) || OUT_OF_IDS.includes(routine);
   return isTransient ? new TransientError(error, 'refused', 'good') : error;
 }
 
