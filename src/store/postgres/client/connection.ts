@@ -11,6 +11,8 @@ import { endsSession } from './errors.ts';
 import type { Hosts } from './hosts.ts';
 import { decodeDatabase } from './pg-internals.ts';
 
+/** Asked first, because the server logs each failed statement. */
+const MAY_READ_TIMELINE = "select has_function_privilege('pg_control_system()', 'execute')";
 /** Identifier of the cluster, which its standbys share, and its timeline, which each promotion raises. */
 const TIMELINE = `select system_identifier::text, '0x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
   from pg_control_system()`;
@@ -68,8 +70,11 @@ export class Connection extends pg.Client {
 
   async #refuseFormerPrimary(timeoutMs: number): Promise<void> {
     try {
-      const [cluster, timeline] = await this.#ask(TIMELINE, timeoutMs);
-      this.#hosts.refuseOlderTimeline(BigInt(cluster!), BigInt(timeline!));
+      const [isPermitted] = await this.#ask(MAY_READ_TIMELINE, timeoutMs);
+      if (isPermitted === 't') {
+        const [cluster, timeline] = await this.#ask(TIMELINE, timeoutMs);
+        this.#hosts.refuseOlderTimeline(BigInt(cluster!), BigInt(timeline!));
+      }
     } catch (error) {
       // Some managed servers have no timeline, or hide it.
       if (!(error instanceof pg.DatabaseError) || endsSession(error)) throw error;
