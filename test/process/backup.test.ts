@@ -10,6 +10,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -261,8 +262,14 @@ describe('backup', () => {
     const backup = readFileSync(folder.join('data/user-groups.db'));
     const foreignLog =
       /is a backup, and [^ ]+-wal is the log of the database that it replaced: move [^ ]+-wal and [^ ]+-shm away/;
-    for (const command of [['api-token', 'list'], ['backup', 'mixed.backup'], ['serve']])
-      await assertRefused(await runHosted(folder, command), 69, foreignLog);
+    symlinkSync(folder.join('data/user-groups.db'), folder.join('link.db'));
+    for (const path of ['data/user-groups.db', 'link.db'])
+      for (const command of [['api-token', 'list'], ['backup', 'mixed.backup'], ['serve']])
+        await assertRefused(
+          await runHosted(folder, command, { env: { DATABASE_URL: `sqlite:${folder.join(path)}` } }),
+          69,
+          foreignLog,
+        );
     const doctor = await runHosted(folder, ['doctor']);
     assert.match(doctor.stdout, foreignLog);
     assert.deepEqual(readFileSync(folder.join('data/user-groups.db')), backup);

@@ -95,10 +95,12 @@ export function refuseHardLink(path: string): void {
  * it (https://sqlite.org/howtocorrupt.html, 2.2).
  */
 export function refuseForeignLog(path: string): void {
-  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
-  if (log === undefined || log.size === 0 || !isWithoutLog(path)) return;
+  // SQLite follows a symbolic link, and keeps the log beside the file.
+  const file = realpathSync(path);
+  const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
+  if (log === undefined || log.size === 0 || !isWithoutLog(file)) return;
   throw new StoreUnavailable(
-    `SQLite: ${path} is a backup, and ${path}-wal is the log of the database that it replaced: move ${path}-wal and ${path}-shm away`,
+    `SQLite: ${file} is a backup, and ${file}-wal is the log of the database that it replaced: move ${file}-wal and ${file}-shm away`,
   );
 }
 
