@@ -66,9 +66,9 @@ async function copyBetween(fromConfig: Config, toConfig: Config): Promise<Copied
   await using to = await open(toConfig);
   refuseNewerVersion(to);
   const keyRing = await loadKeyRing(fromConfig, from.store);
-  using bars = new StepBars(await from.store.read({ kind: 'countUserGroups', tenant: null }));
+  using bars = new StepBars();
   const job = { from: from.store, to: to.store, keyRing, now: Date.now() };
-  return await copyDatabase(job, (step, seen) => bars.show(step, seen));
+  return await copyDatabase(job, (...progress) => bars.show(...progress));
 }
 
 function readUrl(setting: typeof source | typeof target, flag: string | undefined): DatabaseUrl {
@@ -105,21 +105,16 @@ function print(database: CopiedDatabase, from: Config): void {
 
 /** One progress bar per step. */
 class StepBars implements Disposable {
-  readonly #total: number;
   #step: CopyStep | null = null;
   #bar: ProgressBar | null = null;
 
-  constructor(total: number) {
-    this.#total = total;
-  }
-
-  show(step: CopyStep, seen: number): void {
+  show(step: CopyStep, rows: number, total: number): void {
     if (step !== this.#step) {
       this.#bar?.end();
       this.#step = step;
-      this.#bar = progressBar(`user groups ${step}`, this.#total);
+      this.#bar = progressBar(`rows ${step}`, total);
     }
-    this.#bar?.show(seen);
+    this.#bar?.show(rows);
   }
 
   [Symbol.dispose](): void {

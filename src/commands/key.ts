@@ -98,7 +98,7 @@ function reencryptCommand(): Command {
       const { store } = database;
       const keyRing = await loadKeyRing(config, store);
       await registerActiveKey(keyRing, store, Date.now());
-      using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', tenant: null }));
+      using bar = progressBar('user groups', await store.read({ kind: 'countRows', table: 'user_groups' }));
       const { seen, reencrypted } = await reencryptTokens({ store, keyRing }, (count) => bar.show(count));
       bar.end();
       const { activeKeyId } = keyRing;

@@ -32,6 +32,7 @@ type List =
   | Exclude<Extract<QueryKind, `${'list' | 'scan' | 'search'}${string}`>, 'listTokenKeyIds'>
   | 'findUserGroups'
   | 'countUserGroups'
+  | 'countRows'
   | 'findFirstFailedAt';
 
 /** Queries that read many rows. Each is its own batch, so that no lookup waits for more than one of them. */
@@ -42,6 +43,7 @@ const lists: Record<List, true> = {
   findUserGroups: true,
   scanUserGroups: true,
   countUserGroups: true,
+  countRows: true,
   listApiTokens: true,
   listNewestApiTokens: true,
   listWorkspaces: true,

@@ -89,8 +89,6 @@ const USAGE_OF_WORKSPACE = statement('find_usage_of_workspace')`
 
 const LIST_TOKEN_KEYS = statement('list_token_keys')`select key_id from token_keys order by key_id`;
 
-const COUNT_USER_GROUPS = statement('count_user_groups')`select count(*) from user_groups`;
-
 const COUNT_USER_GROUPS_OF = statement('count_user_groups_of')`
   select count(*) from user_groups where workspace_id = $1 and environment = $2`;
 
@@ -204,10 +202,8 @@ export const READS = {
     values: [],
     toResult: (rows) => rows.map(([keyId]) => keyId as string),
   }),
-  countUserGroups: ({ tenant }) =>
-    tenant === null
-      ? one<number>(COUNT_USER_GROUPS)
-      : one<number>(COUNT_USER_GROUPS_OF, TENANT.cells(tenant)),
+  countUserGroups: ({ tenant }) => one<number>(COUNT_USER_GROUPS_OF, TENANT.cells(tenant)),
+  countRows: ({ table }) => one<number>(statement(`count_${table}`)`select count(*) from ${table}`),
   findLastRename: ({ key, before }) =>
     first(RENAME, FIND_LAST_RENAME, [...USER_GROUP_KEY.cells(key), before]),
   findNextRename: ({ key, from }) => first(RENAME, FIND_NEXT_RENAME, [...USER_GROUP_KEY.cells(key), from]),

@@ -77,6 +77,22 @@ describe('The progress bar', { skip: noTerminal }, () => {
     });
   }
 
+  it('of copy counts the rows of all tables', async () => {
+    using folder = new Folder();
+    writeGroups(folder, 'old');
+    await runSuccessfully(folder, ['import', 'old', '--workspace', 'default']);
+    const args = ['copy', '--from', 'sqlite:data/user-groups.db', '--to', 'sqlite:data/copied.db'];
+    const { code, stdout } = await run(folder, args, { command: inTerminal(folder) });
+    assert.equal(code, 0);
+    // A workspace, and each group with its event.
+    const rows = 1 + 2 * GROUPS;
+    const bars = linesInTerminal(stdout).filter((line) => BAR.test(line));
+    assert.deepEqual(
+      bars.map((line) => line.replace(/^.* (\d+ %.*) {2}\d+\/s$/, '$1')),
+      ['copied', 'verified'].map((step) => `100 %  ${rows} of ${rows} rows ${step}`),
+    );
+  });
+
   it('ends before the shell prompt if a signal stops the command', async () => {
     using folder = new Folder();
     const line = `${JSON.stringify({ user_group_id: 'one', name: 'One' })}\n`;

@@ -15,6 +15,7 @@ import type { Delivery } from '../../domain/webhook-endpoint/delivery.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import {
   type ApiTokenRow,
+  type CountedTable,
   type EventPage,
   type FailingEndpoint,
   type IdSequence,
@@ -51,7 +52,10 @@ interface CopiedTable {
 }
 
 export type CopyStep = 'compared' | 'copied' | 'verified';
-type OnProgress = (step: CopyStep, userGroups: number) => void;
+/** `rows`: number that the step has done, of `total` in all tables. */
+type OnProgress = (step: CopyStep, rows: number, total: number) => void;
+/** Called with the number of rows of each page. */
+type OnRows = (rows: number) => void;
 
 const PAGE = 256;
 
@@ -62,25 +66,40 @@ const PAGE = 256;
  */
 export async function copyDatabase(job: CopyJob, onProgress: OnProgress): Promise<CopiedDatabase> {
   await verifyKeyRing(job);
-  const copies = tableCopies(job, onProgress);
-  for (const table of Object.values(copies)) await table.compare();
+  const copies = tableCopies(job);
+  const tables = Object.values(copies);
+  const total = await countRows(job.from, tables);
+  const existing = await countRows(job.to, tables);
+  const counter = (step: CopyStep, of: number, done = 0): OnRows => {
+    return (rows) => onProgress(step, (done += rows), of);
+  };
+  const onCompared = counter('compared', existing);
+  for (const table of tables) await table.compare(onCompared);
   await refuseOtherKeys(job);
   await copyKeyIds(job);
   await copyIds(job);
   await copyEventFloor(job);
   // API tokens are copied last: a target that is served before the copy is complete rejects every caller.
   const { apiTokens, ...others } = copies;
-  for (const table of [...Object.values(others), apiTokens]) await table.copyMissing();
+  const onCopied = counter('copied', total - existing);
+  for (const table of [...Object.values(others), apiTokens]) await table.copyMissing(onCopied);
   // Statistics affect only query plans, and the database gathers them automatically later.
   await job.to.write({ kind: 'gatherStatistics' }).catch(() => {});
+  const onVerified = counter('verified', total);
   const copied: [string, CopiedTable][] = [];
-  for (const [name, table] of Object.entries(copies)) copied.push([name, await table.verify()]);
+  for (const [name, table] of Object.entries(copies)) copied.push([name, await table.verify(onVerified)]);
   return Object.fromEntries(copied) as CopiedDatabase;
 }
 
-function tableCopies({ from, to }: CopyJob, onProgress: OnProgress) {
+async function countRows(store: BatchingStore, tables: readonly { name: CountedTable }[]): Promise<number> {
+  let count = 0;
+  for (const { name: table } of tables) count += await store.read({ kind: 'countRows', table });
+  return count;
+}
+
+function tableCopies({ from, to }: CopyJob) {
   return {
-    userGroups: new TableCopy(userGroupTable, from, to, onProgress),
+    userGroups: new TableCopy(userGroupTable, from, to),
     workspaces: new TableCopy(workspaceTable, from, to),
     apiTokens: new TableCopy(apiTokenTable, from, to),
     documents: new TableCopy(documentTable, from, to),
@@ -137,6 +156,7 @@ async function nextId(store: BatchingStore, sequence: IdSequence): Promise<numbe
 }
 
 interface Table<Row> {
+  name: CountedTable;
   /** Plural noun for messages. */
   rows: string;
   /** Returns up to `limit` rows in key order that follow `after`; null starts at the first row. */
@@ -150,6 +170,7 @@ interface Table<Row> {
 }
 
 const userGroupTable: Table<UserGroup> = {
+  name: 'user_groups',
   rows: 'user groups',
   page: (store, after, limit) => store.read({ kind: 'scanUserGroups', after, limit }),
   add: (store, userGroups) => store.write({ kind: 'copyUserGroups', userGroups }),
@@ -173,6 +194,7 @@ async function verifyImportedTokens(store: BatchingStore, userGroup: UserGroup):
 }
 
 const workspaceTable: Table<Workspace> = {
+  name: 'workspaces',
   rows: 'workspaces',
   page: (store, after, limit) => store.read({ kind: 'listWorkspaces', after: after?.name ?? null, limit }),
   // Commands that are written in the same turn of the event loop form one transaction.
@@ -185,6 +207,7 @@ const workspaceTable: Table<Workspace> = {
 };
 
 const apiTokenTable: Table<ApiTokenRow> = {
+  name: 'api_tokens',
   rows: 'API tokens',
   page: (store, after, limit) =>
     store.read({ kind: 'listApiTokens', tenant: null, after: after?.apiTokenId ?? 0, limit }),
@@ -193,6 +216,7 @@ const apiTokenTable: Table<ApiTokenRow> = {
 };
 
 const documentTable: Table<Document> = {
+  name: 'documents',
   rows: 'documents',
   page: (store, after, limit) => store.read({ kind: 'scanDocuments', after, limit }),
   add: (store, documents) => store.write({ kind: 'copyDocuments', documents }),
@@ -200,6 +224,7 @@ const documentTable: Table<Document> = {
 
 /** Events are copied one environment at a time, in feed order. */
 const eventTable: Table<StoredEvent> = {
+  name: 'events',
   rows: 'events',
   page: async (store, after, limit) => {
     const events: StoredEvent[] = [];
@@ -230,6 +255,7 @@ const eventTable: Table<StoredEvent> = {
 };
 
 const renameTable: Table<Rename> = {
+  name: 'user_group_renames',
   rows: 'renames of user groups',
   page: (store, after, limit) => store.read({ kind: 'scanRenames', after, limit }),
   add: (store, renames) => store.write({ kind: 'copyRenames', renames }),
@@ -238,6 +264,7 @@ const renameTable: Table<Rename> = {
 };
 
 const deliveryTable: Table<Delivery> = {
+  name: 'deliveries',
   rows: 'webhook deliveries',
   page: (store, after, limit) => store.read({ kind: 'scanDeliveries', after, limit }),
   add: (store, deliveries) => store.write({ kind: 'copyDeliveries', deliveries }),
@@ -247,6 +274,7 @@ const deliveryTable: Table<Delivery> = {
 
 /** The time of the first failure decides when an endpoint is disabled. */
 const failingEndpointTable: Table<FailingEndpoint> = {
+  name: 'failing_webhook_endpoints',
   rows: 'failing webhook endpoints',
   page: (store, after, limit) => store.read({ kind: 'scanFailingEndpoints', after, limit }),
   add: (store, endpoints) =>
@@ -258,6 +286,7 @@ const failingEndpointTable: Table<FailingEndpoint> = {
 };
 
 const usageTable: Table<UsageCount> = {
+  name: 'usage_counts',
   rows: 'counts of usage',
   page: (store, after, limit) => store.read({ kind: 'scanUsage', after, limit }),
   add: (store, counts) => store.write({ kind: 'copyUsage', counts }),
@@ -269,42 +298,44 @@ class TableCopy<Row> {
   readonly #table: Table<Row>;
   readonly #from: BatchingStore;
   readonly #to: BatchingStore;
-  readonly #onProgress: OnProgress;
   /** Last row that the target already had. */
   #last: Row | null = null;
   #existing = 0;
   #copied = 0;
 
-  constructor(table: Table<Row>, from: BatchingStore, to: BatchingStore, onProgress: OnProgress = () => {}) {
+  constructor(table: Table<Row>, from: BatchingStore, to: BatchingStore) {
     this.#table = table;
     this.#from = from;
     this.#to = to;
-    this.#onProgress = onProgress;
+  }
+
+  get name(): CountedTable {
+    return this.#table.name;
   }
 
   /** Throws `DatabasesDiffer` if the rows of the target are not a prefix of the rows of the source. */
-  async compare(): Promise<void> {
+  async compare(onRows: OnRows): Promise<void> {
     for await (const page of this.#pages(this.#to, null)) {
       const expected = await this.#table.page(this.#from, this.#last, page.length);
       if (this.#comparedText(page) !== this.#comparedText(expected)) throw this.#otherData();
       this.#last = expected.at(-1)!;
       this.#existing += page.length;
-      this.#onProgress('compared', this.#existing);
+      onRows(page.length);
     }
   }
 
-  async copyMissing(): Promise<void> {
+  async copyMissing(onRows: OnRows): Promise<void> {
     for await (const page of this.#pages(this.#from, this.#last)) {
       await this.#table.add(this.#to, page);
       this.#copied += page.length;
-      this.#onProgress('copied', this.#existing + this.#copied);
+      onRows(page.length);
     }
   }
 
   /** Throws `DatabasesDiffer` if source and target differ. */
-  async verify(): Promise<CopiedTable> {
+  async verify(onRows: OnRows): Promise<CopiedTable> {
     const [source, target] = await Promise.all([
-      this.#digest(this.#from, (_, seen) => this.#onProgress('verified', seen)),
+      this.#digest(this.#from, (page) => onRows(page.length)),
       this.#digest(this.#to, (page) => this.#table.verify?.(this.#to, page)),
     ]);
     if (source.digest !== target.digest) {
@@ -318,14 +349,14 @@ class TableCopy<Row> {
 
   async #digest(
     store: BatchingStore,
-    onPage: (page: Row[], seen: number) => unknown,
+    onPage: (page: Row[]) => unknown,
   ): Promise<{ count: number; digest: string }> {
     const hash = createHash('sha256');
     let count = 0;
     for await (const page of this.#pages(store, null)) {
       for (const row of page) hash.update(`${this.#comparedText([row])}\n`);
       count += page.length;
-      await onPage(page, count);
+      await onPage(page);
     }
     return { count, digest: hash.digest('hex') };
   }
