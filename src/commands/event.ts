@@ -5,6 +5,7 @@ import { confirmByTyping } from './confirm.ts';
 import { addDatabaseOptions, type DatabaseOptions, withExistingDatabase } from './database-option.ts';
 import { parseDuration } from './duration.ts';
 import { counted, printResult } from './output.ts';
+import { progressBar } from './progress.ts';
 
 /** Pause between batches, so that callers of the service hardly notice. */
 const PAUSE_MS = 5;
@@ -36,7 +37,11 @@ function purgeCommand(): Command {
       const now = Date.now();
       const before = now - ageMs;
       if (ageMs < eventRetentionDays * DAY_MS && !options.yes) await confirmPurge(before);
-      print(await purgeEvents({ store, now, before, pauseMs: PAUSE_MS }), options);
+      using bar = progressBar('rows deleted');
+      const onDeleted = (rows: number) => bar.add(rows);
+      const purged = await purgeEvents({ store, now, before, pauseMs: PAUSE_MS, onDeleted });
+      bar.end();
+      print(purged, options);
     }),
   );
 }

@@ -7,8 +7,10 @@ const REDRAW_INTERVAL_MS = 100;
 
 /** Ends when disposed or when a signal ends the process, so that an error or a shell prompt starts on a new line. */
 export interface ProgressBar extends Disposable {
-  /** Draws nothing before the total is known. */
+  /** Draws only the number that is done while the total is unknown. */
   show(done: number, total?: number): void;
+  /** Shows that more is done. */
+  add(more: number): void;
   /** Prints a line above the bar; also without a terminal. */
   note(text: string): void;
   /** Makes room for a line on standard output, which may be the same terminal; the bar is drawn again below it. */
@@ -21,6 +23,7 @@ export function progressBar(unit: string, total: number | null = null): Progress
   if (!process.stderr.isTTY || process.env.TERM === 'dumb') {
     return {
       show: () => {},
+      add: () => {},
       note: console.error,
       erase: () => {},
       end: () => {},
@@ -29,30 +32,28 @@ export function progressBar(unit: string, total: number | null = null): Progress
   }
   const startedAt = performance.now();
   let shownAt = 0;
-  let current = 0;
+  let current: number | null = total === null ? null : 0;
   const draw = (): void => {
-    if (total === null) return;
-    const share = total === 0 ? 1 : Math.min(1, current / total);
-    const filled = Math.round(share * WIDTH);
+    if (current === null) return;
     const perSecond = Math.round(current / Math.max(0.001, (performance.now() - startedAt) / 1_000));
-    const bar = '#'.repeat(filled).padEnd(WIDTH, '.');
-    process.stderr.write(
-      `\r[${bar}] ${Math.floor(share * 100)} %  ${current} of ${total} ${unit}  ${perSecond}/s\x1b[K`,
-    );
+    const done = total === null ? current : shareText(current, total);
+    process.stderr.write(`\r${done} ${unit}  ${perSecond}/s\x1b[K`);
   };
   const ending = onExit(() => {
     draw();
-    if (total !== null) process.stderr.write('\n');
+    if (current !== null) process.stderr.write('\n');
   });
   const end = (): void => ending[Symbol.dispose]();
+  const show = (done: number, all = total): void => {
+    current = done;
+    total = all;
+    if (performance.now() - shownAt < REDRAW_INTERVAL_MS) return;
+    shownAt = performance.now();
+    draw();
+  };
   return {
-    show(done, all) {
-      current = done;
-      total = all ?? total;
-      if (performance.now() - shownAt < REDRAW_INTERVAL_MS) return;
-      shownAt = performance.now();
-      draw();
-    },
+    show,
+    add: (more) => show((current ?? 0) + more),
     note(text) {
       process.stderr.write(`\r\x1b[K${text}\n`);
       draw();
@@ -64,4 +65,10 @@ export function progressBar(unit: string, total: number | null = null): Progress
     end,
     [Symbol.dispose]: end,
   };
+}
+
+function shareText(done: number, total: number): string {
+  const share = total === 0 ? 1 : Math.min(1, done / total);
+  const bar = '#'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH, '.');
+  return `[${bar}] ${Math.floor(share * 100)} %  ${done} of ${total}`;
 }

@@ -11,6 +11,7 @@ import {
 } from './database-option.ts';
 import { DataError, UsageError } from './exit-code.ts';
 import { printList, printResult } from './output.ts';
+import { progressBar } from './progress.ts';
 import { parseName, unknownWorkspace } from './workspace-option.ts';
 
 export function workspaceCommand(): Command {
@@ -75,7 +76,9 @@ function deleteCommand(): Command {
 }
 
 async function deleteEmpty(store: BatchingStore, name: string): Promise<void> {
-  const result = await deleteWorkspace(store, name, Date.now());
+  using bar = progressBar('rows of history deleted');
+  const result = await deleteWorkspace(store, name, Date.now(), (rows) => bar.add(rows));
+  bar.end();
   if (result === 'not_found') throw await unknownWorkspace(store, name);
   if (result === 'has_user_groups')
     throw new DataError(`workspace ${name} is not empty: delete its user groups first`);

@@ -93,6 +93,24 @@ describe('The progress bar', { skip: noTerminal }, () => {
     );
   });
 
+  it('of a deletion, whose total is unknown, counts the rows', async () => {
+    using folder = new Folder();
+    writeGroups(folder, 'old');
+    await runSuccessfully(folder, ['import', 'old', '--workspace', 'default']);
+    await runSuccessfully(folder, ['import', 'old', '--workspace', 'deleted', '--create-workspace']);
+    for (const sql of ['delete from user_groups', 'update events set occurred_at = 0'])
+      await runSql({ url: `sqlite:${folder.join('data/user-groups.db')}` }, sql);
+    const deletions = [
+      { args: ['workspace', 'delete', 'deleted'], done: /^300 rows of history deleted {2}\d+\/s$/ },
+      { args: ['event', 'purge'], done: /^300 rows deleted {2}\d+\/s$/ },
+    ];
+    for (const { args, done } of deletions) {
+      const { code, stdout } = await run(folder, args, { command: inTerminal(folder) });
+      assert.equal(code, 0);
+      assert.match(linesInTerminal(stdout)[0]!, done);
+    }
+  });
+
   it('ends before the shell prompt if a signal stops the command', async () => {
     using folder = new Folder();
     const line = `${JSON.stringify({ user_group_id: 'one', name: 'One' })}\n`;

@@ -70,8 +70,12 @@ export async function copyDatabase(job: CopyJob, onProgress: OnProgress): Promis
   const tables = Object.values(copies);
   const total = await countRows(job.from, tables);
   const existing = await countRows(job.to, tables);
-  const counter = (step: CopyStep, of: number, done = 0): OnRows => {
-    return (rows) => onProgress(step, (done += rows), of);
+  const counter = (step: CopyStep, of: number): OnRows => {
+    let done = 0;
+    return (rows) => {
+      done += rows;
+      onProgress(step, done, of);
+    };
   };
   const onCompared = counter('compared', existing);
   for (const table of tables) await table.compare(onCompared);

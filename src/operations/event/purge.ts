@@ -38,6 +38,8 @@ interface PurgeOptions {
   pauseMs: number;
   /** Ends the purge after the current batch. */
   signal?: AbortSignal;
+  /** Called after each batch with the number of rows that it has deleted. */
+  onDeleted?: (rows: number) => void;
 }
 
 export interface Purged {
@@ -167,12 +169,13 @@ async function deletionOfDeliveries(
 
 type Deletion = (batch: DeletionBatch) => Promise<DeletedRows>;
 
-async function deleteAll({ pauseMs, signal }: PurgeOptions, deletion: Deletion): Promise<number> {
+async function deleteAll({ pauseMs, signal, onDeleted }: PurgeOptions, deletion: Deletion): Promise<number> {
   let total = 0;
   let after: Continuation | undefined;
   for (let isEnd = false; !isEnd && !signal?.aborted; ) {
     const { deleted, hasMore, next } = await deletion({ limit: BATCH, after });
     total += deleted;
+    onDeleted?.(deleted);
     after = next;
     isEnd = !hasMore;
     const share = Math.max(deleted / BATCH, MIN_SHARE);

@@ -75,6 +75,9 @@ export async function renameWorkspace(
   return store.write({ kind: 'renameWorkspace', workspaceId: workspace.workspaceId, from, to });
 }
 
+/** Called with the number of rows of each transaction. */
+type OnDeleted = (rows: number) => void;
+
 /**
  * Deletes a workspace without user groups, and its API tokens, which must have been inactive for
  * `MAX_REQUEST_MS`.
@@ -83,6 +86,7 @@ export async function deleteWorkspace(
   store: BatchingStore,
   name: string,
   now: number,
+  onDeleted?: OnDeleted,
 ): Promise<Exclude<CommandResult<'deleteWorkspace'>, 'has_history'>> {
   const workspace = await findWorkspace(store, name);
   if (workspace === null) return 'not_found';
@@ -92,29 +96,38 @@ export async function deleteWorkspace(
     const result = await store.write({ kind: 'deleteWorkspace', workspaceId, endedBefore });
     if (result !== 'has_history') return result;
     // Deletes its history in small transactions, because there may be millions of rows.
-    await deleteDeliveries(store, workspaceId);
-    for (const environment of environments) await deleteHistory(store, { workspaceId, environment });
+    await deleteDeliveries(store, workspaceId, onDeleted);
+    for (const environment of environments)
+      await deleteHistory(store, { workspaceId, environment }, onDeleted);
   }
 }
 
-async function deleteDeliveries(store: BatchingStore, workspaceId: number): Promise<void> {
+async function deleteDeliveries(
+  store: BatchingStore,
+  workspaceId: number,
+  onDeleted?: OnDeleted,
+): Promise<void> {
   for await (const endpoint of endpointsWithDeliveries(store, startOfWorkspace(workspaceId))) {
     if (endpoint.workspaceId !== workspaceId) return;
     const command = { kind: 'deleteOldDeliveries', endpoint, before: ALL } as const;
-    await deleteAll((batch) => store.write({ ...command, ...batch }));
+    await deleteAll((batch) => store.write({ ...command, ...batch }), onDeleted);
   }
 }
 
-async function deleteHistory(store: BatchingStore, tenant: Tenant): Promise<void> {
+async function deleteHistory(store: BatchingStore, tenant: Tenant, onDeleted?: OnDeleted): Promise<void> {
   for (const kind of ['deleteOldEvents', 'deleteOldUsage'] as const)
-    await deleteAll((batch) => store.write({ kind, tenant, before: ALL, ...batch }));
+    await deleteAll((batch) => store.write({ kind, tenant, before: ALL, ...batch }), onDeleted);
 }
 
-async function deleteAll(deletion: (batch: DeletionBatch) => Promise<DeletedRows>): Promise<void> {
+async function deleteAll(
+  deletion: (batch: DeletionBatch) => Promise<DeletedRows>,
+  onDeleted: OnDeleted = () => {},
+): Promise<void> {
   let after: Continuation | undefined;
   await inBatches(async (limit) => {
     const { deleted, next } = await deletion({ limit, after });
     after = next;
+    onDeleted(deleted);
     return deleted;
   });
 }
