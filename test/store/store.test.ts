@@ -728,6 +728,14 @@ describeOnEachDatabase('A store', (kind) => {
     }
   });
 
+  it('returns the floor to which the positions of events were raised, for a further copy', async () => {
+    const floor = 2 ** 41;
+    for (const raised of [floor, floor - 1]) {
+      await write({ kind: 'raiseEventFloor', floor: raised });
+      assert.equal(await read({ kind: 'findEventFloor' }), floor);
+    }
+  });
+
   it('is unavailable to queries and commands after it is closed', async () => {
     await using database = await kind.create();
     const closed = await openStore(database.url);
