@@ -61,10 +61,12 @@ def save(cursor):
 
 def copy_all():
     cursor = None
+    newest = [event["event_id"] for event in page("/v1/events", limit=1)[0]["events"]]
     while True:
         feed, _ = page("/v1/events", order="oldest", limit=1000, cursor=cursor)
         cursor = feed["next_cursor"]
-        if not feed["events"]:
+        # With changes all the time, no page would be empty.
+        if not feed["events"] or any(event["event_id"] in newest for event in feed["events"]):
             break
     database.execute("begin immediate")
     database.execute("delete from user_groups")
