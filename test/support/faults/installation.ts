@@ -136,7 +136,8 @@ export class Installation implements AsyncDisposable {
         assert.doesNotMatch(stdout, /internal_error|"level":60/);
       }
     } finally {
-      for (const service of this.services) await service.kill();
+      // If the output is refused, the rest still has to be closed, or the file of the test would never end.
+      for (const service of this.services) await service.kill().catch(() => {});
       for (const operator of this.#operators) await operator.end();
       await this.proxy[Symbol.asyncDispose]();
       await this.database.drop();
