@@ -27,7 +27,7 @@ async function runBackup(file: string, options: DatabaseOptions): Promise<void> 
     throw new UsageError('backup supports only SQLite; use pg_dump for PostgreSQL');
   requireDatabase(databaseUrl);
   const { backupFile, recordBackup } = await loadSqlite();
-  using bar = progressBar('pages');
+  using bar = progressBar('pages copied');
   const userGroups = await backupFile(databaseUrl.path, file, (pages, total) => {
     bar.show(pages, total);
     if (pages === total) bar.end();

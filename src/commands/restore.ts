@@ -31,7 +31,7 @@ async function runRestore(file: string, options: DatabaseOptions): Promise<void>
   if (databaseUrl.engine !== 'sqlite')
     throw new UsageError('restore supports only SQLite; use pg_restore for PostgreSQL');
   if (isMissing(file)) throw new NotFound(`backup ${file} does not exist`);
-  using bar = progressBar('MB');
+  using bar = progressBar('MB copied');
   let userGroups = 0;
   const { restoreFile } = await loadSqlite();
   await restoreFile({

@@ -213,7 +213,7 @@ describe('restore', () => {
     withBackup(async ({ folder }) => {
       const { code, stdout } = await run(folder, ['restore', 'backup'], { command: inTerminal(folder) });
       assert.equal(code, 0);
-      assert.match(linesInTerminal(stdout)[0]!, /^\[#{30}\] 100 % {2}1 of 1 MB/);
+      assert.match(linesInTerminal(stdout)[0]!, /^\[#{30}\] 100 % {2}1 of 1 MB copied/);
     }),
   );
 
