@@ -100,10 +100,15 @@ export class Doubt extends Problem {
 
 const ID_PART = 'id';
 
+/** Returns the part of the id that the documents of a list have to contain. */
+export function idPartIn(query: URLSearchParams): string {
+  return (query.get(ID_PART) ?? '').trim();
+}
+
 /** Finds documents in a list of several pages. */
-function idFilter(path: readonly string[], idPart: string): Html {
+export function idFilter(path: readonly string[], idPart: string, label = 'Id'): Html {
   return html`<form class="filters" role="search" method="get" action="${pathTo(...path)}" autocomplete="off">
-${textField({ name: ID_PART, label: 'Id', placeholder: 'a part', value: idPart, type: 'search' })}
+${textField({ name: ID_PART, label, placeholder: 'a part', value: idPart, type: 'search' })}
 <button type="submit">Search</button>
 </form>`;
 }
@@ -137,7 +142,7 @@ export class DocumentPages<Body> {
     const { context, caller, query } = call;
     const { path, api, list } = this.#kind;
     const { title, hint, actions = NO_HTML } = list;
-    const idPart = (query.get(ID_PART) ?? '').trim();
+    const idPart = idPartIn(query);
     const page = await listDocuments(context, caller, api.definition, { ...pageQuery(query), idPart });
     const { documents, nextCursor } = page;
     const isLong = nextCursor !== null || query.has('cursor');

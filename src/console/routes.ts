@@ -32,6 +32,7 @@ import { requestSession } from './session/session.ts';
 import { sessions, switchSession } from './session/sessions.ts';
 import { addSignIn, signOut } from './session/sign-in.ts';
 import { listSigningKeys, signingKeyRotation } from './signing-key/signing-key.ts';
+import { allDataSources } from './user-group/all-data-sources.ts';
 import { creation, creationAgain } from './user-group/create.ts';
 import { deletion } from './user-group/delete.ts';
 import { edit, editAgain } from './user-group/edit.ts';
@@ -90,6 +91,7 @@ export const pages: readonly Page[] = [
     resume,
     ...deletion,
     events,
+    allDataSources,
     view,
     mintTest,
   ]),

@@ -18,6 +18,7 @@ const READ = [
   'POST /user-groups/-/find-by-token',
   'GET /user-groups/:user_group_id',
   'GET /user-groups/:user_group_id/events',
+  'GET /user-groups/:user_group_id/data-sources',
   'GET /user-groups/:user_group_id/view-as',
   'GET /events',
   'GET /catalogue',

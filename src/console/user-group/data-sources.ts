@@ -4,7 +4,7 @@
 import { type DataSource, parseMapping, type UnresolvedReason } from '../../domain/catalogue/catalogue.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
-import { schemaLink, schemaName } from '../catalogue/data-source.ts';
+import { dataSourceLink, schemaLink, schemaName } from '../catalogue/data-source.ts';
 import {
   absent,
   badge,
@@ -13,9 +13,12 @@ import {
   html,
   type Insertion,
   identifier,
+  link,
   NO_HTML,
+  pathTo,
   table,
 } from '../markup/html.ts';
+import { PAGE_SIZE } from '../markup/pagination.ts';
 
 const REASONS: Record<UnresolvedReason, string> = {
   missing: 'does not exist',
@@ -33,15 +36,59 @@ export function foldedDefaults(count: number, content: Insertion): Html {
   return html`<details><summary>${count} ${schemas}</summary>${content}</details>`;
 }
 
-/** `renderCells` returns the two cells after the schema; `column` is the heading of the second one. */
-export function mappedDataSources(
-  config: EnvironmentConfig,
-  userGroup: UserGroup,
-  column: string,
-  renderCells: (dataSource: DataSource) => readonly [dataSource: Insertion, last: Insertion],
-): Html {
-  const { catalogue } = config;
+/** The two cells after the schema. */
+type DataSourceCells = (dataSource: DataSource) => readonly [dataSource: Insertion, last: Insertion];
+
+interface Columns {
+  /** Heading of the last cell. */
+  last: string;
+  cells: DataSourceCells;
+}
+
+export const NAME_COLUMNS: Columns = {
+  last: 'Name',
+  cells: ({ providedId, name }) => [dataSourceLink(providedId), name],
+};
+
+export interface Row {
+  schemaId: string;
+  isMapped: boolean;
+  /** Null if dashboards show an error, or have no data source. */
+  dataSource: DataSource | null;
+  /** The cells between the schema and "From" if there is no data source. */
+  wrong: readonly Insertion[];
+  from: Insertion;
+}
+
+/** Returns a row for each schema of the catalogue and of the mapping, those without a data source first. */
+export function rowsOf({ catalogue }: EnvironmentConfig, userGroup: UserGroup): Row[] {
   const effective = catalogue.effective(userGroup);
+  const mapped = new Set(Object.keys(parseMapping(userGroup.mapping)));
+  const row = (schemaId: string, dataSource: DataSource | null, wrong: readonly Insertion[] = []): Row => {
+    const isMapped = mapped.has(schemaId);
+    return { schemaId, isMapped, dataSource, wrong, from: isMapped ? 'mapping' : 'default' };
+  };
+  return [
+    ...effective.unresolved.map(({ schemaId, reference, reason }) =>
+      row(schemaId, null, [
+        html`${identifier(String(reference))} ${badge('bad', 'error')} ${REASONS[reason]}: the dashboard shows an error`,
+        '',
+      ]),
+    ),
+    ...catalogue.unmapped(effective).map((schemaId) => ({
+      ...row(schemaId, null, [badge('bad', 'no data source'), '']),
+      from: absent('nothing'),
+    })),
+    ...Array.from(effective.dataSources, ([schemaId, dataSource]) => row(schemaId, dataSource)),
+  ];
+}
+
+export function rowTable(
+  config: EnvironmentConfig,
+  { last, cells }: Columns,
+  rows: readonly Row[],
+  caption = 'Data sources',
+): Html {
   // A mapping may refer to a schema that does not exist.
   const schema = (id: string) => {
     if (!config.ofKind('schema').has(id)) return identifier(id);
@@ -50,31 +97,48 @@ export function mappedDataSources(
       ? schemaLink(id)
       : html`${schemaLink(id)}<br><span class="none long">${bdi(name)}</span>`;
   };
-  const mapped = new Set(Object.keys(parseMapping(userGroup.mapping)));
-  const row = (schemaId: string, cells: readonly Insertion[]) => [
-    schema(schemaId),
-    ...cells,
-    mapped.has(schemaId) ? 'mapping' : 'default',
+  return table(
+    caption,
+    ['Schema', 'Data source', last, 'From'],
+    rows.map(({ schemaId, dataSource, wrong, from }) => [
+      schema(schemaId),
+      ...(dataSource === null ? wrong : cells(dataSource)),
+      from,
+    ]),
+    'No schema is mapped.',
+  );
+}
+
+/** Shows a page of the schemas, and folds away those with their default if there are many. */
+export function mappedDataSources(config: EnvironmentConfig, userGroup: UserGroup, columns: Columns): Html {
+  const rows = rowsOf(config, userGroup);
+  const left = byImportance(rows).slice(PAGE_SIZE);
+  const isLeft = new Set(left);
+  const isFolded = ({ isMapped, dataSource }: Row) =>
+    rows.length > MAX_UNFOLDED && !isMapped && dataSource !== null;
+  const [unfolded = [], folded = []] = [false, true].map((isIn) =>
+    rows.filter((row) => !isLeft.has(row) && isFolded(row) === isIn),
+  );
+  return html`${rowTable(config, columns, unfolded)}
+${foldedDefaults(folded.length, rowTable(config, columns, folded, 'Default data sources'))}
+${left.length === 0 ? '' : leftText(userGroup, left)}`;
+}
+
+/** Neither many schemas without a data source nor a large mapping hides the other. */
+function byImportance(rows: readonly Row[]): Row[] {
+  const wrong = rows.filter(({ dataSource }) => dataSource === null);
+  const found = rows.filter(({ dataSource }) => dataSource !== null);
+  return [
+    ...wrong.slice(0, PAGE_SIZE / 2),
+    ...found.filter(({ isMapped }) => isMapped),
+    ...wrong.slice(PAGE_SIZE / 2),
+    ...found.filter(({ isMapped }) => !isMapped),
   ];
-  const wrong = [
-    ...effective.unresolved.map(({ schemaId, reference, reason }) =>
-      row(schemaId, [
-        html`${identifier(String(reference))} ${badge('bad', 'error')} ${REASONS[reason]}: the dashboard shows an error`,
-        '',
-      ]),
-    ),
-    ...catalogue
-      .unmapped(effective)
-      .map((schemaId) => [schema(schemaId), badge('bad', 'no data source'), '', absent('nothing')]),
-  ];
-  const found = [...effective.dataSources];
-  const isLong = wrong.length + found.length > MAX_UNFOLDED;
-  const isFolded = ([schemaId]: (typeof found)[number]) => isLong && !mapped.has(schemaId);
-  const rowsOf = (entries: typeof found) =>
-    entries.map(([schemaId, dataSource]) => row(schemaId, renderCells(dataSource)));
-  const folded = rowsOf(found.filter(isFolded));
-  const rows = [...wrong, ...rowsOf(found.filter((each) => !isFolded(each)))];
-  const columns = ['Schema', 'Data source', column, 'From'];
-  return html`${table('Data sources', columns, rows, 'No schema is mapped.')}
-${foldedDefaults(folded.length, table('Default data sources', columns, folded))}`;
+}
+
+function leftText({ providedId }: UserGroup, left: readonly Row[]): Html {
+  const wrong = left.filter(({ dataSource }) => dataSource === null).length;
+  const which = wrong === 0 ? '' : `, ${wrong} of them without a data source`;
+  const path = pathTo('user-groups', providedId, 'data-sources');
+  return html`<p>And ${left.length} more ${left.length === 1 ? 'schema' : 'schemas'}${which}: ${link(path, 'All data sources of this user group')}</p>`;
 }

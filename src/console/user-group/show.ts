@@ -10,7 +10,6 @@ import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { revealToken } from '../../operations/user-group/reveal-token.ts';
 import type { Problem } from '../../problem.ts';
-import { dataSourceLink } from '../catalogue/data-source.ts';
 import { actionForm, submit } from '../form/fields.ts';
 import { confirmationProblem, versionField } from '../form/version.ts';
 import {
@@ -31,7 +30,7 @@ import {
 import { jsonBlock } from '../markup/json.ts';
 import { environmentConfig, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import { noticeText } from '../request/notice.ts';
-import { mappedDataSources } from './data-sources.ts';
+import { mappedDataSources, NAME_COLUMNS } from './data-sources.ts';
 import { lastEventsOfGroup } from './events.ts';
 import { groupIn, statusBadge } from './group.ts';
 import { lastUsage } from './usage.ts';
@@ -158,10 +157,7 @@ function tokenRows(
 function dataSources(userGroup: UserGroup, config: EnvironmentConfig): Html {
   const { mapping } = userGroup;
   if (!config.catalogue.isEmpty) {
-    return mappedDataSources(config, userGroup, 'Name', (dataSource) => [
-      dataSourceLink(dataSource.providedId),
-      dataSource.name,
-    ]);
+    return mappedDataSources(config, userGroup, NAME_COLUMNS);
   }
   return mapping === null
     ? none('No mapping.')

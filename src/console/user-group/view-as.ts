@@ -112,10 +112,13 @@ function dataSources(userGroup: UserGroup, config: EnvironmentConfig): Html {
   if (config.catalogue.isEmpty)
     return html`<p class="hint">There is no catalogue: dashboards get the mapping as it is stored.</p>
 ${mapping === null ? none('No mapping.') : jsonBlock(mapping)}`;
-  return mappedDataSources(config, userGroup, 'Attributes', (dataSource) => [
-    html`${dataSourceLink(dataSource.providedId)}<br><span class="none long">${bdi(dataSource.name)}, number ${dataSource.dataSourceId}</span>`,
-    html`<code>${jsonText(attributesOf(dataSource))}</code>`,
-  ]);
+  return mappedDataSources(config, userGroup, {
+    last: 'Attributes',
+    cells: (dataSource) => [
+      html`${dataSourceLink(dataSource.providedId)}<br><span class="none long">${bdi(dataSource.name)}, number ${dataSource.dataSourceId}</span>`,
+      html`<code>${jsonText(attributesOf(dataSource))}</code>`,
+    ],
+  });
 }
 
 /** Shows the first level of the properties. */
