@@ -52,6 +52,14 @@ describe('markup in the console', () => {
     assert.equal(status, 200, text);
   }
 
+  /** Returns the text of the list from the page at the path on; events are on several pages. */
+  async function textOfPages(path: string): Promise<string> {
+    const { text } = await checkedPage(path);
+    const older = elementsOf(text).find((each) => each.text === 'Older events');
+    const rest = older === undefined ? '' : await textOfPages(older.attributes.href!);
+    return textOfElement(text, 'main') + rest;
+  }
+
   /** Checks the claims that integrations would mint, and mints a token of one of them. */
   async function checkViewAs(id: string): Promise<void> {
     const path = pathOf(id, 'view-as');
@@ -101,7 +109,7 @@ describe('markup in the console', () => {
       assert.deepEqual([json.user_group.name, json.user_group.properties], [typed.name, { x: text }]);
     }
     for (const path of ['/console/events', LIST]) {
-      const text = textOfElement((await checkedPage(path)).text, 'main');
+      const text = await textOfPages(path);
       for (const id of joined(markup)) assert(text.includes(id), id);
     }
   });

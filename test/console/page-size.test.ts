@@ -17,6 +17,7 @@ const SCHEMAS = schemaDefinition.limit.documents;
 const GROUPS = '/console/user-groups';
 /** Documents in one change of the configuration. */
 const STEP = 500;
+const CHANGES = 12;
 
 function schemaId(index: number): string {
   return `schema-${String(index).padStart(4, '0')}`;
@@ -64,11 +65,11 @@ describeOnEachDatabase('A page about a user group, among as many schemas as poss
   });
 
   for (const id of ['bare', 'few', 'full'])
-    it(`has at most 80 KB without events (${id})`, async () => {
-      for (const path of ['', '/view-as', '/edit', '/data-sources']) {
+    it(`has at most 80 KB (${id})`, async () => {
+      for (const path of ['', '/view-as', '/edit', '/data-sources', '/events']) {
         const page = await browser.get(`${GROUPS}/${id}${path}`);
         checkMarkup(page);
-        // An event may have 200 changes.
+        // The last event has 200 changes.
         const bytes = Buffer.byteLength(page.text.split('<h2>Last events</h2>', 1)[0]!);
         assert.ok(bytes <= MAX_BYTES, `${id}${path}: ${bytes} bytes`);
       }
@@ -108,5 +109,33 @@ describeOnEachDatabase('A page about a user group, among as many schemas as poss
     assert.match(one, /schema-0777 Schema 777 source-of-schema-0777 Source 777 default/);
     assert.doesNotMatch(one, /no-schema|schema-0778/);
     assert.match(textOf(await browser.get(`${first}?id=absent`)), /No schema\./);
+  });
+
+  it('lists fewer events per page if each has many changes, and all of them on all pages', async () => {
+    const user_group_id = 'changed';
+    const properties = (value: number) => membersOf(40, (index) => [`property_${index}`, value]);
+    await service.get({ user_group_id, name: 'Changed', properties: properties(0) });
+    for (let value = 1; value <= CHANGES; value++)
+      await service.put({ user_group_id, properties: properties(value) });
+    const found: string[] = [];
+    let pages = 0;
+    let path: string | undefined = `${GROUPS}/changed/events`;
+    for (; path !== undefined && pages <= CHANGES; pages++) {
+      const page: TestResponse = await browser.get(path);
+      assert.ok(Buffer.byteLength(page.text) <= MAX_BYTES, `${path}: ${Buffer.byteLength(page.text)} bytes`);
+      const elements = elementsOf(page.text);
+      found.push(
+        ...[...textOf(page).matchAll(/property_39\s*: (?:\d+ → )?(\d+)/g)].map(([, value]) => value!),
+      );
+      path = elements.find(({ text }) => text === 'Older events')?.attributes.href;
+    }
+    assert.ok(pages > 1);
+    assert.deepEqual(
+      found,
+      Array.from({ length: CHANGES + 1 }, (_, index) => String(CHANGES - index)),
+    );
+    const group = await browser.get(`${GROUPS}/changed`);
+    assert.ok(Buffer.byteLength(group.text) <= MAX_BYTES);
+    assert.match(textOf(group), new RegExp(`property_39\\s*: ${CHANGES - 1} → ${CHANGES}`));
   });
 });

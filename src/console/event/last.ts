@@ -5,7 +5,13 @@ import { type Html, none } from '../markup/html.ts';
 import { type PageCall, unlessBusy } from '../page.ts';
 import { eventTable } from './table.ts';
 
-/** Shows the last events about one target. Under load, when lists are slowed down, says so instead. */
+/** Maximum size of the events on a page about something else. */
+const MAX_BYTES = 25_000;
+
+/**
+ * Shows the last events about one target, fewer than `limit` if they are large. Under load, when lists are
+ * slowed down, says so instead.
+ */
 export async function lastEvents(
   call: PageCall,
   target: EventTarget,
@@ -13,9 +19,10 @@ export async function lastEvents(
   userGroupId?: string,
 ): Promise<Html> {
   const { context, caller } = call;
-  const events = listEvents(context, caller, { order: 'newest', limit, target }).then((page) =>
-    page.events.length === 0 ? noEvents(context) : eventTable(call, page, userGroupId),
-  );
+  const events = listEvents(context, caller, { order: 'newest', limit, target }).then(async (page) => {
+    if (page.events.length === 0) return noEvents(context);
+    return (await eventTable(call, page, MAX_BYTES, userGroupId)).table;
+  });
   return (await unlessBusy(events)) ?? none('The service is too busy to list them now.');
 }
 

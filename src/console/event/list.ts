@@ -23,6 +23,8 @@ import { eventTable } from './table.ts';
 
 /** Rows per page, fewer than in other lists because they are higher and larger. */
 const EVENTS = 25;
+/** Maximum size of the events on a page. */
+const MAX_BYTES = 50_000;
 /** Maximum number of API tokens suggested from the revoked ones, and from the others. Any can be typed. */
 const MAX_SUGGESTIONS = 100;
 /** Text of the link to the next page. */
@@ -64,10 +66,12 @@ export async function eventsView(
   const { context, caller, query, request } = call;
   const filter = readFilter(query);
   const conditions = conditionsOf(filter, subject);
-  const [page, apiTokens] = await Promise.all([
-    listEvents(context, caller, { order: 'newest', ...conditions, ...pageQuery(query, EVENTS) }),
-    apiTokenLabels(call),
-  ]);
+  const listed = { order: 'newest', ...conditions, ...pageQuery(query, EVENTS) } as const;
+  const [page, apiTokens] = await Promise.all([listEvents(context, caller, listed), apiTokenLabels(call)]);
+  const { table, count } = await eventTable(call, page, MAX_BYTES, subject?.id);
+  // The next page begins after the events shown. An event recorded meanwhile makes it repeat one of them.
+  const isCut = count < page.events.length;
+  const { nextCursor } = isCut ? await listEvents(context, caller, { ...listed, limit: count }) : page;
   const texts = conditionTexts(filter, subject);
   const actors = [...new Set([...page.events.map(({ actor }) => actorLabel(actor)), ...apiTokens])];
   const path = requestPath(request);
@@ -75,8 +79,8 @@ export async function eventsView(
     title: titleWith(title, texts),
     main: html`${heading}
 ${filterForm(path, filter, actors, subject?.type)}
-${page.events.length === 0 ? emptyPage(context, page, path, filter, texts) : await eventTable(call, page, subject?.id)}
-${nextPage(path, page.nextCursor, Object.fromEntries(query), OLDER)}`,
+${page.events.length === 0 ? emptyPage(context, page, path, filter, texts) : table}
+${nextPage(path, nextCursor, Object.fromEntries(query), OLDER)}`,
   };
 }
 

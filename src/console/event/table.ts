@@ -34,29 +34,41 @@ const VIA = {
 /** Size of JSON whose processing takes as long as rendering a change. */
 const CHANGE_BYTES = 512;
 
+interface EventTable {
+  table: Html;
+  /** Number of events in the table: at least one if there is any. */
+  count: number;
+}
+
 /**
- * Shows events, with a column that links to what each is about, unless all are about the user group
- * `userGroupId`, even under its earlier ids. An event may have 200 changes.
+ * Shows the first events that fit into `maxBytes`, with a column that links to what each is about, unless all
+ * are about the user group `userGroupId`, even under its earlier ids. An event may have 200 changes, about 100 KB.
  */
 export async function eventTable(
   { context: { cpu }, caller }: Pick<PageCall, 'context' | 'caller'>,
   { events }: EventsPage,
+  maxBytes: number,
   userGroupId?: string,
-): Promise<Html> {
+): Promise<EventTable> {
   const isOfOne = userGroupId !== undefined;
   const rows: Insertion[][] = [];
+  let bytes = 0;
   for (const event of events) {
     const changes = changeList(event.changes);
     await cpu.turn(changes.length * CHANGE_BYTES, GRACE_MS);
-    rows.push([
+    const row = [
       time(event.occurredAt),
       what(event, changes),
       ...(isOfOne ? [] : [about(caller, event)]),
       who(event.actor),
       changesCell(caller, event, changes, userGroupId),
-    ]);
+    ];
+    bytes += Buffer.byteLength(html`${row.map((cell) => html`${cell}`)}`.markup);
+    if (rows.length > 0 && bytes > maxBytes) break;
+    rows.push(row);
   }
-  return table('Events', ['When', 'What', ...(isOfOne ? [] : ['About']), 'Who', 'Changes'], rows);
+  const columns = ['When', 'What', ...(isOfOne ? [] : ['About']), 'Who', 'Changes'];
+  return { table: table('Events', columns, rows), count: rows.length };
 }
 
 function what({ type, version, requestId }: StoredEvent, changes: readonly Change[]): Html {
