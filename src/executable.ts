@@ -7,6 +7,7 @@ import type { ThreadFile } from './system/start-thread.ts';
 const threads: Record<ThreadFile, () => Promise<unknown>> = {
   'operations/property-schema/validator/thread': () =>
     import('./operations/property-schema/validator/thread.ts'),
+  'store/sqlite/schema/check-thread': () => import('./store/sqlite/schema/check-thread.ts'),
   'store/sqlite/writer/checkpointer-thread': () => import('./store/sqlite/writer/checkpointer-thread.ts'),
   'store/sqlite/writer/writer-thread': () => import('./store/sqlite/writer/writer-thread.ts'),
   'threads/serving-thread': () => import('./threads/serving-thread.ts'),

@@ -6,6 +6,7 @@ import { isMainThread, Worker, type WorkerOptions } from 'node:worker_threads';
 /** The files that run in threads of their own: paths from the folder of the code, without their extension. */
 export const THREAD_FILES = [
   'operations/property-schema/validator/thread',
+  'store/sqlite/schema/check-thread',
   'store/sqlite/writer/checkpointer-thread',
   'store/sqlite/writer/writer-thread',
   'threads/serving-thread',

@@ -32,12 +32,15 @@ import {
   serve,
   served,
 } from '../support/process.ts';
+import { slowDownCheck } from '../support/slow-check.ts';
 
 const CONNECTIONS = 8;
 const GROUPS_BEFORE = 2_000;
 const KILLS = 5;
 const PAGE_BYTES = 4_096;
 const MAX_LIFETIME_MS = 400;
+const COPY_MS = 1_000;
+const MAX_END_MS = 10_000;
 
 describe('backup', () => {
   it('of a service under load contains every change acknowledged before it, even after a restore', async () => {
@@ -155,6 +158,19 @@ describe('backup', () => {
       const { signal } = await program.exit();
       return signal === 'SIGINT' && !files().includes('groups.backup');
     });
+    assert.deepEqual(files(), []);
+  });
+
+  it('ends during its check on a signal, and leaves no file', async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    slowDownCheck(folder.join('data/user-groups.db'));
+    const files = () => globSync('groups*', { cwd: folder.path });
+    await using program = new Program(folder, ['backup', 'groups.backup']);
+    await eventually('the file', () => files().length > 0);
+    await sleep(COPY_MS);
+    program.signal('SIGINT');
+    assert.equal((await program.exit(MAX_END_MS)).signal, 'SIGINT');
     assert.deepEqual(files(), []);
   });
 

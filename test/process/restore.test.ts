@@ -7,6 +7,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { postgres } from '../support/database.ts';
 import { createApiToken, eventually, Folder, Program, run, runHosted, serve } from '../support/process.ts';
+import { slowDownCheck } from '../support/slow-check.ts';
 import { inTerminal, linesInTerminal, noTerminal } from '../support/terminal.ts';
 
 const DATABASE = 'data/user-groups.db';
@@ -14,6 +15,7 @@ const PAGE_BYTES = 4_096;
 const GROUPS = 300;
 const KILLS = 8;
 const MAX_LIFETIME_MS = 500;
+const MAX_END_MS = 10_000;
 
 interface Site {
   folder: Folder;
@@ -227,6 +229,18 @@ describe('restore', () => {
         const { signal } = await program.exit();
         return signal === 'SIGTERM' && !filesOf(folder).includes('user-groups.db');
       });
+      assert.deepEqual(globSync('*', { cwd: folder.join('data') }), ['token-keys']);
+    }));
+
+  it('ends during its check on a signal, and leaves no file', () =>
+    withBackup(async ({ folder }) => {
+      slowDownCheck(folder.join('backup'));
+      // The check opens a log.
+      changeBackup(folder, 'pragma journal_mode = wal');
+      await using program = new Program(folder, ['restore', 'backup']);
+      await eventually('the check', () => filesOf(folder).some((file) => file.endsWith('-shm')));
+      program.signal('SIGTERM');
+      assert.equal((await program.exit(MAX_END_MS)).signal, 'SIGTERM');
       assert.deepEqual(globSync('*', { cwd: folder.join('data') }), ['token-keys']);
     }));
 });

@@ -15,6 +15,7 @@ import { StoreUnavailable } from '../../port.ts';
 import { BUSY_TIMEOUT_MS } from '../file/connection.ts';
 import { COMPANIONS, refuseForeignLog, requireRegularFile } from '../file/file.ts';
 import { asStoreError, FULL, guard, sqliteErrorCode } from '../file/file-error.ts';
+import { findCorruption } from './check.ts';
 
 /** 4 MB: small enough for a progress bar that moves. */
 const PAGES_A_STEP = 1_024;
@@ -50,7 +51,8 @@ export async function backupFile(
   using _removal = removeOnExit(['', ...COMPANIONS].map((suffix) => unfinished + suffix));
   write(to, () => createTemporaryFile(unfinished));
   await copyPages(resolve(path), { unfinished, to }, onProgress);
-  const userGroups = guard(() => check(unfinished));
+  await check(unfinished);
+  const userGroups = guard(() => countUserGroups(unfinished));
   await deliverSignals();
   write(to, () => linkIntoPlace(unfinished, to));
   return userGroups;
@@ -105,13 +107,15 @@ function noUserGroups(path: string): StoreUnavailable {
   return new StoreUnavailable(`SQLite: ${path} has no table of user groups`);
 }
 
-function check(file: string): number {
+async function check(file: string): Promise<void> {
+  const corruption = await findCorruption(file, 'quick_check').catch((error) => {
+    throw asStoreError(error);
+  });
+  if (corruption !== null)
+    throw new StoreUnavailable(`SQLite: the backup is corrupt, and the database may be too: ${corruption}`);
+}
+
+function countUserGroups(file: string): number {
   using database = new DatabaseSync(file);
-  const found = String(database.prepare('pragma quick_check').get()?.quick_check);
-  if (found !== 'ok') {
-    throw new StoreUnavailable(
-      `SQLite: the backup is corrupt, and the database may be too: ${found.replaceAll('\n', ' ')}`,
-    );
-  }
   return database.prepare('select count(*) as count from user_groups').get()?.count as number;
 }

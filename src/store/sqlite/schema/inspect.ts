@@ -74,12 +74,6 @@ export class SqliteInspection extends Inspection {
     return [];
   }
 
-  /** Reads the complete file. Returns the first corruption; null if it is intact. */
-  findCorruption(): string | null {
-    const found = String(this.#rows('pragma integrity_check(1)')[0]![0]);
-    return found === 'ok' ? null : found.replaceAll('\n', ' ');
-  }
-
   protected async hasTable(name: string): Promise<boolean> {
     return this.#rows("select 1 from sqlite_schema where type = 'table' and name = $1", [name]).length > 0;
   }

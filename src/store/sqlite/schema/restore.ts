@@ -12,8 +12,9 @@ import {
 } from '../../../system/atomic-file.ts';
 import { deliverSignals, onExit } from '../../../system/on-exit.ts';
 import { COMPANIONS, futurePath, requireRegularFile } from '../file/file.ts';
-import { asStoreError, guard } from '../file/file-error.ts';
+import { asStoreError, guard, sqliteErrorCode } from '../file/file-error.ts';
 import { lockForCreating } from '../file/lock.ts';
+import { findCorruption } from './check.ts';
 import { inspectFile, type SqliteInspection } from './inspect.ts';
 
 const CHUNK_BYTES = 4_194_304;
@@ -48,6 +49,7 @@ export async function restoreFile({ from, to, verify, onProgress }: Restore): Pr
   await copyBytes(from, unfinished, onProgress).catch((error) => {
     throw asStoreError(error, path);
   });
+  await refuseCorrupt(unfinished, from);
   await inspectFile(unfinished, async (copy) => {
     await refuseInvalid(copy, from);
     await verify(copy);
@@ -102,20 +104,17 @@ async function copyChunks(
   }
 }
 
-async function refuseInvalid(copy: SqliteInspection, from: string): Promise<void> {
-  const corruption = findCorruption(copy);
+async function refuseCorrupt(copy: string, from: string): Promise<void> {
+  const corruption = await findCorruption(copy, 'integrity_check(1)').catch((error) => {
+    if (sqliteErrorCode(error) === null) throw error;
+    // SQLite refuses to read a file whose header is damaged.
+    return error.message as string;
+  });
   if (corruption !== null) throw new BackupInvalid(`${from} is not an intact database: ${corruption}`);
+}
+
+async function refuseInvalid(copy: SqliteInspection, from: string): Promise<void> {
   if (!(await copy.isInitialized())) throw new BackupInvalid(`${from} is not a database of this service`);
   // Throws if this version could not serve it.
   await copy.pendingMigrations();
-}
-
-function findCorruption(copy: SqliteInspection): string | null {
-  try {
-    return copy.findCorruption();
-  } catch (error) {
-    // SQLite refuses to read a file whose header is damaged. The error names the copy, its cause does not.
-    const { cause = error } = error as Error;
-    return (cause as Error).message;
-  }
 }
