@@ -114,11 +114,11 @@ export function mappedDataSources(config: EnvironmentConfig, userGroup: UserGrou
   const rows = rowsOf(config, userGroup);
   const left = byImportance(rows).slice(PAGE_SIZE);
   const isLeft = new Set(left);
+  const shown = rows.filter((row) => !isLeft.has(row));
   const isFolded = ({ isMapped, dataSource }: Row) =>
     rows.length > MAX_UNFOLDED && !isMapped && dataSource !== null;
-  const [unfolded = [], folded = []] = [false, true].map((isIn) =>
-    rows.filter((row) => !isLeft.has(row) && isFolded(row) === isIn),
-  );
+  const unfolded = shown.filter((row) => !isFolded(row));
+  const folded = shown.filter(isFolded);
   return html`${rowTable(config, columns, unfolded)}
 ${foldedDefaults(folded.length, rowTable(config, columns, folded, 'Default data sources'))}
 ${left.length === 0 ? '' : leftText(userGroup, left)}`;
