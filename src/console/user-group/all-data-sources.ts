@@ -24,8 +24,9 @@ export const allDataSources: Page = {
     const page = { ...pageQuery(query), idPart };
     const { documents, nextCursor } = await listDocuments(context, caller, schemaDefinition, page);
     const rows = new Map(rowsOf(config, userGroup).map((row) => [row.schemaId, row]));
+    const part = foldText(idPart);
     const isMissing = ({ schemaId }: Row) =>
-      !config.ofKind('schema').has(schemaId) && foldText(schemaId).includes(foldText(idPart));
+      !config.ofKind('schema').has(schemaId) && foldText(schemaId).includes(part);
     const missing = query.has('cursor') ? [] : [...rows.values()].filter(isMissing);
     const shown = [...missing, ...documents.flatMap(({ id }) => rows.get(id) ?? [])];
     const path = ['user-groups', userGroup.providedId, 'data-sources'];

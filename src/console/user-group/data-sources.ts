@@ -55,7 +55,7 @@ export interface Row {
   isMapped: boolean;
   /** Null if dashboards show an error, or have no data source. */
   dataSource: DataSource | null;
-  /** The cells between the schema and "From" if there is no data source. */
+  /** The cells between the schema and "From" if `dataSource` is null. */
   wrong: readonly Insertion[];
   from: Insertion;
 }
