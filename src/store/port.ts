@@ -501,7 +501,7 @@ export interface DocumentChange extends Recorded {
 interface DocumentReplacement extends Recorded {
   key: DocumentKey;
   body: JsonText;
-  secret?: SealedSecret | null;
+  secret?: SealedSecret | null | undefined;
   precondition?: Precondition | undefined;
   limit: DocumentTotal;
   now: number;

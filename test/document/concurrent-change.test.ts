@@ -36,6 +36,11 @@ describeOnEachDatabase('A document that is changed concurrently', (database) => 
     service.call('PUT', `/v1/${path}`, body, { token, headers });
   const currentCaller = () => authenticate(service.app.context, digestOfApiToken(token));
 
+  const withoutSecret = () => {
+    const { secret: _, ...fields } = integrations.lightdash;
+    return integrationBody.read(Buffer.from(JSON.stringify(fields)));
+  };
+
   /**
    * Returns the context of an operation, and deletes the document before the first command of that operation.
    */
@@ -109,12 +114,28 @@ describeOnEachDatabase('A document that is changed concurrently', (database) => 
     await put('integrations/tool', integrations.lightdash);
     const caller = await currentCaller();
     const context = deletedBefore(caller, integrationDefinition, 'tool');
-    const { secret: _, ...withoutSecret } = integrations.lightdash;
-    const body = integrationBody.read(Buffer.from(JSON.stringify(withoutSecret)));
-    await assert.rejects(putIntegration(context, caller, 'tool', body, undefined), {
-      code: 'version_mismatch',
+    await assert.rejects(putIntegration(context, caller, 'tool', withoutSecret(), undefined), {
+      code: 'invalid_request',
     });
     const read = await service.call('GET', '/v1/integrations/tool', undefined, { token });
     assert.equal(read.status, 404);
+  });
+
+  it('does not keep the secret of another tool if it is an integration that gets another type meanwhile', async () => {
+    await put('integrations/changed', integrations.lightdash);
+    const caller = await currentCaller();
+    const { context } = service.app;
+    const store = intercept(context.store, {
+      firstWrite: async (command, real) => {
+        await put('integrations/changed', integrations.metabase);
+        return real.write(command);
+      },
+    });
+    await assert.rejects(
+      putIntegration({ ...context, store }, caller, 'changed', withoutSecret(), undefined),
+      { code: 'invalid_request' },
+    );
+    const { json } = await service.call('GET', '/v1/integrations/changed', undefined, { token });
+    assert.equal(json.integration.type, 'metabase');
   });
 });

@@ -19,6 +19,7 @@ import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
 import type { SealedSecret, Secret } from '../../domain/secret.ts';
 import type { Tenant } from '../../domain/tenant.ts';
 import { Problem } from '../../problem.ts';
+import type { Command } from '../../store/port.ts';
 import { type Context, decrypt } from '../context.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
 import { firstPage, type PageQuery, readCursor } from '../list-cursor.ts';
@@ -31,10 +32,8 @@ export type DocumentContext = EventContext & Pick<Context, 'keyRing'>;
 interface NewDocument {
   /** May depend on the stored document. */
   body: JsonText | ((stored: Document | null) => JsonText);
-  /** Secret of a document that is created. */
-  secret?: SealedSecret | null;
-  /** Whether an existing document also gets the secret. */
-  replacesSecret?: boolean;
+  /** Absent or undefined: a stored document keeps its secret, and a new one has none. */
+  secret?: (stored: Document | null) => SealedSecret | null | undefined;
 }
 
 export interface StoredDocument {
@@ -126,8 +125,7 @@ async function findByIdPart(
 }
 
 /**
- * Creates or replaces a document. An existing document keeps its secret unless `replacesSecret` is set.
- * Throws `limit_reached`, `invalid_request` for an id that cannot be a key of a configuration, and
+ * Creates or replaces a document. Throws `limit_reached`, `invalid_request` for an id that cannot be a key of a configuration, and
  * `version_mismatch` if the precondition is not met.
  */
 export async function putDocument(
@@ -135,7 +133,7 @@ export async function putDocument(
   caller: Caller,
   definition: DocumentDefinition,
   id: string,
-  { body, secret = null, replacesSecret = false }: NewDocument,
+  { body, secret: secretOf }: NewDocument,
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
   const { store, clock } = context;
@@ -150,11 +148,7 @@ export async function putDocument(
       kind: 'putDocument',
       key,
       body: typeof body === 'string' ? body : body(stored),
-      // The document must not be created or deleted before the write, because the type of the event and the
-      // secret depend on it.
-      ...(stored === null
-        ? { secret, precondition: { ifNoneMatch: '*' } }
-        : { ...(replacesSecret && { secret }), precondition: { ifMatch: '*', ...precondition } }),
+      ...secretAndPrecondition(stored, secretOf?.(stored), precondition),
       limit,
       now: clock(),
       event: await newEvent(context, reader, `${kind}.${stored === null ? 'created' : 'updated'}`, id),
@@ -165,6 +159,23 @@ export async function putDocument(
     // Another call created, changed or deleted the document between the read and the write.
   }
   throw tooBusy(`This ${definition.noun} is being changed too often. Retry later.`);
+}
+
+/**
+ * The document must not be created or deleted before the write, because the type of the event depends on it.
+ * If it keeps its secret, it must not be changed either: another call may have given it one for another tool.
+ */
+function secretAndPrecondition(
+  stored: Document | null,
+  secret: SealedSecret | null | undefined,
+  precondition: Precondition | undefined,
+): Pick<Command<'putDocument'>, 'secret' | 'precondition'> {
+  if (stored === null) return { secret: secret ?? null, precondition: { ifNoneMatch: '*' } };
+  const keepsSecret = secret === undefined && stored.secret !== null;
+  return {
+    secret,
+    precondition: keepsSecret ? { ifMatch: [documentTag(stored)] } : { ifMatch: '*', ...precondition },
+  };
 }
 
 /** Whether the document meets the precondition; if none is stored, its absence or the default. */

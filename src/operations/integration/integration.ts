@@ -15,7 +15,6 @@ import {
   type DocumentContext,
   documentKey,
   documentNotFound,
-  findDocument,
   putDocument,
   type StoredDocument,
 } from '../document/document.ts';
@@ -50,22 +49,10 @@ export async function putIntegration(
   body: IntegrationBody,
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
-  const stored = await findDocument(context, caller, definition, id);
-  const secret = sealedSecret(context, documentKey(caller, definition, id), body, stored);
-  const { text } = body;
-  if (secret === undefined)
-    // Requires the document to exist: if a concurrent call has deleted it, this call would create it without
-    // a secret.
-    return putDocument(context, caller, definition, id, { body: text }, { ifMatch: '*', ...precondition });
-  if (secret === null) await ensureKeySet(context, caller);
-  return putDocument(
-    context,
-    caller,
-    definition,
-    id,
-    { body: text, secret, replacesSecret: true },
-    precondition,
-  );
+  const key = documentKey(caller, definition, id);
+  if (integrationSignature(body.integration) !== 'secret') await ensureKeySet(context, caller);
+  const secret = (stored: Document | null) => sealedSecret(context, key, body, stored);
+  return putDocument(context, caller, definition, id, { body: body.text, secret }, precondition);
 }
 
 /**

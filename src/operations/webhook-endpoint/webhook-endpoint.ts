@@ -73,7 +73,10 @@ export async function putWebhookEndpoint(
   refuseAddress(context, body);
   await prepareDeliveries(context, endpointKey(caller, id));
   const { secrets, sealed } = newSecrets(context, documentKey(caller, definition, id));
-  const fields = { body: webhookEndpointText(body), secret: sealed };
+  const fields = {
+    body: webhookEndpointText(body),
+    secret: (existing: Document | null) => (existing === null ? sealed : undefined),
+  };
   const stored = await putDocument(context, caller, definition, id, fields, precondition);
   const forgetting = forgetFailures(context, caller, stored.document);
   if (!stored.created) {
