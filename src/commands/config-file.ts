@@ -124,6 +124,7 @@ class Converter {
   }
 
   #mapText(map: YAMLMap, level: number): JsonText {
+    const names = new Set<string>();
     return objectText(
       map.items.map(({ key, value }) => {
         // An id such as 40 needs no quotes.
@@ -132,6 +133,9 @@ class Converter {
         if (key.value === '<<' && key.type === 'PLAIN')
           throw this.#notYaml('Merge keys (<<) are not supported', key as ParsedNode);
         const name = typeof key.value === 'string' ? key.value : (key.source ?? '');
+        // Two keys of YAML, such as 40 and "40", can be one name of JSON.
+        if (names.has(name)) throw this.#notYaml('Duplicate key', key as ParsedNode);
+        names.add(name);
         return [name, this.nodeJson(value as ParsedNode | null, level + 1)] as const;
       }),
     );

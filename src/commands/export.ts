@@ -8,6 +8,7 @@ import { UsageError } from './exit-code.ts';
 import { isCsvName } from './ndjson.ts';
 import { counted, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
+import { escapeControls } from './terminal-text.ts';
 import { atPlace, environmentOption, type PlaceOptions, workspaceOption } from './workspace-option.ts';
 
 type ExportOptions = PlaceOptions & { withTokens?: boolean };
@@ -47,7 +48,7 @@ async function runExport(file: string | undefined, options: ExportOptions): Prom
       for await (const lines of exportLines(store, tenant, keyRing)) {
         count += lines.length;
         bar.show(count);
-        yield lines.join('');
+        yield escapeControls(lines.join(''));
       }
     }
     await writeOutput(file, chunks());

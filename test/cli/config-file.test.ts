@@ -181,6 +181,10 @@ describe('A configuration file', () => {
     assert.throws(() => yamlToJson('a: 1\n? [b]\n: c'), /A key is not a text at line 2, column 3$/);
   });
 
+  it('is refused if two keys are the same name in JSON', () => {
+    assert.throws(() => yamlToJson('a:\n  40: 1\n  "40": 2'), /Duplicate key at line 3, column 3$/);
+  });
+
   const unquoted: Record<string, [text: string, refusal: RegExp]> = {
     'a tag': ['version: 1\nsecret: !hunter2 x', /: Unresolved tag at line 2, column 9$/],
     'a tag without a suffix': ['secret: !hunter2! x', /: Unresolved tag at line 1, column 9$/],

@@ -428,6 +428,22 @@ describeOnEachDatabase('export', (kind: DatabaseKind) => {
     assert.equal(stdout, `${lines.join('\n')}\n`);
   });
 
+  it('escapes characters that a terminal would obey, without changing a value', async () => {
+    const group = {
+      user_group_id: 'hostile\u202e',
+      name: 'N',
+      mapping: null,
+      properties: { a: '\u009b31m\u007f' },
+    };
+    writeFileSync(folder.join('hostile.ndjson'), JSON.stringify(group));
+    const place = ['--workspace', 'default', '--environment', 'Testing'];
+    const imported = await runHosted(folder, ['import', 'hostile.ndjson', ...place], { env });
+    assert.equal(imported.code, 0, imported.stderr);
+    const { stdout } = await runHosted(folder, ['export', ...place], { env });
+    assert.match(stdout, /^[\x20-\x7e]+\n$/);
+    assert.deepEqual(JSON.parse(stdout), group);
+  });
+
   it('writes a new file that only its owner can read, with tokens if requested', async () => {
     const { code, stdout, stderr } = await runExport('plain.ndjson');
     assert.deepEqual([code, stderr], [0, '']);
