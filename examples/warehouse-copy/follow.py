@@ -29,7 +29,7 @@ def call(path, **query):
         text = response.read().decode()
         if response.status not in (429, 503):
             return response.status, text
-        time.sleep(int(response.headers["Retry-After"]))
+        time.sleep(int(response.headers.get("Retry-After", "1")))
 
 
 def page(path, **query):
@@ -85,7 +85,8 @@ def copy_all():
 def refresh(user_group_id):
     """Reads the group: an event may omit values, and has no team_id."""
     status, text = call("/v1/user-groups/" + quote(user_group_id, safe=""))
-    if status == 404:
+    # A proxy may answer 404 too.
+    if status == 404 and '"user_group_not_found"' in text:
         database.execute("delete from user_groups where id = ?", (user_group_id,))
     elif status == 200:
         store(user_group_id, text[text.index("{", 1) : -1])
