@@ -81,7 +81,7 @@ function timeouts({ headers, body, answers }: SlowClientsOptions['limitsMs']): R
   };
 }
 
-/** Creates the groups that slow readers list: 60 KB each, so that a page of them is a megabyte. */
+/** Creates the groups that slow readers list: 60 KB each, so that their pages are full. */
 async function createLargeGroups(service: Service, token: string): Promise<void> {
   for (let group = 0; group < GROUPS; group++) {
     const body = { user_group_id: `large-${group}`, name: 'Large', properties: { text: LARGE } };

@@ -20,8 +20,8 @@ export const limits = {
   activeApiTokens: 1_000,
   pageGroups: 1_000,
   pageApiTokens: 1_000,
-  /** Maximum of the mappings and properties on one page of a list. */
-  pageBytes: 1024 * 1024,
+  /** Maximum of the mappings and properties on one page of a list, which is written in one turn of the event loop. */
+  pageBytes: 256 * 1024,
 } as const;
 
 /** A schema, with the message for a value that does not match `pattern`. */
@@ -127,7 +127,7 @@ export const pageLimit = {
   minimum: 1,
   maximum: limits.pageGroups,
   default: 50,
-  description: `Maximum number of user groups per page. A page ends early after ${limits.pageBytes / 1024 ** 2} MiB of mappings and properties.`,
+  description: `Maximum number of user groups per page. A page ends early after ${limits.pageBytes / 1024} KiB of mappings and properties.`,
 } as const satisfies FieldSchema;
 
 export const cursor = {

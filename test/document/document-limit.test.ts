@@ -99,7 +99,7 @@ describeOnEachDatabase('The documents of an environment', (database) => {
     assert.equal((await call('DELETE', '/v1/data-sources/source-2')).status, 204);
   });
 
-  it('are listed in pages of about a megabyte', async () => {
+  it('are listed in pages of about 256 KiB', async () => {
     const { store, call } = await tenant('pages');
     await store('data_source', sources(200));
     const ids: string[] = [];
@@ -112,7 +112,7 @@ describeOnEachDatabase('The documents of an environment', (database) => {
       cursor = json.next_cursor;
     }
     assert.deepEqual(ids, Object.keys(sources(200)).toSorted());
-    assert.equal(pages, 4);
+    assert.equal(pages, 12);
   });
 
   it('are listed to the end if the last ones are deleted between two pages', async () => {

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { operator } from '../../src/domain/api-token.ts';
+import { limits } from '../../src/domain/field.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
 import { listUserGroups } from '../../src/operations/user-group/list.ts';
@@ -193,7 +194,7 @@ describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
     const token = await workspaceWith(Object.fromEntries(ids.map((id) => [id, { properties }])));
     const first = await page(token, { suspended: false, limit: 1_000 });
     assert.ok(first.json.user_groups.length > 1 && first.json.user_groups.length < ids.length);
-    assert.ok(first.text.length < 1.2 * 1024 * 1024);
+    assert.ok(first.text.length < 1.3 * limits.pageBytes);
     for (const query of [
       { suspended: false },
       { search: 'LARGE', match: 'contains' },

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { limits } from '../../src/domain/field.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { type ListedGroup, type ListQuery, listPage, listPages } from '../support/listed-user-group.ts';
 import { assertProblem } from '../support/problem.ts';
@@ -342,7 +343,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
     );
     const first = await page(token, { limit: 1_000 });
     assert.ok(first.json.user_groups.length > 1 && first.json.user_groups.length < ids.length);
-    assert.ok(first.text.length < 1.2 * 1024 * 1024);
+    assert.ok(first.text.length < 1.3 * limits.pageBytes);
     assert.deepEqual(idsOf(await list(token, { limit: 1_000 })), ids.toSorted(byBytes));
     assert.deepEqual(idsOf(await list(token, { limit: 1_000, search: 'La' })), ids.toSorted(byBytes));
   });

@@ -20,7 +20,7 @@ export const eventParameters = {
   },
   limit: {
     ...field.pageLimit,
-    description: `Maximum number of events per page. A page ends early after ${field.limits.pageBytes / 1024 ** 2} MiB.`,
+    description: `Maximum number of events per page. A page ends early after ${field.limits.pageBytes / 1024} KiB.`,
   },
   cursor: {
     ...field.cursor,
