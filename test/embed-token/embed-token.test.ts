@@ -356,6 +356,18 @@ describeOnEachDatabase('POST /v1/embed-tokens', (database) => {
     assert.deepEqual(decodeJwt(await site.token('lightdash')).user, { externalId: acmeId });
   });
 
+  it('mints a token of every type that expires when the response says, with every claim of the integration', async () => {
+    for (const type of TYPES) {
+      const minted = await site.mint({ integration: type, token: userGroupToken, ...resourceFor(type) });
+      const { token, expires_at } = minted.json.embed_token;
+      const payload = decodeJwt(token);
+      assert.equal(payload.exp! * 1_000, Date.parse(expires_at), type);
+      const { claims = {} } = integrations[type] as { claims?: object };
+      for (const name of Object.keys(claims))
+        assert.ok(JSON.stringify(payload).includes(`"${name}":`), `${type} ${name}`);
+    }
+  });
+
   it('gives every token its own id', async () => {
     const ids = await Promise.all(
       Array.from({ length: 50 }, async () => decodeJwt(await site.token('jwt')).jti),
