@@ -90,7 +90,7 @@ function splitTypes(schema: Schema): Schema {
 }
 
 /** Without the format, generators for Java and Rust choose a type of 32 bits. */
-function withFormat(schema: Schema): Schema {
+export function withFormat(schema: Schema): Schema {
   const isInteger = [schema.type].flat().includes('integer') && schema.const === undefined;
   return isInteger && !(schema.maximum! < 2 ** 31) ? { ...schema, format: 'int64' } : schema;
 }

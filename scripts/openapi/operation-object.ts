@@ -7,7 +7,7 @@ import { pathParameters } from '../../src/http/request/path-parameter.ts';
 import { VIEWER_TOKEN_COOKIE, VIEWER_TOKEN_HEADER } from '../../src/http/request/viewer-token.ts';
 import type { Schema } from '../../src/http/schema.ts';
 import type { authentications } from './about.ts';
-import { schemaObject } from './component-schemas.ts';
+import { schemaObject, withFormat } from './component-schemas.ts';
 import { errorReferences, headerReferences, RATE_LIMIT_HEADERS } from './error-responses.ts';
 import type { Operation } from './operation.ts';
 
@@ -104,7 +104,7 @@ function operationParameters({ path, endpoint }: Operation): Parameter[] {
 
 function pathParameter(name: string): Parameter {
   const { description, schema, example } = pathParameters[name as keyof typeof pathParameters];
-  return { name, in: 'path', required: true, description, schema: schemaObject(schema), example };
+  return { name, in: 'path', required: true, description, schema: schemaObject(withFormat(schema)), example };
 }
 
 function queryParameter(name: string, { description, ...schema }: Schema): Parameter {
@@ -113,7 +113,7 @@ function queryParameter(name: string, { description, ...schema }: Schema): Param
     in: 'query',
     required: false,
     description: String(description),
-    schema: schemaObject(schema),
+    schema: schemaObject(withFormat(schema)),
     // Separates elements by commas.
     ...(schema.type === 'array' && { style: 'form', explode: false }),
   };

@@ -20,7 +20,7 @@ const parameters: readonly Parameter[] = [
     in: 'header',
     required: true,
     description: 'The time of the attempt, in seconds since 1970.',
-    schema: { type: 'integer' },
+    schema: { type: 'integer', format: 'int64' },
   },
   {
     name: 'webhook-signature',

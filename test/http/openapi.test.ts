@@ -98,8 +98,15 @@ describe('The description of the API', () => {
 
   it('gives every integer beyond 32 bits a format: generators for Java and Rust choose the type by it', () => {
     const isInteger = ({ type }: Schema) => [type].flat().includes('integer');
-    const integers = Object.entries(description.schemas).flatMap(([name, schema]) =>
-      schemasIn(schema, name).filter((each) => isInteger(each.schema) && each.schema.const === undefined),
+    const { schemas, operations } = description;
+    const parameters = Object.fromEntries(
+      operations.map(({ operationId, parameters = [] }) => [operationId, parameters]),
+    );
+    const integers = Object.entries({ ...schemas, ...parameters, ...document.webhooks }).flatMap(
+      ([name, schema]) =>
+        schemasIn(schema ?? {}, name).filter(
+          (each) => isInteger(each.schema) && each.schema.const === undefined,
+        ),
     );
     assert.ok(integers.length > 20);
     for (const { path, schema } of integers)
