@@ -82,8 +82,8 @@ ${members.join('\n')}
 }
 
 function typeText(schema: Schema, array: 'readonly ' | '' = 'readonly '): string {
-  const { type, enum: choices, const: constant, oneOf, anyOf = oneOf } = schema;
-  if (anyOf !== undefined) return anyOf.map((each) => typeText(each, array)).join(' | ');
+  const { type, enum: choices, const: constant, oneOf } = schema;
+  if (oneOf !== undefined) return oneOf.map((each) => typeText(each, array)).join(' | ');
   if (constant !== undefined) return JSON.stringify(constant);
   if (choices !== undefined) return choices.map((choice) => JSON.stringify(choice)).join(' | ');
   if (type === undefined) return 'JsonValue';

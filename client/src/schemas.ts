@@ -294,22 +294,12 @@ export interface Schemas {
           reason: 'missing' | 'other_schema' | 'reserved';
         }[]
       | undefined;
-    /** Whether the token is current, a replaced one in its grace period, or an embed token of the type `jwt`. */
-    token:
-      | {
-          status: 'current';
-          expires_at: null;
-        }
-      | {
-          status: 'embed';
-          /** When the embed token expires. RFC 3339, UTC. */
-          expires_at: string;
-        }
-      | {
-          status: 'retiring';
-          /** When it stops resolving. RFC 3339, UTC. */
-          expires_at: string;
-        };
+    token: {
+      /** `current`; `retiring`: a replaced token in its grace period; `embed`: an embed token of the type `jwt`. */
+      status: 'current' | 'retiring' | 'embed';
+      /** When the token stops resolving: RFC 3339, UTC. Null if it is `current`. */
+      expires_at: string | null;
+    };
   };
   StoredApiToken: {
     success: 1;

@@ -232,6 +232,6 @@ export interface ApiTokenListQuery {
 
 /**
  * State of a token. A replaced token is `retiring` until `expires_at` (RFC 3339, UTC); an embed token is
- * valid until then at most.
+ * valid until then at most. `expires_at` is null if the token is `current`.
  */
 export type TokenState = Schemas['ResolvedUserGroup']['token'];

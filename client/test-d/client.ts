@@ -228,8 +228,8 @@ export async function tokens(): Promise<void> {
   await client.rotate({});
   const { token, user_group: viewer } = await client.resolve('ugt_x');
   same<typeof token, TokenState>();
-  if (token.status === 'current') same<typeof token.expires_at, null>();
-  else same<typeof token.expires_at, string>();
+  same<typeof token.status, 'current' | 'retiring' | 'embed'>();
+  same<typeof token.expires_at, string | null>();
   same<typeof viewer.mapping, Mapping | null>();
   // @ts-expect-error: resolving does not return the user group token.
   viewer.token;

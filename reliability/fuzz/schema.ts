@@ -74,9 +74,9 @@ const generators: Record<Type, Generator> = {
 
 /** Returns the schema of each type that a value may have. */
 function alternatives(schema: Schema): [type: Type, schema: Schema][] {
-  const { anyOf, description: _, ...rest } = schema;
-  if (anyOf === undefined) return typesOf(schema).map((type) => [type, schema]);
-  return anyOf.flatMap((each) => alternatives({ ...rest, ...each }));
+  const { oneOf, description: _, ...rest } = schema;
+  if (oneOf === undefined) return typesOf(schema).map((type) => [type, schema]);
+  return oneOf.flatMap((each) => alternatives({ ...rest, ...each }));
 }
 
 function typesOf(schema: Schema): Type[] {

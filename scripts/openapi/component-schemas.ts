@@ -30,7 +30,7 @@ function addComponent({ name, schema }: NamedSchema, components: Components): vo
 function withReferences(schema: Schema, components: Components): Schema {
   const published: Schema = withFormat(splitTypes(schema));
   const nested = (each: Schema) => reference(each, components);
-  const { properties, additionalProperties, items, oneOf, anyOf } = published;
+  const { properties, additionalProperties, items, oneOf } = published;
   return {
     ...published,
     ...(properties && {
@@ -38,8 +38,7 @@ function withReferences(schema: Schema, components: Components): Schema {
     }),
     ...(typeof additionalProperties === 'object' && { additionalProperties: nested(additionalProperties) }),
     ...(items && { items: nested(items) }),
-    ...(oneOf && choice(oneOf, components)),
-    ...(anyOf && { anyOf: anyOf.map(nested) }),
+    ...(oneOf && { oneOf: oneOf.map(nested) }),
   };
 }
 
@@ -48,24 +47,6 @@ function reference(schema: Schema, components: Components): Schema {
   const { title, ...named } = schema;
   addComponent({ name: title, schema: named }, components);
   return { $ref: `#/components/schemas/${title}` };
-}
-
-/**
- * Returns a choice. It has a discriminator if every alternative has a name, and a distinct text in the same
- * member.
- */
-function choice(alternatives: readonly Schema[], components: Components): Schema {
-  const oneOf = alternatives.map((each) => reference(each, components));
-  const [first] = alternatives;
-  const propertyName = Object.keys(first?.properties ?? {}).find((name) =>
-    alternatives.every((each) => each.title && typeof each.properties?.[name]?.const === 'string'),
-  );
-  if (propertyName === undefined) return { oneOf };
-  const mapping = alternatives.map(({ properties }, index) => [
-    properties![propertyName]!.const,
-    oneOf[index]!.$ref,
-  ]);
-  return { oneOf, discriminator: { propertyName, mapping: Object.fromEntries(mapping) } };
 }
 
 /** Keywords that apply only to values of one type. */
@@ -81,12 +62,12 @@ const keywords = {
 function splitTypes(schema: Schema): Schema {
   const types = [schema.type ?? []].flat();
   if (types.filter((type) => type !== 'null').length < 2) return schema;
-  const { type: _, ...common } = schema;
-  // Generators have no type for a choice between an object and a boolean.
+  const { type: _, additionalProperties: __, ...common } = schema;
+  // Any value: generators have no type for a choice between an object and a boolean.
   if (types.includes('object')) return common;
   const own = Object.values(keywords).flat() as string[];
   const shared = Object.fromEntries(Object.entries(common).filter(([name]) => !own.includes(name)));
-  return { ...shared, anyOf: types.map((type) => ({ type, ...pick(schema, type) })) };
+  return { ...shared, oneOf: types.map((type) => ({ type, ...pick(schema, type) })) };
 }
 
 /** Without the format, generators for Java and Rust choose a type of 32 bits. */

@@ -31,11 +31,6 @@ export interface Schema {
   readonly minItems?: number;
   readonly uniqueItems?: boolean;
   readonly oneOf?: readonly Schema[];
-  readonly anyOf?: readonly Schema[];
-  readonly discriminator?: {
-    readonly propertyName: string;
-    readonly mapping: Readonly<Record<string, string>>;
-  };
 }
 
 /** A schema under `components` of the API description. */

@@ -51,7 +51,7 @@ function schemasIn(schema: object, path: string): { path: string; schema: Schema
   const nested = Object.entries(schema).flatMap(([key, member]) =>
     typeof member === 'object' && member !== null ? schemasIn(member, `${path}/${key}`) : [],
   );
-  return 'type' in schema || 'anyOf' in schema ? [{ path, schema: schema as Schema }, ...nested] : nested;
+  return 'type' in schema || 'oneOf' in schema ? [{ path, schema: schema as Schema }, ...nested] : nested;
 }
 
 describe('The description of the API', () => {
@@ -80,7 +80,7 @@ describe('The description of the API', () => {
   it('has a name for every object and choice that it repeats: generators give each occurrence a type', () => {
     const repeatable = Object.entries(description.schemas)
       .flatMap(([name, schema]) => schemasIn(schema, name))
-      .filter(({ path, schema }) => path.includes('/') && (schema.properties ?? schema.anyOf) !== undefined);
+      .filter(({ path, schema }) => path.includes('/') && (schema.properties ?? schema.oneOf) !== undefined);
     const alike = Map.groupBy(repeatable, ({ schema: { description, ...rest } }) => JSON.stringify(rest));
     const repeated = [...alike.values()].filter(({ length }) => length > 1);
     assert.deepEqual(
@@ -94,6 +94,15 @@ describe('The description of the API', () => {
       .match(/"type":\[[^\]]*\]/g)
       ?.filter((types) => !/^"type":\["\w+","null"\]$/.test(types));
     assert.deepEqual(mixed, []);
+  });
+
+  it('has a choice only between types of a value: generators take one object for another, or none', () => {
+    const choices = Object.entries(description.schemas)
+      .flatMap(([name, schema]) => schemasIn(schema, name))
+      .flatMap(({ schema }) => schema.oneOf ?? []);
+    assert.ok(choices.length > 0);
+    for (const { type } of choices) assert.ok(['string', 'integer', 'null'].includes(String(type)));
+    assert.doesNotMatch(JSON.stringify(document), /"(?:anyOf|allOf|discriminator)":/);
   });
 
   it('gives every integer beyond 32 bits a format: generators for Java and Rust choose the type by it', () => {

@@ -90,47 +90,42 @@ export const introspect = endpoint({
           'Whether the token is valid now, and whose it is. `{"active": false}` for every other token, whatever the reason.',
         schema: {
           name: 'IntrospectedToken',
-          schema: {
-            oneOf: [
-              titled('InactiveToken', objectSchema({ active: { type: 'boolean', const: false } })),
-              titled(
-                'ActiveToken',
+          schema: objectSchema(
+            {
+              active: {
+                type: 'boolean',
+                description: 'Whether the token is valid now. Only then are the other members present.',
+              },
+              sub: { ...providedIdSchema, description: 'The `user_group_id` of the user group.' },
+              iss: {
+                type: 'string',
+                description: 'The URL of the service, or the claim `iss` of an embed token.',
+              },
+              token_type: { type: 'string', const: 'Bearer' },
+              exp: {
+                type: 'integer',
+                description:
+                  'When the token stops working, in seconds since 1970. Absent if it does not expire.',
+              },
+              user_group: titled(
+                'IntrospectedUserGroup',
                 objectSchema(
                   {
-                    active: { type: 'boolean', const: true },
-                    sub: { ...providedIdSchema, description: 'The `user_group_id` of the user group.' },
-                    iss: {
-                      type: 'string',
-                      description: 'The URL of the service, or the claim `iss` of an embed token.',
-                    },
-                    token_type: { type: 'string', const: 'Bearer' },
-                    exp: {
-                      type: 'integer',
-                      description:
-                        'When the token stops working, in seconds since 1970. Absent if it does not expire.',
-                    },
-                    user_group: titled(
-                      'IntrospectedUserGroup',
-                      objectSchema(
-                        {
-                          id: teamIdSchema,
-                          provided_id: providedIdSchema,
-                          name: field.name,
-                          environment: { type: 'string', enum: environments },
-                          version: { type: 'integer', minimum: 1 },
-                          mapping: field.mapping,
-                          properties: field.properties,
-                          ...effectiveMappingSchemas,
-                        },
-                        effectiveMappingNames,
-                      ),
-                    ),
+                    id: teamIdSchema,
+                    provided_id: providedIdSchema,
+                    name: field.name,
+                    environment: { type: 'string', enum: environments },
+                    version: { type: 'integer', minimum: 1 },
+                    mapping: field.mapping,
+                    properties: field.properties,
+                    ...effectiveMappingSchemas,
                   },
-                  ['exp'],
+                  effectiveMappingNames,
                 ),
               ),
-            ],
-          },
+            },
+            ['sub', 'iss', 'token_type', 'exp', 'user_group'],
+          ),
         },
         examples: {
           active: {

@@ -8,7 +8,7 @@ import { successExample } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, raw, successBody } from '../../json.ts';
 import { resolutionQuery } from '../../prefetch.ts';
-import { objectSchema, type Schema, successSchema, timestampSchema, titled } from '../../schema.ts';
+import { objectSchema, successSchema, timestampOrNullSchema } from '../../schema.ts';
 import {
   effectiveMappingMembers,
   effectiveMappingNames,
@@ -29,33 +29,17 @@ const body = bodyType({
   convert: ({ value }) => ({ token: new PresentedToken(value.token) }),
 });
 
-const tokenState: Schema = {
-  description:
-    'Whether the token is current, a replaced one in its grace period, or an embed token of the type `jwt`.',
-  oneOf: [
-    titled(
-      'CurrentTokenState',
-      objectSchema({
-        status: { type: 'string', const: 'current' },
-        expires_at: { type: ['string', 'null'], const: null },
-      }),
-    ),
-    titled(
-      'EmbedTokenState',
-      objectSchema({
-        status: { type: 'string', const: 'embed' },
-        expires_at: { ...timestampSchema, description: 'When the embed token expires. RFC 3339, UTC.' },
-      }),
-    ),
-    titled(
-      'RetiringTokenState',
-      objectSchema({
-        status: { type: 'string', const: 'retiring' },
-        expires_at: { ...timestampSchema, description: 'When it stops resolving. RFC 3339, UTC.' },
-      }),
-    ),
-  ],
-};
+const tokenState = objectSchema({
+  status: {
+    type: 'string',
+    enum: ['current', 'retiring', 'embed'],
+    description:
+      '`current`; `retiring`: a replaced token in its grace period; `embed`: an embed token of the type `jwt`.',
+  },
+  expires_at: timestampOrNullSchema(
+    'When the token stops resolving: RFC 3339, UTC. Null if it is `current`.',
+  ),
+});
 
 export const resolve = endpoint({
   operationId: 'resolveUserGroupToken',
