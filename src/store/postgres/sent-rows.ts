@@ -25,6 +25,11 @@ export function numberedRows(shape: AnyShape): string {
   return `unnest(${arrayParameters(shape)}) with ordinality as sent (${shape.names}, ordinal)`;
 }
 
+/** Parameter that follows those of `sentRows`, by its number among these. */
+export function parameterAfter({ columns }: AnyShape, number = 1): string {
+  return `$${columns.length + number}`;
+}
+
 /** Whether the row `stored` has the values of the row `sent` in the columns of the shape. */
 export function isSent({ columns }: AnyShape): string {
   return columns.map(({ name }) => `stored.${name} = sent.${name}`).join(' and ');

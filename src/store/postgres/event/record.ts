@@ -17,7 +17,7 @@ import { RowShape } from '../../row-shape.ts';
 import { statement } from '../../statement.ts';
 import type { Session } from '../client/session.ts';
 import type { Recording } from '../executor.ts';
-import { isSent, numberedRows, sentRows, toArrays } from '../sent-rows.ts';
+import { isSent, numberedRows, parameterAfter, sentRows, toArrays } from '../sent-rows.ts';
 
 /** Number of positions for each transaction id. */
 export const POSITIONS = 1_024;
@@ -53,8 +53,10 @@ const TOKEN_EVENT = new RowShape({
   ...RECORDED_EVENT.pick('eventId', 'actor', 'requestId', 'changes').fields,
 });
 
+const TYPE = parameterAfter(TOKEN_EVENT);
+
 /** The stored form of `Changes`: the fields of a new group need not be sent again. */
-const CREATED_FIELDS = `case when $7 = 'user_group.created' then coalesce(sent.changes, '{"from":null,"to":{"name":' || to_json(name)
+const CREATED_FIELDS = `case when ${TYPE} = 'user_group.created' then coalesce(sent.changes, '{"from":null,"to":{"name":' || to_json(name)
         || coalesce(',"mapping":' || mapping, '') || coalesce(',"properties":' || properties, '') || '}}') end`;
 
 // Records changes that a statement of the same pipeline may or may not have made. If it did, the group has
@@ -64,7 +66,7 @@ export const INSERT_FOR_TOKENS = statement('insert_events_for_tokens')`
   insert into events (${EVENT.names})
   select ${RECORDED_EVENT.names}, ${nextPosition('changed')}
   from (select bucket, user_groups.workspace_id, user_groups.environment, 'user_group' as target_type,
-      user_groups.provided_id as target_id, sent.event_id, $7::text as type, user_groups.updated_at as occurred_at,
+      user_groups.provided_id as target_id, sent.event_id, ${TYPE}::text as type, user_groups.updated_at as occurred_at,
       sent.actor, sent.request_id, user_groups.version, ${CREATED_FIELDS} as changes
     from ${sentRows(TOKEN_EVENT)}
     join user_groups using (bucket, token_digest)

@@ -14,7 +14,7 @@ import { statement } from '../../statement.ts';
 import { firstOfEach } from '../batch.ts';
 import type { Session } from '../client/session.ts';
 import { record, recordForTokens } from '../event/record.ts';
-import { sentRows, toArrays } from '../sent-rows.ts';
+import { parameterAfter, sentRows, toArrays } from '../sent-rows.ts';
 import { byKey, explainUnapplied } from './user-group.ts';
 
 const SENT = new RowShape<Omit<NewUserGroup, 'lease' | 'event'>>({
@@ -24,12 +24,14 @@ const SENT = new RowShape<Omit<NewUserGroup, 'lease' | 'event'>>({
   suspendedAt: USER_GROUP.fields.suspendedAt,
 });
 
+const LEASES = parameterAfter(SENT);
+const LEASE_COUNT = parameterAfter(SENT, 2);
+
 export const INSERT = statement('create_user_groups')`
-  insert into user_groups (${USER_GROUP.names})
-  select bucket, workspace_id, environment, provided_id, team_id, name, mapping, properties, 1, token_digest,
-    token_key_id, token_ciphertext, null, null, created_at, created_at, suspended_at, null::bigint
+  insert into user_groups (${SENT.names}, version, updated_at)
+  select ${SENT.names}, 1, created_at
   from ${sentRows(SENT)}
-  where (select count(*) from id_leases where lease = any ($14::text[])) = $15
+  where (select count(*) from id_leases where lease = any (${LEASES}::text[])) = ${LEASE_COUNT}
   on conflict (bucket, workspace_id, environment, provided_id) do nothing
   returning team_id`;
 

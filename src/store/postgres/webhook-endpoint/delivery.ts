@@ -23,7 +23,7 @@ import { statement } from '../../statement.ts';
 import type { Session } from '../client/session.ts';
 import { lockEnvironment } from '../document.ts';
 import type { CommandExecutor, QueryExecutor } from '../executor.ts';
-import { isSent, parameters, sentRows, toArrays } from '../sent-rows.ts';
+import { isSent, parameterAfter, parameters, sentRows, toArrays } from '../sent-rows.ts';
 import { byTenant } from '../user-group/user-group.ts';
 
 const SELECT = `select ${DELIVERY.names} from deliveries
@@ -63,7 +63,7 @@ const DUE = new RowShape({ ...DELIVERY_KEY.fields, nextAttemptAt });
 const NEXT_ATTEMPT_AT = 'coalesce(stored.next_attempt_at, 0)';
 
 export const CLAIM = statement('claim_deliveries')`
-  update deliveries as stored set next_attempt_at = $7
+  update deliveries as stored set next_attempt_at = ${parameterAfter(DUE)}
   from ${sentRows(DUE)} where ${isSent(DELIVERY_KEY)} and ${NEXT_ATTEMPT_AT} = sent.next_attempt_at
   returning stored.event_id`;
 
@@ -87,7 +87,7 @@ export const FINISH = statement('finish_attempts')`
     and (${NEXT_ATTEMPT_AT} = sent.claimed_until
       or sent.state = 'delivered' and ${NEXT_ATTEMPT_AT} > sent.claimed_until)`;
 
-const MAKE_PENDING = `update deliveries as stored set state = 'pending', attempts = 0, next_attempt_at = $6
+const MAKE_PENDING = `update deliveries as stored set state = 'pending', attempts = 0, next_attempt_at = ${parameterAfter(DELIVERY_KEY)}
     from ${sentRows(DELIVERY_KEY)} where ${isSent(DELIVERY_KEY)}`;
 
 export const RETRY = statement('retry_delivery')`${MAKE_PENDING} returning stored.event_id`;
@@ -98,7 +98,7 @@ export const RETRY_FAILED = statement('retry_failed_deliveries')`
   ${MAKE_PENDING} and stored.state = 'failed' returning stored.event_id`;
 
 export const CANCEL = statement('cancel_deliveries')`
-  update deliveries as stored set state = 'failed', next_attempt_at = null, error = $6
+  update deliveries as stored set state = 'failed', next_attempt_at = null, error = ${parameterAfter(DELIVERY_KEY)}
   from ${sentRows(DELIVERY_KEY)} where ${isSent(DELIVERY_KEY)} and stored.state = 'pending'`;
 
 export const DELETE = statement('delete_deliveries')`
