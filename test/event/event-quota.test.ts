@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
+import type { TestResponse } from '../support/http.ts';
 import { Scrape } from '../support/metrics.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
@@ -26,15 +27,16 @@ describeOnEachDatabase('UGS_EVENT_MEBIBYTES_PER_DAY', (database) => {
     }
   }
 
-  /** Returns the changes of the created groups, from up to two pages. */
+  /** Returns the changes of the created groups. */
   async function changesOf(token: string): Promise<GroupChanges[]> {
     const path = '/v1/events?limit=1000&type=user_group.created';
-    const { json: first } = await service.call('GET', path, undefined, { token });
-    const rest = `${path}&cursor=${encodeURIComponent(first.next_cursor)}`;
-    const { json } = first.next_cursor
-      ? await service.call('GET', rest, undefined, { token })
-      : { json: { events: [] } };
-    return [...first.events, ...json.events].map(({ changes }) => changes);
+    const changes: GroupChanges[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { json }: TestResponse = await service.call('GET', `${path}${cursor}`, undefined, { token });
+      changes.push(...json.events.map((event: { changes: GroupChanges }) => event.changes));
+      cursor = json.next_cursor && `&cursor=${encodeURIComponent(json.next_cursor)}`;
+    }
+    return changes;
   }
 
   it('bounds the values of one environment, keeps every event and small values, and tells the operator', async () => {
