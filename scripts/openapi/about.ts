@@ -36,7 +36,7 @@ The token of a user group (\`ugt_…\`) never authenticates a call. An API token
  * Not `http` with the scheme `Token`, which would be more precise: for `http`, tools support only Basic and
  * Bearer, and omit the header. All of them support an API key in a header.
  */
-const apiToken: OpenAPIV3_1.ApiKeySecurityScheme = {
+const token: OpenAPIV3_1.ApiKeySecurityScheme = {
   type: 'apiKey',
   in: 'header',
   name: 'Authorization',
@@ -47,7 +47,7 @@ const apiToken: OpenAPIV3_1.ApiKeySecurityScheme = {
  * Introspection accepts all of these, forward authentication only the first, and other calls the first two.
  */
 export const authentications = {
-  apiToken,
+  token,
   bearer: {
     type: 'http',
     scheme: 'bearer',

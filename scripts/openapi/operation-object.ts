@@ -82,7 +82,7 @@ function securityRequirements(endpoint: AnyEndpoint | null): OpenAPIV3_1.Securit
 }
 
 function acceptedAuthentications({ protocol }: AnyEndpoint): readonly (keyof typeof authentications)[] {
-  return protocol === 'oauth' ? ['apiToken', 'bearer', 'basic'] : ['apiToken', 'bearer'];
+  return protocol === 'oauth' ? ['token', 'bearer', 'basic'] : ['token', 'bearer'];
 }
 
 function permissionsText({ permissions }: AnyEndpoint): string {

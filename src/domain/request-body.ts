@@ -36,7 +36,7 @@ interface BodySchema {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, object>>;
   readonly required: readonly string[];
-  readonly additionalProperties: boolean;
+  readonly additionalProperties?: false;
 }
 
 /** The body itself is one level more than `properties`. */

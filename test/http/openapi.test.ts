@@ -159,10 +159,24 @@ describe('The description of the API', () => {
     }
   });
 
+  it('names no authentication like a schema: generators give both a type', () => {
+    const { schemas, securitySchemes } = document.components!;
+    const names = [...Object.keys(schemas!), ...Object.keys(securitySchemes!)].map((name) =>
+      name.toLowerCase(),
+    );
+    assert.deepEqual(names, [...new Set(names)]);
+  });
+
+  it('does not mention further members of a form, which generators refuse', () => {
+    const { properties, additionalProperties } = description.schemas.TokenIntrospection!;
+    assert.deepEqual(Object.keys(properties!), ['token', 'token_type_hint']);
+    assert.equal(additionalProperties, undefined);
+  });
+
   it('says what each permission allows, and who accepts Bearer', () => {
-    const { apiToken } = document.components!.securitySchemes as Record<string, { description: string }>;
+    const { token } = document.components!.securitySchemes as Record<string, { description: string }>;
     for (const permission of permissions)
-      assert.match(apiToken!.description, new RegExp(`^- \`${permission}\`: `, 'm'));
+      assert.match(token!.description, new RegExp(`^- \`${permission}\`: `, 'm'));
     for (const { operationId, security } of description.operations) {
       const names = security.flatMap((each) => Object.keys(each));
       assert.equal(names.includes('bearer'), names.length > 0, operationId);

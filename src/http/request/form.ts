@@ -33,7 +33,8 @@ export function formType<Body>({ name, fields, required, convert }: FormDefiniti
   };
   return {
     name,
-    schema: { type: 'object', properties: fields, required, additionalProperties: true },
+    // Without additionalProperties, which code generators do not accept in forms.
+    schema: { type: 'object', properties: fields, required },
     isRequired: true,
     read,
   };
