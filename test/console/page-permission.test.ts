@@ -5,8 +5,9 @@ import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import type { Page } from '../../src/console/page.ts';
 import { pages } from '../../src/console/routes.ts';
-import { ConsoleBrowser } from '../support/console.ts';
+import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
+import { integrations } from '../support/embed-token/site.ts';
 import { send } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 
@@ -66,7 +67,7 @@ function nameOf({ method, path }: Page): string {
 }
 
 describeOnEachDatabase('A page of the console', (database) => {
-  const service = TestService.of(database);
+  const service = TestService.of(database, { env: { UGS_WEBHOOK_ALLOW_PRIVATE: 'on' } });
   before(async () => {
     await service.get({ user_group_id: '1', name: 'Acme' });
   });
@@ -86,6 +87,45 @@ describeOnEachDatabase('A page of the console', (database) => {
       assert.deepEqual(allowed.toSorted(), names.toSorted());
     });
   }
+
+  it('shows an object of another workspace like one that does not exist, and acts on neither', async () => {
+    const { token, id } = await service.apiToken({ permission: 'admin' });
+    const call = (method: string, path: string, body?: object) => service.call(method, path, body, { token });
+    const endpoint = '/v1/webhook-endpoints/their-id';
+    await call('PUT', endpoint, { url: 'http://127.0.0.1:1025/', event_types: ['*'] });
+    await call('PUT', '/v1/schemas/their-id', { name: 'Orders' });
+    await call('PUT', '/v1/data-sources/their-id', { schema_id: 'their-id', name: 'Orders' });
+    await call('PUT', '/v1/integrations/their-id', integrations.jwt);
+    await call('POST', '/v1/user-groups', { user_group_id: 'their-id', name: 'Acme' });
+    const [delivery] = (await call('GET', `${endpoint}/deliveries`)).json.deliveries;
+    const before = (await call('GET', '/v1/events?limit=1000')).text;
+
+    const other = await service.apiToken({ permission: 'admin', workspaceName: 'elsewhere' });
+    const browser = await ConsoleBrowser.signIn(service, other.token);
+    const { csrf = '' } = fieldsOf((await browser.get('/console/user-groups')).text, '/console/sign-out');
+    const theirs = { api_token_id: String(id), event_id: delivery.event_id };
+    const missing = { api_token_id: '98765', event_id: `evt_${'a1b2'.repeat(8)}` };
+    type Ids = Record<string, string>;
+
+    /** Returns what the page with these ids, or with `name` as any other id, shows. */
+    async function shown({ method, path }: Page, ids: Ids, name: string): Promise<unknown[]> {
+      const to = `/console${path.replace(/:(\w+)/g, (_, parameter: string) => ids[parameter] ?? name)}`;
+      const sent = method === 'GET' ? browser.get(to) : browser.post(to, { csrf, type: 'jwt' });
+      const { status, headers, text } = await sent;
+      const [main = ''] = /<main[\s\S]*<\/main>/.exec(text) ?? [];
+      const anyId = new RegExp(`(?<!\\w)(?:${[name, ...Object.values(ids)].join('|')})(?!\\w)`, 'g');
+      // The id of the request and the token of the form differ each time.
+      const comparable = main.replaceAll(anyId, 'ID').replace(/Request [^<]*|"[0-9a-f]{64}[^"]*"/g, '');
+      return [status, headers.location, comparable];
+    }
+    for (const page of pages.filter(({ path }) => path.includes(':')))
+      assert.deepEqual(
+        await shown(page, theirs, 'their-id'),
+        await shown(page, missing, 'other-id'),
+        nameOf(page),
+      );
+    assert.equal((await call('GET', '/v1/events?limit=1000')).text, before);
+  });
 
   it('is not shown without a session', async () => {
     for (const page of pages) {
