@@ -46,7 +46,7 @@ async function runRestore(file: string, options: DatabaseOptions): Promise<void>
     },
   });
   const { path: database } = databaseUrl;
-  const text = `Restored ${counted(userGroups, 'user group')} to ${database}.`;
+  const text = `Restored ${counted(userGroups, 'user group')} to ${database}. Deletions, suspensions, rotations and revocations since the backup are undone: repeat them.`;
   printResult(options, { file, database, user_groups: userGroups }, text);
 }
 

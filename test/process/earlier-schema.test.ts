@@ -101,10 +101,8 @@ for (const { kind, engine, migrations } of ENGINES) {
           renameSync(url.slice('sqlite:'.length), folder.join('backup'));
           const { code, stdout, stderr } = await runHosted(folder, ['restore', 'backup'], { env });
           assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-          assert.equal(
-            stdout,
-            `Restored ${countGroups(database.contents)} user groups to ${url.slice('sqlite:'.length)}.\n`,
-          );
+          const restored = `Restored ${countGroups(database.contents)} user groups to ${url.slice('sqlite:'.length)}. `;
+          assert.ok(stdout.startsWith(restored), stdout);
           await assertServes(folder, env, database);
         }));
     });

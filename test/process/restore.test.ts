@@ -16,6 +16,8 @@ const GROUPS = 300;
 const KILLS = 8;
 const MAX_LIFETIME_MS = 500;
 const MAX_END_MS = 10_000;
+/** A restored database may contain what was deleted or revoked on purpose. */
+const UNDONE = 'Deletions, suspensions, rotations and revocations since the backup are undone: repeat them.';
 
 interface Site {
   folder: Folder;
@@ -69,7 +71,7 @@ describe('restore', () => {
       const { code, stdout, stderr } = await run(folder, ['restore', 'backup']);
       assert.deepEqual(
         { code, stdout, stderr },
-        { code: 0, stdout: `Restored ${GROUPS} user groups to ${DATABASE}.\n`, stderr: '' },
+        { code: 0, stdout: `Restored ${GROUPS} user groups to ${DATABASE}. ${UNDONE}\n`, stderr: '' },
       );
       assert.deepEqual(filesOf(folder), ['user-groups.db']);
       assert.equal(statSync(folder.join(DATABASE)).mode & 0o777, 0o600);
