@@ -22,6 +22,7 @@ export interface Context extends EventContext {
   keyRing: KeyRing;
   teamIds: IdLease;
   groupMutex: KeyedMutex;
+  catalogueMutex: KeyedMutex;
   activity: TenantActivity;
   erasures: HistoryErasures;
   cpu: CpuQueue;
@@ -80,6 +81,7 @@ export function createContext({
     clock,
     teamIds: new IdLease(store),
     groupMutex: new KeyedMutex(),
+    catalogueMutex: new KeyedMutex(),
     erasures: new HistoryErasures(),
     activity,
     cpu: CpuQueue.create(activity),

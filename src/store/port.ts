@@ -503,6 +503,8 @@ interface DocumentReplacement extends Recorded {
   body: JsonText;
   secret?: SealedSecret | null | undefined;
   precondition?: Precondition | undefined;
+  /** Version that the configuration of the environment must have; any if it is not given. */
+  configVersion?: number | undefined;
   limit: DocumentTotal;
   now: number;
 }

@@ -42,11 +42,12 @@ describeOnEachDatabase('A document that is changed concurrently', (database) => 
   };
 
   /**
-   * Returns the context of an operation, and deletes the document before the first command of that operation.
+   * Returns the context of an operation, and deletes the document before the operation writes it.
    */
   function deletedBefore(caller: Caller, definition: DocumentDefinition, id: string): Context {
     const { context } = service.app;
     const store = intercept(context.store, {
+      kind: 'putDocument',
       firstWrite: async (command, real) => {
         await deleteDocument(context, caller, definition, id, undefined);
         return real.write(command);
@@ -76,6 +77,18 @@ describeOnEachDatabase('A document that is changed concurrently', (database) => 
     const stored = await readDocument(context, await currentCaller(), definition, 'hook');
     assert.equal(secret?.reveal(), openSecrets(context, stored).current.reveal());
     assert.notEqual(secret?.reveal(), json.secret);
+  });
+
+  it('gets no deliveries of the deleted one if it is a webhook endpoint', async () => {
+    const fields = { url: 'https://example.com/hooks', event_types: ['user_group.created' as const] };
+    await put('webhook-endpoints/receiver', fields);
+    const created = { user_group_id: 'delivered', name: 'Delivered' };
+    await service.call('POST', '/v1/user-groups', created, { token });
+    const caller = await currentCaller();
+    const context = deletedBefore(caller, webhookEndpointDefinition, 'receiver');
+    await putWebhookEndpoint(context, caller, 'receiver', { ...fields, enabled: true }, undefined);
+    const path = '/v1/webhook-endpoints/receiver/deliveries';
+    assert.deepEqual((await service.call('GET', path, undefined, { token })).json.deliveries, []);
   });
 
   it('keeps the secret of another rotation if it is a webhook endpoint', async () => {

@@ -1,16 +1,21 @@
 // Wraps a real store with a hook in the middle of an operation, which makes a race reproducible.
 
 import type { BatchingStore } from '../../src/store/batching-store.ts';
-import type { Command, CommandResult, Query } from '../../src/store/port.ts';
+import type { Command, CommandKind, CommandResult, Query } from '../../src/store/port.ts';
 
 interface Interception {
   /** Runs once, after the first query of the operation and before the operation sees the result. */
   afterFirstRead?: (query: Query) => Promise<unknown>;
   /** Replaces the first command of the operation. */
   firstWrite?: (command: Command, store: BatchingStore) => Promise<CommandResult>;
+  /** Kind of that command; any if absent. */
+  kind?: CommandKind;
 }
 
-export function intercept(store: BatchingStore, { afterFirstRead, firstWrite }: Interception): BatchingStore {
+export function intercept(
+  store: BatchingStore,
+  { afterFirstRead, firstWrite, kind }: Interception,
+): BatchingStore {
   let reads = 0;
   let writes = 0;
   const intercepted: Partial<Record<string | symbol, unknown>> = {
@@ -19,8 +24,10 @@ export function intercept(store: BatchingStore, { afterFirstRead, firstWrite }: 
       if (reads++ === 0) await afterFirstRead?.(query);
       return result;
     },
-    write: (command: Command) =>
-      writes++ === 0 && firstWrite ? firstWrite(command, store) : store.write(command),
+    write: (command: Command) => {
+      const isFirst = (kind ?? command.kind) === command.kind && writes++ === 0;
+      return isFirst && firstWrite ? firstWrite(command, store) : store.write(command);
+    },
   };
   return new Proxy(store, {
     get: (target, name) => {

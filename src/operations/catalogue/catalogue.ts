@@ -9,25 +9,29 @@ import {
   MAX_RESOLVED_BYTES,
   readDataSourceId,
   schemaDefinition,
+  storedSchema,
 } from '../../domain/catalogue/catalogue.ts';
 import type { DataSourceBody, SchemaBody } from '../../domain/catalogue/catalogue-body.ts';
-import { type Document, documentTag } from '../../domain/document.ts';
+import type { Document } from '../../domain/document.ts';
 import { jsonText } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
+import type { Precondition } from '../../domain/precondition.ts';
+import { tenantName } from '../../domain/tenant.ts';
 import { Problem } from '../../problem.ts';
+import type { Context } from '../context.ts';
 import { type DocumentContext, putDocument, type StoredDocument } from '../document/document.ts';
 import type { EnvironmentConfig } from '../document/environment-config.ts';
 import { leaseId } from '../machinery/id-lease.ts';
-import { versionMismatch } from '../refusals.ts';
 import { countDefaultUse, refuseIfUsed } from './use.ts';
+
+type CatalogueContext = DocumentContext & Pick<Context, 'catalogueMutex'>;
 
 /**
  * Creates or replaces a schema. Without `force`, throws `in_use` if that would remove a default that user
  * groups use. Throws `limit_reached` and `version_mismatch`.
  */
 export async function putSchema(
-  context: DocumentContext,
+  context: CatalogueContext,
   caller: Caller,
   id: string,
   sent: SchemaBody,
@@ -35,15 +39,19 @@ export async function putSchema(
   force: boolean,
 ): Promise<StoredDocument> {
   const body = schemaText(sent);
-  const config = await context.configs.of(context.store, caller);
-  if ((sent.default_data_source ?? null) !== null) {
-    refuseLargeDefaults(config, { kind: 'schema', id, body });
-  } else if (!force && config.catalogue.defaultOf(id) !== null) {
-    const stored = config.ofKind('schema').get(id)!;
-    if (!isMetByTag(precondition, documentTag(stored))) throw versionMismatch('schema');
-    refuseIfUsed(await countDefaultUse(context, caller, id), 'the default of this schema');
-  }
-  return putDocument(context, caller, schemaDefinition, id, { body }, precondition);
+  const hasDefault = (sent.default_data_source ?? null) !== null;
+  const replacement = async (stored: Document | null, reader: Caller) => {
+    if (hasDefault) {
+      const config = await context.configs.of(context.store, reader);
+      refuseLargeDefaults(config, { kind: 'schema', id, body });
+      return { body, config };
+    }
+    if (!force && stored !== null && storedSchema(stored).default_data_source !== null)
+      refuseIfUsed(await countDefaultUse(context, reader, id), 'the default of this schema');
+    return { body };
+  };
+  const put = () => putDocument(context, caller, schemaDefinition, id, replacement, precondition);
+  return hasDefault ? alone(context, caller, put) : put();
 }
 
 export function schemaText({ name, default_data_source = null }: SchemaBody): JsonText {
@@ -54,22 +62,37 @@ export function schemaText({ name, default_data_source = null }: SchemaBody): Js
  * Creates or replaces a data source. A new one gets a number, which never changes. Throws `limit_reached`.
  */
 export async function putDataSource(
-  context: DocumentContext,
+  context: CatalogueContext,
   caller: Caller,
   id: string,
   sent: DataSourceBody,
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
-  const config = await context.configs.of(context.store, caller);
-  const known = config.ofKind('data_source').get(id);
-  const newId =
-    known === undefined ? await leaseId(context.store, 'data_source_id') : readDataSourceId(known);
-  if (config.catalogue.hasDefault(id, newId)) {
-    refuseLargeDefaults(config, { kind: 'data_source', id, body: dataSourceText(sent, newId) });
-  }
-  const body = (stored: Document | null) =>
-    dataSourceText(sent, stored === null ? newId : readDataSourceId(stored));
-  return putDocument(context, caller, dataSourceDefinition, id, { body }, precondition);
+  const { store, configs } = context;
+  const replacement = async (stored: Document | null, reader: Caller) => {
+    const number = stored === null ? await leaseId(store, 'data_source_id') : readDataSourceId(stored);
+    const body = dataSourceText(sent, number);
+    const config = await configs.of(store, reader);
+    if (!config.catalogue.hasDefault(id, number)) return { body };
+    refuseLargeDefaults(config, { kind: 'data_source', id, body });
+    return { body, config };
+  };
+  const put = () => putDocument(context, caller, dataSourceDefinition, id, replacement, precondition);
+  const { catalogue } = await configs.of(store, caller);
+  const isDefault = catalogue.hasDefault(id, catalogue.find(id)?.dataSourceId);
+  return isDefault ? alone(context, caller, put) : put();
+}
+
+/**
+ * Runs one change of default data sources of an environment after another: in each round of concurrent ones, only one
+ * would succeed.
+ */
+function alone<Result>(
+  { store, catalogueMutex }: CatalogueContext,
+  caller: Caller,
+  change: () => Promise<Result>,
+): Promise<Result> {
+  return catalogueMutex.runExclusive(tenantName(caller), store, change);
 }
 
 export function dataSourceText(

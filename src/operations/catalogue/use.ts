@@ -3,15 +3,13 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import { dataSourceDefinition, schemaDefinition, storedSchema } from '../../domain/catalogue/catalogue.ts';
-import { type Document, type DocumentDefinition, documentTag } from '../../domain/document.ts';
+import type { Document, DocumentDefinition } from '../../domain/document.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { isMetByTag } from '../../domain/precondition.ts';
 import { listStart, type Position } from '../../domain/user-group/cursor.ts';
 import { referenceTest, schemaTest } from '../../domain/user-group/user-group-filter.ts';
 import { Problem } from '../../problem.ts';
 import type { Context } from '../context.ts';
-import { type DocumentOperations, deleteDocument, readDocument } from '../document/document.ts';
-import { versionMismatch } from '../refusals.ts';
+import { type DocumentOperations, deleteChecked, deleteDocument } from '../document/document.ts';
 import { readSummaries } from '../user-group/summaries.ts';
 
 /** User groups are counted up to this number. */
@@ -53,12 +51,10 @@ function deletion(
   countUse: (context: UseContext, caller: Caller, document: Document) => Promise<Use>,
 ): DocumentOperations<never>['remove'] {
   return async (context, caller, id, precondition, force) => {
-    if (!force) {
-      const document = await readDocument(context, caller, definition, id);
-      if (!isMetByTag(precondition, documentTag(document))) throw versionMismatch(definition.noun);
-      refuseIfUsed(await countUse(context, caller, document), `this ${definition.noun}`);
-    }
-    await deleteDocument(context, caller, definition, id, precondition);
+    if (force) return deleteDocument(context, caller, definition, id, precondition);
+    return deleteChecked(context, caller, definition, id, precondition, async (reader, stored) =>
+      refuseIfUsed(await countUse(context, reader, stored), `this ${definition.noun}`),
+    );
   };
 }
 

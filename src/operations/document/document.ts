@@ -19,22 +19,26 @@ import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
 import type { SealedSecret, Secret } from '../../domain/secret.ts';
 import type { Tenant } from '../../domain/tenant.ts';
 import { Problem } from '../../problem.ts';
-import type { Command } from '../../store/port.ts';
+import type { CommandResult } from '../../store/port.ts';
 import { type Context, decrypt } from '../context.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
 import { firstPage, type PageQuery, readCursor } from '../list-cursor.ts';
 import type { CpuQueue } from '../machinery/cpu-queue.ts';
 import { tooBusy, versionMismatch } from '../refusals.ts';
-import { callerOfAttempts } from './environment-config.ts';
+import { callerOfAttempts, type EnvironmentConfig } from './environment-config.ts';
 
 export type DocumentContext = EventContext & Pick<Context, 'keyRing'>;
 
 interface NewDocument {
-  /** May depend on the stored document. */
-  body: JsonText | ((stored: Document | null) => JsonText);
+  body: JsonText;
   /** Absent or undefined: a stored document keeps its secret, and a new one has none. */
-  secret?: (stored: Document | null) => SealedSecret | null | undefined;
+  secret?: SealedSecret | null | undefined;
+  /** The configuration of the environment, if the document depends on others in it. */
+  config?: EnvironmentConfig;
 }
+
+/** Returns what to store instead of the stored document, or throws. Called before each attempt. */
+type Replacement = (stored: Document | null, reader: Caller) => NewDocument | Promise<NewDocument>;
 
 export interface StoredDocument {
   created: boolean;
@@ -133,7 +137,7 @@ export async function putDocument(
   caller: Caller,
   definition: DocumentDefinition,
   id: string,
-  { body, secret: secretOf }: NewDocument,
+  replacement: NewDocument | Replacement,
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
   const { store, clock } = context;
@@ -144,11 +148,15 @@ export async function putDocument(
   for (const reader of callerOfAttempts(caller)) {
     const stored = await findDocument(context, reader, definition, id);
     if (!isMetBy(precondition, definition, stored)) throw versionMismatch(definition.noun);
+    const isDerived = typeof replacement === 'function';
+    const { body, secret, config } = isDerived ? await replacement(stored, reader) : replacement;
     const result = await store.write({
       kind: 'putDocument',
       key,
-      body: typeof body === 'string' ? body : body(stored),
-      ...secretAndPrecondition(stored, secretOf?.(stored), precondition),
+      body,
+      secret: stored === null ? (secret ?? null) : secret,
+      precondition: conditionOn(stored, isDerived, precondition),
+      configVersion: config?.version,
       limit,
       now: clock(),
       event: await newEvent(context, reader, `${kind}.${stored === null ? 'created' : 'updated'}`, id),
@@ -158,24 +166,24 @@ export async function putDocument(
     if (result !== 'version_mismatch') return result;
     // Another call created, changed or deleted the document between the read and the write.
   }
-  throw tooBusy(`This ${definition.noun} is being changed too often. Retry later.`);
+  throw changedTooOften(definition);
+}
+
+function changedTooOften({ noun }: DocumentDefinition): Problem {
+  return tooBusy(`This ${noun} is being changed too often. Retry later.`);
 }
 
 /**
- * The document must not be created or deleted before the write, because the type of the event depends on it.
- * If it keeps its secret, it must not be changed either: another call may have given it one for another tool.
+ * The document must not be created or deleted before the write, because the type of the event depends on it. It must
+ * not be changed either if the replacement was derived from it.
  */
-function secretAndPrecondition(
+function conditionOn(
   stored: Document | null,
-  secret: SealedSecret | null | undefined,
+  isDerived: boolean,
   precondition: Precondition | undefined,
-): Pick<Command<'putDocument'>, 'secret' | 'precondition'> {
-  if (stored === null) return { secret: secret ?? null, precondition: { ifNoneMatch: '*' } };
-  const keepsSecret = secret === undefined && stored.secret !== null;
-  return {
-    secret,
-    precondition: keepsSecret ? { ifMatch: [documentTag(stored)] } : { ifMatch: '*', ...precondition },
-  };
+): Precondition {
+  if (stored === null) return { ifNoneMatch: '*' };
+  return isDerived ? { ifMatch: [documentTag(stored)] } : { ifMatch: '*', ...precondition };
 }
 
 /** Whether the document meets the precondition; if none is stored, its absence or the default. */
@@ -196,16 +204,43 @@ export async function deleteDocument(
   id: string,
   precondition: Precondition | undefined,
 ): Promise<void> {
-  const { kind, noun } = definition;
-  const event = await newEvent(context, caller, `${kind}.deleted` as EventType, id);
-  const result = await context.store.write({
-    kind: 'deleteDocument',
-    key: documentKey(caller, definition, id),
-    precondition,
-    event: withoutTarget(event),
-  });
+  const result = await deleteIfMet(context, caller, definition, id, precondition);
   if (result === 'not_found') throw documentNotFound(definition);
-  if (result === 'version_mismatch') throw versionMismatch(noun);
+  if (result === 'version_mismatch') throw versionMismatch(definition.noun);
+}
+
+/**
+ * Deletes a document after a check of what is stored, repeated if that changes meanwhile. Throws `not_found` and
+ * `version_mismatch`.
+ */
+export async function deleteChecked(
+  context: DocumentContext,
+  caller: Caller,
+  definition: DocumentDefinition,
+  id: string,
+  precondition: Precondition | undefined,
+  check: (reader: Caller, stored: Document) => Promise<void>,
+): Promise<void> {
+  for (const reader of callerOfAttempts(caller)) {
+    const stored = await readDocument(context, reader, definition, id);
+    const tag = documentTag(stored);
+    if (!isMetByTag(precondition, tag)) throw versionMismatch(definition.noun);
+    await check(reader, stored);
+    if ((await deleteIfMet(context, reader, definition, id, { ifMatch: [tag] })) === 'deleted') return;
+  }
+  throw changedTooOften(definition);
+}
+
+async function deleteIfMet(
+  context: DocumentContext,
+  caller: Caller,
+  definition: DocumentDefinition,
+  id: string,
+  precondition: Precondition | undefined,
+): Promise<CommandResult<'deleteDocument'>> {
+  const event = await newEvent(context, caller, `${definition.kind}.deleted` as EventType, id);
+  const key = documentKey(caller, definition, id);
+  return context.store.write({ kind: 'deleteDocument', key, precondition, event: withoutTarget(event) });
 }
 
 /** Decrypts the secret of a document. Throws `database_unavailable` if that fails. */

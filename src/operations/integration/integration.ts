@@ -51,8 +51,11 @@ export async function putIntegration(
 ): Promise<StoredDocument> {
   const key = documentKey(caller, definition, id);
   if (integrationSignature(body.integration) !== 'secret') await ensureKeySet(context, caller);
-  const secret = (stored: Document | null) => sealedSecret(context, key, body, stored);
-  return putDocument(context, caller, definition, id, { body: body.text, secret }, precondition);
+  const replacement = (stored: Document | null) => ({
+    body: body.text,
+    secret: sealedSecret(context, key, body, stored),
+  });
+  return putDocument(context, caller, definition, id, replacement, precondition);
 }
 
 /**

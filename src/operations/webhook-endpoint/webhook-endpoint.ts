@@ -71,13 +71,14 @@ export async function putWebhookEndpoint(
   precondition: Precondition | undefined,
 ): Promise<StoredDocument & { secret: Secret | null }> {
   refuseAddress(context, body);
-  await prepareDeliveries(context, endpointKey(caller, id));
   const { secrets, sealed } = newSecrets(context, documentKey(caller, definition, id));
-  const fields = {
-    body: webhookEndpointText(body),
-    secret: (existing: Document | null) => (existing === null ? sealed : undefined),
+  const text = webhookEndpointText(body);
+  const replacement = async (existing: Document | null) => {
+    if (existing !== null) return { body: text };
+    await prepareDeliveries(context, endpointKey(caller, id));
+    return { body: text, secret: sealed };
   };
-  const stored = await putDocument(context, caller, definition, id, fields, precondition);
+  const stored = await putDocument(context, caller, definition, id, replacement, precondition);
   const forgetting = forgetFailures(context, caller, stored.document);
   if (!stored.created) {
     await forgetting;

@@ -72,10 +72,12 @@ function* readPages(rows: readonly (readonly unknown[])[]): Iterable<Document[]>
 /** Runs in a transaction. */
 export const putDocument: CommandExecutor<'putDocument'> = async (
   session,
-  { key, body, secret, precondition, limit, event, now },
+  { key, body, secret, precondition, configVersion, limit, event, now },
   { recordings },
 ) => {
   await lockEnvironment(session, key);
+  if (configVersion !== undefined && (await currentVersion(session, key)) !== configVersion)
+    return 'version_mismatch';
   const stored = await session.read(READS.findDocument({ key }));
   if (!isMetByTag(precondition, stored && documentTag(stored))) return 'version_mismatch';
   const isUnchanged = stored !== null && stored.body === body && secret === undefined;
@@ -110,7 +112,7 @@ export async function changeConfig(
   { recordings }: Transaction,
 ): Promise<CommandResult<'changeConfig'>> {
   await lockEnvironment(session, tenant);
-  if ((await session.read(READS.findConfigVersion({ tenant }))) !== version) return 'version_mismatch';
+  if ((await currentVersion(session, tenant)) !== version) return 'version_mismatch';
   const step = await change(
     session,
     tenant,
@@ -151,6 +153,10 @@ export const copyDocuments: CommandExecutor<'copyDocuments'> = async (session, {
 
 export async function lockEnvironment(session: Session, tenant: Tenant): Promise<void> {
   await session.query(LOCK, TENANT.cells(tenant));
+}
+
+function currentVersion(session: Session, tenant: Tenant): Promise<number> {
+  return session.read(READS.findConfigVersion({ tenant }));
 }
 
 /** The environment must be locked. Returns the step to the next version of its configuration. */

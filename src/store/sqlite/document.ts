@@ -6,6 +6,7 @@ import {
   nextVersion,
 } from '../../domain/document.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
+import type { Tenant } from '../../domain/tenant.ts';
 import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
 import { CONFIG_PAGE, type Command, type CommandResult } from '../port.ts';
 import { documentTotal, READS } from '../reads.ts';
@@ -64,8 +65,10 @@ function* readPages(connection: Connection, tenant: readonly Cell[]): Iterable<D
 
 export const putDocument: CommandExecutor<'putDocument'> = (
   connection,
-  { key, body, secret, precondition, limit, event, now },
+  { key, body, secret, precondition, configVersion, limit, event, now },
 ) => {
+  if (configVersion !== undefined && currentVersion(connection, key) !== configVersion)
+    return 'version_mismatch';
   const stored = connection.read(READS.findDocument({ key }));
   if (!isMetByTag(precondition, stored && documentTag(stored))) return 'version_mismatch';
   const isUnchanged = stored !== null && stored.body === body && secret === undefined;
@@ -96,7 +99,7 @@ export function changeConfig(
   connection: Connection,
   { tenant, version, changes }: Omit<Command<'changeConfig'>, 'kind'>,
 ): CommandResult<'changeConfig'> {
-  if (connection.read(READS.findConfigVersion({ tenant })) !== version) return 'version_mismatch';
+  if (currentVersion(connection, tenant) !== version) return 'version_mismatch';
   for (const { before, after, event } of changes) {
     if (after === null) connection.run(DELETE, DOCUMENT_KEY.cells(before!));
     else connection.run(PUT, DOCUMENT.cells(after));
@@ -104,6 +107,10 @@ export function changeConfig(
   }
   connection.run(INCREMENT, TENANT.cells(tenant));
   return version + 1;
+}
+
+function currentVersion(connection: Connection, tenant: Tenant): number {
+  return connection.read(READS.findConfigVersion({ tenant }));
 }
 
 export const resealDocument: CommandExecutor<'resealDocument'> = (connection, { key, expected, secret }) => {

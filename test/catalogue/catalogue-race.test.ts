@@ -1,0 +1,112 @@
+// Results of changes of the catalogue that other calls interleave with: what was checked is what is replaced.
+
+import assert from 'node:assert/strict';
+import { beforeEach, it } from 'node:test';
+import { dataSourceBody, schemaBody } from '../../src/domain/catalogue/catalogue-body.ts';
+import { digestOfApiToken } from '../../src/domain/token.ts';
+import { authenticate } from '../../src/operations/api-token/authenticate.ts';
+import { putDataSource, putSchema } from '../../src/operations/catalogue/catalogue.ts';
+import { deleteSchema } from '../../src/operations/catalogue/use.ts';
+import type { Context } from '../../src/operations/context.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { intercept } from '../support/intercept.ts';
+import { TestService } from '../support/service.ts';
+
+const LARGE = { text: 'x'.repeat(16_000) };
+/** Data sources that exceed the size of a resolution together. */
+const MANY = 20;
+
+describeOnEachDatabase('A change of the catalogue', (database) => {
+  const service = TestService.of(database);
+  let token: string;
+  let workspaces = 0;
+  beforeEach(async () => {
+    const workspaceName = `concurrent ${workspaces++}`;
+    ({ token } = await service.apiToken({ permission: 'admin', workspaceName }));
+  });
+
+  const call = (method: string, path: string, body?: object) =>
+    service.call(method, `/v1/${path}`, body, { token });
+  const currentCaller = () => authenticate(service.app.context, digestOfApiToken(token));
+  const createGroup = async (id: string, mapping: object | null = null): Promise<string> => {
+    const { json } = await call('POST', 'user-groups', { user_group_id: id, name: id, mapping });
+    return json.user_group.token;
+  };
+
+  /** Returns the context of an operation that other calls interrupt before its first command. */
+  function interrupted(change: () => Promise<unknown>): Context {
+    const { context } = service.app;
+    const store = intercept(context.store, {
+      firstWrite: async (command, real) => {
+        await change();
+        return real.write(command);
+      },
+    });
+    return { ...context, store };
+  }
+
+  const SOURCE = { schema_id: '40', name: 'Source', attributes: {} };
+  const putSource = (context: Context, id: string, fields: object) =>
+    currentCaller().then((caller) =>
+      putDataSource(
+        context,
+        caller,
+        id,
+        dataSourceBody.read(Buffer.from(JSON.stringify({ ...SOURCE, ...fields }))),
+        undefined,
+      ),
+    );
+  const numberOf = async (id: string): Promise<number> =>
+    (await call('GET', `data-sources/${id}`)).json.data_source.data_source_id;
+
+  it('keeps the number of a data source that was deleted and created again meanwhile', async () => {
+    await call('PUT', 'data-sources/a', SOURCE);
+    const first = await numberOf('a');
+    let second: number | undefined;
+    const context = interrupted(async () => {
+      await call('DELETE', 'data-sources/a');
+      await call('PUT', 'data-sources/a', SOURCE);
+      second = await numberOf('a');
+    });
+    await putSource(context, 'a', { name: 'Replaced' });
+    assert.notEqual(second, first);
+    assert.equal(await numberOf('a'), second);
+  });
+
+  it('does not give a data source the number of one that was deleted meanwhile', async () => {
+    await call('PUT', 'data-sources/a', SOURCE);
+    const first = await numberOf('a');
+    const context = interrupted(() => call('DELETE', 'data-sources/a'));
+    assert.ok((await putSource(context, 'a', { name: 'Replaced' })).created);
+    assert.notEqual(await numberOf('a'), first);
+  });
+
+  it('is refused if it would remove a default that was stored meanwhile', async () => {
+    await createGroup('g');
+    const withDefault = () => call('PUT', 'schemas/40', { name: 'S', default_data_source: 'a' });
+    await call('PUT', 'schemas/40', { name: 'S' });
+    const caller = await currentCaller();
+    const body = schemaBody.read(Buffer.from('{"name":"Renamed"}'));
+    await assert.rejects(putSchema(interrupted(withDefault), caller, '40', body, undefined, false), {
+      code: 'in_use',
+    });
+    await call('PUT', 'schemas/40?force=true', { name: 'S' });
+    await assert.rejects(
+      deleteSchema(interrupted(withDefault), await currentCaller(), '40', undefined, false),
+      { code: 'in_use' },
+    );
+    assert.equal((await call('GET', 'schemas/40')).json.schema.default_data_source, 'a');
+  });
+
+  it('is refused if it and concurrent ones together make resolutions too large', async () => {
+    for (let index = 0; index < MANY; index++)
+      await call('PUT', `schemas/${index}`, { name: 'S', default_data_source: `source-${index}` });
+    const viewer = await createGroup('g');
+    const puts = Array.from({ length: MANY }, (_, index) =>
+      call('PUT', `data-sources/source-${index}`, { schema_id: `${index}`, name: 'D', attributes: LARGE }),
+    );
+    // On a busy machine, some may have to wait too long.
+    for (const { status } of await Promise.all(puts)) assert.ok([201, 409, 503].includes(status));
+    assert.equal((await service.resolve(viewer, { token })).status, 200);
+  });
+});
