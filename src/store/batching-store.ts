@@ -88,8 +88,7 @@ function countCharacters(command: Command): number {
   if ('changes' in command) return countInChanges(command.changes);
   const inValues = 'properties' in command ? valuesLength(command) : 0;
   const inBody = 'body' in command ? command.body.length : 0;
-  const inConfig =
-    'config' in command && command.config !== null ? countInChanges(command.config.changes) : 0;
+  const inConfig = 'config' in command ? countInChanges(command.config.changes) : 0;
   return inValues + inBody + inConfig + ('event' in command ? countInDeliveries(command) : 0);
 }
 

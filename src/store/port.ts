@@ -199,7 +199,7 @@ interface Commands {
   deleteUserGroup(command: UserGroupDeletion): 'deleted' | 'not_found' | 'version_mismatch' | 'stale';
   /**
    * Gives the group the key `to`. `stale` if its stored token has changed from `expected`, or if the
-   * configuration that the command also changes has changed.
+   * configuration has changed.
    */
   renameUserGroup(
     command: UserGroupRename,
@@ -248,7 +248,10 @@ interface Commands {
   deleteDocument(
     command: { key: DocumentKey; precondition?: Precondition | undefined } & Recorded,
   ): 'deleted' | 'not_found' | 'version_mismatch';
-  /** Makes all changes, or none if the configuration of the environment has another version. Returns the new version. */
+  /**
+   * Makes all changes, or none if the configuration of the environment has another version. Returns the new version,
+   * which is the same without changes.
+   */
   changeConfig(command: {
     tenant: Tenant;
     version: number;
@@ -581,8 +584,8 @@ export interface UserGroupRename extends Recorded {
   expected: SealedSecret;
   tokenDigest: TokenDigest;
   sealedToken: SealedSecret;
-  /** Changes of documents that name the id. */
-  config: Omit<Command<'changeConfig'>, 'kind'> | null;
+  /** Changes of documents that name the id, in the configuration that was searched for them. */
+  config: Omit<Command<'changeConfig'>, 'kind'>;
   now: number;
 }
 

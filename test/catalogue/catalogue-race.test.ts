@@ -8,6 +8,7 @@ import { authenticate } from '../../src/operations/api-token/authenticate.ts';
 import { putDataSource, putSchema } from '../../src/operations/catalogue/catalogue.ts';
 import { deleteSchema } from '../../src/operations/catalogue/use.ts';
 import type { Context } from '../../src/operations/context.ts';
+import { renameUserGroup } from '../../src/operations/user-group/rename.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { intercept } from '../support/intercept.ts';
 import { TestService } from '../support/service.ts';
@@ -108,5 +109,16 @@ describeOnEachDatabase('A change of the catalogue', (database) => {
     // On a busy machine, some may have to wait too long.
     for (const { status } of await Promise.all(puts)) assert.ok([201, 409, 503].includes(status));
     assert.equal((await service.resolve(viewer, { token })).status, 200);
+  });
+
+  it('reserves a data source for the new id of a group that is renamed meanwhile', async () => {
+    await call('PUT', 'schemas/40', { name: 'S' });
+    const viewer = await createGroup('old', { 40: 'a' });
+    const context = interrupted(() => call('PUT', 'data-sources/a', { ...SOURCE, user_group_id: 'old' }));
+    await renameUserGroup(context, await currentCaller(), 'old', 'new', undefined);
+    assert.equal((await call('GET', 'data-sources/a')).json.data_source.user_group_id, 'new');
+    assert.equal((await service.resolve(viewer, { token })).json.data_sources['40'].provided_id, 'a');
+    const other = await createGroup('old', { 40: 'a' });
+    assert.deepEqual((await service.resolve(other, { token })).json.data_sources, {});
   });
 });

@@ -291,7 +291,7 @@ function rename(key: UserGroupKey, to: UserGroupKey): Command<'renameUserGroup'>
     expected: sealedToken,
     tokenDigest,
     sealedToken,
-    config: null,
+    config: { tenant: TENANT, version: 0, changes: [] },
     now: 2,
   };
 }

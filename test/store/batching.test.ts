@@ -197,7 +197,7 @@ describeOnEachDatabase('The batching store', (kind) => {
       { kind: 'putDocument', ...document },
       { kind: 'changeConfig', changes: [change] },
       { kind: 'renameUserGroup', config: { changes: [change] } },
-      { kind: 'renameUserGroup', config: null },
+      { kind: 'renameUserGroup', config: { changes: [] } },
     ] as unknown as Command[];
     await Promise.all([...commands, ...commands].map((command) => store.write(command)));
     assert.deepEqual(sizes, [5, 3]);

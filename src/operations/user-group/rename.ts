@@ -104,7 +104,10 @@ async function commandFor(
   };
 }
 
-/** Returns null if no data source is reserved for the group. */
+/**
+ * Returns the changes of the data sources that are reserved for the group; none is added to the configuration
+ * before they are made.
+ */
 async function moveReservations(
   context: DocumentContext,
   caller: Caller,
@@ -122,7 +125,7 @@ async function moveReservations(
     changes.push({ before, after, event });
   }
   if (changes.length > MAX_CONFIG_CHANGES) throw tooManyReservations(changes.length);
-  return changes.length === 0 ? null : { tenant: tenantOf(caller), version: config.version, changes };
+  return { tenant: tenantOf(caller), version: config.version, changes };
 }
 
 /**

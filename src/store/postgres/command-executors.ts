@@ -123,7 +123,11 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   // For the same reason; and the group may have been created again in between.
   deleteUserGroup: jointly(deleteUserGroups, USER_GROUP_CHANGE),
   // For the same reason; and another rename may have been acknowledged.
-  renameUserGroup: singly(renameUserGroup, { ...UNREPEATABLE, lock: lockRenamed }),
+  renameUserGroup: singly(renameUserGroup, {
+    ...UNREPEATABLE,
+    lock: lockRenamed,
+    locksRowsOf: ({ key }) => key,
+  }),
   copyRenames: singly(copyRenames),
   rotateToken: jointly(rotateTokens, {
     isTransaction: (commands, isDistributed) => isDistributed || forgottenBy(commands).length > 0,

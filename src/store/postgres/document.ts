@@ -113,6 +113,7 @@ export async function changeConfig(
 ): Promise<CommandResult<'changeConfig'>> {
   await lockEnvironment(session, tenant);
   if ((await currentVersion(session, tenant)) !== version) return 'version_mismatch';
+  if (changes.length === 0) return version;
   const step = await change(
     session,
     tenant,

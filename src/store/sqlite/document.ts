@@ -100,6 +100,7 @@ export function changeConfig(
   { tenant, version, changes }: Omit<Command<'changeConfig'>, 'kind'>,
 ): CommandResult<'changeConfig'> {
   if (currentVersion(connection, tenant) !== version) return 'version_mismatch';
+  if (changes.length === 0) return version;
   for (const { before, after, event } of changes) {
     if (after === null) connection.run(DELETE, DOCUMENT_KEY.cells(before!));
     else connection.run(PUT, DOCUMENT.cells(after));

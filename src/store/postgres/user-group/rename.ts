@@ -56,8 +56,7 @@ export const renameUserGroup: CommandExecutor<'renameUserGroup'> = async (sessio
   if (!isMet(command.precondition, stored)) return 'version_mismatch';
   if (holder !== null) return 'id_taken';
   if (stored.sealedToken.ciphertext !== command.expected.ciphertext) return 'stale';
-  if (config !== null && (await changeConfig(session, config, transaction)) === 'version_mismatch')
-    return 'stale';
+  if ((await changeConfig(session, config, transaction)) === 'version_mismatch') return 'stale';
   const renamed = renamedUserGroup(stored, command);
   await replace(session, stored, renamed);
   await recordRename(session, command, renamed);

@@ -29,7 +29,7 @@ export const renameUserGroup: CommandExecutor<'renameUserGroup'> = (connection, 
   if (!isMet(command.precondition, stored)) return 'version_mismatch';
   if (findByKey(connection, to) !== null) return 'id_taken';
   if (stored.sealedToken.ciphertext !== command.expected.ciphertext) return 'stale';
-  if (config !== null && changeConfig(connection, config) === 'version_mismatch') return 'stale';
+  if (changeConfig(connection, config) === 'version_mismatch') return 'stale';
   const renamed = renamedUserGroup(stored, command);
   connection.run(DELETE, USER_GROUP_KEY.cells(key));
   connection.run(PLACE, USER_GROUP.cells(renamed));
