@@ -615,6 +615,27 @@ describeOnEachDatabase('A webhook', (database) => {
     assert.equal(json.health.failing_since, null);
   });
 
+  it('is not sent to the former URL of its endpoint if that changed before its event', async () => {
+    await using receiver = await Receiver.start(respondWith(503));
+    const workspace = 'changed before the event';
+    const tenant = await Tenant.create(service, workspace);
+    await tenant.endpoint('present', `${receiver.url}/former`);
+    const { context } = service.app;
+    const { workspaceId } = (await context.store.read({ kind: 'findWorkspace', name: workspace }))!;
+    const endpoint = { workspaceId, environment: 'Customer', endpointId: 'present' } as const;
+    const store = intercept(context.store, {
+      firstWrite: async (claim, real) => {
+        await tenant.endpoint('present', `${receiver.url}/present`);
+        await tenant.createGroup('present');
+        await tenant.waitFor('present', ({ attempts }) => attempts === 1);
+        return real.write(claim);
+      },
+    });
+    const always = () => ({ from: 0, to: Number.MAX_SAFE_INTEGER });
+    const due = await claimDue({ ...context, store }, endpoint, 1, always);
+    assert.deepEqual([due?.deliveries.length, due?.url], [1, `${receiver.url}/present`]);
+  });
+
   it('is not given up if its endpoint is enabled again before that', async () => {
     await using receiver = await Receiver.start(respondWith(503));
     const workspace = 'enabled again';

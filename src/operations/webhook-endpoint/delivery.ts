@@ -49,7 +49,8 @@ export async function claimDue(
   rangeAt = dueAt,
 ): Promise<DueDeliveries | null> {
   const { store, clock } = context;
-  const document = await store.read({ kind: 'findDocument', key: endpointDocumentKey(endpoint) });
+  const find = () => store.read({ kind: 'findDocument', key: endpointDocumentKey(endpoint) });
+  const document = await find();
   if (document === null) {
     await deleteOrphanedDeliveries(context, endpoint);
     return null;
@@ -63,7 +64,12 @@ export async function claimDue(
   const now = clock();
   const claim = { endpoint, due: rangeAt(now), until: now + CLAIM_MS, limit };
   const claimed = await store.write({ kind: 'claimDeliveries', ...claim });
-  return { ...claimed, url, secrets };
+  if (claimed.deliveries.length === 0) return { ...claimed, url, secrets };
+  // The claim may have events from after a change of the endpoint, which must not be sent to its earlier URL.
+  const current = await find();
+  if (current === null) return null;
+  const receiver = parseWebhookEndpoint(current);
+  return receiver.enabled ? { ...claimed, url: receiver.url, secrets: openSecrets(context, current) } : null;
 }
 
 /** Gives up the deliveries of an endpoint until none is left or the endpoint is enabled again. */
