@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { before, describe, it } from 'node:test';
 import { DAY_MS } from '../../src/domain/instant.ts';
+import { LIMITED } from '../support/client-limit.ts';
 import { ProxyServer, proxies } from '../support/client-matrix/proxy.ts';
 import { LoopbackServer } from '../support/loopback-server.ts';
 import {
@@ -112,6 +113,23 @@ describe('doctor --url', () => {
       [unresponsive?.name, unresponsive?.message],
       ['reachable', 'no response within 10 seconds'],
     );
+  });
+
+  it('blames no proxy while the address of the client is limited', async () => {
+    using other = new Folder();
+    await using limited = await serve(other, { env: LIMITED });
+    const { token } = await createApiToken(other);
+    writeFileSync(folder.join('limited-token'), token, { mode: 0o600 });
+    for (let failure = 0; failure <= 3; failure++) await limited.call('invalid', 'GET', '/v1/user-groups');
+    const exit = await doctor(limited.url, ['--api-token-file', 'limited-token']);
+    assert.equal(exit.code, 0);
+    const found = findings(exit);
+    for (const name of ['error format', 'encoded paths', 'precondition headers']) {
+      const check = found.find((each) => each.name === name);
+      assert.match(check?.message ?? '', /^not checked: .* 429 rate_limited$/);
+      assert.match(check!.remedy!, /UGS_TRUSTED_PROXIES/);
+    }
+    assert.equal(statusOf(exit, 'authorization'), 'ok');
   });
 
   it('reports a service that is not ready', async () => {

@@ -36,13 +36,21 @@ export interface ProbeResponse {
 
 export class HttpProbe {
   readonly url: URL;
+  /** Whether a response was `rate_limited`. */
+  isLimited = false;
 
   constructor(url: URL) {
     this.url = url;
   }
 
   /** Throws Node's error if the connection fails, and after a time limit. */
-  send({ method = 'GET', path, headers = {}, body }: ProbeRequest): Promise<ProbeResponse> {
+  async send(request: ProbeRequest): Promise<ProbeResponse> {
+    const response = await this.#send(request);
+    if (response.code === 'rate_limited') this.isLimited = true;
+    return response;
+  }
+
+  #send({ method = 'GET', path, headers = {}, body }: ProbeRequest): Promise<ProbeResponse> {
     const { protocol, hostname, port, pathname } = this.url;
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const options = {
