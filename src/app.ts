@@ -205,7 +205,7 @@ async function bootstrap(config: Config, { store }: Database, clock: () => numbe
     clock,
     configs: new EnvironmentConfigs(),
     origin: { via: 'service', requestId: null },
-    keepsEvents: eventRetentionDays > 0,
+    eventRetentionDays,
   } as const;
   await ensureBootstrapApiToken(context, {
     token: bootstrapApiToken,
@@ -236,7 +236,7 @@ async function serve(start: Start, opened: Opened, signal: AbortSignal): Promise
   signal.throwIfAborted();
   const url = await listen(config, serving, threads);
   eventRetention.start();
-  if (context.keepsEvents) webhooks.start();
+  if (context.eventRetentionDays > 0) webhooks.start();
   return {
     url,
     metricsUrl: metrics?.server.url ?? null,
@@ -299,7 +299,7 @@ function watch(metrics: Metrics, { threads }: Start, { database }: Opened, parts
 /** Opens the other serving threads, which use the writer, the validator and the webhooks of this one. */
 async function openThreads(start: Start, { database, keyRing }: Opened, parts: Parts): Promise<void> {
   const { config, log, clock, thread, threads, observer, onReducedEvent } = start;
-  const { serving, propertyValidator, webhooks } = parts;
+  const { propertyValidator, webhooks } = parts;
   const message = {
     config: configMessage(config, keyRing.text),
     server: database.server,
@@ -315,7 +315,7 @@ async function openThreads(start: Start, { database, keyRing }: Opened, parts: P
     connectionRefused: (reason) => observer.connectionRefused(reason),
     databaseAvailable: () => observer.available(),
     wake: (endpoints) => {
-      if (serving.context.keepsEvents) webhooks.wake(endpoints);
+      if (config.eventRetentionDays > 0) webhooks.wake(endpoints);
     },
     connectWriter: () => database.connectWriter!(),
     validate: (...check) => propertyValidator.validate(...check),

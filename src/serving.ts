@@ -220,7 +220,7 @@ function contextOf({ config, thread, log, database, metrics, ...options }: Servi
     activity: thread.activity,
     signatures: SignatureQueue.of(config.threads),
     defaultGracePeriodSeconds: config.defaultGracePeriodSeconds,
-    keepsEvents: config.eventRetentionDays > 0,
+    eventRetentionDays: config.eventRetentionDays,
     publicUrl: config.publicUrl,
     allowsPrivateWebhooks: config.webhookAllowPrivate === 'on',
     onBackgroundError: logUnexpected(log, 'background write'),

@@ -12,7 +12,7 @@ export function commandContext(store: BatchingStore, { eventRetentionDays }: Con
     clock: Date.now,
     configs: new EnvironmentConfigs(),
     origin: { via: 'command_line', requestId: null },
-    keepsEvents: eventRetentionDays > 0,
+    eventRetentionDays,
   };
 }
 
@@ -29,7 +29,7 @@ export async function contextWithKeys(
     store,
     keyRing,
     defaultGracePeriodSeconds,
-    keepsEvents: eventRetentionDays > 0,
+    eventRetentionDays,
     allowsPrivateWebhooks: webhookAllowPrivate === 'on',
     via: 'command_line',
   });

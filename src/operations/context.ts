@@ -47,7 +47,7 @@ type ContextOptions = Pick<Context, 'store' | 'keyRing'> &
       | 'activity'
       | 'clock'
       | 'defaultGracePeriodSeconds'
-      | 'keepsEvents'
+      | 'eventRetentionDays'
       | 'publicUrl'
       | 'allowsPrivateWebhooks'
       | 'signatures'
@@ -63,7 +63,7 @@ export function createContext({
   store,
   via,
   clock = Date.now,
-  keepsEvents = true,
+  eventRetentionDays = Infinity,
   activity = new TenantActivity(),
   onBackgroundError = () => {},
   ...options
@@ -71,7 +71,7 @@ export function createContext({
   const configs = new EnvironmentConfigs(activity);
   return {
     defaultGracePeriodSeconds: 0,
-    keepsEvents,
+    eventRetentionDays,
     publicUrl: '',
     allowsPrivateWebhooks: false,
     signatures: new SignatureQueue(),
@@ -87,8 +87,8 @@ export function createContext({
     cpu: CpuQueue.create(activity),
     configs,
     lastUse: new LastUse(store, onBackgroundError),
-    usage: new Usage(store, keepsEvents, onBackgroundError),
-    timedOutSchemas: new TimedOutSchemas({ store, clock, configs, keepsEvents }, onBackgroundError),
+    usage: new Usage(store, eventRetentionDays > 0, onBackgroundError),
+    timedOutSchemas: new TimedOutSchemas({ store, clock, configs, eventRetentionDays }, onBackgroundError),
     violations: [],
     origin: { via, requestId: null },
   };

@@ -26,6 +26,6 @@ export async function lastEvents(
   return (await unlessBusy(events)) ?? none('The service is too busy to list them now.');
 }
 
-export function noEvents({ keepsEvents }: Context): Html {
-  return none(keepsEvents ? 'No events.' : 'This service records no events (UGS_EVENT_RETENTION_DAYS is 0).');
+export function noEvents({ eventRetentionDays }: Context): Html {
+  return none(eventRetentionDays > 0 ? 'No events.' : 'This service records no events (UGS_EVENT_RETENTION_DAYS is 0).');
 }

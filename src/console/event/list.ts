@@ -107,7 +107,7 @@ function emptyPage(
   { field }: Filter,
   texts: readonly string[],
 ): Html {
-  if (!context.keepsEvents || texts.length === 0) return noEvents(context);
+  if (context.eventRetentionDays === 0 || texts.length === 0) return noEvents(context);
   const hint = field === '' || field.includes('.') ? '' : ` ${MEMBER_HINT}`;
   const conditions = `these conditions: ${texts.join(', ')}`;
   return html`${none(

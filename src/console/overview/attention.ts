@@ -59,7 +59,7 @@ async function failure(call: PageCall, document: Document): Promise<Html | null>
   const endpoint = html`Webhook endpoint ${idLink(pathTo(...WEBHOOKS, id), id)}`;
   if (await isDisabledByService(call, document))
     return html`${badge('bad', 'disabled')} ${endpoint} failed, and was disabled ${time(updatedAt)}`;
-  if (!call.context.keepsEvents && parseWebhookEndpoint(document).enabled)
+  if (call.context.eventRetentionDays === 0 && parseWebhookEndpoint(document).enabled)
     return html`${NO_DELIVERIES} ${endpoint}: ${NO_EVENTS}`;
   const { failingSince } = await findHealth(call.context, call.caller, id, 1);
   return failingSince === null

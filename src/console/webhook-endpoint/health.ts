@@ -18,7 +18,7 @@ export async function healthText(
   { failingSince, lastDeliveredAt }: EndpointHealth,
 ): Promise<Html> {
   if (!parseWebhookEndpoint(document).enabled) return disabledText(call, document);
-  if (!call.context.keepsEvents) return html`${NO_DELIVERIES}: ${NO_EVENTS}`;
+  if (call.context.eventRetentionDays === 0) return html`${NO_DELIVERIES}: ${NO_EVENTS}`;
   if (failingSince !== null) return html`${badge('bad', 'failing')} since ${time(failingSince)}`;
   return lastDeliveredAt === null ? badge('neutral', 'enabled, nothing delivered') : badge('good', 'healthy');
 }

@@ -24,8 +24,8 @@ export interface EventContext {
   configs: EnvironmentConfigs;
   /** Origin of this request. */
   origin: Origin;
-  /** Whether changes are recorded as events. */
-  keepsEvents: boolean;
+  /** How long events are kept; 0: changes are not recorded as events. */
+  eventRetentionDays: number;
 }
 
 /** Creates an event; returns undefined if no events are kept. `id` identifies what changed. */
@@ -36,7 +36,7 @@ export async function newEvent(
   id: string,
   bucket?: Bucket,
 ): Promise<NewEvent | undefined> {
-  if (!context.keepsEvents) return undefined;
+  if (context.eventRetentionDays === 0) return undefined;
   const { store, clock, configs, origin } = context;
   const config = await configs.of(store, caller);
   const { workspaceId, environment } = caller;
