@@ -8,8 +8,6 @@ import sys
 import time
 from urllib.parse import quote, urlencode, urlsplit
 
-# UGS_EVENT_RETENTION_DAYS of the service, less a day.
-KEPT_SECONDS = (int(os.environ.get("UGS_EVENT_RETENTION_DAYS", "90")) - 1) * 86_400
 url = urlsplit(os.environ["SERVICE_URL"])
 connection = (http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection)(url.netloc)
 database = sqlite3.connect(sys.argv[1], timeout=600, isolation_level=None)
@@ -56,7 +54,7 @@ def store(user_group_id, document):
 
 def save(cursor):
     database.execute("delete from progress")
-    database.execute("insert into progress values (?, ?)", (cursor, time.time()))
+    database.execute("insert into progress values (?)", (cursor,))
 
 
 def copy_all():
@@ -109,13 +107,10 @@ def follow():
     """Applies a page in one transaction with its cursor. Returns whether it had events."""
     # Another run must not store an earlier state of a group after this one.
     database.execute("begin immediate")
-    progress = database.execute("select cursor, read_at from progress").fetchone()
+    progress = database.execute("select cursor from progress").fetchone()
     if progress is None:
         raise MustCopy("there is no copy yet")
-    cursor, read_at = progress
-    if time.time() - read_at > KEPT_SECONDS:
-        raise MustCopy("events may have been deleted that were not read")
-    feed, _ = page("/v1/events", order="oldest", limit=1000, cursor=cursor)
+    feed, _ = page("/v1/events", order="oldest", limit=1000, cursor=progress[0])
     for user_group_id in {id for event in feed["events"] for id in changed_ids(event)}:
         refresh(user_group_id)
     save(feed["next_cursor"])
@@ -124,7 +119,7 @@ def follow():
 
 
 database.execute("create table if not exists user_groups (id text primary key, document text not null)")
-database.execute("create table if not exists progress (cursor text not null, read_at real not null)")
+database.execute("create table if not exists progress (cursor text not null)")
 try:
     while follow():
         pass

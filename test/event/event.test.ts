@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DAY_MS, HOUR_MS } from '../../src/domain/instant.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { mapConcurrently, type TestRequest, type TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
@@ -378,6 +379,7 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     const first = await page(token, { order: 'oldest', type: 'user_group.deleted' });
     assert.deepEqual(first.json.events, []);
     await completeFeed(token);
+    using _ = service.stopClock();
     const start = await nextOfFeed(token);
     const end = await page(token, { order: 'oldest', cursor: start.json.next_cursor });
     assert.deepEqual(end.json, { success: 1, events: [], next_cursor: start.json.next_cursor });
@@ -510,6 +512,23 @@ describeOnEachDatabase('GET /v1/events', (database) => {
       const response = await page(token, query as unknown as Query);
       assertProblem(response, 'invalid_request');
       assert.match(response.json.detail, message);
+    }
+  });
+
+  it('refuses a cursor of the feed after a pause longer than the retention', async () => {
+    const { token } = await newWorkspace();
+    const read = (query: Partial<Query> = {}) => page(token, { order: 'oldest', ...query });
+    const { next_cursor: cursor } = (await read()).json;
+    try {
+      service.clockAheadMs = 89 * DAY_MS;
+      assert.equal((await read({ cursor })).status, 200);
+      service.clockAheadMs = 90 * DAY_MS + HOUR_MS;
+      const refused = await read({ cursor });
+      assertProblem(refused, 'invalid_request');
+      assert.match(refused.json.detail, /^cursor is older than the events that are kept, /);
+      assert.equal((await read({ cursor: (await read()).json.next_cursor })).status, 200);
+    } finally {
+      service.clockAheadMs = 0;
     }
   });
 

@@ -27,5 +27,7 @@ export async function lastEvents(
 }
 
 export function noEvents({ eventRetentionDays }: Context): Html {
-  return none(eventRetentionDays > 0 ? 'No events.' : 'This service records no events (UGS_EVENT_RETENTION_DAYS is 0).');
+  return none(
+    eventRetentionDays > 0 ? 'No events.' : 'This service records no events (UGS_EVENT_RETENTION_DAYS is 0).',
+  );
 }

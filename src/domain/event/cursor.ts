@@ -19,6 +19,11 @@ export interface EventList {
 /** The position after which a list continues. */
 export interface ListPosition extends EventPosition {
   place?: HistoryPlace;
+  /**
+   * When the feed was read, in hours since 1970: the cursor of an empty page changes at most once an hour. Absent in
+   * cursors of earlier versions.
+   */
+  readAtHour?: number;
 }
 
 /** Part of the history of a renamed user group that has the position: events with this id before `before`. */
@@ -32,19 +37,25 @@ interface HistoryPlace {
 /** Position before the first event. */
 export const START: EventPosition = { position: 0, eventId: '' };
 
-const POSITION = /^(\d{1,16}) ([\w-]*)(?: (\d{1,16}) (\d{1,16}) (\P{Cc}+))?$/u;
+const POSITION = /^(\d{1,16}) ([\w-]*?)(?:_h(\d{1,8}))?(?: (\d{1,16}) (\d{1,16}) (\P{Cc}+))?$/u;
 
-export function eventCursor(list: EventList, { position, eventId, place }: ListPosition): string {
+export function eventCursor(list: EventList, { position, eventId, place, readAtHour }: ListPosition): string {
+  // Part of the event id for earlier versions, which find the same events after it.
+  const hour = readAtHour === undefined ? '' : `_h${readAtHour}`;
   const more = place === undefined ? '' : ` ${place.before} ${place.lastRename} ${place.id}`;
-  return encodeCursor(eventListName(list), `${position} ${eventId}${more}`);
+  return encodeCursor(eventListName(list), `${position} ${eventId}${hour}${more}`);
 }
 
 /** The position that `eventCursor` encoded for this list; null for any other text. */
 export function eventCursorPosition(list: EventList, cursor: string): ListPosition | null {
   const parts = POSITION.exec(decodeCursor(eventListName(list), cursor) ?? '');
   if (parts === null) return null;
-  const [, position, eventId, before, lastRename, id] = parts;
-  const found = { position: Number(position), eventId: eventId! };
+  const [, position, eventId, hour, before, lastRename, id] = parts;
+  const found = {
+    position: Number(position),
+    eventId: eventId!,
+    ...(hour !== undefined && { readAtHour: Number(hour) }),
+  };
   if (id === undefined) return found;
   return { ...found, place: { id, before: Number(before), lastRename: Number(lastRename) } };
 }

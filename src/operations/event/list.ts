@@ -12,6 +12,7 @@ import type { EventTarget, EventType, StoredEvent } from '../../domain/event/eve
 import { compileEventFilter, type EventFilter } from '../../domain/event/filter.ts';
 import { eventJson } from '../../domain/event/json.ts';
 import { limits } from '../../domain/field.ts';
+import { DAY_MS, HOUR_MS } from '../../domain/instant.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { tenantOf } from '../../domain/tenant.ts';
 import { Problem } from '../../problem.ts';
@@ -48,15 +49,16 @@ const CLOCK_SKEW_MS = 600_000;
 
 /**
  * Lists events. The feed returns every event of the caller's workspace and environment exactly once, whatever
- * is committed meanwhile. Throws `invalid_request` for a cursor of another list, and for one of the feed that the
- * database has not reached.
+ * is committed meanwhile. Throws `invalid_request` for a cursor of another list, and for one of the feed that is older
+ * than the retention or that the database has not reached.
  */
 export async function listEvents(
-  { store, cpu }: Pick<Context, 'store' | 'cpu'>,
+  { store, cpu, clock, eventRetentionDays }: Pick<Context, 'store' | 'cpu' | 'clock' | 'eventRetentionDays'>,
   caller: Caller,
   { order, limit, cursor, type, target, filter = {} }: EventQuery,
 ): Promise<EventsPage> {
   const tenant = tenantOf(caller);
+  const now = clock();
   const list: EventList = { tenant, order, type: type ?? null, target: target ?? null, filter };
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   const isScanned = isFiltered || type !== undefined;
@@ -64,10 +66,11 @@ export async function listEvents(
   const page: EventsPage['events'] = [];
   const endAt = (position: ListPosition | null, isEnd: boolean): EventsPage => ({
     events: page,
-    nextCursor: nextCursor(list, position, isEnd),
+    nextCursor: nextCursor(list, position, isEnd, now),
   });
   let after =
     cursor === undefined ? null : (eventCursorPosition(list, cursor) ?? refuseCursor('order and filters'));
+  if (isExpired(after, eventRetentionDays, now)) throw cursorExpired();
   if (target !== undefined && CONTROL.test(target.id)) return endAt(after, true);
   let bytes = 0;
   for (let scans = 1; ; scans++) {
@@ -114,6 +117,19 @@ function readPage(store: BatchingStore, search: ListSearch): Promise<ListedEvent
     : store.read({ kind: 'listEvents', ...search });
 }
 
+/** Whether events that happened since the cursor was returned may have been deleted. */
+function isExpired(after: ListPosition | null, retentionDays: number, now: number): boolean {
+  if (after?.readAtHour === undefined || retentionDays === 0) return false;
+  return after.readAtHour * HOUR_MS < now - retentionDays * DAY_MS;
+}
+
+function cursorExpired(): Problem {
+  return new Problem(
+    'invalid_request',
+    'cursor is older than the events that are kept, so that some may have been deleted before you read them. Start without a cursor, and read again what you have copied.',
+  );
+}
+
 function cursorAhead(): Problem {
   return new Problem(
     'invalid_request',
@@ -121,7 +137,8 @@ function cursorAhead(): Problem {
   );
 }
 
-function nextCursor(list: EventList, last: ListPosition | null, isEnd: boolean): string | null {
-  if (list.order === 'newest' && isEnd) return null;
-  return eventCursor(list, last ?? START);
+function nextCursor(list: EventList, last: ListPosition | null, isEnd: boolean, now: number): string | null {
+  const position = last ?? START;
+  if (list.order === 'newest') return isEnd ? null : eventCursor(list, position);
+  return eventCursor(list, { ...position, readAtHour: Math.floor(now / HOUR_MS) });
 }
