@@ -10,6 +10,7 @@ import {
   type EventTarget,
   type EventType,
   type NewEvent,
+  newEventId,
 } from '../../src/domain/event/event.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import type { SealedSecret } from '../../src/domain/secret.ts';
@@ -24,6 +25,7 @@ import {
 import {
   type UserGroup,
   type UserGroupKey,
+  userGroupKey,
   type VersionTag,
   versionTag,
 } from '../../src/domain/user-group/user-group.ts';
@@ -373,6 +375,154 @@ describeOnEachDatabase('A store', (kind) => {
         last = next;
       }
       assert.deepEqual(paged, stored);
+    });
+  });
+
+  describe('isolates workspaces and environments:', () => {
+    const DAY = 7;
+    const NEXT_CLAIM = CHANGED_AT + 9;
+    let own: Tenant;
+    let others: Tenant[];
+    let ownDelivery: string;
+
+    const endpointOf = (tenant: Tenant) => ({ ...tenant, endpointId: 'crm' });
+
+    /** Stores rows that differ from those of other environments only in the environment. */
+    async function fill(tenant: Tenant): Promise<string> {
+      const event = eventOf(tenant, { type: 'user_group', id: 'a' }, 'user_group.updated', 0);
+      const eventId = newEventId(CREATED_AT);
+      await write({ kind: 'recordEvent', event: { ...event, eventId, endpoints: ['crm'] } });
+      const key = userGroupKey(tenant, 'a');
+      const rename = {
+        direction: 'from',
+        otherId: 'b',
+        position: 1,
+        eventId: `evt_${used++}`,
+        teamId: 1,
+      } as const;
+      await write({ kind: 'copyRenames', renames: [{ ...key, ...rename }] });
+      const count = { ...key, day: DAY, kind: 'resolves', integration: '', count: 1 } as const;
+      await write({ kind: 'addUsage', counts: [count] });
+      await write({ kind: 'putFigures', tenant, expected: null, countingUntil: 1, counted: null });
+      await write({ kind: 'setFailingSince', endpoint: endpointOf(tenant), since: 1 });
+      return eventId;
+    }
+
+    /** Returns everything that `fill` stores. */
+    async function storedOf(tenant: Tenant): Promise<object> {
+      const endpoint = endpointOf(tenant);
+      const page = { after: null, limit: 10, scanLimit: 10, maxBytes: 1_000 };
+      const feed = { tenant, target: null, order: 'newest', type: null } as const;
+      const deliveries = { endpoint, before: null, limit: 10 };
+      return {
+        events: (await read({ kind: 'listEvents', ...feed, ...page })).events,
+        rename: await read({ kind: 'findLastRename', key: userGroupKey(tenant, 'a'), before: 10 }),
+        usage: await read({ kind: 'listUsageOfDay', tenant, day: DAY, after: '', limit: 10 }),
+        figures: await read({ kind: 'findFigures', tenant }),
+        deliveries: await read({ kind: 'listDeliveries', ...deliveries, isFailed: false }),
+        failed: await read({ kind: 'listDeliveries', ...deliveries, isFailed: true }),
+        firstFailedAt: await read({ kind: 'findFirstFailedAt', endpoint }),
+        health: await read({ kind: 'findEndpointHealth', endpoint, atMost: 10 }),
+      };
+    }
+
+    beforeEach(async () => {
+      own = { workspaceId, environment: 'Customer' };
+      others = [
+        { workspaceId, environment: 'Testing' },
+        { workspaceId: workspaceId + 1, environment: 'Customer' },
+      ];
+      ownDelivery = await fill(own);
+      for (const other of others) await fill(other);
+    });
+
+    const MANY = 1_000;
+    const cancellation = (tenant: Tenant): Command<'cancelDeliveries'> => ({
+      kind: 'cancelDeliveries',
+      endpoint: endpointOf(tenant),
+      tag: null,
+      error: 'disabled',
+      limit: MANY,
+    });
+    const claim = (): Command<'claimDeliveries'> => ({
+      kind: 'claimDeliveries',
+      endpoint: endpointOf(own),
+      due: { from: 0, to: CHANGED_AT },
+      until: NEXT_CLAIM,
+      limit: MANY,
+    });
+    const changes: Record<string, () => Command> = {
+      'a deletion of old events': () => ({
+        kind: 'deleteOldEvents',
+        tenant: own,
+        before: CHANGED_AT + 1,
+        limit: MANY,
+      }),
+      'a deletion of old events and those of a clock that was ahead': () => ({
+        kind: 'deleteOldEvents',
+        tenant: own,
+        before: CHANGED_AT + 1,
+        now: CHANGED_AT + 1,
+        limit: MANY,
+      }),
+      'a deletion of old usage': () => ({
+        kind: 'deleteOldUsage',
+        tenant: own,
+        before: DAY + 1,
+        limit: MANY,
+      }),
+      'a deletion of old deliveries': () => ({
+        kind: 'deleteOldDeliveries',
+        endpoint: endpointOf(own),
+        before: CHANGED_AT,
+        limit: MANY,
+      }),
+      'a deletion of the deliveries of an endpoint': () => ({
+        kind: 'deleteDeliveries',
+        endpoint: endpointOf(own),
+        limit: MANY,
+      }),
+      'a cancellation of deliveries': () => cancellation(own),
+      'a claim of deliveries': claim,
+      'a retry of a delivery': () => ({
+        kind: 'retryDelivery',
+        endpoint: endpointOf(own),
+        eventId: ownDelivery,
+        now: CHANGED_AT + 1,
+      }),
+      'a success of an endpoint': () => ({ kind: 'setFailingSince', endpoint: endpointOf(own), since: null }),
+      'a start of counting': () => ({
+        kind: 'putFigures',
+        tenant: own,
+        expected: 1,
+        countingUntil: 2,
+        counted: null,
+      }),
+    };
+    for (const [what, command] of Object.entries(changes)) {
+      it(`${what} changes only rows of its own environment`, async () => {
+        const [before, ...unchanged] = await Promise.all([own, ...others].map(storedOf));
+        await write(command());
+        assert.notDeepEqual(await storedOf(own), before);
+        assert.deepEqual(await Promise.all(others.map(storedOf)), unchanged);
+      });
+    }
+
+    it('a claim returns only deliveries of its own endpoint', async () => {
+      const { deliveries } = await write(claim());
+      assert.deepEqual(
+        deliveries.map(({ eventId }) => eventId),
+        [ownDelivery],
+      );
+    });
+
+    it('a retry of failed deliveries counts only those of its own endpoint', async () => {
+      for (const tenant of [own, ...others]) await write(cancellation(tenant));
+      const unchanged = await Promise.all(others.map(storedOf));
+      const retry = { endpoint: endpointOf(own), after: '', now: CHANGED_AT, limit: MANY };
+      const retried = await write({ kind: 'retryFailedDeliveries', ...retry });
+      assert.deepEqual(retried, { retried: 1, hasMore: false });
+      assert.deepEqual(await Promise.all(others.map(storedOf)), unchanged);
     });
   });
 
