@@ -94,7 +94,7 @@ function documentApi<Body>(kind: DocumentKindApi<Body>) {
   const { definition, name, idParameter } = kind;
   const member = definition.kind;
   const members = `${member}s`;
-  const collection = `/v1/${members.replace('_', '-')}`;
+  const collection = `/v1/${members.replaceAll('_', '-')}`;
   const schema = titled(`${name}Document`, documentSchema(kind));
   return {
     kind,
