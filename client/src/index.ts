@@ -525,9 +525,9 @@ export class UserGroupClient {
   }
 
   /**
-   * Follows the feed of events, oldest first, until a call fails, and yields each page that has events. Store
-   * `next_cursor` after you have processed a page, and continue from it with `cursor`: then you miss no
-   * event. End the feed with `signal`.
+   * Follows the feed of events, oldest first, until a call fails, and yields each page that has another cursor: those
+   * with events, and one an hour without. Store `next_cursor` after you have processed a page, and continue from it
+   * with `cursor`: then you miss no event. End the feed with `signal`.
    */
   async *eventFeed(
     query: EventFeedQuery = {},
@@ -538,9 +538,9 @@ export class UserGroupClient {
     for (;;) {
       const page = await this.eventPage({ ...query, cursor, order: 'oldest' }, options);
       const next = page.next_cursor!;
-      if (page.events.length > 0) yield { events: page.events, next_cursor: next };
-      // With a type, a page without events is not necessarily the end.
-      else if (next === cursor) await sleep(intervalMs, options.signal);
+      if (next === cursor) await sleep(intervalMs, options.signal);
+      // Also without events: a stored cursor must not become older than the retention.
+      else yield { events: page.events, next_cursor: next };
       cursor = next;
     }
   }

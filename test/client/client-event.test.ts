@@ -63,6 +63,22 @@ describeOnEachDatabase('The client', (database) => {
     await assert.rejects(endless, /stopped/);
   });
 
+  it('yields a cursor once an hour although nothing happens', async () => {
+    let cursor: string | undefined;
+    for (let count = 1; count > 0; ) {
+      const page = await client.eventPage({ order: 'oldest', limit: 1_000, ...(cursor && { cursor }) });
+      cursor = page.next_cursor!;
+      count = page.events.length;
+    }
+    service.clockAheadMs = 3_600_000;
+    for await (const { events, next_cursor } of client.eventFeed({ cursor })) {
+      assert.deepEqual(events, []);
+      assert.notEqual(next_cursor, cursor);
+      break;
+    }
+    service.clockAheadMs = 0;
+  });
+
   it('returns values that are too large for an event as truncated', async () => {
     await client.update({ user_group_id: 'a', properties: { plan: 'gold', text: 'x'.repeat(20_000) } });
     const { events } = await client.eventPage({ target: { type: 'user_group', id: 'a' }, limit: 1 });
