@@ -44,7 +44,7 @@ const token: OpenAPIV3_1.ApiKeySecurityScheme = {
 };
 
 /**
- * Introspection accepts all of these, forward authentication only the first, and other calls the first two.
+ * Introspection accepts all of these, other calls the first two.
  */
 export const authentications = {
   token,
