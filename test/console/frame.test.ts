@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
+import { pages } from '../../src/console/routes.ts';
 import { dataSourceBody, schemaBody } from '../../src/domain/catalogue/catalogue-body.ts';
 import { integrationBody } from '../../src/domain/embed-token/embed-token.ts';
 import type { BodyType } from '../../src/domain/request-body.ts';
@@ -51,6 +52,15 @@ describeOnEachDatabase('The frame of the console', (database) => {
       for (const field of Object.keys(schema!.properties))
         assert.ok(controls.includes(field), `${path} ${field}`);
     }
+  });
+
+  it('links every page to every section of the console', async () => {
+    const links = elementsOf((await browser.get(`${LIST}/acme`)).text).map(
+      ({ attributes }) => attributes.href,
+    );
+    const paths = pages.filter(({ method }) => method === 'GET').map(({ path }) => `/console${path}`);
+    for (const section of new Set(paths.map((path) => path.split('/', 3).join('/'))))
+      assert.ok(links.includes(section), section);
   });
 
   it('links every page to the pages above it', async () => {
