@@ -113,10 +113,9 @@ export class Catalogue {
     return document && this.#parseDataSource(document);
   }
 
-  /** Whether a schema names the data source as its default. A new one has no number yet. */
-  hasDefault(providedId: string, dataSourceId?: number): boolean {
-    const references: Reference[] = [providedId];
-    if (dataSourceId !== undefined) references.push(dataSourceId, String(dataSourceId));
+  /** Whether a schema names the data source as its default. */
+  hasDefault(providedId: string, dataSourceId: number): boolean {
+    const references: Reference[] = [providedId, dataSourceId, String(dataSourceId)];
     return this.#defaults.some(([, reference]) => references.includes(reference));
   }
 

@@ -20,7 +20,7 @@ import { tenantName } from '../../domain/tenant.ts';
 import { Problem } from '../../problem.ts';
 import type { Context } from '../context.ts';
 import { type DocumentContext, putDocument, type StoredDocument } from '../document/document.ts';
-import type { EnvironmentConfig } from '../document/environment-config.ts';
+import { atCurrentConfig, type EnvironmentConfig } from '../document/environment-config.ts';
 import { leaseId } from '../machinery/id-lease.ts';
 import { countDefaultUse, refuseIfUsed } from './use.ts';
 
@@ -39,19 +39,20 @@ export async function putSchema(
   force: boolean,
 ): Promise<StoredDocument> {
   const body = schemaText(sent);
-  const hasDefault = (sent.default_data_source ?? null) !== null;
+  const { store, configs } = context;
+  const { default_data_source: reference = null } = sent;
   const replacement = async (stored: Document | null, reader: Caller) => {
-    if (hasDefault) {
-      const config = await context.configs.of(context.store, reader);
-      refuseLargeDefaults(config, { kind: 'schema', id, body });
-      return { body, config };
-    }
+    if (reference !== null)
+      return withDefaults(await configs.of(store, reader), { kind: 'schema', id, body });
     if (!force && stored !== null && storedSchema(stored).default_data_source !== null)
       refuseIfUsed(await countDefaultUse(context, reader, id), 'the default of this schema');
     return { body };
   };
-  const put = () => putDocument(context, caller, schemaDefinition, id, replacement, precondition);
-  return hasDefault ? alone(context, caller, put) : put();
+  const put = (reader: Caller) =>
+    putDocument(context, reader, schemaDefinition, id, replacement, precondition);
+  const { catalogue } = await configs.of(store, caller);
+  const mayGrow = reference !== null && reference !== catalogue.defaultOf(id);
+  return mayGrow ? alone(context, caller, put) : put(caller);
 }
 
 export function schemaText({ name, default_data_source = null }: SchemaBody): JsonText {
@@ -69,18 +70,24 @@ export async function putDataSource(
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
   const { store, configs } = context;
+  const newNumber = () => leaseId(store, 'data_source_id');
+  const config = await configs.of(store, caller);
+  const known = config.ofKind('data_source').get(id) ?? null;
+  const unused = known === null ? await newNumber() : null;
+  const numberFor = async (stored: Document | null) =>
+    stored === null ? (unused ?? (await newNumber())) : readDataSourceId(stored);
   const replacement = async (stored: Document | null, reader: Caller) => {
-    const number = stored === null ? await leaseId(store, 'data_source_id') : readDataSourceId(stored);
+    const number = await numberFor(stored);
     const body = dataSourceText(sent, number);
-    const config = await configs.of(store, reader);
-    if (!config.catalogue.hasDefault(id, number)) return { body };
-    refuseLargeDefaults(config, { kind: 'data_source', id, body });
-    return { body, config };
+    const current = await configs.of(store, reader);
+    if (!current.catalogue.hasDefault(id, number)) return { body };
+    return withDefaults(current, { kind: 'data_source', id, body });
   };
-  const put = () => putDocument(context, caller, dataSourceDefinition, id, replacement, precondition);
-  const { catalogue } = await configs.of(store, caller);
-  const isDefault = catalogue.hasDefault(id, catalogue.find(id)?.dataSourceId);
-  return isDefault ? alone(context, caller, put) : put();
+  const put = (reader: Caller) =>
+    putDocument(context, reader, dataSourceDefinition, id, replacement, precondition);
+  const number = await numberFor(known);
+  const isLonger = known === null || dataSourceText(sent, number).length > known.body.length;
+  return isLonger && config.catalogue.hasDefault(id, number) ? alone(context, caller, put) : put(caller);
 }
 
 /**
@@ -90,9 +97,11 @@ export async function putDataSource(
 function alone<Result>(
   { store, catalogueMutex }: CatalogueContext,
   caller: Caller,
-  change: () => Promise<Result>,
+  change: (reader: Caller) => Promise<Result>,
 ): Promise<Result> {
-  return catalogueMutex.runExclusive(tenantName(caller), store, change);
+  return catalogueMutex.runExclusive(tenantName(caller), store, async () =>
+    change(await atCurrentConfig(store, caller)),
+  );
 }
 
 export function dataSourceText(
@@ -126,23 +135,26 @@ export function refuseLargeResolution({ bytes }: EffectiveMapping): void {
   if (bytes > MAX_RESOLVED_BYTES) throw resolutionTooLarge('The data sources of this user group', bytes);
 }
 
-function refuseLargeDefaults(config: EnvironmentConfig, changed: CatalogueDocument): void {
+/** Returns the document to store, with the configuration if it makes the default data sources larger. */
+function withDefaults(config: EnvironmentConfig, changed: CatalogueDocument) {
+  const { body } = changed;
   const others = config.documents.filter(({ kind, id }) => kind !== changed.kind || id !== changed.id);
-  refuseLargeCatalogue(config, [...others, changed]);
+  return refuseLargeCatalogue(config, [...others, changed]) ? { body, config } : { body };
 }
 
 /**
- * Throws `limit_reached` if the default data sources become too large. They are part of every resolution:
- * refusing the change shows the error to the administrator instead of the viewers.
+ * Returns whether the default data sources become larger; throws `limit_reached` if they become too large. They
+ * are part of every resolution: refusing the change shows the error to the administrator instead of the viewers.
  */
 export function refuseLargeCatalogue(
   config: EnvironmentConfig,
   documents: Iterable<CatalogueDocument>,
-): void {
+): boolean {
   const bytes = new Catalogue(documents).defaultBytes;
   const grows = bytes > config.catalogue.defaultBytes;
   if (grows && bytes > MAX_RESOLVED_BYTES)
     throw resolutionTooLarge('The default data sources of all schemas', bytes);
+  return grows;
 }
 
 function resolutionTooLarge(what: string, bytes: number): Problem {
