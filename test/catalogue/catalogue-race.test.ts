@@ -3,13 +3,17 @@
 import assert from 'node:assert/strict';
 import { beforeEach, it } from 'node:test';
 import { dataSourceBody, schemaBody } from '../../src/domain/catalogue/catalogue-body.ts';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { digestOfApiToken } from '../../src/domain/token.ts';
 import { authenticate } from '../../src/operations/api-token/authenticate.ts';
 import { putDataSource, putSchema } from '../../src/operations/catalogue/catalogue.ts';
 import { deleteSchema } from '../../src/operations/catalogue/use.ts';
 import type { Context } from '../../src/operations/context.ts';
+import { EnvironmentConfigs } from '../../src/operations/document/environment-config.ts';
+import { mintEmbedToken } from '../../src/operations/embed-token/embed-token.ts';
 import { renameUserGroup } from '../../src/operations/user-group/rename.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
+import { integrations } from '../support/embed-token/site.ts';
 import { intercept } from '../support/intercept.ts';
 import { TestService } from '../support/service.ts';
 
@@ -120,5 +124,31 @@ describeOnEachDatabase('A change of the catalogue', (database) => {
     assert.equal((await service.resolve(viewer, { token })).json.data_sources['40'].provided_id, 'a');
     const other = await createGroup('old', { 40: 'a' });
     assert.deepEqual((await service.resolve(other, { token })).json.data_sources, {});
+  });
+
+  it('by a rename does not lead another group with the earlier id to a reserved data source', async () => {
+    await call('PUT', 'schemas/40', { name: 'S' });
+    await call('PUT', 'data-sources/a', { ...SOURCE, user_group_id: 'old' });
+    const claims = { id: { field: 'team_id' }, source: { mapping: '40' } };
+    await call('PUT', 'integrations/tool', { ...integrations.metabase, claims });
+    const teamIdOf = async (id: string) => (await call('GET', `user-groups/${id}`)).json.user_group.team_id;
+    await createGroup('old', { 40: 'a' });
+    const teamId = await teamIdOf('old');
+    const caller = await currentCaller();
+    const { context } = service.app;
+    const configs = new EnvironmentConfigs();
+    const of = async (...args: Parameters<EnvironmentConfigs['of']>) => {
+      const config = await context.configs.of(...args);
+      await call('POST', 'user-groups/old/rename', { user_group_id: 'new' });
+      await createGroup('old', { 40: 'a' });
+      return config;
+    };
+    const interruptedContext = { ...context, configs: Object.assign(configs, { of }) };
+    const body = { integration: 'tool', group: { userGroupId: 'old' }, viewer: null, narrow: null };
+    const resource = '{"dashboard":7}' as JsonText;
+    const { token: minted } = await mintEmbedToken(interruptedContext, caller, { ...body, resource });
+    const payload = JSON.parse(Buffer.from(minted.reveal().split('.')[1]!, 'base64url').toString());
+    assert.deepEqual(payload.params, { id: teamId, source: 'a' });
+    assert.notEqual(await teamIdOf('old'), teamId);
   });
 });

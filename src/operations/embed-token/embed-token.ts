@@ -72,9 +72,14 @@ export async function mintEmbedToken(
   caller: Caller,
   { integration: id, group, narrow, ...more }: EmbedTokenBody,
 ): Promise<EmbedToken> {
+  // Read before the configuration: one from before a rename may reserve data sources for an id that another group has
+  // by now.
+  const viewed = findViewed(context, caller, group);
+  // An unknown integration is reported first.
+  viewed.catch(() => {});
   const config = await context.configs.of(context.store, caller);
   const found = findIntegration(config, id);
-  const { userGroup: stored, until } = await findViewed(context, caller, group);
+  const { userGroup: stored, until } = await viewed;
   const userGroup =
     narrow === null ? stored : narrowed(stored, narrow, propertiesInTokens(found.integration));
   const token = await signEmbedToken(context, caller, { config, found, userGroup, narrow, until, ...more });

@@ -128,9 +128,9 @@ export async function mintTestToken(
   caller: Caller,
   body: { integration: string; userGroupId: string; resource: JsonText | null },
 ): Promise<TestToken> {
+  const userGroup = await findViewable(context, caller, body.userGroupId);
   const config = await context.configs.of(context.store, caller);
   const found = findIntegration(config, body.integration);
-  const userGroup = await findViewable(context, caller, body.userGroupId);
   const until = context.clock() + TEST_TOKEN_MS;
   const content = { config, found, userGroup, ...ALL, resource: body.resource, until };
   const minted = await signEmbedToken(context, caller, content);
