@@ -200,12 +200,12 @@ async function prepareCall(
   }
   const incoming = { endpoint, context: guessed, request, digest, guess, hasSmallBody: isSmall };
   const prefetch = options.prefetcher.start(incoming);
-  const caller = await authorize(incoming, options.limit, reply, prefetch);
-  const { workspaceId } = caller;
+  const authorized = await authorize(incoming, options.limit, reply, prefetch);
+  const { workspaceId } = authorized;
   const authenticated = ofTenant(guessed, workspaceId);
   const query = endpoint.query.read(request.url);
   if (endpoint.body.isRequired) checkMediaType(raw, endpoint.mediaTypes);
-  const wasComplete = raw.complete;
+  const awaitedSince = raw.complete ? null : performance.now();
   // Not `using`, which would cost every request as much as reading a header.
   const reservation = prefetch.receiving === null ? options.bodies.open(workspaceId) : null;
   try {
@@ -216,7 +216,10 @@ async function prepareCall(
     checkReceived(endpoint, request, received.bytes);
     // Restarts the deadlines: time that the client spent sending the body does not count against the
     // database.
-    const context = wasComplete ? authenticated : requestContext(options.context, request, workspaceId);
+    const context =
+      awaitedSince === null ? authenticated : requestContext(options.context, request, workspaceId);
+    const isLate = awaitedSince !== null && isLateBody(awaitedSince);
+    const caller = isLate ? await authenticate(context, digest) : authorized;
     const parsed = parseBody(endpoint, received, context.cpu);
     const body = parsed instanceof Promise ? await parsed : parsed;
     if (reservation !== null) freeBytes(received.bytes);
@@ -225,6 +228,14 @@ async function prepareCall(
   } finally {
     reservation?.[Symbol.dispose]();
   }
+}
+
+/**
+ * Whether a client has sent the rest of a body so slowly that the API token has to be looked up again: it may have been
+ * revoked for longer than a request takes. `since`: when the API token was looked up (`performance.now()`).
+ */
+export function isLateBody(since: number): boolean {
+  return performance.now() - since > LAST_QUERY_AFTER_MS;
 }
 
 async function authorize(

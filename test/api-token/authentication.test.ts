@@ -7,7 +7,7 @@ import { afterEach, before, describe, it } from 'node:test';
 import { digestToken, mintApiToken } from '../../src/domain/token.ts';
 import { describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';
 import { CALLS_WITH_BODY, type TestRequest, type TestResponse } from '../support/http.ts';
-import { exchangeOne } from '../support/raw-connection.ts';
+import { exchangeLate, exchangeOne } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
 const ORIGIN = 'https://dashboards.example.com';
@@ -149,6 +149,21 @@ describeOnEachDatabase('authentication', (database) => {
     }
     assert.equal(await status(service.token), 200);
   });
+
+  for (const [size, padding] of [
+    ['small', 0],
+    ['large', 32_768],
+  ] as const) {
+    it(`rejects a request whose ${size} body arrives long after its API token was revoked`, async () => {
+      const { id, token } = await service.apiToken();
+      const head = ['POST /v1/user-groups HTTP/1.1', `Authorization: Token ${token}`];
+      const body = JSON.stringify({ user_group_id: `late-${size}`, name: 'Late' }) + ' '.repeat(padding);
+      const revoke = () => service.revokeApiToken(id);
+      const { status, json } = await exchangeLate(service, { head, body }, revoke);
+      assert.deepEqual([status, json.code], [401, 'unauthenticated']);
+      assert.equal((await service.get({ user_group_id: `late-${size}` })).status, 404);
+    });
+  }
 
   it('rejects two Authorization headers with 400, even if both are valid', async () => {
     const one = `Token ${service.token}`;

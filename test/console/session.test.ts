@@ -8,6 +8,7 @@ import { checkMarkup, unescaped } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { textOfElement } from '../support/html.ts';
 import { send, type TestResponse } from '../support/http.ts';
+import { exchangeLate } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
 const HOUR_MS = 3_600_000;
@@ -246,6 +247,25 @@ describeOnEachDatabase('A session of the console', (database) => {
     service.clockAheadMs = -HOUR_MS;
     assert.ok(!(await isSignedIn(session)));
     service.clockAheadMs = 0;
+  });
+
+  it('changes nothing if its API token was revoked long before the end of a form arrives', async () => {
+    await service.get({ user_group_id: 'slow', name: 'Slow' });
+    const { id, token } = await service.apiToken();
+    const session = await newSession(token);
+    const head = [
+      'POST /console/user-groups/slow/rename HTTP/1.1',
+      `Cookie: ${session.cookie}`,
+      `Origin: ${service.url}`,
+      'Content-Type: application/x-www-form-urlencoded',
+    ];
+    const fields = { csrf: await csrfTokenOf(session), user_group_id: 'renamed' };
+    const body = new URLSearchParams(fields).toString();
+    const { status, text } = await exchangeLate(service, { head, body }, () => service.revokeApiToken(id));
+    assert.equal(status, 401);
+    assert.match(text, /Your session has ended, so nothing was done/);
+    assert.doesNotMatch(text, /Signed in with/);
+    assert.equal((await service.get({ user_group_id: 'slow' })).status, 200);
   });
 
   it('ends with its API token, at the next click', async () => {

@@ -100,6 +100,31 @@ export async function exchangeOne({ url }: { url: string }, ...bytes: Bytes[]): 
   return answers[0]!;
 }
 
+/** Time that a body takes to arrive: longer than the request may take afterwards. */
+const LATE_MS = 2_000;
+
+/** Sends a request whose body arrives late. Runs `meanwhile` before the rest of the body is sent. */
+export async function exchangeLate(
+  { url }: { url: string },
+  { head, body }: { head: readonly string[]; body: string },
+  meanwhile: () => Promise<unknown>,
+): Promise<TestResponse> {
+  const lines = [
+    ...head,
+    `Host: ${new URL(url).host}`,
+    `Content-Length: ${body.length}`,
+    'Connection: close',
+  ];
+  const connection = await RawConnection.open(url);
+  connection.write(`${lines.join('\r\n')}\r\n\r\n${body.slice(0, 1)}`);
+  await sleep(LATE_MS);
+  await meanwhile();
+  connection.write(body.slice(1));
+  const { answers } = await connection.finish();
+  assert.equal(answers.length, 1);
+  return answers[0]!;
+}
+
 /** Parses the complete responses; `rest` is the remaining text. */
 export function readAnswers(received: string): Omit<Exchange, 'isEnded'> {
   const answers: TestResponse[] = [];

@@ -73,7 +73,8 @@ function costInPages({ size, entries }: Form): number {
 /** Asks a person without a session to sign in, and keeps what was typed. */
 export async function continueForm(exchange: Exchange): Promise<Response> {
   const { options, request, reply } = exchange;
-  const form = await receiveForm(options, request, UNKNOWN_TENANT, MAX_KEPT_BYTES);
+  exchange.received ??= receiveForm(options, request, UNKNOWN_TENANT, MAX_KEPT_BYTES);
+  const form = await exchange.received;
   options.publicLimit?.countPage(request.raw, costInPages(form));
   if (form.has(API_TOKEN)) return signInAgain(exchange, form);
   // A large form is not read and encrypted in one turn of the event loop.

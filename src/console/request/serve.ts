@@ -3,7 +3,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { digestOfApiToken } from '../../domain/token.ts';
-import { acceptCaller } from '../../http/endpoint.ts';
+import { acceptCaller, isLateBody } from '../../http/endpoint.ts';
 import { httpStatus, isUnavailable, toProblem } from '../../http/response/problem.ts';
 import { authenticate, Unauthenticated } from '../../operations/api-token/authenticate.ts';
 import { CursorOfAnotherList } from '../../operations/list-cursor.ts';
@@ -52,7 +52,8 @@ async function serve(exchange: Exchange): Promise<Response> {
   try {
     if (!options.context.store.admits(accessOf(page))) throw overloaded;
     const signedIn = await findSignedIn(options, request, reply);
-    if (signedIn !== null) return await respond(exchange, signedIn);
+    const current = signedIn && (await receive(exchange, signedIn));
+    if (current !== null) return await respond(exchange, current);
   } catch (error) {
     if (page.onRejection !== undefined && isTransient(error)) await keepForm(exchange).catch(() => {});
     throw error;
@@ -82,16 +83,25 @@ async function findSignedIn(
   } catch (error) {
     if (!(error instanceof Unauthenticated)) throw error;
     frames.delete(session);
+    request.frame = null;
     endSession({ context, request, reply });
     return null;
   }
 }
 
-async function respond(exchange: Exchange, signedIn: SignedIn): Promise<Response> {
-  const { options, page, request } = exchange;
+/** Receives the form. Returns null if the API token has become invalid while the form was being sent. */
+async function receive(exchange: Exchange, signedIn: SignedIn): Promise<SignedIn | null> {
+  const { options, request, reply } = exchange;
   admit(exchange, signedIn);
-  if (request.method === 'POST')
-    exchange.received = receiveForm(options, request, signedIn.caller.workspaceId);
+  if (request.method !== 'POST') return signedIn;
+  const since = performance.now();
+  exchange.received = receiveForm(options, request, signedIn.caller.workspaceId);
+  await exchange.received;
+  return isLateBody(since) ? findSignedIn(options, request, reply) : signedIn;
+}
+
+async function respond(exchange: Exchange, signedIn: SignedIn): Promise<Response> {
+  const { page, request } = exchange;
   const form = (await exchange.received) ?? Form.empty;
   if (form.has(KEPT_FORM) && isFromThisSite(request)) return resumeForm(exchange, signedIn, form);
   const call = preparePageCall(exchange, signedIn, form);
