@@ -29,6 +29,7 @@ import {
   type VersionTag,
   versionTag,
 } from '../../src/domain/user-group/user-group.ts';
+import type { FinishedAttempt } from '../../src/domain/webhook-endpoint/delivery.ts';
 import { BatchingStore } from '../../src/store/batching-store.ts';
 import {
   CONFIG_PAGE,
@@ -381,6 +382,7 @@ describeOnEachDatabase('A store', (kind) => {
   describe('isolates workspaces and environments:', () => {
     const DAY = 7;
     const NEXT_CLAIM = CHANGED_AT + 9;
+    const TARGET = { type: 'user_group', id: 'a' } as const;
     let own: Tenant;
     let others: Tenant[];
     let ownDelivery: string;
@@ -389,7 +391,7 @@ describeOnEachDatabase('A store', (kind) => {
 
     /** Stores rows that differ from those of other environments only in the environment. */
     async function fill(tenant: Tenant): Promise<string> {
-      const event = eventOf(tenant, { type: 'user_group', id: 'a' }, 'user_group.updated', 0);
+      const event = eventOf(tenant, TARGET, 'user_group.updated', 0);
       const eventId = newEventId(CREATED_AT);
       await write({ kind: 'recordEvent', event: { ...event, eventId, endpoints: ['crm'] } });
       const key = userGroupKey(tenant, 'a');
@@ -451,6 +453,16 @@ describeOnEachDatabase('A store', (kind) => {
       until: NEXT_CLAIM,
       limit: MANY,
     });
+    const success = (): FinishedAttempt => ({
+      key: { ...endpointOf(own), bucket: bucketOfTarget(own, TARGET), eventId: ownDelivery },
+      claimedUntil: CHANGED_AT,
+      state: 'delivered',
+      nextAttemptAt: null,
+      attemptedAt: CHANGED_AT,
+      responseStatus: 204,
+      error: null,
+      attemptLog: '[]',
+    });
     const changes: Record<string, () => Command> = {
       'a deletion of old events': () => ({
         kind: 'deleteOldEvents',
@@ -484,6 +496,7 @@ describeOnEachDatabase('A store', (kind) => {
       }),
       'a cancellation of deliveries': () => cancellation(own),
       'a claim of deliveries': claim,
+      'an attempt of a delivery': () => ({ kind: 'finishAttempts', attempts: [success()] }),
       'a retry of a delivery': () => ({
         kind: 'retryDelivery',
         endpoint: endpointOf(own),
@@ -514,6 +527,15 @@ describeOnEachDatabase('A store', (kind) => {
         deliveries.map(({ eventId }) => eventId),
         [ownDelivery],
       );
+    });
+
+    it('a limit of documents counts only those of its own environment', async () => {
+      for (const tenant of [...others, own]) {
+        const key = { ...tenant, kind: 'schema', id: 'a' } as const;
+        const document = { key, body: '{}' as JsonText, limit: { documents: 1, bytes: 3 }, now: CHANGED_AT };
+        const result = await write({ kind: 'putDocument', ...document });
+        assert.equal(typeof result, 'object', String(result));
+      }
     });
 
     it('a retry of failed deliveries counts only those of its own endpoint', async () => {
