@@ -21,19 +21,24 @@ const MAX_ENTRIES = 100;
 describe('markup in the console', () => {
   const service = TestService.of(sqlite);
   let browser: ConsoleBrowser;
+  let admin: string;
   before(async () => {
     const { token } = await service.apiToken({ permission: 'read-write', name: markup[0]! });
     browser = await ConsoleBrowser.signIn(service, token);
-    const admin = await service.apiToken({ permission: 'admin' });
+    admin = (await service.apiToken({ permission: 'admin' })).token;
     for (const [index, id] of joined(markup).entries()) {
       const settings = { audience: id };
       const claims = { [id]: { field: 'name' } };
       const body = index % 2 === 0 ? { type: 'jwt', settings, claims } : { type: 'jwt', settings };
-      const path = `/v1/integrations/${encodeURIComponent(id)}`;
-      const { status, text } = await service.call('PUT', path, body, { token: admin.token });
-      assert.equal(status, 201, text);
+      await putIntegration(id, body);
     }
   });
+
+  async function putIntegration(id: string, body: object): Promise<void> {
+    const path = `/v1/integrations/${encodeURIComponent(id)}`;
+    const { status, text } = await service.call('PUT', path, body, { token: admin });
+    assert.equal(status, 201, text);
+  }
 
   function pathOf(id: string, action = ''): string {
     return `${LIST}/${encodeURIComponent(id)}${action && '/'}${action}`;
@@ -66,11 +71,16 @@ describe('markup in the console', () => {
     const page = await checkedPage(path);
     const shown = elementsOf(page.text).filter(({ name }) => name === 'code');
     assert(shown.some(({ text }) => text.includes(`"sub": ${JSON.stringify(id)}`)));
-    const [csrf] = elementsOf(page.text).filter(({ attributes }) => attributes.name === 'csrf');
     const [integration = ''] = joined(markup);
-    const minted = await browser.post(path, { csrf: csrf!.attributes.value!, integration });
+    const minted = await mint(page, path, integration);
     assert.equal(minted.status, 200, minted.text);
     checkMarkup(minted);
+  }
+
+  /** Mints a token on the page, which has a form for each integration. */
+  async function mint({ text }: TestResponse, path: string, integration: string): Promise<TestResponse> {
+    const [csrf] = elementsOf(text).filter(({ attributes }) => attributes.name === 'csrf');
+    return browser.post(path, { csrf: csrf!.attributes.value!, integration });
   }
 
   /** Submits the edit form unchanged, and returns the review. */
@@ -152,6 +162,45 @@ describe('markup in the console', () => {
       await checkedPage(`/console/events?${new URLSearchParams(filter)}`);
       for (const path of [LIST, '/console/events'])
         await checkedPage(`${path}?${new URLSearchParams({ cursor: text })}`);
+    }
+  });
+
+  it('shows the catalogue and the name of the workspace as text', async () => {
+    const [workspaceName] = markup;
+    const { token } = await service.apiToken({ permission: 'admin', workspaceName: workspaceName! });
+    const person = await ConsoleBrowser.signIn(service, token);
+    const paths = ['/catalogue', '/catalogue/schemas', '/catalogue/data-sources'];
+    for (const [index, text] of joined(markup).entries()) {
+      const schema = { name: text, default_data_source: text };
+      const dataSource = { schema_id: text, name: text, attributes: { [text]: text }, user_group_id: text };
+      const bodies = {
+        schemas: schema,
+        'data-sources': index % 2 === 0 ? dataSource : { ...dataSource, user_group_id: null },
+      };
+      for (const [kind, body] of Object.entries(bodies)) {
+        const path = `/${kind}/${encodeURIComponent(text)}`;
+        const { status, text: problem } = await service.call('PUT', `/v1${path}`, body, { token });
+        assert.equal(status, 201, problem);
+        for (const action of ['', '/edit']) paths.push(`/catalogue${path}${action}`);
+      }
+    }
+    await mapConcurrently(paths, async (path) => {
+      const page = await person.get(`/console${path}`);
+      assert.equal(page.status, 200, path);
+      checkMarkup(page);
+    });
+  });
+
+  it('shows the names of properties that a user group lacks as text', async () => {
+    await create('lacking', 'Acme');
+    const path = pathOf('lacking', 'view-as');
+    for (const [index, property] of joined(markup).entries()) {
+      const integration = `lacks ${index}`;
+      const settings = { audience: 'a', properties: [property] };
+      await putIntegration(integration, { type: 'jwt', settings, claims: { x: { property } } });
+      const refused = await mint(await checkedPage(path), path, integration);
+      assert.equal(refused.status, 422, refused.text);
+      checkMarkup(refused);
     }
   });
 
