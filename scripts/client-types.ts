@@ -12,7 +12,7 @@ const SCHEMAS = 'client/src/schemas.ts';
 /** Schemas of the description that the client reads or sends. */
 const NAMES = [
   'UserGroupRequest',
-  'NewApiToken',
+  'ApiTokenRequest',
   'TokenRotation',
   'CatalogueSchema',
   'DataSource',

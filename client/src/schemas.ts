@@ -14,7 +14,7 @@ export interface Schemas {
     /** Properties of the user group, which dashboards read as variables. At most 64 KiB and 16 levels. */
     properties?: { readonly [name: string]: JsonValue | undefined } | null | undefined;
   };
-  NewApiToken: {
+  ApiTokenRequest: {
     /** Tells people what the API token is for. Need not be unique. */
     name: string;
     /** What the API token permits. */

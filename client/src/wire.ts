@@ -212,7 +212,7 @@ export interface StoredUserGroup<P extends object = Properties>
 /** `admin` allows everything in its workspace and environment. */
 export type Permission = ApiToken['permission'];
 
-export type NewApiToken = Schemas['NewApiToken'];
+export type NewApiToken = Schemas['ApiTokenRequest'];
 
 /** An API token without its text. Times are RFC 3339, UTC. */
 export type ApiToken = Schemas['StoredApiToken']['api_token'];

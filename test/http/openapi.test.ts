@@ -167,6 +167,14 @@ describe('The description of the API', () => {
     assert.deepEqual(names, [...new Set(names)]);
   });
 
+  it('names no schema like the constructor of another, which generators for Go declare', () => {
+    const names = Object.keys(description.schemas);
+    assert.deepEqual(
+      names.filter((name) => names.includes(name.replace(/^New/, '')) && name.startsWith('New')),
+      [],
+    );
+  });
+
   it('does not mention further members of a form, which generators refuse', () => {
     const { properties, additionalProperties } = description.schemas.TokenIntrospection!;
     assert.deepEqual(Object.keys(properties!), ['token', 'token_type_hint']);

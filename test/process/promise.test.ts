@@ -53,8 +53,8 @@ const BREAKING: [name: string, fault: RegExp, mutant: Mutant][] = [
   ],
   [
     'a field of a request',
-    /`name` of `NewApiToken` was removed/,
-    (api) => delete schema(api, 'NewApiToken').properties.name,
+    /`name` of `ApiTokenRequest` was removed/,
+    (api) => delete schema(api, 'ApiTokenRequest').properties.name,
   ],
   [
     'a field of a response',

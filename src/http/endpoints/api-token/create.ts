@@ -10,7 +10,7 @@ import { successBody } from '../../json.ts';
 import { apiTokenJson, example, IssuedApiToken, permissionSchema } from './representation.ts';
 
 export const newApiTokenBody = bodyType({
-  name: 'NewApiToken',
+  name: 'ApiTokenRequest',
   fields: {
     name: { ...field.name, description: 'Tells people what the API token is for. Need not be unique.' },
     permission: permissionSchema,
