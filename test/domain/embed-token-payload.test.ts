@@ -14,6 +14,7 @@ import {
   refuseReserved,
   selectResource,
 } from '../../src/domain/embed-token/embed-token.ts';
+import { MAX_RESOURCES } from '../../src/domain/embed-token/embed-token-type.ts';
 import { GroupValues } from '../../src/domain/embed-token/template.ts';
 import type { Integration } from '../../src/domain/integration.ts';
 import { jsonText } from '../../src/domain/json/json-tree.ts';
@@ -345,7 +346,8 @@ describe('The resource of a token', () => {
     assert.equal(selectResource(metabase, null, withBoards([{ dashboard: 7 }])), '{"dashboard":7}');
     for (const boards of [undefined, null, [], {}, [{ dashboard: 7 }, null], ''])
       assert.equal(problemOf(() => allowedResources(metabase, withBoards(boards))).code, 'claim_missing');
-    const many = Array.from({ length: 101 }, (_, dashboard) => ({ dashboard }));
+    const many = Array.from({ length: MAX_RESOURCES + 1 }, (_, index) => ({ dashboard: index + 1 }));
+    assert.equal(allowedResources(metabase, withBoards(many.slice(1))).length, MAX_RESOURCES);
     for (const boards of [
       '7',
       7,
