@@ -3,11 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { connect } from 'node:http2';
 import { before, describe, it } from 'node:test';
 import { ForwardAuthSite, forwardingProxies, type Received } from '../support/client-matrix/forward-auth.ts';
 import { sqlite } from '../support/database.ts';
 import { EmbedSite } from '../support/embed-token/site.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 import { suiteStack } from '../support/suite.ts';
 
 const names = ['X-User-Group-Id', 'X-User-Group-Name', 'X-User-Group-Data-Source-40'] as const;
@@ -154,12 +156,17 @@ for (const kind of forwardingProxies) {
       const large = await embed.createGroup({ user_group_id: long, name: long, mapping: { 40: long } });
       const value = encodeURIComponent(long);
       const expected = Object.fromEntries(names.map((name) => [name.toLowerCase(), value]));
-      const statuses = new Set<number>();
+      const statuses = new Set<number | string>();
       for (let length = 500; length < 25_000; length += 500) {
         const headers = { 'x-user-group-token': large, cookie: `a=${'x'.repeat(length)}` };
-        const { status, received } = await visited.visit(headers);
+        // Newer versions of HAProxy and Caddy may close the connection instead of returning 431.
+        const status = await visited.visit(headers).then(
+          (visit) => visit.status,
+          () => 'closed',
+        );
+        const [received] = visited.received;
+        assert.equal(received !== undefined, status === 200, `${length}: ${status}`);
         if (received !== undefined) assert.deepEqual(viewerIn(received), expected, String(length));
-        else assert.ok(status >= 400, `${length}: ${status}`);
         statuses.add(status);
       }
       assert.ok(statuses.has(200) && statuses.size > 1, [...statuses].join());
@@ -295,6 +302,24 @@ for (const kind of forwardingProxies) {
         assert.equal(received, undefined);
       }
     });
+
+    // HAProxy repeats the request after 10 seconds, and Traefik waits for 30: neither can be changed.
+    if (['nginx', 'Caddy', 'Envoy'].includes(kind.name))
+      it('refuses a viewer if the service does not respond in time', async () => {
+        await using silent = await LoopbackServer.listen(createServer(() => {}));
+        const adapt = (settings: string) =>
+          settings.replace('timeout 10s', 'timeout 1s').replace('timeout: 10s', 'timeout: 1s');
+        await using waiting = await ForwardAuthSite.start(kind, silent.url, apiToken, { adapt });
+        const { status, received } = await waiting.visit({ 'x-user-group-token': token });
+        assert.ok(status >= 500, String(status));
+        assert.equal(received, undefined);
+      });
+
+    if (kind.name === 'Envoy')
+      it('sets no time limit for a response of the dashboard', async () => {
+        const { received } = await site.visit({ 'x-user-group-token': token });
+        assert.ok(!received!.headers.includes('x-envoy-expected-rq-timeout-ms'));
+      });
 
     it('refuses every viewer while the service is unreachable', async () => {
       await embed.service.stop();

