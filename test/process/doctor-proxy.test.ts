@@ -158,6 +158,10 @@ describe('doctor --url', () => {
 /** nginx directives, each with the check that must fail. */
 const faults: Record<string, { directives: string; finds: string; status?: string; path?: string }> = {
   'decodes paths': { directives: '', path: '/', finds: 'encoded paths' },
+  'refuses %25 in paths': {
+    directives: 'if ($request_uri ~ "%25") { return 400; }',
+    finds: 'encoded paths',
+  },
   'removes If-Match': { directives: 'proxy_set_header If-Match "";', finds: 'precondition headers' },
   'removes Authorization': { directives: 'proxy_set_header Authorization "";', finds: 'authorization' },
   'removes X-Request-Id': { directives: 'proxy_hide_header X-Request-Id;', finds: 'request id' },

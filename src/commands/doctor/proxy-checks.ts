@@ -17,6 +17,8 @@ const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
 /** Error code of a request that arrived, but has no valid API token. */
 const UNAUTHENTICATED = 'unauthenticated';
 const GROUPS = '/v1/user-groups';
+/** Encoded characters that proxies decode or, such as Traefik, refuse. */
+const RESERVED = '%2F%5C%3B%25%3F%23';
 const NO_GROUP = 'doctor: no such user group';
 /** The longest id: 4 bytes per character, each percent-encoded. */
 const LONGEST_ID = '%F0%9F%A9%BA'.repeat(limits.textCodePoints);
@@ -138,13 +140,17 @@ async function checkCaching(probe: HttpProbe): Promise<CheckResult> {
 /** The service rejects invalid UTF-8 before authentication, unless the path was encoded a second time. */
 async function checkEncodedPaths(probe: HttpProbe): Promise<CheckResult> {
   const remedy =
-    'forward the path unchanged (nginx: proxy_pass without a path; Apache: AllowEncodedSlashes NoDecode and nocanon)';
-  const slash = await probe.send({ path: `${GROUPS}/doctor%2Fdoctor` });
-  if (slash.code !== UNAUTHENTICATED)
-    return failed(`an id with %2F returned ${slash.status}: the path was decoded or refused`, remedy);
+    'forward the path unchanged (nginx: proxy_pass without a path; Apache: AllowEncodedSlashes NoDecode and nocanon; ' +
+    'Traefik: encodedCharacters of the entry point)';
+  const reserved = await probe.send({ path: `${GROUPS}/doctor${RESERVED}` });
+  if (reserved.code !== UNAUTHENTICATED)
+    return failed(
+      `an id with ${RESERVED} returned ${reserved.status}: the path was decoded or refused`,
+      remedy,
+    );
   const invalid = await probe.send({ path: `${GROUPS}/%FF` });
   if (invalid.code === UNAUTHENTICATED) return failed('the path was percent-encoded a second time', remedy);
-  return ok('ids with %2F pass unchanged');
+  return ok(`ids with ${RESERVED} pass unchanged`);
 }
 
 async function checkMethods(probe: HttpProbe): Promise<CheckResult> {
