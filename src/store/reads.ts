@@ -127,7 +127,8 @@ const LIST_DELIVERIES = statement('list_deliveries')`
   select ${DELIVERY.names} from deliveries where ${HAS_ENDPOINT} and event_id < $4
   order by event_id desc limit $5`;
 
-// The subqueries read only the index of failed deliveries, which SQLite uses for nothing else here.
+// The subqueries read only the index of failed deliveries, which SQLite uses for nothing else here. PostgreSQL lists
+// failed deliveries by a statement of its own.
 const FIRST_FAILED = statement('find_first_failed_delivery')`
   select (select created_at from deliveries where ${HAS_ENDPOINT} and event_id = (
     select min(event_id) from deliveries where ${HAS_ENDPOINT} and state = 'failed'))`;
