@@ -192,11 +192,22 @@ describeOnEachDatabase('API tokens in the console', (database) => {
     );
   });
 
+  it('does not rotate an API token, which may have leaked, before a person chooses a grace period', async () => {
+    const { browser, other } = await newAdmin();
+    const { id } = await other();
+    const path = `${LIST}/${id}/rotate`;
+    const rejected = await browser.submit(path, path);
+    assert.equal(rejected.status, 400);
+    assert.match(errorOf(rejected, 'grace_period_seconds')!, /must be chosen/);
+    const rotated = await browser.submitFrom(rejected, path, { grace_period_seconds: '0' });
+    assert.equal(rotated.status, 200);
+  });
+
   it('rotates exactly once if a form is sent twice at the same time', async () => {
     const { browser, other } = await newAdmin();
     const { id } = await other();
     const path = `${LIST}/${id}/rotate`;
-    const sent = await openForm(browser, path);
+    const sent = { ...(await openForm(browser, path)), grace_period_seconds: '0' };
     const responses = await Promise.all([1, 2, 3].map(() => browser.post(path, sent)));
     assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 412, 412]);
   });
@@ -262,7 +273,8 @@ describeOnEachDatabase('API tokens in the console', (database) => {
     assert.doesNotMatch(textOf(revoked), /mine/);
     const page = await browser.get(`${LIST}/${id}`);
     assert.doesNotMatch(page.text, /\/(?:rotate|revoke)"/);
-    const rotation = await browser.submit(`${LIST}/${id}/rotate`, `${LIST}/${id}/rotate`);
+    const chosen = { grace_period_seconds: '0' };
+    const rotation = await browser.submit(`${LIST}/${id}/rotate`, `${LIST}/${id}/rotate`, chosen);
     assert.equal(rotation.status, 409);
     assert.match(textOf(rotation), /This API token is revoked/);
     assert.equal((await list()).length, 2);

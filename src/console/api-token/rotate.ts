@@ -1,4 +1,5 @@
 import { type ApiToken, apiTokenTextTag } from '../../domain/api-token.ts';
+import { invalidField } from '../../domain/request-body.ts';
 import { apiTokenRotationBody } from '../../http/endpoints/api-token/rotate.ts';
 import { rotateApiToken } from '../../operations/api-token/api-token.ts';
 import { choiceField } from '../form/fields.ts';
@@ -14,9 +15,10 @@ export const apiTokenRotation = formPages({
   path: '/api-tokens/:api_token_id/rotate',
   permissions: ADMINS,
   purpose: 'rotate API tokens',
-  initial: () => ({ grace_period_seconds: HOUR }),
   act: async (call) => {
     const { context, caller, form } = call;
+    if (form.text('grace_period_seconds') === '')
+      throw invalidField('/grace_period_seconds', 'must be chosen: none if the current text may have leaked');
     const { grace_period_seconds: seconds } = await readForm(context, form, apiTokenRotationBody, () => ({
       grace_period_seconds: numberMember(form, 'grace_period_seconds'),
     }));
@@ -46,10 +48,10 @@ export const apiTokenRotation = formPages({
 });
 
 const LABEL = 'How long the current text stays valid';
-const HOUR = '3600';
 const gracePeriods = [
+  ['', 'choose'],
   ['0', 'none: the current text is rejected immediately'],
-  [HOUR, 'an hour'],
+  ['3600', 'an hour'],
   ['86400', 'a day'],
   ['604800', 'a week'],
   ['2592000', '30 days'],
@@ -57,5 +59,5 @@ const gracePeriods = [
 
 function effect(call: PageCall, apiToken: ApiToken): Html {
   return html`<p>It gets a new text; its number, permission and expiry do not change. Whatever uses the current text is rejected once the time below has passed, and a text that an earlier rotation replaced is rejected now. Last used: ${lastUse(apiToken.lastUsedAt)}.</p>
-${isOfSession(call, apiToken) ? html`<p>You are signed in with this API token, and stay signed in with the new text. Other sessions with it end.</p>` : ''}`;
+${isOfSession(call, apiToken) ? html`<p>You are signed in with this API token, and stay signed in with the new text. Other sessions with it end when the current text is rejected.</p>` : ''}`;
 }
