@@ -103,9 +103,9 @@ describeOnEachDatabase('The retention of events', (database) => {
   });
 
   it('continues the feed of a reader whose events were deleted', async () => {
-    const json = await feed('?order=oldest&limit=1');
     await service.get({ user_group_id: 'next', name: 'N' });
     service.clockAheadMs += 60 * DAY_MS;
+    const json = await feed('?order=oldest&limit=1');
     const [position] = await runSql(service.database, 'select max(position) as last from events');
     await service.app.eventRetention.run();
     assert.deepEqual(await events(), []);
