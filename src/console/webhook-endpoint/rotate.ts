@@ -21,7 +21,7 @@ export const secretRotation = formPages({
     const stored = { noun: 'webhook endpoint', version: documentVersion(document) };
     return confirmation(form, problem, stored, {
       title: `Rotate the secret of webhook endpoint ${isolated(id)}?`,
-      text: html`<p>For a day, webhooks carry two signatures, of the new secret and of the replaced one: give the receiver the new one within that time. If the secret was already rotated within the last day, the one that was replaced then stops working now.</p>`,
+      text: html`<p>For a day, webhooks carry two signatures, of the new secret and of the replaced one: give the receiver the new one within that time. If the replaced one has leaked, let the receiver accept only the new one at once. If the secret was already rotated within the last day, the one that was replaced then stops working now.</p>`,
       fields: NO_HTML,
       button: 'Rotate',
       back: pages.documentPath(id),
