@@ -3,9 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { connect } from 'node:http2';
 import { before, describe, it } from 'node:test';
+import { settings } from '../../src/config.ts';
 import { ForwardAuthSite, forwardingProxies, type Received } from '../support/client-matrix/forward-auth.ts';
 import { sqlite } from '../support/database.ts';
 import { EmbedSite } from '../support/embed-token/site.ts';
@@ -30,6 +32,14 @@ const spellings = [
   'X-USER-GROUP-ID',
   'X-User-Group-Anything',
 ];
+
+describe('deploy/forward-auth/envoy.yaml', () => {
+  it('closes an idle connection before the service does', () => {
+    const envoy = forwardingProxies.find(({ name }) => name === 'Envoy')!;
+    const [, seconds] = /idle_timeout: (\d+)s/.exec(readFileSync(envoy.settings, 'utf8')) ?? [];
+    assert.ok(Number(seconds) * 1_000 < Number(settings.keepAliveTimeoutMs.fallback));
+  });
+});
 
 for (const kind of forwardingProxies) {
   const skip = kind.command === undefined && `${kind.name} is not installed (${kind.install})`;
