@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, it } from 'node:test';
 import type { Bucket } from '../../src/domain/bucket.ts';
-import type { Document } from '../../src/domain/document.ts';
+import { type Document, type DocumentKey, UNLIMITED } from '../../src/domain/document.ts';
 import {
   bucketOfTarget,
   type EventTarget,
@@ -407,6 +407,7 @@ describeOnEachDatabase('A store', (kind) => {
       await write({ kind: 'addUsage', counts: [count] });
       await write({ kind: 'putFigures', tenant, expected: null, countingUntil: 1, counted: null });
       await write({ kind: 'setFailingSince', endpoint: endpointOf(tenant), since: 1 });
+      await write(replacement({ ...tenant, kind: 'schema', id: 'a' }, '{}'));
       return eventId;
     }
 
@@ -421,6 +422,8 @@ describeOnEachDatabase('A store', (kind) => {
         rename: await read({ kind: 'findLastRename', key: userGroupKey(tenant, 'a'), before: 10 }),
         usage: await read({ kind: 'listUsageOfDay', tenant, day: DAY, after: '', limit: 10 }),
         figures: await read({ kind: 'findFigures', tenant }),
+        configVersion: await read({ kind: 'findConfigVersion', tenant }),
+        documents: [...(await read({ kind: 'findConfig', tenant })).pages],
         deliveries: await read({ kind: 'listDeliveries', ...deliveries, isFailed: false }),
         failed: await read({ kind: 'listDeliveries', ...deliveries, isFailed: true }),
         firstFailedAt: await read({ kind: 'findFirstFailedAt', endpoint }),
@@ -439,6 +442,13 @@ describeOnEachDatabase('A store', (kind) => {
     });
 
     const MANY = 1_000;
+    const replacement = (key: DocumentKey, body: string): Command<'putDocument'> => ({
+      kind: 'putDocument',
+      key,
+      body: body as JsonText,
+      limit: UNLIMITED,
+      now: CREATED_AT,
+    });
     const cancellation = (tenant: Tenant): Command<'cancelDeliveries'> => ({
       kind: 'cancelDeliveries',
       endpoint: endpointOf(tenant),
@@ -503,6 +513,11 @@ describeOnEachDatabase('A store', (kind) => {
         eventId: ownDelivery,
         now: CHANGED_AT + 1,
       }),
+      'a replacement of a document': () => replacement({ ...own, kind: 'schema', id: 'a' }, '{"name":"A"}'),
+      'a deletion of a document': () => ({
+        kind: 'deleteDocument',
+        key: { ...own, kind: 'schema', id: 'a' },
+      }),
       'a success of an endpoint': () => ({ kind: 'setFailingSince', endpoint: endpointOf(own), since: null }),
       'a start of counting': () => ({
         kind: 'putFigures',
@@ -529,11 +544,17 @@ describeOnEachDatabase('A store', (kind) => {
       );
     });
 
+    it('a document that only another environment has is not found', async () => {
+      const key = { ...own, kind: 'schema', id: 'a' } as const;
+      await write({ kind: 'deleteDocument', key });
+      assert.equal(await read({ kind: 'findDocument', key }), null);
+      assert.equal(await write({ kind: 'deleteDocument', key }), 'not_found');
+    });
+
     it('a limit of documents counts only those of its own environment', async () => {
       for (const tenant of [...others, own]) {
-        const key = { ...tenant, kind: 'schema', id: 'a' } as const;
-        const document = { key, body: '{}' as JsonText, limit: { documents: 1, bytes: 3 }, now: CHANGED_AT };
-        const result = await write({ kind: 'putDocument', ...document });
+        const key = { ...tenant, kind: 'data_source', id: 'a' } as const;
+        const result = await write({ ...replacement(key, '{}'), limit: { documents: 1, bytes: 3 } });
         assert.equal(typeof result, 'object', String(result));
       }
     });
