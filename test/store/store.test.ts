@@ -847,6 +847,19 @@ describeOnEachDatabase('A store', (kind) => {
     });
   });
 
+  it('gives a configuration another version when a secret in it is resealed, because processes keep it', async () => {
+    const tenant: Tenant = { workspaceId, environment: 'Customer' };
+    const key = { ...tenant, kind: 'integration', id: 'a' } as const;
+    const expected = { keyId: 'old', ciphertext: 'sealed' };
+    const document = { key, body: '{}' as JsonText, secret: expected, limit: UNLIMITED, now: CREATED_AT };
+    await write({ kind: 'putDocument', ...document });
+    const version = await read({ kind: 'findConfigVersion', tenant });
+    const secret = { keyId: 'new', ciphertext: 'resealed' };
+    assert.equal(await write({ kind: 'resealDocument', key, expected, secret }), true);
+    assert.notEqual(await read({ kind: 'findConfigVersion', tenant }), version);
+    assert.equal(await write({ kind: 'resealDocument', key, expected, secret }), false);
+  });
+
   it('returns the documents of one version, although they change while their pages are read', async () => {
     const tenant: Tenant = { workspaceId, environment: 'Customer' };
     const idOf = (index: number) => `source-${String(index).padStart(5, '0')}`;
