@@ -526,8 +526,8 @@ export class UserGroupClient {
 
   /**
    * Follows the feed of events, oldest first, until a call fails, and yields each page that has another cursor: those
-   * with events, and one an hour without. Store `next_cursor` after you have processed a page, and continue from it
-   * with `cursor`: then you miss no event. End the feed with `signal`.
+   * with events, and some without, at least one an hour. Store `next_cursor` after you have processed a page, and
+   * continue from it with `cursor`: then you miss no event. End the feed with `signal`.
    */
   async *eventFeed(
     query: EventFeedQuery = {},

@@ -532,6 +532,46 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     }
   });
 
+  it('refuses a cursor of the feed although its reader read a page of older events meanwhile', async () => {
+    const { token } = await newWorkspace();
+    const read = (query: Partial<Query> = {}) => page(token, { order: 'oldest', limit: 2, ...query });
+    await completeFeed(token);
+    const { next_cursor: atEnd } = (await read()).json;
+    for (const id of ['a', 'b', 'c', 'd']) await service.get({ user_group_id: id, name: id }, { token });
+    await completeFeed(token);
+    try {
+      service.clockAheadMs = 60 * DAY_MS;
+      const behind = await read({ cursor: atEnd });
+      assert.equal(behind.json.events.length, 2);
+      const { next_cursor: begun } = (await read()).json;
+      service.clockAheadMs = 91 * DAY_MS;
+      assertProblem(await read({ cursor: behind.json.next_cursor }), 'invalid_request');
+      // A reader that began without a cursor has missed nothing that it expected.
+      assert.equal((await read({ cursor: begun })).status, 200);
+    } finally {
+      service.clockAheadMs = 0;
+    }
+  });
+
+  it('accepts a cursor of a reader that is never at the end, but keeps up', async () => {
+    const { token } = await newWorkspace();
+    const read = (query: Partial<Query> = {}) => page(token, { order: 'oldest', limit: 2, ...query });
+    let cursor: string | undefined;
+    try {
+      for (let days = 0; days <= 120; days += 40) {
+        service.clockAheadMs = days * DAY_MS;
+        for (const id of ['a', 'b', 'c'])
+          await service.get({ user_group_id: `${id}-${days}`, name: id }, { token });
+        await completeFeed(token);
+        const { status, json } = await read(cursor === undefined ? {} : { cursor });
+        assert.deepEqual([status, json.events.length], [200, 2]);
+        cursor = json.next_cursor;
+      }
+    } finally {
+      service.clockAheadMs = 0;
+    }
+  });
+
   it('refuses a cursor that was modified, or is of another list', async () => {
     const { token } = await newWorkspace();
     const { token: other } = await newWorkspace();

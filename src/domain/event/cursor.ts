@@ -20,10 +20,11 @@ export interface EventList {
 export interface ListPosition extends EventPosition {
   place?: HistoryPlace;
   /**
-   * When the feed was read, in hours since 1970: the cursor of an empty page changes at most once an hour. Absent in
-   * cursors of earlier versions.
+   * Time up to which the reader of a feed has read everything, in hours since 1970: the cursor of an empty page changes
+   * once an hour. Until it reaches the end for the first time, the time at which it began. Absent in cursors of earlier
+   * versions.
    */
-  readAtHour?: number;
+  readUpToHour?: number;
 }
 
 /** Part of the history of a renamed user group that has the position: events with this id before `before`. */
@@ -39,9 +40,12 @@ export const START: EventPosition = { position: 0, eventId: '' };
 
 const POSITION = /^(\d{1,16}) ([\w-]*?)(?:_h(\d{1,8}))?(?: (\d{1,16}) (\d{1,16}) (\P{Cc}+))?$/u;
 
-export function eventCursor(list: EventList, { position, eventId, place, readAtHour }: ListPosition): string {
+export function eventCursor(
+  list: EventList,
+  { position, eventId, place, readUpToHour }: ListPosition,
+): string {
   // Part of the event id for earlier versions, which find the same events after it.
-  const hour = readAtHour === undefined ? '' : `_h${readAtHour}`;
+  const hour = readUpToHour === undefined ? '' : `_h${readUpToHour}`;
   const more = place === undefined ? '' : ` ${place.before} ${place.lastRename} ${place.id}`;
   return encodeCursor(eventListName(list), `${position} ${eventId}${hour}${more}`);
 }
@@ -54,7 +58,7 @@ export function eventCursorPosition(list: EventList, cursor: string): ListPositi
   const found = {
     position: Number(position),
     eventId: eventId!,
-    ...(hour !== undefined && { readAtHour: Number(hour) }),
+    ...(hour !== undefined && { readUpToHour: Number(hour) }),
   };
   if (id === undefined) return found;
   return { ...found, place: { id, before: Number(before), lastRename: Number(lastRename) } };

@@ -63,14 +63,15 @@ export async function listEvents(
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   const isScanned = isFiltered || type !== undefined;
   const meetsFilter = compileEventFilter(filter);
+  const start =
+    cursor === undefined ? null : (eventCursorPosition(list, cursor) ?? refuseCursor('order and filters'));
+  if (isExpired(start, eventRetentionDays, now)) throw cursorExpired();
   const page: EventsPage['events'] = [];
   const endAt = (position: ListPosition | null, isEnd: boolean): EventsPage => ({
     events: page,
-    nextCursor: nextCursor(list, position, isEnd, now),
+    nextCursor: nextCursor(list, position, isEnd, isEnd ? toHour(now) : reachedHour(start, page, now)),
   });
-  let after =
-    cursor === undefined ? null : (eventCursorPosition(list, cursor) ?? refuseCursor('order and filters'));
-  if (isExpired(after, eventRetentionDays, now)) throw cursorExpired();
+  let after = start;
   if (target !== undefined && CONTROL.test(target.id)) return endAt(after, true);
   let bytes = 0;
   for (let scans = 1; ; scans++) {
@@ -117,10 +118,20 @@ function readPage(store: BatchingStore, search: ListSearch): Promise<ListedEvent
     : store.read({ kind: 'listEvents', ...search });
 }
 
-/** Whether events that happened since the cursor was returned may have been deleted. */
-function isExpired(after: ListPosition | null, retentionDays: number, now: number): boolean {
-  if (after?.readAtHour === undefined || retentionDays === 0) return false;
-  return after.readAtHour * HOUR_MS < now - retentionDays * DAY_MS;
+/** Time that a reader who has not reached the end of the feed has read up to. */
+function reachedHour(start: ListPosition | null, page: readonly StoredEvent[], now: number): number {
+  if (start?.readUpToHour === undefined) return toHour(now);
+  return Math.max(start.readUpToHour, toHour(page.at(-1)?.occurredAt ?? 0));
+}
+
+function toHour(time: number): number {
+  return Math.floor(time / HOUR_MS);
+}
+
+/** Whether events that the reader has not read may have been deleted. */
+function isExpired(start: ListPosition | null, retentionDays: number, now: number): boolean {
+  if (start?.readUpToHour === undefined || retentionDays === 0) return false;
+  return start.readUpToHour * HOUR_MS < now - retentionDays * DAY_MS + CLOCK_SKEW_MS;
 }
 
 function cursorExpired(): Problem {
@@ -137,8 +148,13 @@ function cursorAhead(): Problem {
   );
 }
 
-function nextCursor(list: EventList, last: ListPosition | null, isEnd: boolean, now: number): string | null {
+function nextCursor(
+  list: EventList,
+  last: ListPosition | null,
+  isEnd: boolean,
+  readUpToHour: number,
+): string | null {
   const position = last ?? START;
   if (list.order === 'newest') return isEnd ? null : eventCursor(list, position);
-  return eventCursor(list, { ...position, readAtHour: Math.floor(now / HOUR_MS) });
+  return eventCursor(list, { ...position, readUpToHour });
 }
