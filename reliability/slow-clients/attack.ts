@@ -49,8 +49,8 @@ const CONNECT_EVERY_MS = 20;
 const BYTE_EVERY_MS = 1_000;
 /** Number of response bytes that are read at a time. */
 const READ_BYTES = 1_024;
-/** Number of lists of a megabyte each, together more than a socket buffer holds (4 MB on Linux). */
-const LISTS = 10;
+/** Number of lists of 256 KiB each, together more than a socket buffer holds (4 MB on Linux). */
+const LISTS = 40;
 
 class SlowClient {
   readonly #socket: Socket;
