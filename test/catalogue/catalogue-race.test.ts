@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { dataSourceBody, schemaBody } from '../../src/domain/catalogue/catalogue-body.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { digestOfApiToken } from '../../src/domain/token.ts';
@@ -18,6 +19,8 @@ import { intercept } from '../support/intercept.ts';
 import { TestService } from '../support/service.ts';
 
 const LARGE = { text: 'x'.repeat(16_000) };
+/** Time of a slow query, in which a user group is renamed and created again. */
+const SLOW_MS = 500;
 /** Data sources that exceed the size of a resolution together. */
 const MANY = 20;
 
@@ -143,7 +146,9 @@ describeOnEachDatabase('A change of the catalogue', (database) => {
       await createGroup('old', { 40: 'a' });
       return config;
     };
-    const interruptedContext = { ...context, configs: Object.assign(configs, { of }) };
+    // A rename that does not wait until the group was read comes before that.
+    const store = intercept(context.store, { beforeFirstRead: () => sleep(SLOW_MS) });
+    const interruptedContext = { ...context, store, configs: Object.assign(configs, { of }) };
     const body = { integration: 'tool', group: { userGroupId: 'old' }, viewer: null, narrow: null };
     const resource = '{"dashboard":7}' as JsonText;
     const { token: minted } = await mintEmbedToken(interruptedContext, caller, { ...body, resource });

@@ -4,6 +4,8 @@ import type { BatchingStore } from '../../src/store/batching-store.ts';
 import type { Command, CommandKind, CommandResult, Query } from '../../src/store/port.ts';
 
 interface Interception {
+  /** Runs once, before the first query of the operation. */
+  beforeFirstRead?: () => Promise<unknown>;
   /** Runs once, after the first query of the operation and before the operation sees the result. */
   afterFirstRead?: (query: Query) => Promise<unknown>;
   /** Replaces the first command of the operation. */
@@ -14,14 +16,16 @@ interface Interception {
 
 export function intercept(
   store: BatchingStore,
-  { afterFirstRead, firstWrite, kind }: Interception,
+  { beforeFirstRead, afterFirstRead, firstWrite, kind }: Interception,
 ): BatchingStore {
   let reads = 0;
   let writes = 0;
   const intercepted: Partial<Record<string | symbol, unknown>> = {
     read: async (query: Query) => {
+      const isFirst = reads++ === 0;
+      if (isFirst) await beforeFirstRead?.();
       const result = await store.read(query);
-      if (reads++ === 0) await afterFirstRead?.(query);
+      if (isFirst) await afterFirstRead?.(query);
       return result;
     },
     write: (command: Command) => {

@@ -76,7 +76,7 @@ export async function mintEmbedToken(
   // by now.
   const viewed = findViewed(context, caller, group);
   // An unknown integration is reported first.
-  viewed.catch(() => {});
+  await viewed.catch(() => {});
   const config = await context.configs.of(context.store, caller);
   const found = findIntegration(config, id);
   const { userGroup: stored, until } = await viewed;
