@@ -23,6 +23,8 @@ const LARGE = { text: 'x'.repeat(16_000) };
 const SLOW_MS = 500;
 /** Data sources that exceed the size of a resolution together. */
 const MANY = 20;
+/** Data sources that do not, but do with one more. */
+const ALMOST_TOO_MANY = 16;
 
 describeOnEachDatabase('A change of the catalogue', (database) => {
   const service = TestService.of(database);
@@ -115,6 +117,25 @@ describeOnEachDatabase('A change of the catalogue', (database) => {
     );
     // On a busy machine, some may have to wait too long.
     for (const { status } of await Promise.all(puts)) assert.ok([201, 409, 503].includes(status));
+    assert.equal((await service.resolve(viewer, { token })).status, 200);
+  });
+
+  it('is refused if a default that it stores was made too large meanwhile', async () => {
+    for (let index = 0; index < ALMOST_TOO_MANY; index++) {
+      await call('PUT', `schemas/${index}`, { name: 'S', default_data_source: `source-${index}` });
+      const source = { schema_id: `${index}`, name: 'D', attributes: LARGE };
+      assert.equal((await call('PUT', `data-sources/source-${index}`, source)).status, 201);
+    }
+    await call('PUT', 'data-sources/a', { ...SOURCE, name: 'Longer than the other' });
+    await call('PUT', 'data-sources/b', SOURCE);
+    await call('PUT', 'schemas/40', { name: 'S', default_data_source: 'a' });
+    const enlarge = () => call('PUT', 'data-sources/b', { ...SOURCE, attributes: LARGE });
+    const caller = await currentCaller();
+    const body = schemaBody.read(Buffer.from('{"name":"S","default_data_source":"b"}'));
+    await assert.rejects(putSchema(interrupted(enlarge), caller, '40', body, undefined, false), {
+      code: 'limit_reached',
+    });
+    const viewer = await createGroup('g');
     assert.equal((await service.resolve(viewer, { token })).status, 200);
   });
 

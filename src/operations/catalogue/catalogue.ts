@@ -42,8 +42,13 @@ export async function putSchema(
   const { store, configs } = context;
   const { default_data_source: reference = null } = sent;
   const replacement = async (stored: Document | null, reader: Caller) => {
-    if (reference !== null)
-      return withDefaults(await configs.of(store, reader), { kind: 'schema', id, body });
+    if (reference !== null) {
+      const config = await configs.of(store, reader);
+      if (reference === config.catalogue.defaultOf(id)) return { body };
+      refuseLargeDefaults(config, { kind: 'schema', id, body });
+      // Even if they become smaller: what is no default yet can be made larger meanwhile.
+      return { body, config };
+    }
     if (!force && stored !== null && storedSchema(stored).default_data_source !== null)
       refuseIfUsed(await countDefaultUse(context, reader, id), 'the default of this schema');
     return { body };
@@ -81,7 +86,9 @@ export async function putDataSource(
     const body = dataSourceText(sent, number);
     const current = await configs.of(store, reader);
     if (!current.catalogue.hasDefault(id, number)) return { body };
-    return withDefaults(current, { kind: 'data_source', id, body });
+    return refuseLargeDefaults(current, { kind: 'data_source', id, body })
+      ? { body, config: current }
+      : { body };
   };
   const put = (reader: Caller) =>
     putDocument(context, reader, dataSourceDefinition, id, replacement, precondition);
@@ -135,11 +142,10 @@ export function refuseLargeResolution({ bytes }: EffectiveMapping): void {
   if (bytes > MAX_RESOLVED_BYTES) throw resolutionTooLarge('The data sources of this user group', bytes);
 }
 
-/** Returns the document to store, with the configuration if it makes the default data sources larger. */
-function withDefaults(config: EnvironmentConfig, changed: CatalogueDocument) {
-  const { body } = changed;
+/** Does what `refuseLargeCatalogue` does, for a change of one document. */
+function refuseLargeDefaults(config: EnvironmentConfig, changed: CatalogueDocument): boolean {
   const others = config.documents.filter(({ kind, id }) => kind !== changed.kind || id !== changed.id);
-  return refuseLargeCatalogue(config, [...others, changed]) ? { body, config } : { body };
+  return refuseLargeCatalogue(config, [...others, changed]);
 }
 
 /**
