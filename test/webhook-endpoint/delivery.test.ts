@@ -615,25 +615,49 @@ describeOnEachDatabase('A webhook', (database) => {
     assert.equal(json.health.failing_since, null);
   });
 
-  it('is not sent to the former URL of its endpoint if that changed before its event', async () => {
-    await using receiver = await Receiver.start(respondWith(503));
-    const workspace = 'changed before the event';
-    const tenant = await Tenant.create(service, workspace);
-    await tenant.endpoint('present', `${receiver.url}/former`);
+  /** Claims the deliveries of the endpoint `present` after a change of it that comes after it was read. */
+  async function claimAfter(workspace: string, change: () => Promise<unknown>) {
     const { context } = service.app;
     const { workspaceId } = (await context.store.read({ kind: 'findWorkspace', name: workspace }))!;
     const endpoint = { workspaceId, environment: 'Customer', endpointId: 'present' } as const;
     const store = intercept(context.store, {
       firstWrite: async (claim, real) => {
-        await tenant.endpoint('present', `${receiver.url}/present`);
-        await tenant.createGroup('present');
-        await tenant.waitFor('present', ({ attempts }) => attempts === 1);
+        await change();
         return real.write(claim);
       },
     });
     const always = () => ({ from: 0, to: Number.MAX_SAFE_INTEGER });
-    const due = await claimDue({ ...context, store }, endpoint, 1, always);
+    return claimDue({ ...context, store }, endpoint, 1, always);
+  }
+
+  it('is not sent to the former URL of its endpoint, or signed with its former secret, if that changed before its event', async () => {
+    await using receiver = await Receiver.start(respondWith(503));
+    const workspace = 'changed before the event';
+    const tenant = await Tenant.create(service, workspace);
+    await tenant.endpoint('present', `${receiver.url}/former`);
+    let secret = '';
+    const due = await claimAfter(workspace, async () => {
+      await tenant.endpoint('present', `${receiver.url}/present`);
+      ({ secret } = (await tenant.call('POST', `${PATH}/present/rotate`)).json);
+      await tenant.createGroup('present');
+      await tenant.waitFor('present', ({ attempts }) => attempts === 1);
+    });
     assert.deepEqual([due?.deliveries.length, due?.url], [1, `${receiver.url}/present`]);
+    assert.equal(due!.secrets.current.reveal(), secret);
+  });
+
+  it('is not sent if its endpoint is disabled before the claim', async () => {
+    await using receiver = await Receiver.start(respondWith(503));
+    const workspace = 'disabled before the claim';
+    const tenant = await Tenant.create(service, workspace);
+    await tenant.endpoint('present', receiver.url);
+    await tenant.createGroup('present');
+    await tenant.waitFor('present', ({ attempts }) => attempts === 1);
+    const due = await claimAfter(workspace, async () => {
+      const body = { url: receiver.url, event_types: ['user_group.created'], enabled: false };
+      assert.equal((await tenant.call('PUT', `${PATH}/present`, body)).status, 200);
+    });
+    assert.deepEqual(due?.deliveries ?? [], []);
   });
 
   it('is not given up if its endpoint is enabled again before that', async () => {
