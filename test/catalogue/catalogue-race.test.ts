@@ -12,6 +12,7 @@ import { deleteSchema } from '../../src/operations/catalogue/use.ts';
 import type { Context } from '../../src/operations/context.ts';
 import { EnvironmentConfigs } from '../../src/operations/document/environment-config.ts';
 import { mintEmbedToken } from '../../src/operations/embed-token/embed-token.ts';
+import { KeyedMutex } from '../../src/operations/machinery/keyed-mutex.ts';
 import { renameUserGroup } from '../../src/operations/user-group/rename.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { integrations } from '../support/embed-token/site.ts';
@@ -120,12 +121,17 @@ describeOnEachDatabase('A change of the catalogue', (database) => {
     assert.equal((await service.resolve(viewer, { token })).status, 200);
   });
 
-  it('is refused if a default that it stores was made too large meanwhile', async () => {
+  /** Stores defaults that exceed the size of a resolution together with one more large one. */
+  async function fillDefaults(): Promise<void> {
     for (let index = 0; index < ALMOST_TOO_MANY; index++) {
       await call('PUT', `schemas/${index}`, { name: 'S', default_data_source: `source-${index}` });
       const source = { schema_id: `${index}`, name: 'D', attributes: LARGE };
       assert.equal((await call('PUT', `data-sources/source-${index}`, source)).status, 201);
     }
+  }
+
+  it('is refused if a default that it stores was made too large meanwhile', async () => {
+    await fillDefaults();
     await call('PUT', 'data-sources/a', { ...SOURCE, name: 'Longer than the other' });
     await call('PUT', 'data-sources/b', SOURCE);
     await call('PUT', 'schemas/40', { name: 'S', default_data_source: 'a' });
@@ -135,6 +141,15 @@ describeOnEachDatabase('A change of the catalogue', (database) => {
     await assert.rejects(putSchema(interrupted(enlarge), caller, '40', body, undefined, false), {
       code: 'limit_reached',
     });
+    const viewer = await createGroup('g');
+    assert.equal((await service.resolve(viewer, { token })).status, 200);
+  });
+
+  it('is refused if another process made another default too large meanwhile', async () => {
+    await call('PUT', 'schemas/40', { name: 'S', default_data_source: 'a' });
+    await call('PUT', 'data-sources/a', SOURCE);
+    const context = { ...interrupted(fillDefaults), catalogueMutex: new KeyedMutex() };
+    await assert.rejects(putSource(context, 'a', { attributes: LARGE }), { code: 'limit_reached' });
     const viewer = await createGroup('g');
     assert.equal((await service.resolve(viewer, { token })).status, 200);
   });
