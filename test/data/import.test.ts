@@ -442,6 +442,9 @@ describeOnEachDatabase('export', (kind: DatabaseKind) => {
     const { stdout } = await runHosted(folder, ['export', ...place], { env });
     assert.match(stdout, /^[\x20-\x7e]+\n$/);
     assert.deepEqual(JSON.parse(stdout), group);
+    writeFileSync(folder.join('escaped.ndjson'), stdout);
+    const again = await runHosted(folder, ['import', 'escaped.ndjson', ...place, '--json'], { env });
+    assert.match(again.stdout, /^\{"line":1,"result":"unchanged"\}$/m);
   });
 
   it('writes a new file that only its owner can read, with tokens if requested', async () => {
