@@ -129,8 +129,8 @@ async function findByIdPart(
 }
 
 /**
- * Creates or replaces a document. Throws `limit_reached`, `invalid_request` for an id that cannot be a key of a configuration, and
- * `version_mismatch` if the precondition is not met.
+ * Creates or replaces a document. Throws `limit_reached`, `invalid_request` for an id that cannot be a key of a
+ * configuration, and `version_mismatch` if the precondition is not met.
  */
 export async function putDocument(
   context: DocumentContext,
