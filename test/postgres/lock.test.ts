@@ -91,6 +91,40 @@ describe('updates of the same user groups', () => {
     assert.equal(deadlocks, 0);
   });
 
+  it('and renames in several environments in random order do not deadlock with changes of documents', async () => {
+    const [leased] = await store.write([
+      { kind: 'leaseIds', sequence: 'team_id', count: ENVIRONMENTS.length },
+    ]);
+    const keys = ENVIRONMENTS.map((tenant) => userGroupKey(tenant, 'moving'));
+    await store.write(
+      keys.map((key, index) => ({
+        ...create(key, index, leased as LeasedIds),
+        tokenDigest: `digest-moving-${index}` as TokenDigest,
+      })),
+    );
+    // Stale because of the configuration, whose row they have locked by then.
+    const stale = (key: UserGroupKey): Command => {
+      const { workspaceId, environment } = key;
+      const index = keys.indexOf(key);
+      return {
+        ...rename(key, userGroupKey(key, 'moved')),
+        expected: { keyId: 'key', ciphertext: `ciphertext-${index}` },
+        config: { tenant: { workspaceId, environment }, version: -1, changes: [] },
+      };
+    };
+    const deadlocks = await deadlocksOf(database, 3, (stores) => {
+      const changing = stores.map(async (each, process) => {
+        for (let round = 0; round < DOCUMENT_ROUNDS; round++) {
+          if (process === 0) {
+            for (const result of await each.write(shuffled(keys).map(stale))) assert.equal(result, 'stale');
+          } else await each.write(shuffled(ENVIRONMENTS).map((tenant) => put(tenant, round)));
+        }
+      });
+      return Promise.all(changing);
+    });
+    assert.equal(deadlocks, 0);
+  });
+
   it('and imports of the same tokens in opposite order do not deadlock', async () => {
     const deadlocks = await deadlocksOf(database, 2, async (stores) => {
       for (let round = 0; round < IMPORTS; round++) {
