@@ -46,7 +46,7 @@ export async function putSchema(
       const config = await configs.of(store, reader);
       if (reference === config.catalogue.defaultOf(id)) return { body };
       refuseLargeDefaults(config, { kind: 'schema', id, body });
-      // Even if they become smaller: what is no default yet can be made larger meanwhile.
+      // Even if the defaults become smaller: the new one may grow before this write.
       return { body, config };
     }
     if (!force && stored !== null && storedSchema(stored).default_data_source !== null)
