@@ -47,6 +47,10 @@ const CONTROL = /\p{Cc}/u;
 /** Maximum difference between the clocks of processes: events are ordered by transaction, not by time. */
 const CLOCK_SKEW_MS = 600_000;
 
+const EXPIRED =
+  'older than the events that are kept, so that some may have been deleted before you read them';
+const AHEAD = 'newer than the database, which was restored or has lost changes in a failover';
+
 /**
  * Lists events. The feed returns every event of the caller's workspace and environment exactly once, whatever
  * is committed meanwhile. Throws `invalid_request` for a cursor of another list, and for one of the feed that is older
@@ -65,7 +69,7 @@ export async function listEvents(
   const meetsFilter = compileEventFilter(filter);
   const start =
     cursor === undefined ? null : (eventCursorPosition(list, cursor) ?? refuseCursor('order and filters'));
-  if (isExpired(start, eventRetentionDays, now)) throw cursorExpired();
+  if (isExpired(start, eventRetentionDays, now)) throw feedCursorRefused(EXPIRED);
   const page: EventsPage['events'] = [];
   const endAt = (position: ListPosition | null, isEnd: boolean): EventsPage => ({
     events: page,
@@ -85,7 +89,7 @@ export async function listEvents(
       scanLimit: isScanned ? SCANNED : limit,
       maxBytes: limits.pageBytes,
     });
-    if (isAhead) throw cursorAhead();
+    if (isAhead) throw feedCursorRefused(AHEAD);
     let previous = after;
     for (const event of events) {
       if (bytes >= limits.pageBytes || page.length === limit) return endAt(previous, false);
@@ -134,17 +138,11 @@ function isExpired(start: ListPosition | null, retentionDays: number, now: numbe
   return start.readUpToHour * HOUR_MS < now - retentionDays * DAY_MS + CLOCK_SKEW_MS;
 }
 
-function cursorExpired(): Problem {
+/** `reason` completes "cursor is …". */
+function feedCursorRefused(reason: string): Problem {
   return new Problem(
     'invalid_request',
-    'cursor is older than the events that are kept, so that some may have been deleted before you read them. Start without a cursor, and read again what you have copied.',
-  );
-}
-
-function cursorAhead(): Problem {
-  return new Problem(
-    'invalid_request',
-    'cursor is newer than the database, which was restored or has lost changes in a failover. Start without a cursor, and read again what you have copied.',
+    `cursor is ${reason}. Start without a cursor, and read again what you have copied.`,
   );
 }
 
