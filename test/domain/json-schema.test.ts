@@ -53,6 +53,16 @@ describe('JSON Schema', () => {
     assert.equal(check([1, 2, 3, 4, 5]).length, 3);
   });
 
+  it('compiles a pattern in linear time', () => {
+    // In a class, this is not the start of a group with flags.
+    const pattern = `[(?${'a'.repeat(60_000)}]`;
+    const start = process.threadCpuUsage();
+    assert.equal(faultsOf({ pattern }, 'b').length, 1);
+    const { user } = process.threadCpuUsage(start);
+    // In quadratic time, it takes several seconds.
+    assert.ok(user / 1_000 < 1_000, `${user / 1_000} ms`);
+  });
+
   it('is usable again after a value that is nested too deeply', () => {
     const check = compile({ properties: { a: { $ref: '#/properties/a' } }, required: ['b'] });
     assert.throws(() => check({ a: 1 }), RangeError);

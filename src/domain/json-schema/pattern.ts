@@ -70,7 +70,7 @@ function withEcmaClasses(pattern: string): string {
   let isInClass = false;
   /** Whether `.` matches everything in each of the groups around it, as in `(?s:.)`. */
   const dotMatchesAll = [false];
-  return pattern.replace(/\\.|\(\?[a-z]*-?[a-z]*:|[[\].()]/gs, (token) => {
+  return pattern.replace(/\\.|\(\?[a-z]*(?:-[a-z]*)?:|[[\].()]/gs, (token) => {
     if (token === '[') isInClass = true;
     if (token === ']') isInClass = false;
     const matchesAll = dotMatchesAll.at(-1)!;
