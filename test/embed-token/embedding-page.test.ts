@@ -2,8 +2,10 @@
 // pages promise.
 
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
 import { it } from 'node:test';
-import { createLocalJWKSet, jwtVerify } from 'jose';
+import { runInNewContext } from 'node:vm';
+import { createLocalJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite } from '../support/embed-token/site.ts';
 import { decodeAs } from '../support/embed-token/tool.ts';
@@ -23,6 +25,19 @@ function readPage(tool: string) {
   const text = pageText(`examples/${tool}/README.md`);
   const [integration, request] = codeBlocks(text, 'json').map((block) => JSON.parse(block));
   return { text, integration: integration as Integration, request: request as { integration: string } };
+}
+
+/** Returns what the `cube.js` of the page computes for a security context. */
+function cubeKeys(page: string, securityContext: object) {
+  const [settings = ''] = codeBlocks(page, 'js');
+  const module = { exports: {} as Record<string, (context: object) => string> };
+  runInNewContext(settings, { module, require: createRequire(import.meta.url), process: { env: {} } });
+  const keyOf = (name: string) => module.exports[name]!({ securityContext });
+  return {
+    contextToAppId: keyOf('contextToAppId'),
+    contextToOrchestratorId: keyOf('contextToOrchestratorId'),
+    preAggregationsSchema: keyOf('preAggregationsSchema'),
+  };
 }
 
 describeOnEachDatabase('The page on', (database) => {
@@ -97,6 +112,30 @@ describeOnEachDatabase('The page on', (database) => {
     });
     const attributes = [...text.matchAll(/\$\{lightdash\.attributes\.(\w+)\}/g)].map(([, name]) => name);
     assert.deepEqual(attributes, Object.keys(claims.userAttributes as object));
+  });
+
+  it('Cube', async () => {
+    const page = pageText('examples/cube/README.md');
+    const [, integration = ''] = /\/v1\/integrations\/[\s\S]*? -d '(\{.*\})'\n/.exec(page) ?? [];
+    await site.put('cube', JSON.parse(integration));
+    const keysOf = async (id: string, source: string, region = 'EMEA') => {
+      await site.service.get({ user_group_id: id, name: id });
+      await site.service.put({ user_group_id: id, mapping: { '40': source }, properties: { region } });
+      const { json } = await site.mint({ integration: 'cube', user_group_id: id });
+      return cubeKeys(page, decodeJwt(json.embed_token.token));
+    };
+    const first = await keysOf('cube-1', 'a');
+    const changed = await keysOf('cube-1', 'a', 'APAC');
+    const moved = await keysOf('cube-1', 'b');
+    const other = await keysOf('cube-2', 'b');
+    const all = [first, changed, moved, other];
+    for (const key of ['contextToAppId', 'contextToOrchestratorId'] as const)
+      assert.equal(new Set(all.map((keys) => keys[key])).size, 4);
+    assert.equal(changed.preAggregationsSchema, first.preAggregationsSchema);
+    assert.equal(new Set(all.map((keys) => keys.preAggregationsSchema)).size, 3);
+    // Cube does not quote it; databases without quotes have no upper case.
+    for (const { preAggregationsSchema } of all)
+      assert.match(preAggregationsSchema, /^[a-z][a-z0-9_]{0,30}$/);
   });
 
   it('Grafana', async () => {
