@@ -508,6 +508,8 @@ interface DocumentReplacement extends Recorded {
   precondition?: Precondition | undefined;
   /** Version that the configuration of the environment must have; any if it is not given. */
   configVersion?: number | undefined;
+  /** Another document, which must meet a precondition of its own. */
+  related?: { key: DocumentKey; precondition: Precondition } | undefined;
   limit: DocumentTotal;
   now: number;
 }

@@ -145,6 +145,19 @@ describeOnEachDatabase('A change of the catalogue', (database) => {
     assert.equal((await service.resolve(viewer, { token })).status, 200);
   });
 
+  for (const isNew of [true, false])
+    it(`is refused if ${isNew ? 'a new' : 'the'} large data source became a default meanwhile`, async () => {
+      await fillDefaults();
+      await call('PUT', 'schemas/40', { name: 'S' });
+      if (!isNew) await call('PUT', 'data-sources/a', SOURCE);
+      const setDefault = () => call('PUT', 'schemas/40', { name: 'S', default_data_source: 'a' });
+      await assert.rejects(putSource(interrupted(setDefault), 'a', { attributes: LARGE }), {
+        code: 'limit_reached',
+      });
+      const viewer = await createGroup('g');
+      assert.equal((await service.resolve(viewer, { token })).status, 200);
+    });
+
   it('is refused if another process made another default too large meanwhile', async () => {
     await call('PUT', 'schemas/40', { name: 'S', default_data_source: 'a' });
     await call('PUT', 'data-sources/a', SOURCE);

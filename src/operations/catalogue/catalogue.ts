@@ -19,7 +19,7 @@ import type { Precondition } from '../../domain/precondition.ts';
 import { tenantName } from '../../domain/tenant.ts';
 import { Problem } from '../../problem.ts';
 import type { Context } from '../context.ts';
-import { type DocumentContext, putDocument, type StoredDocument } from '../document/document.ts';
+import { type DocumentContext, documentKey, putDocument, type StoredDocument } from '../document/document.ts';
 import { atCurrentConfig, type EnvironmentConfig } from '../document/environment-config.ts';
 import { leaseId } from '../machinery/id-lease.ts';
 import { countDefaultUse, refuseIfUsed } from './use.ts';
@@ -85,10 +85,12 @@ export async function putDataSource(
     const number = await numberFor(stored);
     const body = dataSourceText(sent, number);
     const current = await configs.of(store, reader);
-    if (!current.catalogue.hasDefault(id, number)) return { body };
-    return refuseLargeDefaults(current, { kind: 'data_source', id, body })
-      ? { body, config: current }
-      : { body };
+    const isDefault = current.catalogue.hasDefault(id, number);
+    if (isDefault && refuseLargeDefaults(current, { kind: 'data_source', id, body }))
+      return { body, config: current };
+    // Otherwise the schema may get this data source as its default before the write.
+    const key = documentKey(caller, schemaDefinition, sent.schemaId);
+    return { body, related: { key, stored: current.ofKind('schema').get(sent.schemaId) ?? null } };
   };
   const put = (reader: Caller) =>
     putDocument(context, reader, dataSourceDefinition, id, replacement, precondition);

@@ -35,6 +35,8 @@ interface NewDocument {
   secret?: SealedSecret | null | undefined;
   /** The configuration of the environment, if the document depends on others in it. */
   config?: EnvironmentConfig;
+  /** Another document as it was read (null: there was none), if the new one depends on only that. */
+  related?: { key: DocumentKey; stored: Document | null };
 }
 
 /** Returns what to store instead of the stored document, or throws. Called before each attempt. */
@@ -149,7 +151,7 @@ export async function putDocument(
     const stored = await findDocument(context, reader, definition, id);
     if (!isMetBy(precondition, definition, stored)) throw versionMismatch(definition.noun);
     const isDerived = typeof replacement === 'function';
-    const { body, secret, config } = isDerived ? await replacement(stored, reader) : replacement;
+    const { body, secret, config, related } = isDerived ? await replacement(stored, reader) : replacement;
     const result = await store.write({
       kind: 'putDocument',
       key,
@@ -157,6 +159,7 @@ export async function putDocument(
       secret: stored === null ? (secret ?? null) : secret,
       precondition: conditionOn(stored, isDerived, precondition),
       configVersion: config?.version,
+      related: related && { key: related.key, precondition: unchanged(related.stored) },
       limit,
       now: clock(),
       event: await newEvent(context, reader, `${kind}.${stored === null ? 'created' : 'updated'}`, id),
@@ -164,7 +167,7 @@ export async function putDocument(
     if (result === 'documents_limit_reached') throw limitReached(definition, 'documents');
     if (result === 'bytes_limit_reached') throw limitReached(definition, 'bytes');
     if (result !== 'version_mismatch') return result;
-    // Another call created, changed or deleted the document between the read and the write.
+    // Another call created, changed or deleted a document between the read and the write.
   }
   throw changedTooOften(definition);
 }
@@ -182,8 +185,11 @@ function conditionOn(
   isDerived: boolean,
   precondition: Precondition | undefined,
 ): Precondition {
-  if (stored === null) return { ifNoneMatch: '*' };
-  return isDerived ? { ifMatch: [documentTag(stored)] } : { ifMatch: '*', ...precondition };
+  return isDerived || stored === null ? unchanged(stored) : { ifMatch: '*', ...precondition };
+}
+
+function unchanged(stored: Document | null): Precondition {
+  return stored === null ? { ifNoneMatch: '*' } : { ifMatch: [documentTag(stored)] };
 }
 
 /** Whether the document meets the precondition; if none is stored, its absence or the default. */

@@ -72,12 +72,14 @@ function* readPages(rows: readonly (readonly unknown[])[]): Iterable<Document[]>
 /** Runs in a transaction. */
 export const putDocument: CommandExecutor<'putDocument'> = async (
   session,
-  { key, body, secret, precondition, configVersion, limit, event, now },
+  { key, body, secret, precondition, configVersion, related, limit, event, now },
   { recordings },
 ) => {
   await lockEnvironment(session, key);
   if (configVersion !== undefined && (await currentVersion(session, key)) !== configVersion)
     return 'version_mismatch';
+  const other = related ? await session.read(READS.findDocument(related)) : null;
+  if (!isMetByTag(related?.precondition, other && documentTag(other))) return 'version_mismatch';
   const stored = await session.read(READS.findDocument({ key }));
   if (!isMetByTag(precondition, stored && documentTag(stored))) return 'version_mismatch';
   const isUnchanged = stored !== null && stored.body === body && secret === undefined;

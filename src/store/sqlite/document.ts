@@ -65,10 +65,12 @@ function* readPages(connection: Connection, tenant: readonly Cell[]): Iterable<D
 
 export const putDocument: CommandExecutor<'putDocument'> = (
   connection,
-  { key, body, secret, precondition, configVersion, limit, event, now },
+  { key, body, secret, precondition, configVersion, related, limit, event, now },
 ) => {
   if (configVersion !== undefined && currentVersion(connection, key) !== configVersion)
     return 'version_mismatch';
+  const other = related ? connection.read(READS.findDocument(related)) : null;
+  if (!isMetByTag(related?.precondition, other && documentTag(other))) return 'version_mismatch';
   const stored = connection.read(READS.findDocument({ key }));
   if (!isMetByTag(precondition, stored && documentTag(stored))) return 'version_mismatch';
   const isUnchanged = stored !== null && stored.body === body && secret === undefined;
