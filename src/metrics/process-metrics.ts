@@ -10,7 +10,7 @@ export interface Build {
 
 /** Metrics that walk all connections in each scrape, and are left out. */
 const EXPENSIVE = /^nodejs_active_/;
-const THREAD_METRIC = /^nodejs_(eventloop|heap|gc)_/;
+const THREAD_METRIC = /^nodejs_(eventloop|heap|external_memory|gc)_/;
 const EVENT_LOOP_TIME = 'nodejs_eventloop_time_seconds_total';
 
 export function addProcessMetrics(registry: Registry, { version, database }: Build): void {

@@ -258,6 +258,7 @@ describeOnEachDatabase('metrics', (database) => {
       'process_start_time_seconds',
       'nodejs_eventloop_lag_p99_seconds',
       'nodejs_heap_size_used_bytes',
+      'nodejs_external_memory_bytes',
       'user_group_service_client_connections_max',
     ])
       assert.ok(found.sum(name) > 0, name);
