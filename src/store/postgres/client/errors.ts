@@ -121,8 +121,6 @@ const TEMPORARY = /^(?:55P03|57014|53...|58...|XX00[12])$/;
  * (wraparound). Their code, 54000, also means a statement or a row that is too large.
  */
 const OUT_OF_IDS = ['GetNewTransactionId', 'GetNewMultiXactId'];
-/** Violations of constraints: their detail contains values of the row. */
-const REFUSED_ROW = /^23/;
 /** Messages of `pg` and pg-pool for their own timeouts. */
 const CONNECT_TIMEOUT = 'timeout expired';
 const READ_TIMEOUT = 'Query read timeout';
@@ -150,8 +148,10 @@ export function statementError(error: unknown, outlasted: boolean): unknown {
   if (LOST_OTHER.test(code) || hasLostNode) return new TransientError(error, 'unknown', 'good');
   if (CONFLICTS.includes(code)) return conflict(error);
   if (OTHER_SESSION.test(code)) return new TransientError(error, 'refused', 'lost');
-  // The error is logged, and its detail would reveal the row.
-  if (REFUSED_ROW.test(code)) error.detail = undefined;
+  // The error is logged. Its detail may contain the row, and its context the parameters of the statement
+  // (log_parameter_max_length_on_error).
+  error.detail = undefined;
+  error.where = undefined;
   const isTransient = TEMPORARY.test(code) || NEEDS_OPERATOR.test(code) || OUT_OF_IDS.includes(routine);
   return isTransient ? new TransientError(error, 'refused', 'good') : error;
 }
