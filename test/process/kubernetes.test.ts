@@ -49,6 +49,7 @@ interface PodMonitor extends Manifest {
 
 interface Values {
   image: { repository: string; tag: string };
+  secrets: object;
   settings: Record<string, unknown>;
 }
 
@@ -94,11 +95,34 @@ describe('The values of the chart', () => {
   });
 
   it('that are null are refused, unless the chart renders something useful without them', () => {
-    for (const name of ['terminationGracePeriodSeconds', 'startupSeconds', 'host'] as const)
+    for (const name of [
+      'terminationGracePeriodSeconds',
+      'startupSeconds',
+      'host',
+      'replicas',
+      'podDisruptionBudget',
+    ] as const)
       assert.equal(fits({ ...values, [name]: undefined }), false, name);
     assert.equal(fits({ ...values, metrics: { enabled: true, podMonitor: {} } }), false);
     assert.equal(fits({ ...values, service: { type: 'NodePort' } }), false);
     assert.equal(fits({ ...values, networkPolicy: { enabled: true } }), false);
+  });
+
+  // A values file can remove what another one sets only with null.
+  it('remove an optional secret and a setting if they are null', () => {
+    const { secrets } = values;
+    const without = { ...secrets, bootstrapApiToken: null, certificateAuthority: null };
+    assert.ok(fits({ ...values, secrets: without }), JSON.stringify(fits.errors));
+    assert.ok(fits({ ...values, settings: { LOG_LEVEL: null } }), JSON.stringify(fits.errors));
+    assert.equal(fits({ ...values, secrets: { ...secrets, databaseUrl: null } }), false);
+    assert.equal(fits({ ...values, secrets: { ...secrets, bootstrapApiToken: { name: 'first' } } }), false);
+  });
+
+  it('are refused for a budget with which no node could be drained', () => {
+    const accepts = (maxUnavailable: unknown) =>
+      fits({ ...values, podDisruptionBudget: { enabled: true, maxUnavailable } });
+    assert.deepEqual([1, '25%'].map(accepts), [true, true]);
+    assert.deepEqual([0, '0%', '1', ''].map(accepts), [false, false, false, false]);
   });
 
   it('name no registry', () => {
@@ -256,6 +280,29 @@ describe('The manifests of the chart', { skip }, () => {
     hasOnlyKnownSettings(pod, ['DATABASE_URL_FILE', 'UGS_TOKEN_KEYS_FILE']);
   });
 
+  it('may name secrets and a release as YAML writes numbers and truth values', () => {
+    const { status, stdout, stderr } = spawnSync(
+      'helm',
+      [
+        ...['template', '1e3', CHART, '--set', `image.repository=${IMAGE}`, '--set-json'],
+        'secrets={"databaseUrl":{"name":"n","key":"1"},"tokenKeys":{"name":"1e3","key":"on"}}',
+      ],
+      { encoding: 'utf8' },
+    );
+    assert.equal(status, 0, stderr);
+    const documents = parseAllDocuments(stdout, { version: '1.1' }).map((document) => document.toJS());
+    const { spec } = documents.find(({ kind }) => kind === 'Deployment') as Deployment;
+    assert.equal(spec!.selector.matchLabels!['app.kubernetes.io/instance'], '1e3');
+    const { sources } = spec!.template.spec!.volumes![0]!.projected!;
+    assert.deepEqual(
+      sources!.map(({ secret }) => [secret!.name, secret!.items![0]!.key]),
+      [
+        ['n', '1'],
+        ['1e3', 'on'],
+      ],
+    );
+  });
+
   for (const [secret, variable] of [
     ['bootstrapApiToken', 'UGS_BOOTSTRAP_API_TOKEN_FILE'],
     ['certificateAuthority', AUTHORITIES],
@@ -265,6 +312,19 @@ describe('The manifests of the chart', { skip }, () => {
       hasOnlyKnownSettings(pod, ['DATABASE_URL_FILE', 'UGS_TOKEN_KEYS_FILE', variable]);
     });
   }
+
+  it('lack a setting that is null', () => {
+    const { env } = podOf('--set', 'settings.LOG_LEVEL=null,settings.UGS_SHUTDOWN_DELAY_MS=null')
+      .containers[0]!;
+    const names = env!.map(({ name }) => name);
+    assert.deepEqual(names, [
+      'HOST',
+      'PORT',
+      'UGS_METRICS_ADDRESS',
+      'DATABASE_URL_FILE',
+      'UGS_TOKEN_KEYS_FILE',
+    ]);
+  });
 
   it('probe paths that the service has', () => {
     const paths = publicEndpoints.map(({ path }) => path);
@@ -277,8 +337,12 @@ describe('The manifests of the chart', { skip }, () => {
   });
 
   it('allow a start to wait for the database, and a graceful shutdown to end', () => {
-    const { periodSeconds, failureThreshold } = container.startupProbe!;
-    assert.ok(periodSeconds! * failureThreshold! * 1_000 > millisecondsOf('databaseWaitMs'));
+    for (const startupSeconds of [61, 120]) {
+      const pod = podOf('--set', `startupSeconds=${startupSeconds}`);
+      const { periodSeconds, failureThreshold } = pod.containers[0]!.startupProbe!;
+      // The first probe is sent immediately.
+      assert.ok(periodSeconds! * (failureThreshold! - 1) >= startupSeconds);
+    }
     assert.ok(deploymentOf('--set', 'startupSeconds=3600').spec!.progressDeadlineSeconds! > 3_600);
     const shutdownMs = millisecondsOf('shutdownDelayMs') + millisecondsOf('shutdownTimeoutMs');
     assert.ok(pod.terminationGracePeriodSeconds! * 1_000 > shutdownMs + CLOSING_MS);
@@ -307,9 +371,10 @@ describe('The manifests of the chart', { skip }, () => {
       assert.ok(helpers.includes(`.Values.settings.${env} | default "${fallback}"`), env);
   });
 
-  it('leave the number of processes to an autoscaler if values have none', () => {
+  it('leave the number of processes to an autoscaler if values say so', () => {
     assert.equal(deploymentOf('--set', 'replicas=0').spec!.replicas, 0);
-    assert.equal(deploymentOf('--set', 'replicas=null').spec!.replicas, undefined);
+    assert.equal(deploymentOf('--set', 'replicas=autoscaled').spec!.replicas, undefined);
+    assert.match(template('--set', 'replicas=many').stderr, /value must be 'autoscaled'/);
   });
 
   it('replace and evict one process only while another one is ready', () => {
@@ -352,7 +417,7 @@ describe('The manifests of the chart', { skip }, () => {
       'PodDisruptionBudget',
       'Service',
     ]);
-    const withoutBudget = render('--set', 'podDisruptionBudget=null');
+    const withoutBudget = render('--set', 'podDisruptionBudget.enabled=false');
     assert.ok(!withoutBudget.some(({ kind }) => kind === 'PodDisruptionBudget'));
     const { spec } = without.find(({ kind }) => kind === 'Deployment') as Deployment;
     assert.ok(!JSON.stringify(spec).includes('UGS_METRICS_ADDRESS'));

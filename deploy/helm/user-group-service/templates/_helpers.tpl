@@ -9,7 +9,7 @@
 {{/* Never changes: the selector of a Deployment is immutable. */}}
 {{- define "user-group-service.selector" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "user-group-service.labels" -}}
