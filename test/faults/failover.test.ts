@@ -166,6 +166,33 @@ describe('A former primary that starts again while no request arrives', () => {
   });
 });
 
+describe('A former primary that keeps its connections after the address was moved', () => {
+  const pair = startPair({ UGS_THREADS: '4' });
+
+  it('is used by no thread of a process of which one has been connected to the successor', async () => {
+    const { site, primary, standby } = pair;
+    // Each on a connection of its own, so that all threads get some.
+    const createAll = (name: string) =>
+      Promise.all(Array.from({ length: 24 }, (_, index) => site.get(`${name}-${index}`, name)));
+    for (const { status, text } of await createAll('before')) assert.equal(status, 200, text);
+    await primary.run("alter system set synchronous_standby_names = ''");
+    await primary.run('select pg_reload_conf()');
+    await standby.promote();
+    site.proxy.target = new URL(standby.database.url);
+    const sessions = `from pg_stat_activity where application_name = 'user-group-service'`;
+    await primary.run(`select pg_terminate_backend(pid) ${sessions} order by backend_start limit 4`);
+    await using successor = await SqlConnection.open(standby.database.url);
+    await eventually('a connection', async () => {
+      await createAll('between');
+      return (await successor.query(`select 1 ${sessions}`)).rows.length > 0;
+    });
+    for (const { status, text } of await createAll('after')) assert.equal(status, 200, text);
+    await using former = await SqlConnection.open(primary.database.url);
+    const { rows } = await former.query("select provided_id from user_groups where name = 'after'");
+    assert.deepEqual(rows, []);
+  });
+});
+
 describe('A failover to a standby that has lost acknowledged changes', () => {
   const pair = startPair();
 
@@ -281,11 +308,15 @@ describe('A primary that a pooler still reports as a standby', () => {
  * Starts a primary, its synchronous standby, and two processes that use the primary, before the tests of a
  * suite.
  */
-function startPair(): { primary: DedicatedServer; standby: DedicatedServer; site: Installation } {
+function startPair(env: Record<string, string> = {}): {
+  primary: DedicatedServer;
+  standby: DedicatedServer;
+  site: Installation;
+} {
   const pair = {} as ReturnType<typeof startPair>;
   before(async () => {
     pair.primary = await DedicatedServer.start();
-    pair.site = await Installation.start({ processes: 2, database: pair.primary.database });
+    pair.site = await Installation.start({ processes: 2, database: pair.primary.database, env });
     pair.standby = await pair.primary.startStandby();
   });
   after(async () => {

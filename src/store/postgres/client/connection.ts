@@ -34,6 +34,8 @@ export class Connection extends pg.Client {
   generation = 0;
   #isStandby = false;
   #hasComparedTimeline = false;
+  /** Cluster and timeline of the server; null if it does not say. */
+  #origin: [cluster: bigint, timeline: bigint] | null = null;
 
   constructor({ hosts, ...config }: ConnectionConfig) {
     const socket = new Socket();
@@ -55,6 +57,11 @@ export class Connection extends pg.Client {
     return performance.now() - this.#openedAt;
   }
 
+  /** Whether this process has been connected to a successor of the server since. */
+  get isFormerPrimary(): boolean {
+    return this.#origin !== null && this.#hosts.isFormer(...this.#origin);
+  }
+
   /** Throws if the server is a standby or a former primary: it may resolve rotated tokens and return stale groups. */
   async requirePrimary(timeoutMs: number): Promise<void> {
     if (this.#isStandby) await this.#refuseStandby(timeoutMs);
@@ -73,7 +80,9 @@ export class Connection extends pg.Client {
       const [isPermitted] = await this.#ask(MAY_READ_TIMELINE, timeoutMs);
       if (isPermitted === 't') {
         const [cluster, timeline] = await this.#ask(TIMELINE, timeoutMs);
-        this.#hosts.refuseOlderTimeline(BigInt(cluster!), BigInt(timeline!));
+        const origin: [bigint, bigint] = [BigInt(cluster!), BigInt(timeline!)];
+        this.#hosts.refuseOlderTimeline(...origin);
+        this.#origin = origin;
       }
     } catch (error) {
       // Some managed servers have no timeline, or hide it.

@@ -50,6 +50,12 @@ export class Hosts {
     }
   }
 
+  /** Whether another server of the cluster was promoted since: its timeline is newer. */
+  isFormer(cluster: bigint, timeline: bigint): boolean {
+    const last = this.#lastPrimary;
+    return Atomics.load(last, CLUSTER) === cluster && timeline < Atomics.load(last, TIMELINE);
+  }
+
   /**
    * Tries each host once, starting with the last known primary. Throws the error of the last host, or the
    * first error that is not about its host.

@@ -198,7 +198,7 @@ export class ConnectionPool {
       const client = await this.#connect(deadline);
       try {
         await client.requirePrimary(remainingMs(deadline));
-        if (client.generation === this.#generation) return client;
+        if (client.generation === this.#generation && !client.isFormerPrimary) return client;
       } catch (error) {
         discard(client);
         throw error;
