@@ -5,7 +5,7 @@ import { beforeEach, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { dataSourceBody, schemaBody } from '../../src/domain/catalogue/catalogue-body.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
-import { digestOfApiToken } from '../../src/domain/token.ts';
+import { digestOfApiToken, PresentedToken } from '../../src/domain/token.ts';
 import { authenticate } from '../../src/operations/api-token/authenticate.ts';
 import { putDataSource, putSchema } from '../../src/operations/catalogue/catalogue.ts';
 import { deleteSchema } from '../../src/operations/catalogue/use.ts';
@@ -14,6 +14,7 @@ import { EnvironmentConfigs } from '../../src/operations/document/environment-co
 import { mintEmbedToken } from '../../src/operations/embed-token/embed-token.ts';
 import { KeyedMutex } from '../../src/operations/machinery/keyed-mutex.ts';
 import { renameUserGroup } from '../../src/operations/user-group/rename.ts';
+import { identifyViewer } from '../../src/operations/user-group/resolve.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { integrations } from '../support/embed-token/site.ts';
 import { intercept } from '../support/intercept.ts';
@@ -204,5 +205,24 @@ describeOnEachDatabase('A change of the catalogue', (database) => {
     const payload = JSON.parse(Buffer.from(minted.reveal().split('.')[1]!, 'base64url').toString());
     assert.deepEqual(payload.params, { id: teamId, source: 'a' });
     assert.notEqual(await teamIdOf('old'), teamId);
+  });
+
+  it('holds for a request that another process has answered with a later user group', async () => {
+    await call('PUT', 'schemas/40', { name: 'S' });
+    await call('PUT', 'data-sources/a', { ...SOURCE, user_group_id: 'old' });
+    const claims = { id: { field: 'team_id' }, source: { mapping: '40' } };
+    await call('PUT', 'integrations/tool', { ...integrations.metabase, claims });
+    await createGroup('old', { 40: 'a' });
+    const caller = await currentCaller();
+    // The configurations of a process that has seen no later request.
+    const context = { ...service.app.context, configs: new EnvironmentConfigs() };
+    await context.configs.of(context.store, caller);
+    await call('POST', 'user-groups/old/rename', { user_group_id: 'new' });
+    const viewer = new PresentedToken(await createGroup('old', { 40: 'a' }));
+    const { effective } = (await identifyViewer(context, caller, viewer))!;
+    assert.deepEqual([...effective!.dataSources.keys()], []);
+    const body = { integration: 'tool', viewer: null, narrow: null, resource: '{"dashboard":7}' as JsonText };
+    for (const group of [{ userGroupId: 'old' }, { token: viewer }])
+      await assert.rejects(mintEmbedToken(context, caller, { ...body, group }), { code: 'claim_invalid' });
   });
 });

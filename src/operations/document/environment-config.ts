@@ -10,6 +10,7 @@ import { mappingMode } from '../../domain/mapping-policy/mapping-policy.ts';
 import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
 import { type PropertySchema, parsePropertySchema } from '../../domain/property-schema/property-schema.ts';
 import { type Tenant, tenantName, tenantOf } from '../../domain/tenant.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import {
   parseWebhookEndpoint,
   type WebhookEndpoint,
@@ -128,6 +129,24 @@ interface Loading {
 export async function atCurrentConfig(store: BatchingStore, caller: Caller): Promise<Caller> {
   const configVersion = await store.read({ kind: 'findConfigVersion', tenant: tenantOf(caller) });
   return { ...caller, configVersion };
+}
+
+/** A request takes at most five seconds. The rest allows for a difference between the clocks of two processes. */
+const RECENT_MS = 60_000;
+
+/**
+ * Returns the configuration for a user group that was just read. It must not be older than the group: one from before a
+ * rename reserves data sources for an id that another group may have by now. Only for a group with a recent change is the
+ * current version read.
+ */
+export async function configFor(
+  { store, configs, clock }: { store: BatchingStore; configs: EnvironmentConfigs; clock: () => number },
+  caller: Caller,
+  userGroup: Pick<UserGroup, 'updatedAt'> | undefined,
+): Promise<EnvironmentConfig> {
+  const isRecent = userGroup !== undefined && userGroup.updatedAt > clock() - RECENT_MS;
+  const mayDiffer = isRecent && caller.configVersion !== 0;
+  return configs.of(store, mayDiffer ? await atCurrentConfig(store, caller) : caller);
 }
 
 const MAX_ATTEMPTS = 20;

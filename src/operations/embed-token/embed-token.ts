@@ -22,7 +22,7 @@ import type { PresentedToken } from '../../domain/token.ts';
 import { type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';
 import { openSecret } from '../document/document.ts';
-import type { EnvironmentConfig } from '../document/environment-config.ts';
+import { configFor, type EnvironmentConfig } from '../document/environment-config.ts';
 import { type FoundIntegration, findIntegration } from '../integration/integration.ts';
 import { oncePer } from '../machinery/once-per.ts';
 import { tokenNotFound, userGroupNotFound } from '../refusals.ts';
@@ -72,12 +72,10 @@ export async function mintEmbedToken(
   caller: Caller,
   { integration: id, group, narrow, ...more }: EmbedTokenBody,
 ): Promise<EmbedToken> {
-  // Read before the configuration: one from before a rename may reserve data sources for an id that another group has
-  // by now.
   const viewed = findViewed(context, caller, group);
   // An unknown integration is reported first.
-  await viewed.catch(() => {});
-  const config = await context.configs.of(context.store, caller);
+  const seen = await viewed.catch(() => undefined);
+  const config = await configFor(context, caller, seen?.userGroup);
   const found = findIntegration(config, id);
   const { userGroup: stored, until } = await viewed;
   const userGroup =

@@ -7,6 +7,7 @@ import { tenantOf } from '../../domain/tenant.ts';
 import type { PresentedToken } from '../../domain/token.ts';
 import { previousTokenUntil, type UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';
+import { configFor } from '../document/environment-config.ts';
 import { SMALL_BYTES } from '../machinery/cpu-queue.ts';
 import { findByEmbedToken } from './find-by-embed-token.ts';
 import { findResolvable } from './find-by-token.ts';
@@ -39,7 +40,7 @@ export async function identifyViewer(
   const isEmbedToken = token.reveal().length > limits.tokenCharacters.most;
   const found = await (isEmbedToken ? identifyByEmbedToken : identifyByToken)(context, caller, token);
   if (found === null) return null;
-  const { catalogue } = await context.configs.of(context.store, caller);
+  const { catalogue } = await configFor(context, caller, found.userGroup);
   const effective = catalogue.isEmpty ? null : catalogue.effective(found.userGroup);
   if (effective !== null && effective.bytes > SMALL_BYTES)
     await context.cpu.turn(Math.ceil(effective.bytes * WRITING_COST));

@@ -12,7 +12,7 @@ import { type UserGroup, valuesLength } from '../../domain/user-group/user-group
 import { Problem } from '../../problem.ts';
 import { refuseLargeResolution } from '../catalogue/catalogue.ts';
 import type { Context } from '../context.ts';
-import type { EnvironmentConfig } from '../document/environment-config.ts';
+import { configFor, type EnvironmentConfig } from '../document/environment-config.ts';
 import {
   type EmbedToken,
   findViewable,
@@ -50,7 +50,7 @@ interface GroupView {
 /** Throws `user_group_not_found`, and `limit_reached` as resolve does. */
 export async function viewAs(context: Context, caller: Caller, userGroupId: string): Promise<GroupView> {
   const userGroup = await findUserGroup(context, caller, userGroupId);
-  const config = await context.configs.of(context.store, caller);
+  const config = await configFor(context, caller, userGroup);
   const effective = config.catalogue.isEmpty ? null : config.catalogue.effective(userGroup);
   if (effective !== null) refuseLargeResolution(effective);
   if (userGroup.suspendedAt !== null) return { userGroup, effective, previews: null };
@@ -129,7 +129,7 @@ export async function mintTestToken(
   body: { integration: string; userGroupId: string; resource: JsonText | null },
 ): Promise<TestToken> {
   const userGroup = await findViewable(context, caller, body.userGroupId);
-  const config = await context.configs.of(context.store, caller);
+  const config = await configFor(context, caller, userGroup);
   const found = findIntegration(config, body.integration);
   const until = context.clock() + TEST_TOKEN_MS;
   const content = { config, found, userGroup, ...ALL, resource: body.resource, until };
