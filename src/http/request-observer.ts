@@ -1,8 +1,13 @@
 // Observes requests until their response is sent. Without observers, requests do no work for this.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Problem } from '../problem.ts';
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Logs and counts a problem that a page shows instead of throwing it. */
+    reportProblem: ReportProblem;
+  }
   interface FastifyRequest {
     /** null until the caller is authenticated. */
     apiTokenId: number | null;
@@ -12,6 +17,8 @@ declare module 'fastify' {
     operationId?: string;
   }
 }
+
+export type ReportProblem = (problem: Problem, request: FastifyRequest) => void;
 
 /** Called when processing starts. Returns the function to call at the end. */
 export type RequestObserver = (request: FastifyRequest) => RequestEnd;

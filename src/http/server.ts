@@ -31,7 +31,12 @@ import {
   MAX_HEADER_BYTES,
 } from './request/parser-errors.ts';
 import { withoutViewerUrl } from './request/viewer-url.ts';
-import { type ObserveRequest, observeRequests, type RequestObserver } from './request-observer.ts';
+import {
+  type ObserveRequest,
+  observeRequests,
+  type ReportProblem,
+  type RequestObserver,
+} from './request-observer.ts';
 import {
   httpStatus,
   methodNotAllowed,
@@ -81,7 +86,11 @@ interface ServerOptions {
 export function createServer(options: ServerOptions): FastifyInstance {
   const { config, log, connections, metrics, arrivals } = options;
   const problems = new ProblemLog(log, config.trustedProxies, config.threads);
-  const respond = responder(options, problems);
+  const report: ReportProblem = (problem, request) => {
+    problems.add(problem, request);
+    metrics?.rejected(problem);
+  };
+  const respond = responder(options, report);
   const receive = receiver(options);
   const observe = observeRequests(requestObservers(log, config, metrics));
   const identify = (problem: Problem): string => {
@@ -106,7 +115,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       respond(problem, request, reply);
     },
   });
-  decorate(app);
+  decorate(app, report);
   configureSockets(app.server, identify);
   limitConnections(app.server, { maxConnections: config.maxConnections, connections, log });
   metrics?.watch(app.server, config.maxConnections);
@@ -135,7 +144,8 @@ function inOrder(route: RequestListener, threads: number): RequestListener {
 }
 
 /** Adds the members that `protocol.ts`, `request-observer.ts` and `problem-page.ts` declare. */
-function decorate(app: FastifyInstance): void {
+function decorate(app: FastifyInstance, report: ReportProblem): void {
+  app.decorate('reportProblem', report);
   app.decorate('pathProtocols', new Map());
   app.decorate('beforeNotFound', new Map());
   app.decorate('findFrame', () => null);
@@ -166,10 +176,10 @@ function receiver({ config, phase }: ServerOptions): (request: FastifyRequest, r
   };
 }
 
-/** Returns the function that counts, logs and sends what was thrown. Delays it if a flood of requests causes it. */
+/** Returns the function that reports and sends what was thrown. Delays it if a flood of requests causes it. */
 function responder(
-  { config, publicLimit, metrics, arrivals }: ServerOptions,
-  problems: ProblemLog,
+  { config, publicLimit, arrivals }: ServerOptions,
+  report: ReportProblem,
 ): RespondWithProblem {
   const delay = new RefusalDelay(config.threads);
   return (error, request, reply) => {
@@ -179,8 +189,7 @@ function responder(
     // Overload is refused before authentication: it may be the caller's own.
     if (isPublic && refused.code !== 'overloaded') arrivals.activity.seen(UNKNOWN_TENANT);
     const problem = (isPublic && publicLimit?.refuse(request.raw, refused)) || refused;
-    problems.add(problem, request);
-    metrics?.rejected(problem);
+    report(problem, request);
     const send = () => respondWithProblem(problem, request, reply);
     const isFlood =
       problem.code === 'rate_limited'

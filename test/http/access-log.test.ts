@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import { mintApiToken } from '../../src/domain/token.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import type { TestResponse } from '../support/http.ts';
+import { send, type TestResponse } from '../support/http.ts';
 import { eventually } from '../support/process.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
@@ -15,6 +15,11 @@ const LEVEL_INFO = 30;
 const LEVEL_WARN = 40;
 
 type Entry = Record<string, unknown>;
+
+function signIn({ url }: TestService, apiToken: string, headers = {}): Promise<TestResponse> {
+  const body = new URLSearchParams({ api_token: apiToken });
+  return send(url, { method: 'POST', path: '/console/sign-in', body, headers: { origin: url, ...headers } });
+}
 
 function entriesOf({ logLines }: TestService): Entry[] {
   return logLines.map((line) => JSON.parse(line));
@@ -63,6 +68,12 @@ describeOnEachDatabase('the access log', (database) => {
       address: '203.0.113.9',
       msg: 'request',
     });
+  });
+
+  it('has the API token with which a person signs in to the console', async () => {
+    const response = await signIn(service, apiToken);
+    assert.equal(response.status, 303);
+    assert.equal((await entryFor(response)).apiTokenId, tokenId);
   });
 
   it('has the registered path, and neither ids nor the query nor the token of a group', async () => {
@@ -176,6 +187,7 @@ describeOnEachDatabase('failed authentication', (database) => {
       const statusOf = async (token: string | null, address: string) =>
         (await service.resolve('any', { token, headers: { 'x-forwarded-for': address } })).status;
       const unknown = mintApiToken().reveal();
+      assert.equal((await signIn(service, unknown, { 'x-forwarded-for': '203.0.113.9' })).status, 401);
       for (const token of [revoked, expired, unknown, `${expired}x`, null])
         assert.equal(await statusOf(token, '203.0.113.9'), 401);
       assert.equal(await statusOf(revoked, '2001:db8::1'), 401);
@@ -188,11 +200,11 @@ describeOnEachDatabase('failed authentication', (database) => {
     assert.deepEqual(more, []);
     assert.deepEqual(warning, {
       level: LEVEL_WARN,
-      failures: 6,
-      reasons: { revoked: 2, expired: 1, unknown: 1, missing: 2 },
+      failures: 7,
+      reasons: { unknown: 2, revoked: 2, expired: 1, missing: 2 },
       addresses: 2,
       address: '203.0.113.9',
-      ofAddress: 5,
+      ofAddress: 6,
       msg: 'requests failed authentication',
     });
   });

@@ -149,6 +149,14 @@ describeOnEachDatabase('metrics', (database) => {
         assert.equal((await service.resolve('any', { token })).status, 401);
       });
     }
+    await assertIncreases(1, FAILURES, { reason: 'revoked' }, () =>
+      send(service.url, {
+        method: 'POST',
+        path: '/console/sign-in',
+        body: new URLSearchParams({ api_token: revoked }),
+        headers: { origin: service.url },
+      }),
+    );
   });
 
   it('count active requests until the response or the disconnection of the client', async () => {

@@ -66,6 +66,7 @@ export async function signInWith(
   try {
     const caller = await authenticate(context, digestOfApiToken(apiToken.reveal()));
     check(caller);
+    request.apiTokenId = caller.apiTokenId;
     // New session id: prevents session fixation.
     const session = newSession(apiToken, caller, context.clock());
     if (form.has('another')) keepActive(call, apiToken);
@@ -75,6 +76,7 @@ export async function signInWith(
     if (!(error instanceof Problem) || !isRejection(error)) throw error;
     const refused = publicLimit?.refuse(request.raw, error) ?? error;
     if (refused !== error) throw refused;
+    request.server.reportProblem(error, request);
     return error.code === 'unauthenticated' ? UNKNOWN : error;
   }
 }
