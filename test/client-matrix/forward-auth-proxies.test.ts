@@ -8,7 +8,12 @@ import { createServer } from 'node:http';
 import { connect } from 'node:http2';
 import { before, describe, it } from 'node:test';
 import { settings } from '../../src/config.ts';
-import { ForwardAuthSite, forwardingProxies, type Received } from '../support/client-matrix/forward-auth.ts';
+import {
+  FIRST_EVENT,
+  ForwardAuthSite,
+  forwardingProxies,
+  type Received,
+} from '../support/client-matrix/forward-auth.ts';
 import { sqlite } from '../support/database.ts';
 import { EmbedSite } from '../support/embed-token/site.ts';
 import { LoopbackServer } from '../support/loopback-server.ts';
@@ -323,6 +328,16 @@ for (const kind of forwardingProxies) {
         const { status, received } = await waiting.visit({ 'x-user-group-token': token });
         assert.ok(status >= 500, String(status));
         assert.equal(received, undefined);
+      });
+
+    if (!kind.keepsResponsesBack)
+      it('passes an event on before the stream ends', async () => {
+        const headers = { 'x-user-group-token': token };
+        const signal = AbortSignal.timeout(5_000);
+        const stream = (await fetch(`${site.url}/events`, { headers, signal })).body!.getReader();
+        const { value } = await stream.read();
+        assert.equal(Buffer.from(value!).toString(), FIRST_EVENT);
+        await stream.cancel();
       });
 
     if (kind.name === 'Envoy')

@@ -17,6 +17,10 @@ const RECIPES = fileURLToPath(new URL('../../../deploy/forward-auth/', import.me
 
 const [nginx, haproxy] = proxies as [ProxyKind, ProxyKind];
 
+const EVENT_STREAM = { 'Content-Type': 'text/event-stream' };
+/** What the dashboard sends on `/events`, without ending the response. */
+export const FIRST_EVENT = 'data: 1\n\n';
+
 interface ForwardingProxy extends ProxyKind {
   /** Whether the recipe rejects a token after `Bearer`. */
   readsNoBearer?: true;
@@ -24,6 +28,8 @@ interface ForwardingProxy extends ProxyKind {
   letsCachesKeep?: true;
   /** Whether the recipe ends WebSockets. */
   endsWebSockets?: true;
+  /** Whether the recipe keeps a response back until it ends. */
+  keepsResponsesBack?: true;
   /**
    * Whether some versions change over to HTTP/2 if a viewer asks for h2c, and then read the next requests
    * like all others.
@@ -49,6 +55,7 @@ export const forwardingProxies: readonly ForwardingProxy[] = [
     readsNoBearer: true,
     letsCachesKeep: true,
     endsWebSockets: true,
+    keepsResponsesBack: true,
     speaksH2c: true,
     settings: `${RECIPES}traefik-dynamic.yaml`,
     args: (folder, settings, port) => {
@@ -152,7 +159,8 @@ export class ForwardAuthSite implements AsyncDisposable {
       for await (const chunk of request) chunks.push(chunk);
       this.#receive(request, Buffer.concat(chunks).toString());
       if (request.url === '/image') response.setHeader('Cache-Control', 'max-age=60');
-      response.end('the dashboard');
+      if (request.url === '/events') response.writeHead(200, EVENT_STREAM).write(FIRST_EVENT);
+      else response.end('the dashboard');
     });
     server.on('upgrade', (request, socket) => {
       this.#receive(request);
