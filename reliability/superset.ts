@@ -254,7 +254,6 @@ class Superset implements AsyncDisposable {
         form_data,
         result_format: 'json',
         result_type: 'full',
-        force: true,
       }),
     });
     return { status: response.status, text: await response.text() };
