@@ -194,7 +194,7 @@ export class Lane {
     if (outcome === null) return;
     if (finished.nextAttemptAt !== null) this.#options.onRetry(finished.nextAttemptAt);
     observer?.attempted(finished.state, performance.now() - startedAt);
-    await this.#react(outcome, url, now, delivery.attempts + 1);
+    await this.#react(outcome, url, now, delivery);
   }
 
   /** Returns null if retention has deleted the event. */
@@ -210,7 +210,7 @@ export class Lane {
     return sender.send({ workspaceId: this.#endpoint.workspaceId, url, headers, body }, deadline);
   }
 
-  async #react(outcome: Outcome, url: string, now: number, attempts: number): Promise<void> {
+  async #react(outcome: Outcome, url: string, now: number, delivery: Delivery): Promise<void> {
     const { endpointLog } = this.#options;
     const context = this.#contextFor(REACTION_WAIT_MS);
     if (outcome.error === null) {
@@ -226,7 +226,7 @@ export class Lane {
     if (this.#failingSince === null || hasFailedTooLong(this.#failingSince, now))
       this.#failingSince = await recordHealth(context, this.#endpoint, now);
     endpointLog.failing(this.#endpoint, outcome.error, this.#failingSince ?? now, now);
-    if (!isDisabling(outcome, attempts, this.#failingSince, now)) return;
+    if (!isDisabling(outcome, delivery, this.#failingSince, now)) return;
     if (await disableEndpoint(context, this.#endpoint, url)) this.#disabled(outcome.error);
     this.wake();
   }

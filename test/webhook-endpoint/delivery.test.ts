@@ -37,6 +37,8 @@ describeOnEachDatabase('A webhook', (database) => {
     service.logLines.map((line) => JSON.parse(line)).filter((line) => line.endpointId === endpointId);
 
   const newTenant = () => Tenant.create(service, `workspace ${created++}`);
+  const advanceToRetry = ({ next_attempt_at }: TestDelivery) =>
+    advance(service, Date.parse(next_attempt_at!) - Date.now() - service.clockAheadMs + SECOND);
 
   it('is the event, signed as in Standard Webhooks', async () => {
     await using receiver = await Receiver.start();
@@ -551,9 +553,25 @@ describeOnEachDatabase('A webhook', (database) => {
       const found = await tenant.waitFor('idle', (delivery) => delivery.attempts === attempts);
       await sleep(100);
       assert.equal((await tenant.call('GET', `${PATH}/idle`)).json.webhook_endpoint.enabled, true);
-      await advance(service, Date.parse(found.next_attempt_at!) - Date.now() - service.clockAheadMs + SECOND);
+      await advanceToRetry(found);
     }
     await tenant.waitUntilDisabled('idle');
+  });
+
+  it('that fails after days without attempts disables the endpoint only when it fails again', async () => {
+    await using receiver = await Receiver.start(respondWith(503));
+    const tenant = await newTenant();
+    await tenant.endpoint('paused', receiver.url);
+    await tenant.createGroup('first');
+    const failed = (times: number) => tenant.waitFor('paused', ({ attempts }) => attempts === times);
+    await advanceToRetry(await failed(1));
+    await failed(2);
+    await advance(service, 6 * DAY);
+    const retried = await failed(3);
+    await sleep(100);
+    assert.equal((await tenant.call('GET', `${PATH}/paused`)).json.webhook_endpoint.enabled, true);
+    await advanceToRetry(retried);
+    await tenant.waitUntilDisabled('paused');
   });
 
   it('that fails after its endpoint was changed does not count the failures before', async () => {

@@ -122,14 +122,19 @@ export function hasFailedTooLong(failingSince: number | null, now: number): bool
   return failingSince !== null && now - failingSince >= MAX_FAILING_MS;
 }
 
-/** Whether the failure of a delivery, which has failed `attempts` times by now, disables its endpoint. */
+/**
+ * Whether the failure of a delivery disables its endpoint. The first failure after a pause, in which the service did
+ * not run, does not: the receiver may be starting too.
+ */
 export function isDisabling(
   outcome: Outcome,
-  attempts: number,
+  { attempts, lastAttemptAt }: Pick<Delivery, 'attempts' | 'lastAttemptAt'>,
   failingSince: number | null,
   now: number,
 ): boolean {
-  return isGone(outcome) || (attempts >= DISABLING_ATTEMPTS && hasFailedTooLong(failingSince, now));
+  if (isGone(outcome)) return true;
+  const isAfterPause = lastAttemptAt !== null && now - lastAttemptAt >= MAX_FAILING_MS;
+  return attempts + 1 >= DISABLING_ATTEMPTS && !isAfterPause && hasFailedTooLong(failingSince, now);
 }
 
 /** Whether the endpoint exists and has this URL: an attempt may end after a change of it. */
