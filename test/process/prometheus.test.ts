@@ -7,6 +7,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
+import { endpoints } from '../../src/http/routes.ts';
 import { recordBackup } from '../../src/store/sqlite/file/storage.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { eventually, Folder } from '../support/process.ts';
@@ -204,6 +205,14 @@ describe('The alerts', () => {
 
   it('each have a trouble for which the tests expect them', () => {
     assert.deepEqual(Object.keys(troubles).sort(), rules.map(({ alert }) => alert).sort());
+  });
+
+  it('and the panels about the duration of requests cover every endpoint of the API', () => {
+    const patterns = queries.flatMap(({ expr }) => /http_route=~"([^"]+)"/.exec(expr)?.[1] ?? []);
+    assert.ok(patterns.length > 1);
+    for (const pattern of new Set(patterns))
+      for (const path of endpoints.flatMap(({ paths }) => paths))
+        assert.match(path, new RegExp(`^(?:${pattern})$`));
   });
 
   it('and the configuration are accepted by promtool', { skip }, () => {
